@@ -2,7 +2,7 @@
 
 Each action is evaluated from what the acting seat observed at the time, not from cards revealed later.
 
-    >>> from agents.match import play_match
+    >>> from helsinki_env.evaluation.match import play_match
     >>> record = next(play_match(["random", "random"], games=2).records())
     >>> analysis = analyse(record)
     >>> len(analysis.judgement.shares) == len(record.decisions) + 1
@@ -17,12 +17,12 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from agents.base import seat_word
-from agents.opinion import DEFAULT_JUDGE, Opinion, opinions
-from agents.registry import make_player
-from helsinki_env.play.film import Judgement
-from helsinki_env.play.page import frame, page
-from helsinki_env.play.record import Record, positions
+from helsinki_env.agents.base import seat_word
+from helsinki_env.agents.evaluation import DEFAULT_JUDGE, Opinion, opinions
+from helsinki_env.agents.registry import make_player
+from helsinki_env.records import Record, positions
+from helsinki_env.records.animation import Judgement
+from helsinki_env.records.page import frame, page
 
 __all__ = ["CHUNK", "Analysis", "analyse", "judged", "questions"]
 

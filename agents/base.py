@@ -1,16 +1,16 @@
 """The player interface: select one legal action for each game of a batch.
 
 A player is a pure function of what its seat observes. It receives one row for each game in which it acts: the
-observation of the seat to move (`helsinki_env.observation.split` names its fields), the action mask and a random key.
-It never receives a game or its state. The result for a row must depend on that row alone. A game is then the same in
-every batch, and callers may split and join batches freely.
+observation of the seat to move (`helsinki_env.games.helsinki.observation.split` names its fields), the action mask and
+a random key. It never receives a game or its state. The result for a row must depend on that row alone. A game is then
+the same in every batch, and callers may split and join batches freely.
 
 The caller supplies the random keys, from one stream per game and player that is independent of the game's own
 randomness (`first_words`, `next_words`). A player therefore needs no `reset`, keeps no state and can be shared.
 
 A custom player takes ten lines:
 
-    >>> from helsinki_env.playout import choose_uniformly
+    >>> from helsinki_env.engine.playout import choose_uniformly
     >>> class Builder:
     ...     name = "builder"  # builds whenever it can, and decides everything else at random
     ...
@@ -32,7 +32,7 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 import numpy.typing as npt
 
-from agents.faults import PlayerError, faults_told
+from helsinki_env.agents.player_errors import PlayerError, faults_told
 from helsinki_env.data import has_boolean, whole_number
 from helsinki_env.engine.arrays import UINT64, in_place, integers
 from helsinki_env.engine.game import BoardGame

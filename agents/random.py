@@ -19,6 +19,6 @@ class RandomPlayer:
     def act(
         self, observation: npt.NDArray[np.int8], mask: npt.NDArray[np.int8], words: npt.NDArray[np.uint64]
     ) -> npt.NDArray[np.int64]:
-        """Return a uniformly random legal action for each row; see `agents.base.Player`."""
+        """Return a uniformly random legal action for each row; see `helsinki_env.agents.base.Player`."""
         masks = action_masks("mask", mask)
         return choose_uniformly(masks, keys("words", words, len(masks)).copy())

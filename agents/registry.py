@@ -25,12 +25,12 @@ from os import getcwd
 from pathlib import Path
 from typing import Any
 
-from agents.base import Player
-from agents.faults import PlayerError, faults_told
 from helsinki_env import GameConfig
+from helsinki_env.agents.base import Player
+from helsinki_env.agents.player_errors import PlayerError, faults_told
 from helsinki_env.data import brief, one_of, shown
 from helsinki_env.engine.spec import spec_of
-from helsinki_env.files import is_file
+from helsinki_env.utils.files import is_file
 
 __all__ = ["GROUP", "PlayerError", "check_code", "files_digest", "inner", "is_code", "make_player", "player_files",
            "player_names"]  # fmt: skip
@@ -42,17 +42,17 @@ GROUP = "helsinki.players"
 MOST_TRIALS = 1_000_000
 #: Factories of the built-in players, imported on first use: PyTorch takes seconds.
 _OWN = {
-    "random": "agents.registry:_make_random",
-    "greedy": "agents.registry:_make_greedy",
-    "heuristic": "agents.registry:_make_heuristic",
-    "mc": "agents.registry:_make_flat",
-    "ismcts": "agents.registry:_make_tree",
-    "net": "agents.net.make:make",
-    "net+search": "agents.net.make:make_with_search",
-    "plain": "agents.plain.player:make",
-    "forced": "agents.registry:_make_forced",
-    "counted": "agents.mishaps:make",
-    "program": "agents.program.player:make",
+    "random": "helsinki_env.agents.registry:_make_random",
+    "greedy": "helsinki_env.agents.registry:_make_greedy",
+    "heuristic": "helsinki_env.agents.registry:_make_heuristic",
+    "mc": "helsinki_env.agents.registry:_make_flat",
+    "ismcts": "helsinki_env.agents.registry:_make_tree",
+    "net": "helsinki_env.agents.net.make:make",
+    "net+search": "helsinki_env.agents.net.make:make_with_search",
+    "plain": "helsinki_env.agents.mlp.player:make",
+    "forced": "helsinki_env.agents.registry:_make_forced",
+    "counted": "helsinki_env.agents.replaced_actions:make",
+    "program": "helsinki_env.agents.program.player:make",
 }
 
 
@@ -63,7 +63,7 @@ _MOST_WRAPPING = 16
 
 
 def _make_random(argument: str, config: Any) -> Player:
-    from agents.random import RandomPlayer
+    from helsinki_env.agents.random import RandomPlayer
 
     _no_argument("random", argument)
     return RandomPlayer()
@@ -78,27 +78,27 @@ def _make_greedy(argument: str, config: Any) -> Player:
 def _of_game(name: str, config: Any) -> Any:
     """Return the module of a player that exists only for the configuration's game."""
     game = spec_of(config).name
-    module = f"agents.{game}.{name}"
-    if find_spec(f"agents.{game}") is None or find_spec(module) is None:
+    module = f"helsinki_env.agents.{game}.{name}"
+    if find_spec(f"helsinki_env.agents.{game}") is None or find_spec(module) is None:
         raise PlayerError(f"player {name!r}: there is none for the game {game}")
     return import_module(module)
 
 
 def _make_heuristic(argument: str, config: Any) -> Player:
-    from agents.heuristic.player import HeuristicPlayer
+    from helsinki_env.agents.heuristic.player import HeuristicPlayer
 
     _no_argument("heuristic", argument)
     return HeuristicPlayer(config)
 
 
 def _make_flat(argument: str, config: Any) -> Player:
-    from agents.search.player import FlatPlayer
+    from helsinki_env.agents.search.player import FlatPlayer
 
     return FlatPlayer(_budget("mc", argument), config)
 
 
 def _make_tree(argument: str, config: Any) -> Player:
-    from agents.search.player import TreePlayer
+    from helsinki_env.agents.search.player import TreePlayer
 
     return TreePlayer(_budget("ismcts", argument), config)
 
@@ -222,7 +222,7 @@ def player_files(spec: str, config: Any = None) -> tuple[Path, ...]:
     """Return the files that a player is loaded from; the player depends on their content."""
     name, _, argument = inner(spec).partition(":")
     if name == "program":
-        from agents.program.player import program_files
+        from helsinki_env.agents.program.player import program_files
 
         return program_files(argument)
     if name not in player_names():
@@ -230,7 +230,7 @@ def player_files(spec: str, config: Any = None) -> tuple[Path, ...]:
         return () if module is None or module.origin is None else (Path(module.origin),)
     if name not in ("net", "net+search", "plain") or (name == "plain" and not argument):
         return ()
-    from agents.net.make import network_path
+    from helsinki_env.agents.net.make import network_path
 
     return (network_path(argument.partition(":")[2] if name == "net+search" else argument, config),)
 

@@ -1,4 +1,4 @@
-"""Validation of player inputs before kernels read them: one row for each game (`agents.base.Player`)."""
+"""Validation of player inputs before kernels read them: one row for each game (`helsinki_env.agents.base.Player`)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from helsinki_env.engine.arrays import ArrayError, action_masks, fail_mask, integers, is_odd, keys, mask_array
-from helsinki_env.engine.hidden import restore
+from helsinki_env.engine.determinization import restore
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.engine.loops import write_mask
 from helsinki_env.engine.spec import spec_of

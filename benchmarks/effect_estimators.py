@@ -22,12 +22,12 @@ import numpy as np
 import numpy.typing as npt
 from scipy.optimize import minimize
 
-from agents.arena.load import load_run
-from agents.balance.effects import Study, estimate, features_of, marginal_effects
-from agents.balance.margins import contrasts, least_squares
-from agents.helsinki.balance.screen import study_of
-from agents.rating.plackett_luce import orders_of_finish
-from agents.standing import win_shares
+from helsinki_env.evaluation.arena.load import load_run
+from helsinki_env.evaluation.balance.effects import Study, estimate, features_of, marginal_effects
+from helsinki_env.evaluation.balance.helsinki.screening import study_of
+from helsinki_env.evaluation.balance.margins import contrasts, least_squares
+from helsinki_env.evaluation.match_stats import win_shares
+from helsinki_env.evaluation.rating.plackett_luce import orders_of_finish
 from helsinki_env.games.helsinki.components import ACTIONS
 from tests.support.screens import KINDS, simulated, true_effects
 

@@ -15,11 +15,11 @@ from pathlib import Path
 
 import numpy as np
 
-from agents.arena.load import load_run
-from agents.rating.model import build_model
-from agents.rating.plackett_luce import fit
-from agents.rating.ratings import ELO
-from agents.rating.shares import expected_shares, pairs, standings
+from helsinki_env.evaluation.arena.load import load_run
+from helsinki_env.evaluation.rating.model import build_model
+from helsinki_env.evaluation.rating.plackett_luce import fit
+from helsinki_env.evaluation.rating.ratings import ELO
+from helsinki_env.evaluation.rating.shares import expected_shares, pairs, standings
 
 
 def compare(folder: Path) -> None:

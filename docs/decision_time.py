@@ -13,11 +13,11 @@ import time
 
 import numpy as np
 
-from agents.arena.workers import one_thread
-from agents.base import first_words, next_words
-from agents.registry import make_player
+from helsinki_env.agents.base import first_words, next_words
+from helsinki_env.agents.registry import make_player
 from helsinki_env.engine.spec import game_names, spec_named
 from helsinki_env.envs.vector import GameVectorEnv
+from helsinki_env.evaluation.arena.workers import one_thread
 
 GAMES = 64
 CALLS = 24

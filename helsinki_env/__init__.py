@@ -7,21 +7,23 @@
 ['MOVE 1', 'MOVE 2', 'MOVE 3']
 """
 
+from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from helsinki_env import copenhagen_v0, helsinki_v0, notation
-from helsinki_env.copenhagen_v0 import CopenhagenSeatEnv, CopenhagenSeatVectorEnv, CopenhagenVectorEnv
-from helsinki_env.envs.flat import flatten
 from helsinki_env.envs.registration import register
-from helsinki_env.games.copenhagen.config import CopenhagenConfig
-from helsinki_env.games.helsinki import observation
-from helsinki_env.games.helsinki.components import ComponentError, load_components
-from helsinki_env.games.helsinki.config import ConfigError, GameConfig
-from helsinki_env.games.helsinki.episodes import RandomEpisodes
-from helsinki_env.games.helsinki.game import Game, IllegalActionError, Phase
-from helsinki_env.helsinki_v0 import HelsinkiSeatEnv, HelsinkiSeatVectorEnv, HelsinkiVectorEnv
 
 if TYPE_CHECKING:
+    from helsinki_env import copenhagen_v0, helsinki_v0, notation
+    from helsinki_env.copenhagen_v0 import CopenhagenSeatEnv, CopenhagenSeatVectorEnv, CopenhagenVectorEnv
+    from helsinki_env.envs.flat import flatten
+    from helsinki_env.games.copenhagen.config import CopenhagenConfig
+    from helsinki_env.games.helsinki import observation
+    from helsinki_env.games.helsinki.components import ComponentError, load_components
+    from helsinki_env.games.helsinki.config import ConfigError, GameConfig
+    from helsinki_env.games.helsinki.episodes import RandomEpisodes
+    from helsinki_env.games.helsinki.game import Game, IllegalActionError, Phase
+    from helsinki_env.helsinki_v0 import HelsinkiSeatEnv, HelsinkiSeatVectorEnv, HelsinkiVectorEnv
     from helsinki_env.torch_envs import CopenhagenTorchEnv as CopenhagenTorchEnv
     from helsinki_env.torch_envs import HelsinkiTorchEnv as HelsinkiTorchEnv
 
@@ -50,16 +52,69 @@ __all__ = [
     "observation",
 ]
 
+#: Modules of the public names, imported on first access: the command line starts without the rules, and only the
+#: tensor environments need PyTorch. A name that is missing here is a module.
+_MODULES = {
+    "ComponentError": "helsinki_env.games.helsinki.components",
+    "ConfigError": "helsinki_env.games.helsinki.config",
+    "CopenhagenConfig": "helsinki_env.games.copenhagen.config",
+    "CopenhagenSeatEnv": "helsinki_env.copenhagen_v0",
+    "CopenhagenSeatVectorEnv": "helsinki_env.copenhagen_v0",
+    "CopenhagenTorchEnv": "helsinki_env.torch_envs",
+    "CopenhagenVectorEnv": "helsinki_env.copenhagen_v0",
+    "Game": "helsinki_env.games.helsinki.game",
+    "GameConfig": "helsinki_env.games.helsinki.config",
+    "HelsinkiSeatEnv": "helsinki_env.helsinki_v0",
+    "HelsinkiSeatVectorEnv": "helsinki_env.helsinki_v0",
+    "HelsinkiTorchEnv": "helsinki_env.torch_envs",
+    "HelsinkiVectorEnv": "helsinki_env.helsinki_v0",
+    "IllegalActionError": "helsinki_env.games.helsinki.game",
+    "Phase": "helsinki_env.games.helsinki.game",
+    "RandomEpisodes": "helsinki_env.games.helsinki.episodes",
+    "flatten": "helsinki_env.envs.flat",
+    "load_components": "helsinki_env.games.helsinki.components",
+}
+
+
+def _check_links() -> None:
+    """Raise if this is a checkout whose symbolic links were not created.
+
+    Raises:
+        ImportError: names the link and the remedy.
+    """
+    for name in ("agents", "training"):
+        link = Path(__file__).with_name(name)
+        if not link.is_dir():
+            raise ImportError(
+                f"{link}: found {'a file' if link.exists() else 'nothing'}, expected a symbolic link to ../{name}: "
+                "clone with 'git clone -c core.symlinks=true', or install the wheel"
+            )
+
 
 def __getattr__(name: str) -> Any:
-    """Import names that need PyTorch on first access."""
-    if name not in ("CopenhagenTorchEnv", "HelsinkiTorchEnv"):
+    """Import a public name on first access.
+
+    Raises:
+        AttributeError: for any other name.
+    """
+    if name in _MODULES:
+        value = getattr(import_module(_MODULES[name]), name)
+    elif name == "observation":
+        value = import_module("helsinki_env.games.helsinki.observation")
+    elif name in __all__:
+        value = import_module(f"{__name__}.{name}")
+    else:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from helsinki_env import torch_envs
+    globals()[name] = value
+    return value
 
-    return getattr(torch_envs, name)
+
+def __dir__() -> list[str]:
+    """Return all public names, whether they are imported or not."""
+    return sorted({*globals(), *__all__, *_MODULES})
 
 
+_check_links()
 register(
     "helsinki/helsinki-v0",
     "helsinki_env.helsinki_v0:env",

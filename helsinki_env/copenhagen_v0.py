@@ -62,8 +62,8 @@ from typing import Any, Literal, SupportsIndex
 from gymnasium.vector import AutoresetMode
 
 from helsinki_env.envs.aec import GameAECEnv, metadata_of
+from helsinki_env.envs.call_order import OrderEnforced
 from helsinki_env.envs.drawing import render_modes
-from helsinki_env.envs.ordered import OrderEnforced
 from helsinki_env.envs.seat import GameSeatEnv, GameSeatVectorEnv, Opponent, Seat
 from helsinki_env.envs.vector import GameVectorEnv
 from helsinki_env.games.copenhagen.config import CopenhagenConfig

@@ -32,8 +32,8 @@ The ids are the same for every number of players and every setup with the same c
 zeros for agents that are not acting, and for all agents after the end.
 
 **Observation.** The public information and the agent's own hidden information, from its own seat.
-`helsinki_env.observation.split` returns the fields by name, and `helsinki_env.observation.layout().markdown()` lists
-them. All values are from 0 to 127.
+`helsinki_env.games.helsinki.observation.split` returns the fields by name, and
+`helsinki_env.games.helsinki.observation.layout().markdown()` lists them. All values are from 0 to 127.
 
 **Rewards.** Rewards are 0 until the game ends. Then all agents terminate and get their rewards, so that
 `last()` of each agent returns its reward. The rewards sum to zero.
@@ -89,8 +89,8 @@ from typing import Any, Literal, SupportsIndex
 from gymnasium.vector import AutoresetMode
 
 from helsinki_env.envs.aec import GameAECEnv, metadata_of
+from helsinki_env.envs.call_order import OrderEnforced
 from helsinki_env.envs.drawing import render_modes
-from helsinki_env.envs.ordered import OrderEnforced
 from helsinki_env.envs.seat import GameSeatEnv, GameSeatVectorEnv, Opponent, Seat
 from helsinki_env.envs.vector import GameVectorEnv
 from helsinki_env.games.helsinki.config import GameConfig
@@ -159,7 +159,7 @@ def env(*args: Any, **kwargs: Any) -> OrderEnforced:
 class HelsinkiVectorEnv(GameVectorEnv):
     """A batch of games for self-play, all seats; see `GameVectorEnv` for returned values and autoreset.
 
-    `helsinki_env.observation.split` returns the observation fields by name.
+    `helsinki_env.games.helsinki.observation.split` returns the observation fields by name.
 
     Args:
         num_envs: number of games B.

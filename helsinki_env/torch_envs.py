@@ -24,7 +24,7 @@ __all__ = ["CopenhagenTorchEnv", "HelsinkiTorchEnv"]
 class HelsinkiTorchEnv(GameTorchEnv):
     """A batch of games of Helsinki in tensors; see `GameTorchEnv` for returned values and autoreset.
 
-    `helsinki_env.observation.layout` names the observation fields.
+    `helsinki_env.games.helsinki.observation.layout` names the observation fields.
 
     Args:
         num_envs: number of games B.

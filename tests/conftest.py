@@ -16,8 +16,8 @@ from typing import Any
 import pytest
 
 from helsinki_env.engine.kernel import JIT
-from helsinki_env.extras import MissingExtraError
-from helsinki_env.machine import processors
+from helsinki_env.utils.extras import MissingExtraError
+from helsinki_env.utils.machine import processors
 
 # Workers for all processors leave one thread to each for its arithmetic, and threads that wait for each other's turn
 # make a busy machine many times slower. Processes that tests start inherit it; set before anybody imports PyTorch.
@@ -89,7 +89,7 @@ def _missing(problem: BaseException | None) -> str | None:
     while problem is not None:
         if isinstance(problem, ModuleNotFoundError | MissingExtraError):
             package = (problem.name or "").partition(".")[0]
-            return None if package in ("", "agents", "helsinki_env", "tests", "training") else package
+            return None if package in ("", "helsinki_env", "tests") else package
         problem = problem.__cause__ or problem.__context__
     return None
 
@@ -140,7 +140,7 @@ def pytest_runtest_call() -> Iterator[None]:
 def pytest_sessionstart(session: pytest.Session) -> None:
     """Make the kernels once, before workers start that would each make them."""
     if session.config.option.tx and not hasattr(session.config, "workerinput") and JIT:
-        command = [sys.executable, "-m", "helsinki_env.cli", "compile"]
+        command = [sys.executable, "-m", "helsinki_env.cli.main", "compile"]
         subprocess.run(command, cwd=ROOT, check=True)
 
 

@@ -10,12 +10,7 @@ from typing import Any
 
 import pytest
 
-from helsinki_env import (
-    CopenhagenSeatEnv,
-    HelsinkiSeatEnv,
-    copenhagen_v0,
-    helsinki_v0,
-)
+from helsinki_env import CopenhagenSeatEnv, HelsinkiSeatEnv, copenhagen_v0, helsinki_v0
 from helsinki_env.engine.spec import GameSpec, spec_named
 from helsinki_env.games.copenhagen.config import CopenhagenConfig
 from helsinki_env.games.copenhagen.game import Game as Copenhagen

@@ -10,16 +10,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from agents.base import decide
-from agents.registry import make_player
-from helsinki_env import Game, GameConfig, redeal, render
+from helsinki_env import Game, GameConfig
+from helsinki_env.agents.base import decide
+from helsinki_env.agents.registry import make_player
+from helsinki_env.engine import determinization
+from helsinki_env.engine.determinization import deals
 from helsinki_env.engine.kernel import JIT
-from helsinki_env.games.helsinki import notation
+from helsinki_env.games.helsinki import notation, render
 from helsinki_env.games.helsinki.action_numbers import ACTIONS, MOST_COATS, STRENGTHS
 from helsinki_env.games.helsinki.components import load_components
-from helsinki_env.games.helsinki.reference import brute_force_legal_actions
-from helsinki_env.games.helsinki.touch import touches
-from helsinki_env.restore import deals
+from helsinki_env.games.helsinki.ui_actions import touches
+from tests.oracles.helsinki import brute_force_legal_actions
 from tests.support.agreement import Pair, run_batch
 from tests.support.numbers import component_file, random_file, random_numbers
 from tests.support.positions import Position, rich_deal
@@ -266,7 +267,7 @@ def test_a_fourth_card_of_a_reshuffled_pile_is_shown(tmp_path: Path) -> None:
     assert sum(pair.position["pending"]["reshuffled"]) == len(pair.position["draw_pile"]) + 3
     for viewer in range(2):
         for seed in range(20):
-            copy = redeal.redeal(pair.game, viewer=viewer, seed=seed)
+            copy = determinization.redeal(pair.game, viewer=viewer, seed=seed)
             np.testing.assert_array_equal(copy.observation(viewer), pair.game.observation(viewer))
     assert len(deals(pair.game.config, pair.game.observation(), count=3, seed=1)) == 3
     again = notation.from_dict(pair.position)
@@ -287,7 +288,7 @@ def test_players_read_costs_and_strengths(tmp_path: Path, name: str) -> None:
     assert chosen == {"dear": "END", "cheap": "USE two_points"}
 
 
-@pytest.mark.filterwarnings("ignore::agents.net.measured.UnmeasuredComponentsWarning")
+@pytest.mark.filterwarnings("ignore::helsinki_env.agents.net.measured.UnmeasuredComponentsWarning")
 @pytest.mark.parametrize("name", ["heuristic", "greedy", pytest.param("net", marks=pytest.mark.thorough)])
 def test_players_decide_legally_whatever_the_numbers(tmp_path: Path, name: str) -> None:
     for number in range(3 if JIT else 1):

@@ -9,15 +9,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from agents.opinion import opinions
-from agents.registry import make_player
-from helsinki_env.engine.hidden import redeal
+from helsinki_env.agents.evaluation import opinions
+from helsinki_env.agents.registry import make_player
+from helsinki_env.engine.determinization import redeal
 from helsinki_env.engine.kernel import JIT
 from helsinki_env.engine.spec import spec_named
 from helsinki_env.web.advice import Adviser, Question, answer_to, question_at
-from helsinki_env.web.rooms import Page
+from helsinki_env.web.player_workers import Thinkers
+from helsinki_env.web.sessions import Page
 from helsinki_env.web.tables import HUMAN, Chair, Table
-from helsinki_env.web.thinking import Thinkers
 from tests.games import EACH_GAME, TestedGame
 from tests.support.server import Line, Server, decide_first, seated, until
 

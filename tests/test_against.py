@@ -19,14 +19,15 @@ from typing import Any
 import pytest
 
 from helsinki_env import GameConfig
-from helsinki_env.cli import main
-from helsinki_env.commands import bench, checkout
-from helsinki_env.commands.checkout import Checkout
-from helsinki_env.commands.measures import ROWS, Asked
-from helsinki_env.commands.paired import Comparison, interval
-from helsinki_env.commands.speed_tables import compared_part
-from helsinki_env.commands.workers import Worker
-from helsinki_env.markdown import section
+from helsinki_env.bench import checkout
+from helsinki_env.bench.checkout import Checkout
+from helsinki_env.bench.measures import ROWS, Asked
+from helsinki_env.bench.paired import Comparison, interval
+from helsinki_env.bench.speed_tables import compared_part
+from helsinki_env.bench.workers import Worker
+from helsinki_env.cli.commands import bench
+from helsinki_env.cli.main import main
+from helsinki_env.utils.markdown import section
 from tests.support.blocks import ROOT
 
 PLAIN = {"NUMBA_DISABLE_JIT": "1"}
@@ -59,9 +60,9 @@ def slower(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("slower") / "project"
     listed = git(ROOT, "ls-files", "-z", "--cached", "--others", "--exclude-standard", *PARTS)
     for name in filter(None, listed.split("\0")):
-        if (ROOT / name).is_file():
+        if (ROOT / name).is_file() or (ROOT / name).is_symlink():
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(ROOT / name, folder / name)
+            shutil.copy2(ROOT / name, folder / name, follow_symlinks=False)
     git(folder, "init", "--quiet")
     git(folder, "add", "--all")
     git(folder, "commit", "--quiet", "--message", "as it is")
@@ -73,7 +74,7 @@ def slower(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def start(folder: Path, scratch: Path, *words: str) -> subprocess.Popen[str]:
     scratch.mkdir()
     return subprocess.Popen(
-        [sys.executable, "-m", "helsinki_env.cli", "bench", "--against", "HEAD", *SHORT, *words],
+        [sys.executable, "-m", "helsinki_env.cli.main", "bench", "--against", "HEAD", *SHORT, *words],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True, cwd=folder,
         env=os.environ | PLAIN | {"PYTHONPATH": str(folder), "TMPDIR": str(scratch)},
     )  # fmt: skip

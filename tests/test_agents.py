@@ -10,17 +10,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-import agents.base
-from agents.base import Player, decide, first_words, next_words
-from agents.helsinki.greedy import GreedyPlayer, Weights
-from agents.match import play_match
-from agents.mishaps import CountedPlayer
-from agents.random import RandomPlayer
-from agents.registry import PlayerError, make_player, player_names
+import helsinki_env.agents.base
 from helsinki_env import Game, GameConfig, HelsinkiVectorEnv
-from helsinki_env.engine.hidden import redeal
+from helsinki_env.agents.base import Player, decide, first_words, next_words
+from helsinki_env.agents.helsinki.greedy import GreedyPlayer, Weights
+from helsinki_env.agents.random import RandomPlayer
+from helsinki_env.agents.registry import PlayerError, make_player, player_names
+from helsinki_env.agents.replaced_actions import CountedPlayer
+from helsinki_env.engine.determinization import redeal
 from helsinki_env.engine.kernel import JIT
 from helsinki_env.engine.rng import mix
+from helsinki_env.evaluation.match import play_match
 
 CONFIGS = [
     GameConfig(),
@@ -123,7 +123,7 @@ def test_streams_of_games_and_players_differ_and_advance() -> None:
 def test_the_protocols_example_works() -> None:
     import doctest
 
-    found = doctest.testmod(agents.base)
+    found = doctest.testmod(helsinki_env.agents.base)
     assert found.attempted > 3
     assert not found.failed
 
@@ -186,7 +186,9 @@ class _Point:
 
 
 def _install(monkeypatch: pytest.MonkeyPatch, *points: _Point) -> None:
-    monkeypatch.setattr("agents.registry.entry_points", lambda group: points if group == "helsinki.players" else ())
+    monkeypatch.setattr(
+        "helsinki_env.agents.registry.entry_points", lambda group: points if group == "helsinki.players" else ()
+    )
 
 
 def test_players_of_other_packages(monkeypatch: pytest.MonkeyPatch) -> None:

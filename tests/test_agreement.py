@@ -21,8 +21,8 @@ from hypothesis import strategies as st
 from helsinki_env.engine.kernel import JIT
 from helsinki_env.games.helsinki.components import ACTIONS
 from helsinki_env.games.helsinki.config import GameConfig
-from helsinki_env.games.helsinki.reference import ReferenceGame
-from helsinki_env.machine import processors
+from helsinki_env.utils.machine import processors
+from tests.oracles.helsinki import ReferenceGame
 from tests.support import agreement, policies, positions
 from tests.support.agreement import Choice, Pair, run_batch, table, too_rare
 

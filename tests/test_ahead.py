@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from agents.registry import player_names
-from helsinki_env.cli import main
-from helsinki_env.commands.ahead import make_ahead, parts_of
+from helsinki_env.agents.registry import player_names
+from helsinki_env.cli.main import main
+from helsinki_env.cli.precompile import make_ahead, parts_of
 from helsinki_env.engine.kernel import JIT
 
 OWN = "from helsinki_env import Game; game = Game(seed=1); game.step(0); game.clone()"
-SIMULATE = ("-m", "helsinki_env.cli", "simulate", "--players", "random", "--games", "4", "--threads", "1")
+SIMULATE = ("-m", "helsinki_env.cli.main", "simulate", "--players", "random", "--games", "4", "--threads", "1")
 
 
 def test_players_and_what_they_need() -> None:
@@ -51,7 +51,7 @@ def test_who_waits_for_the_compiler_is_told_so_and_waits_once(tmp_path: Path) ->
     assert again.stderr == ""
     assert "4 games with seed 0" in again.stdout
     assert {path: path.stat().st_mtime_ns for path in folder.rglob("*") if path.name != "used"} == kept
-    assert run("-m", "helsinki_env.cli", "compile", "--parts", "games", "--game", "helsinki").stderr == ""
+    assert run("-m", "helsinki_env.cli.main", "compile", "--parts", "games", "--game", "helsinki").stderr == ""
 
 
 def test_what_is_there_is_not_made_again(capsys: pytest.CaptureFixture[str]) -> None:

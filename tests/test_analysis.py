@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from agents.arena.designs import (
+from helsinki_env.evaluation.arena.designs import (
     ACTIONS,
     DesignError,
     base_design,
@@ -15,9 +15,9 @@ from agents.arena.designs import (
     random_sets,
     relabelled,
 )
-from agents.balance.effects import Effects, Study, estimate, simultaneous_quantile
-from agents.helsinki.balance.parts import LEAST_DECKS
-from agents.helsinki.balance.verdicts import Measured, findings
+from helsinki_env.evaluation.balance.effects import Effects, Study, estimate, simultaneous_quantile
+from helsinki_env.evaluation.balance.helsinki.conclusions import Measured, findings
+from helsinki_env.evaluation.balance.helsinki.part_configs import LEAST_DECKS
 from tests.support.screens import DESIGN, KINDS, Kind, simulated, true_effects
 
 

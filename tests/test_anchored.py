@@ -7,9 +7,9 @@ import math
 import numpy as np
 import pytest
 
-from agents.rating.anchored import Anchored, AnchoredGames, anchored
-from agents.rating.errors import RatingError
-from agents.rating.ratings import ELO
+from helsinki_env.evaluation.rating.anchored import Anchored, AnchoredGames, anchored
+from helsinki_env.evaluation.rating.errors import RatingError
+from helsinki_env.evaluation.rating.ratings import ELO
 from tests.support.rankings import simulate
 
 #: The strengths of a gauntlet's opponents, in natural logarithms, and who meets the player (number 0).
@@ -76,7 +76,7 @@ def test_who_won_always_has_a_finite_rating_and_no_upper_end() -> None:
 
 def test_against_one_opponent_the_interval_is_wilsons() -> None:
     """But for the half game that the penalty counts for, and for Student's quantile."""
-    from agents.standing import student_quantile, wilson
+    from helsinki_env.evaluation.match_stats import student_quantile, wilson
 
     found = one(duels([(0.0, 1.0, 300), (0.0, 0.0, 100)]))
     low, high = (float(end) for end in wilson(0.75, 400, student_quantile(400)))

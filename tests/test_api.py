@@ -21,7 +21,7 @@ from pettingzoo.test import api_test, render_test, seed_test
 from pettingzoo.utils.wrappers import CaptureStdoutWrapper
 
 from helsinki_env import Game, flatten
-from helsinki_env.engine.hidden import deals, redeal, redeal_many
+from helsinki_env.engine.determinization import deals, redeal, redeal_many
 from helsinki_env.engine.kernel import JIT
 from helsinki_env.engine.playout import choose_uniformly, player_words
 from helsinki_env.envs.seat import GameSeatVectorEnv

@@ -24,28 +24,28 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-import agents
-from agents.arena.alone import GamesAlone
-from agents.arena.chunk import files_of, play_chunk
-from agents.arena.config import plan_from_dict, plan_from_yaml
-from agents.arena.designs import Boards, as_sets
-from agents.arena.files import ChunkFiles, packed, unpacked
-from agents.arena.load import Table, load_run, records
-from agents.arena.parquet import SCHEMA, read_parquet, write_parquet
-from agents.arena.plan import ArenaError, Chunk, Plan, block_seating, lineups_of
-from agents.arena.run import run_arena
-from agents.arena.store import RunFolder
-from agents.arena.workers import workers_kept
-from agents.faults import PlayerError
-from agents.helsinki.balance.replay import replay_run
-from agents.play import Outcome
+import helsinki_env
 from helsinki_env import GameConfig
-from helsinki_env.cli import main
+from helsinki_env.agents.player_errors import PlayerError
+from helsinki_env.cli.main import main
 from helsinki_env.engine.kernel import JIT
+from helsinki_env.evaluation.arena.config import plan_from_dict, plan_from_yaml
+from helsinki_env.evaluation.arena.designs import Boards, as_sets
+from helsinki_env.evaluation.arena.files import ChunkFiles, packed, unpacked
+from helsinki_env.evaluation.arena.load import Table, load_run, records
+from helsinki_env.evaluation.arena.parquet import SCHEMA, read_parquet, write_parquet
+from helsinki_env.evaluation.arena.parquet_reader import GamesAlone
+from helsinki_env.evaluation.arena.plan import ArenaError, Chunk, Plan, block_seating, lineups_of
+from helsinki_env.evaluation.arena.run import run_arena
+from helsinki_env.evaluation.arena.store import RunFolder
+from helsinki_env.evaluation.arena.work_unit import files_of, play_chunk
+from helsinki_env.evaluation.arena.workers import workers_kept
+from helsinki_env.evaluation.balance.helsinki.replay import replay_run
+from helsinki_env.evaluation.play import Outcome
 from helsinki_env.games.helsinki import notation
 from helsinki_env.games.helsinki.components import ACTIONS
-from helsinki_env.play.record import RecordError, positions, read_records, replay
-from helsinki_env.yaml_files import configs_folder
+from helsinki_env.records import RecordError, positions, read_records, replay
+from helsinki_env.utils.yaml_files import configs_folder
 from tests.games import EACH_GAME, TestedGame
 from tests.support.pausing import environment
 
@@ -166,7 +166,7 @@ def same(a: Outcome, b: Outcome, rows: slice) -> bool:
 
 def test_a_player_whose_file_was_exchanged_since_the_games_began_does_not_play(tmp_path: Path) -> None:
     """Wherever it is made: hours later, or on another machine."""
-    boxes = Path(agents.__file__).parent / "helsinki"
+    boxes = Path(helsinki_env.__file__).parent / "agents" / "helsinki"
     file = tmp_path / "one.safetensors"
     shutil.copy(boxes / "first.safetensors", file)
     data = {"tables": [{"lineups": [[f"net:{file}", "random"]], "games": 2}]}
@@ -241,7 +241,7 @@ def test_a_player_that_was_mended_before_any_game_was_kept_may_go_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    source = "from agents.random import RandomPlayer\nclass Mine(RandomPlayer):\n    name = 'mine'\n"
+    source = "from helsinki_env.agents.random import RandomPlayer\nclass Mine(RandomPlayer):\n    name = 'mine'\n"
     wrong = "    def act(self, *seen):\n        raise SystemExit(0)\n"
     plan = plan_from_dict({"tables": [{"name": "duel", "players": ["mended_later:Mine", "random"], "games": 12}]})
     Path("mended_later.py").write_text(source + wrong)
@@ -377,7 +377,7 @@ def test_another_run_is_refused(plan: Plan, finished: Path, tmp_path: Path) -> N
 
 
 def test_two_processes_at_one_run(plan: Plan, finished: Path) -> None:
-    code = "import sys; from helsinki_env.cli import main; sys.exit(main(sys.argv[1:]))"
+    code = "import sys; from helsinki_env.cli.main import main; sys.exit(main(sys.argv[1:]))"
     words = ["arena", "--players", "random", "--out", str(finished)]
     with RunFolder.create(finished, plan):
         done = subprocess.run([sys.executable, "-c", code, *words], capture_output=True, text=True, check=False)
@@ -664,7 +664,7 @@ def test_a_run_is_played_and_read_without_parquet(
     plan: Plan, finished: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tables, played = load_run(finished), list(records(finished))
-    monkeypatch.setitem(sys.modules, "agents.arena.parquet", None)  # it cannot be imported
+    monkeypatch.setitem(sys.modules, "helsinki_env.evaluation.arena.parquet", None)  # it cannot be imported
     with pytest.raises(ModuleNotFoundError):
         run_arena(plan, tmp_path / "never", processes=1)
     assert not (tmp_path / "never").exists(), "known before anything is played"
@@ -752,7 +752,7 @@ def test_fewer_games_than_before_are_refused(finished: Path) -> None:
 
 # killed at any moment
 
-COMMAND = [sys.executable, "-m", "helsinki_env.cli", "arena", "--processes", "2", "--config"]
+COMMAND = [sys.executable, "-m", "helsinki_env.cli.main", "arena", "--processes", "2", "--config"]
 
 
 def start(config: Path, folder: Path, chunks: int | None = None) -> subprocess.Popen[str]:
@@ -1139,9 +1139,9 @@ def test_what_is_asked_wrongly(
 
 SCRIPT = """
 import sys
-from agents.arena.config import plan_from_dict
-from agents.arena.run import run_arena
-from agents.arena.workers import in_processes
+from helsinki_env.evaluation.arena.config import plan_from_dict
+from helsinki_env.evaluation.arena.run import run_arena
+from helsinki_env.evaluation.arena.workers import in_processes
 
 def play():
     plan = plan_from_dict({"tables": [{"players": ["random", "greedy"], "games": 4}]})

@@ -11,12 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from agents.arena import cluster
-from agents.arena.cluster import on_ray
-from agents.arena.config import plan_from_dict
-from agents.arena.plan import ArenaError, Plan
-from agents.arena.run import run_arena
 from helsinki_env.engine.kernel import JIT
+from helsinki_env.evaluation.arena import cluster
+from helsinki_env.evaluation.arena.cluster import on_ray
+from helsinki_env.evaluation.arena.config import plan_from_dict
+from helsinki_env.evaluation.arena.plan import ArenaError, Plan
+from helsinki_env.evaluation.arena.run import run_arena
 
 pytestmark = [
     pytest.mark.thorough,

@@ -14,35 +14,35 @@ from typing import Any
 import numpy as np
 import pytest
 
-from agents.arena.config import plan_from_dict, plan_from_yaml
-from agents.arena.designs import DesignError, Handicap, as_sets
-from agents.arena.load import load_run
-from agents.arena.plan import ArenaError
-from agents.arena.run import run_arena
-from agents.balance.effects import Study, estimate
-from agents.helsinki.balance.chapters import chapters
-from agents.helsinki.balance.confirm import suspects
-from agents.helsinki.balance.covers import FIRST_GAME, by_set, ends, measures, number_of
-from agents.helsinki.balance.figures import figures
-from agents.helsinki.balance.played import Played
-from agents.helsinki.balance.report import report_files
-from agents.helsinki.balance.results import read_results, results, verdicts_of
-from agents.helsinki.balance.run import open_study, plan_of, read_study
-from agents.helsinki.balance.screen import naive, study_of
-from agents.helsinki.balance.study import PARTS, StudyConfig, StudyError, screen_table
-from agents.match import play_match
-from agents.rating.report import read_report
-from agents.rating.report import report_files as ladder_files
-from agents.registry import PlayerError, make_player
 from helsinki_env import GameConfig
-from helsinki_env.cli import main
+from helsinki_env.agents.registry import PlayerError, make_player
+from helsinki_env.cli.main import main
 from helsinki_env.data import sealed
-from helsinki_env.files import write_json
+from helsinki_env.evaluation.arena.config import plan_from_dict, plan_from_yaml
+from helsinki_env.evaluation.arena.designs import DesignError, Handicap, as_sets
+from helsinki_env.evaluation.arena.load import load_run
+from helsinki_env.evaluation.arena.plan import ArenaError
+from helsinki_env.evaluation.arena.run import run_arena
+from helsinki_env.evaluation.balance.effects import Study, estimate
+from helsinki_env.evaluation.balance.helsinki.confirmation import suspects
+from helsinki_env.evaluation.balance.helsinki.covers import FIRST_GAME, by_set, ends, measures, number_of
+from helsinki_env.evaluation.balance.helsinki.figures import figures
+from helsinki_env.evaluation.balance.helsinki.played_parts import Played
+from helsinki_env.evaluation.balance.helsinki.report import report_files
+from helsinki_env.evaluation.balance.helsinki.report_text import chapters
+from helsinki_env.evaluation.balance.helsinki.results import read_results, results, verdicts_of
+from helsinki_env.evaluation.balance.helsinki.run import open_study, plan_of, read_study
+from helsinki_env.evaluation.balance.helsinki.screening import naive, study_of
+from helsinki_env.evaluation.balance.helsinki.study import PARTS, StudyConfig, StudyError, screen_table
+from helsinki_env.evaluation.match import play_match
+from helsinki_env.evaluation.rating.report import read_report
+from helsinki_env.evaluation.rating.report import report_files as ladder_files
 from helsinki_env.games.helsinki.actions import KIND_USE
 from helsinki_env.games.helsinki.components import ACTIONS
 from helsinki_env.games.helsinki.game import action_table
-from helsinki_env.play.record import positions
-from helsinki_env.yaml_files import find_yaml
+from helsinki_env.records import positions
+from helsinki_env.utils.files import write_json
+from helsinki_env.utils.yaml_files import find_yaml
 from tests.support.killed import killed_while_it_plays
 
 TINY: dict[str, Any] = {

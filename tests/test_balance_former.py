@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from agents.helsinki.balance.chapters import chapters
-from agents.helsinki.balance.former import with_former
-from agents.helsinki.balance.results import read_results
-from agents.helsinki.balance.study import StudyError
-from helsinki_env.cli import main
+from helsinki_env.cli.main import main
 from helsinki_env.data import sealed
+from helsinki_env.evaluation.balance.helsinki.baseline import with_former
+from helsinki_env.evaluation.balance.helsinki.report_text import chapters
+from helsinki_env.evaluation.balance.helsinki.results import read_results
+from helsinki_env.evaluation.balance.helsinki.study import StudyError
 
 BALANCE = Path(__file__).resolve().parent.parent / "docs" / "balance" / "balance.json"
 CLASSES = ("greedy", "heuristic", "net")

@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from helsinki_env.cli import main
-from helsinki_env.commands.bench import Page
-from helsinki_env.commands.speed import Measurement, run_benchmark
-from helsinki_env.commands.speed_tables import compared
+from helsinki_env.bench.speed import Measurement, run_benchmark
+from helsinki_env.bench.speed_tables import compared
+from helsinki_env.cli.commands.bench import Page
+from helsinki_env.cli.main import main
 from helsinki_env.engine.kernel import JIT
-from helsinki_env.terminal import plain_console
+from helsinki_env.utils.terminal import plain_console
 
 pytestmark = pytest.mark.skipif(not JIT, reason="says nothing")
 

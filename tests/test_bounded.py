@@ -18,11 +18,11 @@ import pytest
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
 
-from agents.arena.bounded import GamesFile  # noqa: E402
-from agents.arena.load import load_run  # noqa: E402
-from agents.arena.parquet import SCHEMA, read_parquet  # noqa: E402
-from agents.arena.plan import ArenaError  # noqa: E402
 from helsinki_env.data import parse_json  # noqa: E402
+from helsinki_env.evaluation.arena.bounded_parquet import GamesFile  # noqa: E402
+from helsinki_env.evaluation.arena.load import load_run  # noqa: E402
+from helsinki_env.evaluation.arena.parquet import SCHEMA, read_parquet  # noqa: E402
+from helsinki_env.evaluation.arena.plan import ArenaError  # noqa: E402
 from helsinki_env.web.uploads import UploadError, games_in, told  # noqa: E402
 from tests.support.server import ROOT  # noqa: E402
 
@@ -117,7 +117,7 @@ _OTHERS = tuple(name for name in _BOMBS if name not in _QUICK)
 _READ = """
 import json, resource, sys
 from pathlib import Path
-from agents.arena.parquet import read_parquet
+from helsinki_env.evaluation.arena.parquet import read_parquet
 from helsinki_env.web.uploads import games_in, told
 
 def peak():

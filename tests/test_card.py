@@ -18,31 +18,31 @@ import numpy as np
 import pytest
 import torch
 
-from agents.net.checkpoint import load_network, same_weights
-from agents.net.network import NetworkConfig
-from agents.plain.network import PlainNetwork
 from helsinki_env import GameConfig
+from helsinki_env.agents.mlp.network import PlainNetwork
+from helsinki_env.agents.net.checkpoint import load_network, same_weights
+from helsinki_env.agents.net.network import NetworkConfig
 from helsinki_env.engine.kernel import JIT
 from helsinki_env.engine.spec import spec_named
 from helsinki_env.envs.tensors import GameTorchEnv
+from helsinki_env.training.checkpoint_io import read, write
+from helsinki_env.training.gae import advantages as advantages_there
+from helsinki_env.training.gpu.cuda_graph import Captured
+from helsinki_env.training.gpu.distributed import Group
+from helsinki_env.training.gpu.gae import advantages
+from helsinki_env.training.gpu.noise import keys, sampled, shuffled, whole_word
+from helsinki_env.training.gpu.ppo import CardPPO
+from helsinki_env.training.gpu.rollout import CardStage, Kept
+from helsinki_env.training.gpu.seat_order import by_seat, from_viewer, outcome_of, own_component
+from helsinki_env.training.matchups import TableConfig
+from helsinki_env.training.ppo import PPOConfig
+from helsinki_env.training.preset import Preset, PresetError
+from helsinki_env.training.rollout import COMPONENTS
+from helsinki_env.training.rollout import by_seat as by_seat_there
+from helsinki_env.training.rollout import from_viewer as from_viewer_there
+from helsinki_env.training.rollout import own_component as own_component_there
+from helsinki_env.training.run import RunError, Training
 from tests.support.riddle import riddle
-from training.card.chance import keys, sampled, shuffled, whole_word
-from training.card.graphs import Captured
-from training.card.group import Group
-from training.card.ppo import CardPPO
-from training.card.seats import by_seat, from_viewer, outcome_of, own_component
-from training.card.segments import advantages
-from training.card.stage import CardStage, Kept
-from training.ppo import PPOConfig
-from training.preset import Preset, PresetError
-from training.rollout import COMPONENTS
-from training.rollout import by_seat as by_seat_there
-from training.rollout import from_viewer as from_viewer_there
-from training.rollout import own_component as own_component_there
-from training.run import RunError, Training
-from training.saved import read, write
-from training.segments import advantages as advantages_there
-from training.tables import TableConfig
 
 pytestmark = [pytest.mark.thorough, pytest.mark.skipif(not JIT, reason="too slow")]
 
@@ -392,9 +392,9 @@ def test_the_same_seed_makes_the_same_player_and_another_one_another(
 
 DRIVER = """
 import sys
-import training.run
-from helsinki_env.cli import main
-training.run._SAVE_EVERY = -1.0  # save after every update
+import helsinki_env.training.run
+from helsinki_env.cli.main import main
+helsinki_env.training.run._SAVE_EVERY = -1.0  # save after every update
 sys.exit(main(sys.argv[1:]))
 """
 
@@ -527,9 +527,9 @@ import sys
 from pathlib import Path
 from dataclasses import replace
 import torch
-from training.card.group import Group
-from training.preset import Preset
-from training.run import Training
+from helsinki_env.training.gpu.distributed import Group
+from helsinki_env.training.preset import Preset
+from helsinki_env.training.run import Training
 torch.set_num_threads(1)
 group = Group.started("cpu")
 summary = Training(Preset.from_yaml(sys.argv[1]), sys.argv[2], 5, group=group).run()

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import os
 import re
 import subprocess
 import sys
 from functools import partial
-from importlib.util import spec_from_file_location
 from pathlib import Path
 
 import pytest
 
-from helsinki_env import cli
-from helsinki_env.cli import COMMANDS, main
+import helsinki_env
+from helsinki_env.cli import main as cli
+from helsinki_env.cli.main import COMMANDS, main
 from helsinki_env.data import UserError
-from helsinki_env.extras import MissingExtraError
-from helsinki_env.play.record import read_records, write_records
-from helsinki_env.terminal import plain_console
+from helsinki_env.records import read_records, write_records
+from helsinki_env.utils.extras import MissingExtraError
+from helsinki_env.utils.terminal import plain_console
 
 Output = pytest.CaptureFixture[str]
 
@@ -61,7 +60,7 @@ def test_every_command_has_help_with_an_example(name: str, capsys: Output) -> No
 
 @pytest.mark.parametrize("words", [["simulate"], ["arena"]])
 def test_help_names_every_player(words: list[str], capsys: Output) -> None:
-    from agents.registry import player_names
+    from helsinki_env.agents.registry import player_names
 
     assert main([*words, "--help"]) == 0
     listed = " ".join(capsys.readouterr().out.replace("│", " ").split())
@@ -108,7 +107,7 @@ def test_the_examples_of_the_list_are_accepted(name: str, monkeypatch: pytest.Mo
 
 
 def test_help_does_not_load_pytorch() -> None:
-    code = "import sys; from helsinki_env.cli import main; main(['--help']); sys.exit('torch' in sys.modules)"
+    code = "import sys; from helsinki_env.cli.main import main; main(['--help']); sys.exit('torch' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False, capture_output=True).returncode == 0
 
 
@@ -235,40 +234,6 @@ def test_wrong_options_are_explained(capsys: Output) -> None:
     assert "Traceback" not in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("package", ["agents", "training"])
-@pytest.mark.parametrize("kind", ["package", "module"])
-def test_another_package_in_our_place_is_named(package: str, kind: str, tmp_path: Path) -> None:
-    stranger = tmp_path / package / "__init__.py" if kind == "package" else tmp_path / f"{package}.py"
-    stranger.parent.mkdir(exist_ok=True)
-    stranger.write_text("raise SystemExit('this is not to be run')")
-    root = str(Path(cli.__file__).resolve().parent.parent)
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(tmp_path), root])}
-    command = [sys.executable, "-m", "helsinki_env.cli", "simulate", "--games", "2"]
-    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
-    assert done.returncode == 2
-    assert done.stderr.startswith(
-        f"helsinki: the package {package!r}: found {stranger}, which is another package of that"
-    )
-    assert "an environment of its own" in done.stderr
-    assert done.stderr.count("\n") == 1
-    assert not done.stdout
-
-
-def test_another_package_in_our_folder_is_named(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Output
-) -> None:
-    for package in ("helsinki_env", "agents", "training"):
-        (tmp_path / package).mkdir()
-        (tmp_path / package / "__init__.py").write_text('"""helsinki-env."""')
-    monkeypatch.setattr(cli, "__file__", str(tmp_path / "helsinki_env" / "cli.py"))
-    monkeypatch.setattr(cli, "find_spec", lambda name: spec_from_file_location(name, tmp_path / name / "__init__.py"))
-    monkeypatch.setattr(cli, "_run", lambda name, rest: 0)
-    assert main(["simulate"]) == 0
-    (tmp_path / "agents" / "__init__.py").write_text('"""Agents of somebody else, installed later."""')
-    assert main(["simulate"]) == 2
-    assert "the package 'agents': found " in capsys.readouterr().err
-
-
 def test_a_traceback_for_those_who_want_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HELSINKI_DEBUG", "1")
     with pytest.raises(ValueError, match="no such player"):
@@ -276,7 +241,7 @@ def test_a_traceback_for_those_who_want_it(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_output_that_nobody_reads_any_more(games: Path) -> None:
-    command = [sys.executable, "-m", "helsinki_env.cli", "replay", str(games)]
+    command = [sys.executable, "-m", "helsinki_env.cli.main", "replay", str(games)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert process.stdout is not None
         assert process.stderr is not None
@@ -322,10 +287,11 @@ def test_simulate_plays_what_it_is_told(tmp_path: Path, capsys: Output) -> None:
 
 
 def test_a_progress_bar_for_people_who_wait(monkeypatch: pytest.MonkeyPatch, capsys: Output) -> None:
-    from helsinki_env.commands import waiting
 
-    monkeypatch.setattr(waiting, "_PATIENCE", 0.0)
-    monkeypatch.setattr(waiting, "plain_console", partial(plain_console, force_terminal=True))
+    from helsinki_env.cli import progress
+
+    monkeypatch.setattr(progress, "_PATIENCE", 0.0)
+    monkeypatch.setattr(progress, "plain_console", partial(plain_console, force_terminal=True))
     monkeypatch.setenv("TERM", "xterm")
     assert main(["simulate", "--players", "random", "--games", "4"]) == 0
     assert "4/4" in capsys.readouterr().err
@@ -335,12 +301,12 @@ def test_a_progress_bar_for_people_who_wait(monkeypatch: pytest.MonkeyPatch, cap
 def test_lines_now_and_then_where_nobody_sees_a_bar(
     terminal: bool, monkeypatch: pytest.MonkeyPatch, capsys: Output
 ) -> None:
-    from helsinki_env.commands import waiting
+    from helsinki_env.cli import progress
 
-    monkeypatch.setattr(waiting, "_LINES", 0.0)
-    monkeypatch.setattr(waiting, "plain_console", partial(plain_console, force_terminal=terminal))
+    monkeypatch.setattr(progress, "_LINES", 0.0)
+    monkeypatch.setattr(progress, "plain_console", partial(plain_console, force_terminal=terminal))
     monkeypatch.setenv("TERM", "dumb" if terminal else "xterm")
-    with waiting.Waiting(10) as shown:
+    with progress.Waiting(10) as shown:
         shown.resume(4)
         shown.advance(0)
         shown.advance(2)
@@ -352,7 +318,7 @@ def test_lines_now_and_then_where_nobody_sees_a_bar(
 
 
 def test_what_is_left_is_told_by_the_pace_of_late() -> None:
-    from helsinki_env.commands.waiting import Pace
+    from helsinki_env.cli.progress import Pace
 
     pace = Pace(1000.0)
     assert pace.rate(1000.0) == 0.0
@@ -431,7 +397,7 @@ def test_replay_says_who_shares_a_place(tmp_path: Path, capsys: Output) -> None:
     from helsinki_env import CopenhagenConfig
     from helsinki_env.engine.playout import choose_uniformly, player_words
     from helsinki_env.engine.spec import spec_of
-    from helsinki_env.play.record import Record
+    from helsinki_env.records import Record
 
     config = CopenhagenConfig(num_players=3)
     game = spec_of(config).game(config, seed=4)
@@ -449,7 +415,7 @@ def test_replay_says_who_shares_a_place(tmp_path: Path, capsys: Output) -> None:
 
 
 def test_replay_of_an_unfinished_game(games: Path, tmp_path: Path, capsys: Output) -> None:
-    from helsinki_env.play.record import Record
+    from helsinki_env.records import Record
 
     full = next(read_records(games))
     part = Record(full.config, full.seed, full.players, full.decisions[:20])
@@ -555,7 +521,7 @@ def test_what_users_can_mend_is_one_line(
 
 def test_errors_of_the_project_are_errors_of_users() -> None:
     """One that derives from ValueError alone, or is a plain one in a command, would be shown as a fault."""
-    root = Path(cli.__file__).resolve().parents[1]
+    root = Path(helsinki_env.__file__).resolve().parents[1]
     for folder in ("helsinki_env", "agents", "training"):
         for path in (root / folder).rglob("*.py"):
             text = path.read_text(encoding="utf-8")

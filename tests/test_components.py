@@ -21,7 +21,7 @@ from helsinki_env.games.helsinki.components import (
     Components,
     load_components,
 )
-from helsinki_env.yaml_files import configs_folder, list_yaml
+from helsinki_env.utils.yaml_files import configs_folder, list_yaml
 
 DEFAULT = configs_folder() / "components" / "default.yaml"
 

@@ -14,7 +14,7 @@ from helsinki_env import CopenhagenConfig
 from helsinki_env.engine.spec import config_from_yaml
 from helsinki_env.games.helsinki.components import ACTIONS, ComponentError, load_components
 from helsinki_env.games.helsinki.config import REWARDS, ConfigError, GameConfig
-from helsinki_env.yaml_files import configs_folder, list_yaml
+from helsinki_env.utils.yaml_files import configs_folder, list_yaml
 
 VARIED = {
     "num_players": 3,

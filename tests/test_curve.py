@@ -9,8 +9,8 @@ import pytest
 pytest.importorskip("torch", reason="needs the extra train")
 pytest.importorskip("matplotlib", reason="needs the extra arena")
 
-from training.curve import draw_curve
-from training.run import RunError
+from helsinki_env.training.learning_curve import draw_curve
+from helsinki_env.training.run import RunError
 
 
 def found(players: int, opponent: str, share: float) -> dict[str, Any]:

@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 import yaml
 
-from agents.arena.load import Table
-from agents.arena.store import RunFolder
-from agents.balance.denied import denied_files, worths
-from agents.rating.errors import RatingError
 from helsinki_env import GameConfig
-from helsinki_env.cli import main
+from helsinki_env.cli.main import main
+from helsinki_env.evaluation.arena.load import Table
+from helsinki_env.evaluation.arena.store import RunFolder
+from helsinki_env.evaluation.balance.denied import denied_files, worths
+from helsinki_env.evaluation.rating.errors import RatingError
 
 #: Of the two that are denied: the one that is worth something, and one that is not.
 GOOD, IDLE = 14, 5

@@ -21,32 +21,34 @@ import pytest
 import yaml
 
 import helsinki_env
-from agents.registry import player_names
 from helsinki_env import helsinki_v0
-from helsinki_env.cli import COMMANDS
+from helsinki_env.agents.registry import player_names
+from helsinki_env.cli.main import COMMANDS
 from helsinki_env.pages import PAGES as GENERATED
 from tests.support.blocks import PAGES, ROOT, SHORTER, Block, blocks, clone, run_shell, shortened
+from tests.test_layers import FILES, name_of
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-PACKAGES = ("agents", "helsinki_env", "training")
-#: Modules that serve others: commands and their options, files, drawing, and kernels that the public ones call; and
-#: those that only say once more, under a short name, what is shown at its place.
+#: The package itself, whose names are those of others, and the folders that it links to.
+LINKED = {"helsinki_env", "helsinki_env.agents", "helsinki_env.training"}
+#: Modules that serve others: commands and their options, files, drawing, and kernels that the public ones call.
 INTERNAL = re.compile(
-    r"helsinki_env\.(cache_folder|cli|colors|commands|cuda|data|drawing|extras|files|locks|machine|markdown|notices|pages"
-    r"|spawning|stopping|terminal|web|yaml_files)\b"
-    r"|helsinki_env\.(components|config|game|notation|observation|playout|position|record|redeal|reference|render"
-    r"|restore)$"
-    r"|helsinki_env\.engine\.(?!(configuration|contract|game|hidden|kernel|layout|loops|playout|rule|spec|states|touch)$)"
+    r"helsinki_env\.(bench|cli|cuda|data|drawing|notation|pages|utils|web)\b"
+    r"|helsinki_env\.engine\."
+    r"(?!(configuration|contract|determinization|game|kernel|layout|loops|overloads|playout|spec|states|ui_actions)$)"
     r"|helsinki_env\.envs\.(?!(aec|flat|registration|seat|tensors|vector)$)"
     r"|helsinki_env\.games\.\w+\."
-    r"(?!(components|config|episodes|game|notation|observation|position|render|render\.ansi\.ansi|touch)$)"
-    r"|helsinki_env\.play\.record\."
-    r"|agents\.(drawing|rows|arena\.(bounded|checks|chunk|pages)|program\.supervisor|rating\.written"
-    r"|helsinki\.balance\.(forms|parts|played|report_tables|tables|written)|heuristic\.playouts"
-    r"|net\.(choices|description|inputs|judging|parts)|search\.(desk|flat|playout|tree))$"
-    r"|agents\.(helsinki|copenhagen)\.(?!(forced|greedy|weights)$|balance\.)"
-    r"|agents\.plain\.entries$"
-    r"|training\.(board|checks|card\.(bench|chance|graphs|learner|seats|segments))$"
+    r"(?!(components|config|episodes|game|notation|observation|position|render|render\.ansi\.ansi|ui_actions)$)"
+    r"|helsinki_env\.records\.(codec|files|replay)$"
+    r"|helsinki_env\.evaluation\."
+    r"(figure_style|arena\.(bounded_parquet|checks|parquet_pages|work_unit)|rating\.report_schema)$"
+    r"|helsinki_env\.evaluation\.balance\.helsinki\."
+    r"(matchups|part_configs|played_parts|report_schema|report_tables|schema_forms)$"
+    r"|helsinki_env\.agents\.(rows|program\.supervisor|heuristic\.playouts|mlp\.inputs)$"
+    r"|helsinki_env\.agents\.(net\.(afterstates|choices|description|evaluation|features))$"
+    r"|helsinki_env\.agents\.search\.(flat|playout|tree|workspace)$"
+    r"|helsinki_env\.agents\.(helsinki|copenhagen)\.(?!(forced|greedy|weights)$)"
+    r"|helsinki_env\.training\.(checks|tensorboard|gpu\.(bench|cuda_graph|gae|learner|noise|seat_order))$"
 )
 REFERENCE = re.findall(
     r"^::: ([\w.]+)$",
@@ -87,7 +89,7 @@ def test_python_blocks_run(
 
 
 def test_yaml_blocks_are_presets() -> None:
-    from training.preset import Preset
+    from helsinki_env.training.preset import Preset
 
     presets = [block for found in ALL.values() for block in found if block.language == "yaml"]
     assert presets
@@ -158,10 +160,10 @@ def test_the_fact_tables_are_those_of_the_environment() -> None:
 
 def test_every_public_name_is_in_the_reference() -> None:
     """What a module exports is on a page of the reference, unless only the project itself imports it."""
-    for path in sorted(path for package in PACKAGES for path in (ROOT / package).rglob("*.py")):
-        module = ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
+    for path in FILES:
+        module = name_of(path)
         exports = re.search(r"^__all__ = ", path.read_text(encoding="utf-8"), re.MULTILINE)
-        if exports and module not in PACKAGES and not INTERNAL.match(module):
+        if exports and module not in LINKED and not INTERNAL.match(module):
             assert module in REFERENCE, f"{module}: show it in docs/reference, or name it in INTERNAL"
     assert not [module for module in REFERENCE if INTERNAL.match(module)]
 
@@ -243,21 +245,21 @@ def test_links_lead_to_files_that_exist(page: Path) -> None:
         "helsinki_env.games.copenhagen.game",
         "helsinki_env.games.copenhagen.notation",
         "helsinki_env.games.copenhagen.observation",
-        "helsinki_env.games.copenhagen.redeal",
-        "helsinki_env.games.copenhagen.restore",
+        "helsinki_env.games.copenhagen.determinization",
+        "helsinki_env.games.copenhagen.state_from_observation",
         "helsinki_env.games.helsinki.game",
         "helsinki_env.games.helsinki.notation",
         "helsinki_env.games.helsinki.observation",
-        "helsinki_env.games.helsinki.redeal",
-        "helsinki_env.games.helsinki.restore",
+        "helsinki_env.games.helsinki.determinization",
+        "helsinki_env.games.helsinki.state_from_observation",
         "helsinki_env.envs.seat",
         "helsinki_env.envs.tensors",
         "helsinki_env.envs.vector",
         "helsinki_env.copenhagen_v0",
-        "helsinki_env.engine.rule",
+        "helsinki_env.engine.overloads",
         "helsinki_env.helsinki_v0",
-        "helsinki_env.play.record",
-        "agents.base",
+        "helsinki_env.records",
+        "helsinki_env.agents.base",
     ],
 )
 def test_examples_in_docstrings_run(module: str) -> None:

@@ -10,15 +10,15 @@ import yaml
 from gymnasium.utils.env_checker import check_env
 from gymnasium.vector import AutoresetMode
 
-from agents.base import first_words
-from agents.play import deck_seeds, play_games
-from agents.random import RandomPlayer
 from helsinki_env import CopenhagenConfig, copenhagen_v0
+from helsinki_env.agents.base import first_words
+from helsinki_env.agents.random import RandomPlayer
 from helsinki_env.engine.playout import choose_uniformly, player_words
 from helsinki_env.envs.seat import GameSeatEnv, GameSeatVectorEnv
 from helsinki_env.envs.tensors import GameTorchEnv
 from helsinki_env.envs.vector import GameVectorEnv
-from helsinki_env.yaml_files import configs_folder
+from helsinki_env.evaluation.play import deck_seeds, play_games
+from helsinki_env.utils.yaml_files import configs_folder
 
 GAMES = 24
 

@@ -14,19 +14,19 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-from agents.match import play_match
-from agents.net import export
-from agents.net.checkpoint import load_checkpoint, save_checkpoint
-from agents.net.description import KEY, CheckpointError
-from agents.net.export import compare, export_half, export_onnx
-from agents.net.network import Assessment, Network, NetworkConfig
-from agents.net.onnx import PREFERENCE_KEY, OnnxAssessor, load_onnx
-from agents.net.parts import places
-from agents.net.player import CHUNK, NetPlayer
-from agents.net.pytorch import TorchAssessor
-from helsinki_env.cli import main
+from helsinki_env.agents.net import export
+from helsinki_env.agents.net.checkpoint import load_checkpoint, save_checkpoint
+from helsinki_env.agents.net.description import KEY, CheckpointError
+from helsinki_env.agents.net.export import compare, export_half, export_onnx
+from helsinki_env.agents.net.features import places
+from helsinki_env.agents.net.network import Assessment, Network, NetworkConfig
+from helsinki_env.agents.net.onnx import PREFERENCE_KEY, OnnxAssessor, load_onnx
+from helsinki_env.agents.net.player import CHUNK, NetPlayer
+from helsinki_env.agents.net.pytorch import TorchAssessor
+from helsinki_env.cli.main import main
 from helsinki_env.engine.kernel import JIT
 from helsinki_env.engine.spec import config_from_dict
+from helsinki_env.evaluation.match import play_match
 
 SMALL = NetworkConfig(seat_hidden=8, seat=8, width=16, blocks=1)
 Output = pytest.CaptureFixture[str]
@@ -165,7 +165,7 @@ class Gone:
             raise ModuleNotFoundError(f"{name} is not to be imported here", name=name)
 
 sys.meta_path.insert(0, Gone())
-from agents.match import play_match
+from helsinki_env.evaluation.match import play_match
 
 results = play_match(["net:" + sys.argv[1], "heuristic"], games=20, seed=3)
 print(json.dumps([game.tolist() for game in results.decisions]))

@@ -14,14 +14,14 @@ from pathlib import Path
 import pytest
 from packaging.requirements import Requirement
 
-from helsinki_env.cli import COMMANDS
-from helsinki_env.extras import EXTRAS, MissingExtraError, install_line, needs
+from helsinki_env.cli.main import COMMANDS
+from helsinki_env.utils.extras import EXTRAS, MissingExtraError, install_line, needs
 from tests.test_layers import FILES, ROOT, name_of
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 #: What the packages without an extra are called when they are imported, where they have another name there.
 IMPORTED_AS = {"pyyaml": "yaml"}
-BASE = {"helsinki_command", "helsinki_env", "agents", "training"} | {
+BASE = {"helsinki_env"} | {
     IMPORTED_AS.get(name, name) for name in (re.split(r"\W", text)[0].lower() for text in PROJECT["dependencies"])
 }
 BASE.add("llvmlite")  # a part of Numba
@@ -42,9 +42,9 @@ NEEDING = [
     ("ray", "helsinki arena --games 2 --ray --out arena"),
     ("ray", "helsinki balance run quick --ray --out study"),
     ("render", "helsinki replay games.jsonl --png game.png"),
-    ("tune", "python -m agents.heuristic.tune --generations 1"),
-    ("sb3", "python -m training.sb3 --decisions 1"),
-    ("sb3", "python -m training.bench --rounds 1"),
+    ("tune", "python -m helsinki_env.training.tune_heuristic --generations 1"),
+    ("sb3", "python -m helsinki_env.training.sb3 --decisions 1"),
+    ("sb3", "python -m helsinki_env.training.bench --rounds 1"),
     ("play", "helsinki play --no-open"),
 ]
 #: Extras that share a line of the README.
@@ -83,7 +83,7 @@ def needed(name, found):
 kept = needed("helsinki-env", set())
 own = {name for name, where in importlib.metadata.packages_distributions().items()
        if kept & {dist.lower().replace("_", "-") for dist in where}}
-hidden = set(importlib.metadata.packages_distributions()) - own - {"helsinki_env", "agents", "training", "tests"}
+hidden = set(importlib.metadata.packages_distributions()) - own - {"helsinki_env", "tests"}
 
 class Hiding:
     def find_spec(self, name, path=None, target=None):
@@ -92,7 +92,7 @@ class Hiding:
 
 assert {"torch", "scipy", "pyarrow", "matplotlib", "PIL"} <= hidden
 sys.meta_path.insert(0, Hiding())
-from helsinki_env.cli import main
+from helsinki_env.cli.main import main
 
 found = []
 for words in json.loads(sys.argv[1]):
@@ -145,7 +145,7 @@ def test_what_was_asked_for_decides_which_extra_is_named() -> None:
 
 def test_without_a_clone_the_wheel_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     assert install_line("play") == 'pip install -c constraints.txt -e ".[play]"'
-    monkeypatch.setattr("helsinki_env.extras._FOLDER", tmp_path)  # as in a folder of installed packages
+    monkeypatch.setattr("helsinki_env.utils.extras._FOLDER", tmp_path)  # as in a folder of installed packages
     assert install_line("play") == 'pip install "helsinki-env[play]"'
 
 
@@ -216,7 +216,7 @@ def test_optional_packages_are_imported_where_the_extra_is_named() -> None:
     }
     assert len(found) > 20
     # a run is the same without TensorBoard, which is part of the extra all the same
-    found.remove(("training.board", None, "torch"))
+    found.remove(("helsinki_env.training.tensorboard", None, "torch"))
     for module, extra, package in sorted(found, key=str):
         assert extra is not None, f"{module} imports {package}: say under `needs` which extra brings it"
         assert package in brought(extra), f"{module}: the extra {extra} does not bring {package}"

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from helsinki_env.extras import EXTRAS, install_line
+from helsinki_env.utils.extras import EXTRAS, install_line
 from tests.support.blocks import ROOT, clone, run_shell
 from tests.test_extras import FREE, NEEDING, assert_named
 
@@ -44,7 +44,7 @@ with serving(Path("data")) as server:
         assert decide_first(line, view)["number"] == 1
 """
 TENSORS = """
-import helsinki_env.cuda.card
+import helsinki_env.cuda.device
 from helsinki_env import HelsinkiTorchEnv
 env = HelsinkiTorchEnv(2, device="cpu")
 env.reset(seed=0)
@@ -57,7 +57,7 @@ ENOUGH = {
         "helsinki train --preset training.yaml --out run",
         "helsinki simulate --players net,net:run,net+search:2 --games 6",
         "tensorboard --inspect --logdir run",
-        "python -c \"from training.curve import draw_curve; assert '<svg' in draw_curve('run')\"",
+        "python -c \"from helsinki_env.training.learning_curve import draw_curve; assert '<svg' in draw_curve('run')\"",
     ],
     "export": [
         "helsinki export agents/helsinki/shipped.safetensors --out exported.onnx --positions 200",
@@ -77,10 +77,10 @@ ENOUGH = {
         "helsinki replay games.jsonl --png game.png",
         f"python -c '{PIXELS}'",
     ],
-    "tune": ["python -m agents.heuristic.tune --generations 1 --decks 4 --players 2"],
+    "tune": ["python -m helsinki_env.training.tune_heuristic --generations 1 --decks 4 --players 2"],
     "sb3": [
-        "python -m training.sb3 --decisions 4096 --games 20 --out sb3.zip",
-        "python -m training.bench --rounds 1 --preset training.yaml",
+        "python -m helsinki_env.training.sb3 --decisions 4096 --games 20 --out sb3.zip",
+        "python -m helsinki_env.training.bench --rounds 1 --preset training.yaml",
     ],
     "cuda": [f"python -c '{TENSORS}'"],
     "play": [f"python -c '{PLAYING}'"],
@@ -98,9 +98,9 @@ ENOUGH["dev"] = ["ruff check .", "mypy", "python -m pytest -q tests/test_config.
 @pytest.fixture(scope="module")
 def material(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """What commands read."""
-    from agents.match import play_match
-    from agents.net.export import export_onnx
-    from helsinki_env.play.record import write_records
+    from helsinki_env.agents.net.export import export_onnx
+    from helsinki_env.evaluation.match import play_match
+    from helsinki_env.records import write_records
 
     folder = tmp_path_factory.mktemp("material")
     (folder / "training.yaml").write_text(TRAINING)

@@ -16,8 +16,8 @@ from pathlib import Path
 import pytest
 
 from helsinki_env import Game
-from helsinki_env.files import check_folder, check_writable, held, remove_leftovers, replacing
-from helsinki_env.play.record import Record, RecordError, RecordWriter, read_records, write_records
+from helsinki_env.records import Record, RecordError, RecordWriter, read_records, write_records
+from helsinki_env.utils.files import check_folder, check_writable, held, remove_leftovers, replacing
 
 posix = pytest.mark.skipif(os.name != "posix", reason="pipes, links and devices of POSIX")
 
@@ -147,7 +147,7 @@ def test_a_disk_that_is_full_is_told_with_the_file_and_loses_nothing(tmp_path: P
     # A limit of the process is as good as a disk: what goes beyond it cannot be written.
     asked = (
         "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000)); from pathlib import Path\n"
-        "from helsinki_env.files import replacing\n"
+        "from helsinki_env.utils.files import replacing\n"
         f"with replacing(Path({str(path)!r})) as file: file.write(b'x' * 100000)"
     )
     done = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True)
@@ -160,7 +160,7 @@ def test_a_disk_that_is_full_is_told_with_the_file_and_loses_nothing(tmp_path: P
 @pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="only where open files have names")
 def test_what_the_shell_has_opened_is_written_to(tmp_path: Path) -> None:
     code = (
-        "from pathlib import Path; from helsinki_env.files import replacing\n"
+        "from pathlib import Path; from helsinki_env.utils.files import replacing\n"
         "print('before', flush=True)\n"
         "with replacing(Path('/dev/stdout')) as file: file.write(b'new\\n')\n"
         "print('after')\n"
@@ -194,7 +194,7 @@ def test_checking_changes_nothing(tmp_path: Path) -> None:
 WRITER = """
 import sys, time
 from pathlib import Path
-from helsinki_env.files import replacing
+from helsinki_env.utils.files import replacing
 with replacing(Path(sys.argv[1])) as file:
     file.write(b"half")
     file.flush()
@@ -353,7 +353,7 @@ CODES = [errno.ENOSYS, errno.EOPNOTSUPP, errno.ENOLCK, errno.EINVAL]
 @pytest.mark.parametrize("code", CODES, ids=errno.errorcode.get)
 def test_file_systems_without_locks(code: int, without_locks: Callable[[int], dict[str, str]], tmp_path: Path) -> None:
     asked = (
-        "import sys; from pathlib import Path; from helsinki_env.files import held, replacing\n"
+        "import sys; from pathlib import Path; from helsinki_env.utils.files import held, replacing\n"
         "path = Path(sys.argv[1])\n"
         "for _ in range(2):\n"
         "    with held(path / 'lock', RuntimeError('busy')), replacing(path / 'file') as file: file.write(b'new')\n"
@@ -375,7 +375,7 @@ def test_file_systems_without_locks(code: int, without_locks: Callable[[int], di
 def test_commands_save_where_there_are_no_locks(
     code: int, without_locks: Callable[[int], dict[str, str]], tmp_path: Path
 ) -> None:
-    environment, program = without_locks(code), [sys.executable, "-m", "helsinki_env.cli"]
+    environment, program = without_locks(code), [sys.executable, "-m", "helsinki_env.cli.main"]
     for words in (
         f"simulate --players random --games 2 --out {tmp_path}/games.jsonl",
         f"arena --players random,greedy --games 4 --processes 1 --format jsonl --out {tmp_path}/arena",

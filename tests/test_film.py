@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
-from agents.match import play_match
-from helsinki_env.engine.hidden import redeal
+from helsinki_env.engine.determinization import redeal
+from helsinki_env.evaluation.match import play_match
 from helsinki_env.games.helsinki.config import GameConfig
-from helsinki_env.play.film import Judgement, film, pictures
-from helsinki_env.play.page import page
-from helsinki_env.play.record import Record, RecordError, positions
+from helsinki_env.records import Record, RecordError, positions
+from helsinki_env.records.animation import Judgement, film, pictures
+from helsinki_env.records.page import page
 from tests.games import EACH_GAME, GAMES, TestedGame
 
 pytestmark = pytest.mark.thorough

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from agents.match import play_match
-from helsinki_env.cli import main
-from helsinki_env.play.film import Judgement, film
-from helsinki_env.play.page import VIEWER, frame, page
-from helsinki_env.play.record import Record, positions, read_records, write_records
+from helsinki_env.cli.main import main
+from helsinki_env.evaluation.match import play_match
+from helsinki_env.records import Record, positions, read_records, write_records
+from helsinki_env.records.animation import Judgement, film
+from helsinki_env.records.page import VIEWER, frame, page
 from tests.games import GAMES, ONE_GAME_OR_EACH_NIGHTLY, TestedGame
 from tests.test_accessibility import problems
 

@@ -20,27 +20,27 @@ from typing import Any
 import numpy as np
 import pytest
 
-from agents.arena.chunk import play_chunk, schedule
-from agents.arena.files import packed
-from agents.arena.plan import ArenaError, Plan
-from agents.arena.store import RunFolder
-from agents.gauntlet.certificate import COUNTED, certificate, digest_of_games
-from agents.gauntlet.errors import GauntletError
-from agents.gauntlet.gauntlet import Gauntlet
-from agents.gauntlet.leaderboard import Leaderboard
-from agents.gauntlet.pins import Pins, measured_pins, pins_path
-from agents.gauntlet.report import certificate_row, pinned_table
-from agents.gauntlet.results import expected_ahead, results
-from agents.gauntlet.verify import read_claim
-from agents.rating.ratings import ELO
-from agents.registry import PlayerError, make_player
 from helsinki_env import GameConfig
-from helsinki_env.cli import main
+from helsinki_env.agents.registry import PlayerError, make_player
+from helsinki_env.cli.main import main
 from helsinki_env.data import sealed
 from helsinki_env.engine.kernel import JIT
-from helsinki_env.files import write_json
-from helsinki_env.markdown import section
-from helsinki_env.yaml_files import list_yaml
+from helsinki_env.evaluation.arena.files import packed
+from helsinki_env.evaluation.arena.plan import ArenaError, Plan
+from helsinki_env.evaluation.arena.store import RunFolder
+from helsinki_env.evaluation.arena.work_unit import play_chunk, schedule
+from helsinki_env.evaluation.gauntlet.certificate import COUNTED, certificate, digest_of_games
+from helsinki_env.evaluation.gauntlet.errors import GauntletError
+from helsinki_env.evaluation.gauntlet.gauntlet import Gauntlet
+from helsinki_env.evaluation.gauntlet.leaderboard import Leaderboard
+from helsinki_env.evaluation.gauntlet.reference_ratings import Pins, measured_pins, pins_path
+from helsinki_env.evaluation.gauntlet.report import certificate_row, pinned_table
+from helsinki_env.evaluation.gauntlet.results import expected_ahead, results
+from helsinki_env.evaluation.gauntlet.verify import read_claim
+from helsinki_env.evaluation.rating.ratings import ELO
+from helsinki_env.utils.files import write_json
+from helsinki_env.utils.markdown import section
+from helsinki_env.utils.yaml_files import list_yaml
 from tests.support.killed import killed_while_it_plays
 
 pytestmark = [
@@ -703,7 +703,7 @@ def bot(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 def start(words: list[str]) -> subprocess.Popen[str]:
     return subprocess.Popen(
-        [sys.executable, "-m", "helsinki_env.cli", *words],
+        [sys.executable, "-m", "helsinki_env.cli.main", *words],
         text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True,
     )  # fmt: skip
 

@@ -9,16 +9,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from agents.base import decide
-from agents.helsinki.greedy import GreedyPlayer
-from agents.helsinki.weights import Weights
-from agents.heuristic.player import HeuristicPlayer
-from agents.heuristic.playouts import play_out_guided
-from agents.heuristic.tune import lead, tune
-from agents.match import play_match
 from helsinki_env import Game, GameConfig
+from helsinki_env.agents.base import decide
+from helsinki_env.agents.helsinki.greedy import GreedyPlayer
+from helsinki_env.agents.helsinki.weights import Weights
+from helsinki_env.agents.heuristic.player import HeuristicPlayer
+from helsinki_env.agents.heuristic.playouts import play_out_guided
 from helsinki_env.engine.kernel import JIT
+from helsinki_env.evaluation.match import play_match
 from helsinki_env.games.helsinki.state import SEATS
+from helsinki_env.training.tune_heuristic import lead, tune
 from tests.support import positions
 from tests.support.endings import ENDINGS
 from tests.test_restore import built_games, dealt_games, observed

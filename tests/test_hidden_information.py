@@ -17,17 +17,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agents.base import Player, decide
-from agents.net.player import NetPlayer
-from agents.net.pytorch import TorchAssessor
-from agents.registry import make_player
 from helsinki_env import Game, GameConfig, load_components
-from helsinki_env.engine.hidden import redeal
+from helsinki_env.agents.base import Player, decide
+from helsinki_env.agents.net.player import NetPlayer
+from helsinki_env.agents.net.pytorch import TorchAssessor
+from helsinki_env.agents.registry import make_player
+from helsinki_env.engine.determinization import redeal
 from helsinki_env.engine.kernel import JIT
 from helsinki_env.engine.positions import PositionError
 from helsinki_env.games.helsinki import notation
-from helsinki_env.games.helsinki.reference import ReferenceGame
 from tests.games import EACH_GAME, EACH_LAYOUT, EACH_LAYOUT_SEARCHED, TestedGame
+from tests.oracles.helsinki import ReferenceGame
 from tests.support import policies, positions
 from tests.support.agreement import random_config
 from tests.support.networks import opinionated, saved

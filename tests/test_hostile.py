@@ -21,38 +21,38 @@ import numpy as np
 import pytest
 import yaml
 
-from agents.arena.config import plan_from_dict, plan_from_yaml
-from agents.arena.files import packed, read_note, unpacked
-from agents.arena.load import load_run
-from agents.arena.plan import ArenaError, Plan
-from agents.arena.store import RunFolder
-from agents.gauntlet.errors import GauntletError
-from agents.gauntlet.gauntlet import Gauntlet
-from agents.gauntlet.pins import Pins
-from agents.gauntlet.report import rated_table
-from agents.gauntlet.verify import read_certificate
-from agents.helsinki.balance.chapters import chapters
-from agents.helsinki.balance.results import _results_in, read_results
-from agents.helsinki.balance.retrained.config import RetrainedConfig
-from agents.helsinki.balance.run import read_study
-from agents.helsinki.balance.study import StudyConfig, StudyError
-from agents.helsinki.balance.tune.config import TuneConfig
-from agents.helsinki.balance.tune.found import read_found
-from agents.net.description import CheckpointError, describe, parse_description
-from agents.play import Outcome
-from agents.rating.errors import RatingError
-from agents.rating.report import read_report, report_files
-from agents.registry import PlayerError, is_code, make_player, player_files
-from helsinki_env.cli import main
+from helsinki_env.agents.net.description import CheckpointError, describe, parse_description
+from helsinki_env.agents.registry import PlayerError, is_code, make_player, player_files
+from helsinki_env.cli.main import main
 from helsinki_env.data import Entry, sealed
 from helsinki_env.engine.configuration import ConfigError
 from helsinki_env.engine.positions import PositionError
 from helsinki_env.engine.spec import config_from_dict, config_from_yaml, config_to_dict
+from helsinki_env.evaluation.arena.config import plan_from_dict, plan_from_yaml
+from helsinki_env.evaluation.arena.files import packed, read_note, unpacked
+from helsinki_env.evaluation.arena.load import load_run
+from helsinki_env.evaluation.arena.plan import ArenaError, Plan
+from helsinki_env.evaluation.arena.store import RunFolder
+from helsinki_env.evaluation.balance.helsinki.report_text import chapters
+from helsinki_env.evaluation.balance.helsinki.results import _results_in, read_results
+from helsinki_env.evaluation.balance.helsinki.retraining.config import RetrainedConfig
+from helsinki_env.evaluation.balance.helsinki.run import read_study
+from helsinki_env.evaluation.balance.helsinki.study import StudyConfig, StudyError
+from helsinki_env.evaluation.balance.helsinki.tune.config import TuneConfig
+from helsinki_env.evaluation.balance.helsinki.tune.found import read_found
+from helsinki_env.evaluation.gauntlet.errors import GauntletError
+from helsinki_env.evaluation.gauntlet.gauntlet import Gauntlet
+from helsinki_env.evaluation.gauntlet.reference_ratings import Pins
+from helsinki_env.evaluation.gauntlet.report import rated_table
+from helsinki_env.evaluation.gauntlet.verify import read_certificate
+from helsinki_env.evaluation.play import Outcome
+from helsinki_env.evaluation.rating.errors import RatingError
+from helsinki_env.evaluation.rating.report import read_report, report_files
 from helsinki_env.games.copenhagen import components as copenhagen_components
 from helsinki_env.games.helsinki import components as helsinki_components
-from helsinki_env.play.record import Record, RecordError, read_records
-from helsinki_env.play.record.lines import _digest
-from helsinki_env.yaml_files import configs_folder
+from helsinki_env.records import Record, RecordError, read_records
+from helsinki_env.records.codec import _digest
+from helsinki_env.utils.yaml_files import configs_folder
 from tests.copenhagen.test_position import paying
 from tests.drawn_tables import seat_copy, table
 from tests.games import GAMES as TESTED
@@ -83,7 +83,7 @@ class Reader:
 def training(name: str) -> Any:
     """What the module of presets has; it needs PyTorch."""
     pytest.importorskip("torch", reason="needs the extra train")
-    from training import preset
+    from helsinki_env.training import preset
 
     return vars(preset)[name]
 

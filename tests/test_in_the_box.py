@@ -7,11 +7,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from agents.net.checkpoint import CheckpointError, load_checkpoint, same_weights
-from agents.net.make import in_the_box, network_path, shipped
-from agents.net.player import NetPlayer
-from agents.registry import make_player, player_files
 from helsinki_env import GameConfig
+from helsinki_env.agents.net.checkpoint import CheckpointError, load_checkpoint, same_weights
+from helsinki_env.agents.net.make import in_the_box, network_path, shipped
+from helsinki_env.agents.net.player import NetPlayer
+from helsinki_env.agents.registry import make_player, player_files
 from helsinki_env.engine.kernel import JIT
 from helsinki_env.games.copenhagen.config import CopenhagenConfig
 from tests.support.networks import opinionated, saved

@@ -10,12 +10,12 @@ import numpy.typing as npt
 import pytest
 from scipy import stats
 
-from agents.arena.designs import ACTIONS, Screen
-from agents.balance.effects import Study
-from agents.balance.interactions import Interactions, estimate, reweighted
-from agents.balance.margins import against_others, contrasts
-from agents.balance.multiplicity import benjamini_hochberg, holm
-from agents.rating.errors import RatingError
+from helsinki_env.evaluation.arena.designs import ACTIONS, Screen
+from helsinki_env.evaluation.balance.effects import Study
+from helsinki_env.evaluation.balance.interactions import Interactions, estimate, reweighted
+from helsinki_env.evaluation.balance.margins import against_others, contrasts
+from helsinki_env.evaluation.balance.multiplicity import benjamini_hochberg, holm
+from helsinki_env.evaluation.rating.errors import RatingError
 
 pytestmark = pytest.mark.thorough
 

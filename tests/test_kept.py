@@ -19,7 +19,7 @@ import numpy as np
 import pytest
 from numba.core.errors import NumbaError, UnsupportedError
 
-from helsinki_env.engine import kept, kernel
+from helsinki_env.engine import compile_cache, kernel
 
 with_compiler = pytest.mark.skipif(not kernel.JIT, reason="nothing is compiled")
 
@@ -38,21 +38,21 @@ def write(path: Path, text: str = "") -> Path:
 
 def test_the_digest_of_the_sources_changes_with_any_of_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     rules = write(tmp_path / "engine" / "rules.py")
-    monkeypatch.setattr(kept, "_PACKAGE", tmp_path)
-    digests = {kept.source_digest()}
+    monkeypatch.setattr(compile_cache, "_PACKAGE", tmp_path)
+    digests = {compile_cache.source_digest()}
     for text in ("a = 1\n", "a = 2\n"):
         rules.write_text(text)
-        digests.add(kept.source_digest())
-        assert kept.source_digest() in digests
-    digests.add(kept.source_digest("debug=True"))
+        digests.add(compile_cache.source_digest())
+        assert compile_cache.source_digest() in digests
+    digests.add(compile_cache.source_digest("debug=True"))
     assert len(digests) == 4
     assert all(len(digest) == 16 for digest in digests)
 
 
 def test_kernels_that_others_call_are_part_of_the_digest() -> None:
     """Kernels notice changes of their own file; one outside the digest must not be called from another file."""
-    package = kept._PACKAGE
-    listed = {path for pattern in kept._SOURCES for path in package.glob(pattern)}
+    package = compile_cache._PACKAGE
+    listed = {path for pattern in compile_cache._SOURCES for path in package.glob(pattern)}
     using = {path for path in package.rglob("*.py") if "engine.kernel import kernel" in path.read_text()}
     assert listed & using
     for path in using - listed:
@@ -77,10 +77,10 @@ NAME = "0123456789abcdef"
 
 
 def test_compiled_code_is_kept_where_one_says_and_nobody_else_writes_there(wanted: Path) -> None:
-    folder = Path(kept.open_folder(NAME))
+    folder = Path(compile_cache.open_folder(NAME))
     assert folder == wanted / NAME
     assert folder.stat().st_mode & 0o777 == 0o700
-    assert kept.open_folder(NAME) == str(folder), "and again"
+    assert compile_cache.open_folder(NAME) == str(folder), "and again"
 
 
 def belonging_to_another(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -113,10 +113,10 @@ def test_machine_code_is_not_read_from_where_others_can_write(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     trap(wanted / NAME, monkeypatch)
-    folder = Path(kept.open_folder(NAME))
+    folder = Path(compile_cache.open_folder(NAME))
     assert folder.is_relative_to(wanted.parent / "temporary")
     assert folder.stat().st_mode & 0o777 == folder.parent.stat().st_mode & 0o777 == 0o700
-    assert kept.open_folder(NAME) == str(folder), "processes that this one starts use it, too"
+    assert compile_cache.open_folder(NAME) == str(folder), "processes that this one starts use it, too"
     assert capsys.readouterr().err.count("compiled code cannot be kept") == 1
 
 
@@ -130,13 +130,13 @@ def test_where_others_may_write_a_private_folder_is_used(
     private = wanted / f"private-{os.geteuid()}"
     for _ in range(2):
         monkeypatch.setenv("HELSINKI_CACHE_DIR", str(wanted))  # another start
-        folder = Path(kept.open_folder(NAME))
+        folder = Path(compile_cache.open_folder(NAME))
         assert folder == private / NAME
         assert folder.stat().st_mode & 0o777 == private.stat().st_mode & 0o777 == 0o700
         assert capsys.readouterr().err == (
             f"helsinki-env: others may write to {wanted}, so compiled code is kept in {private}, which is private\n"
         )
-        assert kept.open_folder(NAME) == str(folder), "processes that this one starts use it, too"
+        assert compile_cache.open_folder(NAME) == str(folder), "processes that this one starts use it, too"
         assert capsys.readouterr().err == "", "which say nothing"
 
 
@@ -147,20 +147,20 @@ def test_a_prepared_private_folder_is_not_used(
     wanted.mkdir()
     wanted.chmod(0o777)
     trap(wanted / f"private-{os.geteuid()}", monkeypatch)
-    assert Path(kept.open_folder(NAME)).is_relative_to(wanted.parent / "temporary")
+    assert Path(compile_cache.open_folder(NAME)).is_relative_to(wanted.parent / "temporary")
 
 
 def test_a_folder_with_the_sticky_bit_is_used(wanted: Path) -> None:
     wanted.mkdir()
     wanted.chmod(0o1777)  # like the shared temporary folder: nobody can touch what is not his own
-    assert Path(kept.open_folder(NAME)).parent == wanted
+    assert Path(compile_cache.open_folder(NAME)).parent == wanted
 
 
 def test_a_temporary_folder_goes_with_its_process_and_a_prepared_one_is_not_used(tmp_path: Path) -> None:
     blocked = write(tmp_path / "file")
     temporary = tmp_path / "temporary"
     write(temporary / "helsinki-env" / "trap")
-    show = "from helsinki_env.engine.kept import open_folder; print(open_folder('f'), end='')"
+    show = "from helsinki_env.engine.compile_cache import open_folder; print(open_folder('f'), end='')"
     environment = os.environ | {"HELSINKI_CACHE_DIR": str(blocked), "TMPDIR": str(temporary)}
     run = subprocess.run([sys.executable, "-c", show], env=environment, capture_output=True, text=True, check=True)
     assert Path(run.stdout).parent.parent == temporary
@@ -168,17 +168,17 @@ def test_a_temporary_folder_goes_with_its_process_and_a_prepared_one_is_not_used
 
 
 def test_what_nobody_has_used_for_a_month_goes(wanted: Path) -> None:
-    old, fresh = Path(kept.open_folder("0" * 16)), Path(kept.open_folder("1" * 16))
+    old, fresh = Path(compile_cache.open_folder("0" * 16)), Path(compile_cache.open_folder("1" * 16))
     users = write(wanted / ("2" * 16) / "notes.txt")  # nothing that was put there by us
     for path, days in ((old / "used", 31), (fresh / "used", 29), (users.parent, 400)):
         seconds = path.stat().st_mtime - days * 24 * 60 * 60
         os.utime(path, (seconds, seconds))
     write(old / "f.0")
-    kept.open_folder("3" * 16)
+    compile_cache.open_folder("3" * 16)
     assert sorted(path.name[0] for path in wanted.iterdir()) == ["1", "2", "3"]
     seconds = fresh.stat().st_mtime - 40 * 24 * 60 * 60
     os.utime(fresh / "used", (seconds, seconds))
-    kept.open_folder("1" * 16)
+    compile_cache.open_folder("1" * 16)
     assert fresh.exists(), "whoever uses it again keeps it"
 
 
@@ -189,16 +189,16 @@ def test_what_nobody_has_used_for_a_month_goes(wanted: Path) -> None:
 def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder for packages of others, with a cache folder and players of its own."""
     monkeypatch.setattr(kernel, "CACHE_FOLDER", str(tmp_path / "cache"))
-    monkeypatch.setattr(kept, "_PLAYERS", tmp_path / "agents")
+    monkeypatch.setattr(compile_cache, "_PLAYERS", tmp_path / "agents")
     (tmp_path / "cache").mkdir(mode=0o700)
     return tmp_path
 
 
 def folder_of(path: Path) -> str:
     """Where a process that starts now keeps the compiled code of a file."""
-    kept.version_of.cache_clear()
-    kept.folder_for.cache_clear()
-    folder = kept.folder_for(str(path), kernel.CACHE_FOLDER)
+    compile_cache.version_of.cache_clear()
+    compile_cache.folder_for.cache_clear()
+    folder = compile_cache.folder_for(str(path), kernel.CACHE_FOLDER)
     assert os.path.isdir(folder)
     return folder
 
@@ -226,7 +226,7 @@ def test_compiled_code_of_a_package_moves_with_any_of_its_kernels(elsewhere: Pat
 
 
 def test_compiled_code_of_the_rules_stays_where_it_is(elsewhere: Path) -> None:
-    rules = kept._PACKAGE / "redeal.py"
+    rules = compile_cache._PACKAGE / "notation.py"
     assert folder_of(rules) == kernel.CACHE_FOLDER
     write(elsewhere / "agents" / "__init__.py")
     write(elsewhere / "agents" / "greedy.py", KERNEL.format(1))
@@ -267,9 +267,9 @@ def load(elsewhere: Path) -> Iterator[Callable[[str, Path], Any]]:
         for name in set(sys.modules) - modules:
             if name.startswith("theirs"):
                 del sys.modules[name]
-        kept.version_of.cache_clear()
-        kept.folder_for.cache_clear()
-        kept._digest_of.cache_clear()
+        compile_cache.version_of.cache_clear()
+        compile_cache.folder_for.cache_clear()
+        compile_cache._digest_of.cache_clear()
         importlib.invalidate_caches()
 
     def load(name: str, folder: Path) -> Any:
@@ -476,8 +476,8 @@ def test_numba_still_has_its_private_option_against_reference_counts() -> None:
 WAITING = """
 import sys
 sys.path.insert(0, {folder!r})
-from helsinki_env.engine import kept, kernel
-kernel.CACHE_FOLDER, kept._PLAYERS = {cache!r}, kept.Path({players!r})
+from helsinki_env.engine import compile_cache, kernel
+kernel.CACHE_FOLDER, compile_cache._PLAYERS = {cache!r}, compile_cache.Path({players!r})
 from theirs.a import f
 print("begins", flush=True)
 print(f(1), sum(f.stats.cache_hits.values()))

@@ -15,16 +15,16 @@ from hypothesis import strategies as st
 
 from helsinki_env import Game, GameConfig, RandomEpisodes, load_components
 from helsinki_env.engine import bits as sets
-from helsinki_env.engine import box, draws, loops, rng
-from helsinki_env.engine.hidden import ObservationError, RedealError, batch_redeal, deals
+from helsinki_env.engine import component_reader, loops, random_draws, rng
+from helsinki_env.engine.determinization import ObservationError, RedealError, batch_redeal, deals
 from helsinki_env.engine.kernel import JIT
 from helsinki_env.engine.states import copies_of, copy_states
 from helsinki_env.games.helsinki import actions as a
 from helsinki_env.games.helsinki import bits, deal, legal, observation, score, shapes, state
 from helsinki_env.games.helsinki.components import ROOFS
 from helsinki_env.games.helsinki.game import apply_setup
-from helsinki_env.games.helsinki.reference import GOLDEN, entry_paths, first_word, mix, neighbours, orientations, slide
-from helsinki_env.games.helsinki.restore import restore
+from helsinki_env.games.helsinki.state_from_observation import restore
+from tests.oracles.helsinki import GOLDEN, entry_paths, first_word, mix, neighbours, orientations, slide
 from tests.support.positions import COMPONENTS
 
 CELLS = st.sets(st.integers(0, 48))
@@ -89,7 +89,7 @@ def test_full_lines(cells: set[int]) -> None:
 @pytest.mark.parametrize("components", COMPONENTS)
 def test_orientations_are_numbered_like_those_of_the_plain_rules(components: str) -> None:
     for drawing in load_components(components).shapes.values():
-        ours = [frozenset(shapes.cells_of(rows)) for rows in box.orientations(drawing)]
+        ours = [frozenset(shapes.cells_of(rows)) for rows in component_reader.orientations(drawing)]
         assert ours == orientations(drawing)
 
 
@@ -187,14 +187,14 @@ def test_one_record_many_times() -> None:
 
 def test_drawing_from_sets() -> None:
     chance = RandomEpisodes().record()[0]
-    members = Counter(int(draws.member(chance, 0b10110, 5)) for _ in range(600))
+    members = Counter(int(random_draws.member(chance, 0b10110, 5)) for _ in range(600))
     assert set(members) == {1, 2, 4}
     assert min(members.values()) > 140
-    assert draws.member(chance, 0, 5) == 0
-    subsets = Counter(int(draws.subset(chance, 3, 2, 2)) for _ in range(600))
+    assert random_draws.member(chance, 0, 5) == 0
+    subsets = Counter(int(random_draws.subset(chance, 3, 2, 2)) for _ in range(600))
     assert set(subsets) == {0b011, 0b101, 0b110}
     assert min(subsets.values()) > 140
-    assert {int(draws.subset(chance, 3, 0, 3)) for _ in range(200)} == set(range(8))
+    assert {int(random_draws.subset(chance, 3, 0, 3)) for _ in range(200)} == set(range(8))
 
 
 def test_games_from_observations_up_to_the_first_that_is_none() -> None:

@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from agents.rating.figures import budgets, draw_budgets, draw_pairs, short
-from agents.rating.ratings import rate
-from agents.rating.report import ratings_data, read_report, report_files, table_data
-from helsinki_env.cli import main
+from helsinki_env.cli.main import main
+from helsinki_env.evaluation.rating.figures import budgets, draw_budgets, draw_pairs, short
+from helsinki_env.evaluation.rating.ratings import rate
+from helsinki_env.evaluation.rating.report import ratings_data, read_report, report_files, table_data
 from tests.support.rankings import simulate
 
 pytestmark = pytest.mark.thorough

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -11,55 +12,34 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
-#: Modules that users have known under these names.
-OLD_NAMES = (
-    *("components", "config", "game", "notation", "observation", "playout"),
-    *("position", "record", "redeal", "reference", "render", "restore"),
-)
 #: From the bottom up: a module may import from its own floor and those below, never from above.
 FLOORS = (
-    (
-        "helsinki_env.cache_folder",
-        "helsinki_env.colors",
-        "helsinki_env.data",
-        "helsinki_env.extras",
-        "helsinki_env.files",
-        "helsinki_env.locks",
-        "helsinki_env.machine",
-        "helsinki_env.markdown",
-        "helsinki_env.notices",
-        "helsinki_env.spawning",
-        "helsinki_env.stopping",
-        "helsinki_env.terminal",
-        "helsinki_env.yaml_files",
-    ),
+    ("helsinki_env.data", "helsinki_env.utils"),
     ("helsinki_env.engine",),
     ("helsinki_env.drawing",),
     ("helsinki_env.games",),
-    ("helsinki_env.play",),
+    ("helsinki_env.records",),
     ("helsinki_env.cuda", "helsinki_env.envs"),
-    # public names: of a game's environments, and what users have known under other names
-    (
-        "helsinki_env",
-        "helsinki_env.copenhagen_v0",
-        "helsinki_env.helsinki_v0",
-        "helsinki_env.torch_envs",
-        *(f"helsinki_env.{name}" for name in OLD_NAMES),
-    ),
-    ("agents",),
-    ("agents.balance", "agents.helsinki.balance"),
-    ("training",),
-    ("helsinki_env.web",),
-    ("helsinki_command", "helsinki_env.cli", "helsinki_env.commands", "helsinki_env.pages"),
+    ("helsinki_env", *(f"helsinki_env.{name}" for name in ("copenhagen_v0", "helsinki_v0", "notation", "torch_envs"))),
+    ("helsinki_env.agents",),
+    ("helsinki_env.evaluation",),
+    ("helsinki_env.training",),
+    ("helsinki_env.bench", "helsinki_env.web"),
+    ("helsinki_env.cli", "helsinki_env.pages"),
 )
-#: Imports that point up all the same, (module, target), each with its reason: none.
-ALLOWED: set[tuple[str, str]] = set()
+#: Imports that point up all the same, (module, target), each with its reason.
+ALLOWED = {
+    ("helsinki_env.engine.spec", "helsinki_env.games"),  # finds the games, without naming one
+    ("helsinki_env", "helsinki_env.agents"),  # the check that the links exist
+}
 FILES = sorted(path for folder in ("helsinki_env", "agents", "training") for path in (ROOT / folder).rglob("*.py"))
-OURS = ("helsinki_env", "agents", "training", "helsinki_command")
+OURS = ("helsinki_env", "agents", "training")
 
 
 def name_of(path: Path) -> str:
     parts = path.relative_to(ROOT).with_suffix("").parts
+    if parts[0] in ("agents", "training"):  # links in the package
+        parts = ("helsinki_env", *parts)
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
@@ -107,7 +87,7 @@ def imports(source: str) -> set[str]:
 
 def modules_in(names: set[str]) -> set[str]:
     """Those of the names that are modules."""
-    known = {name_of(path) for path in FILES} | {"helsinki_command"}
+    known = {name_of(path) for path in FILES}
     return names & known
 
 
@@ -136,12 +116,12 @@ def test_a_game_knows_no_other(game: str) -> None:
 @pytest.mark.parametrize(
     "planted",
     [
-        "from agents.registry import make_player",
-        "def f():\n    import agents.registry",
-        "def f():\n    from agents import registry",
-        "try:\n    import training.ppo\nexcept ImportError:\n    pass",
-        "from importlib import import_module\nmake = import_module('agents.registry')",
-        "NAME = 'agents.registry:make_player'",
+        "from helsinki_env.agents.registry import make_player",
+        "def f():\n    import helsinki_env.agents.registry",
+        "def f():\n    from helsinki_env.agents import registry",
+        "try:\n    import helsinki_env.training.ppo\nexcept ImportError:\n    pass",
+        "from importlib import import_module\nmake = import_module('helsinki_env.agents.registry')",
+        "NAME = 'helsinki_env.agents.registry:make_player'",
     ],
 )
 def test_a_planted_import_is_found(planted: str) -> None:
@@ -150,22 +130,13 @@ def test_a_planted_import_is_found(planted: str) -> None:
     assert [t for t in modules_in(imports(planted)) if (floor_of(t) or 0) > own]
 
 
-#: Lines of a file that one can keep in mind: what is longer has more than one job.
-MOST_LINES = 400
-#: Files that may be longer, each with its reason.
-LONG = {
-    f"helsinki_env.games.{game}.reference": "all rules in one text, to be read beside the rules page"
-    for game in ("copenhagen", "helsinki")
-}
-
-
-def test_a_file_has_one_job_and_fits_in_the_mind() -> None:
-    lines = {name_of(path): len(path.read_text(encoding="utf-8").splitlines()) for path in FILES}
-    assert {name for name, count in lines.items() if count > MOST_LINES} == set(LONG), lines
-
-
 #: Folders that are a game's own, and modules of public names.
-OF_A_GAME = ("helsinki_env.games.", "agents.helsinki", "agents.copenhagen")
+OF_A_GAME = (
+    "helsinki_env.games.",
+    "helsinki_env.agents.helsinki",
+    "helsinki_env.agents.copenhagen",
+    "helsinki_env.evaluation.balance.helsinki",
+)
 #: Texts in which the package or its program is meant, not the game of the same name.
 OF_THE_PACKAGE = re.compile(
     r"helsinki[-_](env|command)|HELSINKI_[A-Z]+|`?helsinki (?=[a-zA-Z{-]|$)|helsinki\.(players|opponents)"
@@ -289,7 +260,7 @@ def _is_game(node: ast.expr) -> bool:
 
 
 def test_players_never_open_a_game() -> None:
-    players = [path for path in FILES if name_of(path).startswith("agents")]
+    players = [path for path in FILES if name_of(path).startswith("helsinki_env.agents")]
     assert {name_of(p): found for p in players if (found := openings(p.read_text(encoding="utf-8")))} == {}
 
 
@@ -297,8 +268,8 @@ def test_what_opening_a_game_means() -> None:
     allowed = """
 from helsinki_env.games.helsinki.state import States, new_states
 from helsinki_env.engine.states import copy_states
-from helsinki_env.engine.hidden import deals
-from helsinki_env.games.helsinki.restore import restore
+from helsinki_env.engine.determinization import deals
+from helsinki_env.games.helsinki.state_from_observation import restore
 states = new_states(4)
 states["hand"][0] = restore(config, observations)["hand"][0]
 game = Game.from_state(config, deals(config, observation, 2)[0])
@@ -335,12 +306,12 @@ HEAVY = ("torch", "pandas", "matplotlib", "ray", "pyarrow", "cma", "scipy.optimi
     "modules",
     [
         "helsinki_env",
-        "agents.registry, agents.match",
-        "agents.heuristic.player, agents.search.player",
-        "agents.net.inputs, agents.net.player, agents.net.description, agents.net.onnx",
-        "agents.net.make, agents.net.search",
-        "agents.arena.config, agents.arena.run, agents.arena.load, agents.standing",
-        "helsinki_env.commands.bench",
+        "helsinki_env.agents.registry, helsinki_env.evaluation.match",
+        "helsinki_env.agents.heuristic.player, helsinki_env.agents.search.player",
+        "helsinki_env.agents.net.afterstates, helsinki_env.agents.net.player, helsinki_env.agents.net.onnx",
+        "helsinki_env.agents.net.make, helsinki_env.agents.net.search",
+        "helsinki_env.evaluation.arena.run, helsinki_env.evaluation.arena.load, helsinki_env.evaluation.match_stats",
+        "helsinki_env.cli.commands.bench",
     ],
 )
 def test_importing_what_plays_brings_nothing_heavy(modules: str) -> None:
@@ -351,6 +322,37 @@ def test_importing_what_plays_brings_nothing_heavy(modules: str) -> None:
 
 def test_the_reference_knows_nothing_of_the_kernels() -> None:
     for game in ("helsinki", "copenhagen"):
-        source = (ROOT / "helsinki_env" / "games" / game / "reference.py").read_text(encoding="utf-8")
+        source = (ROOT / "tests" / "oracles" / f"{game}.py").read_text(encoding="utf-8")
         allowed = {f"helsinki_env.games.{game}.{name}" for name in ("components", "config")} | {"helsinki_env.data"}
         assert modules_in(imports(source)) <= allowed
+
+
+def test_the_package_is_the_only_import_name() -> None:
+    code = """
+import sys
+from contextlib import suppress
+from importlib import import_module
+
+for name in sys.argv[1:]:
+    with suppress(ImportError):  # of what a graphics card needs
+        import_module(name)
+print([name for name in sys.modules if name.partition(".")[0] in ("agents", "training")])
+"""
+    names = [name for path in FILES if (name := name_of(path)) != "helsinki_env.cli.__main__"]
+    done = subprocess.run([sys.executable, "-c", code, *names], capture_output=True, text=True, check=True, cwd=ROOT)
+    assert done.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize("kind", ["file", "nothing"])
+def test_a_checkout_without_links_says_so(kind: str, tmp_path: Path) -> None:
+    shutil.copytree(ROOT / "helsinki_env", tmp_path / "helsinki_env", symlinks=True)
+    link = tmp_path / "helsinki_env" / "agents"
+    link.unlink()
+    if kind == "file":  # what a system without links makes of one
+        link.write_text("../agents")
+    code = "import helsinki_env"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, cwd=tmp_path)
+    line = done.stderr.splitlines()[-1]
+    found = "a file" if kind == "file" else "nothing"
+    assert line.startswith(f"ImportError: {link}: found {found}, expected a symbolic link to ../agents")
+    assert "core.symlinks=true" in line

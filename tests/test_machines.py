@@ -13,17 +13,17 @@ from pathlib import Path
 
 import pytest
 
-from helsinki_env import machine
-from helsinki_env.cli import COMMANDS, main
+from helsinki_env.cli.main import COMMANDS, main
 from helsinki_env.engine.kernel import CACHE_FOLDER, JIT
-from helsinki_env.machine import processors
-from helsinki_env.play.record import read_records, write_records
-from helsinki_env.yaml_files import configs_folder
+from helsinki_env.records import read_records, write_records
+from helsinki_env.utils import machine
+from helsinki_env.utils.machine import processors
+from helsinki_env.utils.yaml_files import configs_folder
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="shells and signals of POSIX")
 
 ROOT = configs_folder().parent
-PROGRAM = (sys.executable, "-m", "helsinki_env.cli")
+PROGRAM = (sys.executable, "-m", "helsinki_env.cli.main")
 #: How the standard streams of a process can be: closed, full, or open for reading alone.
 ALL_CLOSED = "<&- >&- 2>&-"
 STREAMS = (">&-", "2>&-", "2>/dev/full", "1</dev/null")
@@ -432,7 +432,7 @@ def test_every_number_of_threads_and_workers_heeds_the_quota() -> None:
                 (group / "cpu.cfs_quota_us").write_text("50000")
             code = (
                 "import os; open(PATH, 'w').write(str(os.getpid()))\n"
-                "from helsinki_env.machine import processors; from helsinki_env.envs.threads import Slices\n"
+                "from helsinki_env.utils.machine import processors; from helsinki_env.envs.threads import Slices\n"
                 "print(processors(), Slices(None).threads, len(os.sched_getaffinity(0)))"
             ).replace("PATH", repr(str(group / "cgroup.procs")))
             done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment())
@@ -463,4 +463,4 @@ def test_cores_are_counted_in_one_place() -> None:
         for path in (ROOT / folder).rglob("*.py")
         if any(word in path.read_text(encoding="utf-8") for word in words)
     }
-    assert found == {"helsinki_env/machine.py"}
+    assert found == {"helsinki_env/utils/machine.py"}

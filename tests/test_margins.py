@@ -6,9 +6,9 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from agents.arena.designs import ACTIONS, Screen
-from agents.balance.margins import against_others, estimate
-from agents.rating.errors import RatingError
+from helsinki_env.evaluation.arena.designs import ACTIONS, Screen
+from helsinki_env.evaluation.balance.margins import against_others, estimate
+from helsinki_env.evaluation.rating.errors import RatingError
 
 Array = npt.NDArray[np.float64]
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from markdown_it import MarkdownIt
 
-from helsinki_env import markdown
+from helsinki_env.utils import markdown
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 NASTY = (
@@ -92,7 +92,7 @@ SHORT = "a|b <b>`*y*` [l](x) $\\frac$ \x1b[1m\n# h\ud800"
 
 def test_ladders_show_tables_and_players_by_their_names() -> None:
     pytest.importorskip("matplotlib")
-    from agents.rating.report import report_files
+    from helsinki_env.evaluation.rating.report import report_files
 
     data = json.loads((DOCS / "ladder.json").read_text(encoding="utf-8"))
     data["tables"] = data["tables"][:1]
@@ -109,7 +109,7 @@ def test_ladders_show_tables_and_players_by_their_names() -> None:
 
 def test_studies_show_players_by_their_names() -> None:
     pytest.importorskip("matplotlib")
-    from agents.helsinki.balance.report import report_files
+    from helsinki_env.evaluation.balance.helsinki.report import report_files
 
     data = json.loads((DOCS / "balance" / "balance.json").read_text(encoding="utf-8"))
     for part in ("screen", "verdicts", "pairs", "covers", "variants", "confirm", "quality", "skill"):  # long to draw

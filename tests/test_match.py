@@ -7,14 +7,14 @@ import numpy.typing as npt
 import pytest
 from scipy.special import stdtrit
 
-from agents.match import Results, play_match
-from agents.random import RandomPlayer
-from agents.rating.shares import standings
-from agents.registry import PlayerError
-from agents.standing import share_interval, standing, student_quantile, wilson
 from helsinki_env import GameConfig, IllegalActionError
+from helsinki_env.agents.random import RandomPlayer
+from helsinki_env.agents.registry import PlayerError
 from helsinki_env.engine.kernel import JIT
-from helsinki_env.play.record import Record, replay
+from helsinki_env.evaluation.match import Results, play_match
+from helsinki_env.evaluation.match_stats import share_interval, standing, student_quantile, wilson
+from helsinki_env.evaluation.rating.shares import standings
+from helsinki_env.records import Record, replay
 
 GAMES = 60 if JIT else 6
 

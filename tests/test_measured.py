@@ -12,21 +12,21 @@ from typing import Any
 
 import pytest
 
-from agents.analysis import analyse, questions
-from agents.match import play_match
-from agents.net import measured
-from agents.net.checkpoint import CheckpointError, load_checkpoint, save_checkpoint
-from agents.net.description import COMPONENTS
-from agents.net.make import in_the_box, shipped
-from agents.net.measured import UnmeasuredComponentsWarning, measured_components
-from agents.registry import make_player
 from helsinki_env import GameConfig
+from helsinki_env.agents.analysis import analyse, questions
+from helsinki_env.agents.net import measured
+from helsinki_env.agents.net.checkpoint import CheckpointError, load_checkpoint, save_checkpoint
+from helsinki_env.agents.net.description import COMPONENTS
+from helsinki_env.agents.net.make import in_the_box, shipped
+from helsinki_env.agents.net.measured import UnmeasuredComponentsWarning, measured_components
+from helsinki_env.agents.registry import make_player
 from helsinki_env.engine.kernel import JIT
 from helsinki_env.engine.spec import spec_named
+from helsinki_env.evaluation.match import play_match
 from helsinki_env.games.copenhagen.config import CopenhagenConfig
-from helsinki_env.play.record import Record
-from helsinki_env.web.thinking import Thinkers
-from helsinki_env.yaml_files import configs_folder, list_yaml
+from helsinki_env.records import Record
+from helsinki_env.utils.yaml_files import configs_folder, list_yaml
+from helsinki_env.web.player_workers import Thinkers
 from tests.support.networks import saved, untrained
 from tests.support.server import Server
 
@@ -219,7 +219,7 @@ def test_players_in_processes_of_their_own_warn_through_the_process_that_asks(mi
 def told(*words: str, folder: Path) -> list[str]:
     """Run a command; return the lines of its error stream that warn."""
     done = subprocess.run(
-        [sys.executable, "-m", "helsinki_env.cli", *words],
+        [sys.executable, "-m", "helsinki_env.cli.main", *words],
         cwd=folder,
         env=os.environ | {"PYTHONPATH": str(ROOT)},
         capture_output=True,

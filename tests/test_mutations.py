@@ -20,13 +20,13 @@ from pathlib import Path
 import pytest
 
 from helsinki_env import Game
-from helsinki_env.engine.hidden import redeal
+from helsinki_env.engine.determinization import redeal
 from helsinki_env.engine.kernel import JIT
-from helsinki_env.games.helsinki import notation, sound
+from helsinki_env.games.helsinki import notation, state_checks
 from helsinki_env.games.helsinki.position import PositionError
-from helsinki_env.games.helsinki.reference import ReferenceGame
 from helsinki_env.games.helsinki.state import PHASES
-from helsinki_env.machine import processors
+from helsinki_env.utils.machine import processors
+from tests.oracles.helsinki import ReferenceGame
 from tests.support import mutations
 from tests.support.agreement import Pair
 from tests.support.positions import Position
@@ -82,7 +82,7 @@ def look(rng: random.Random, game: Game, seen: Counter[str]) -> None:
     seen["positions"] += 1
     assert notation.from_dict(position) == game
     assert game.done or game.legal_actions().size, "no decision is legal"
-    sound.check(game.state.reshape(1), game.config)  # environments take it, too
+    state_checks.check(game.state.reshape(1), game.config)  # environments take it, too
     assert all(0 <= score <= MOST_POINTS for score in game.scores())
     if rng.random() < 0.03:
         seen["masks compared"] += 1

@@ -22,31 +22,31 @@ import pytest
 import torch
 from safetensors.torch import save_file
 
-from agents.base import Player, decide, first_words, next_words
-from agents.helsinki.inputs import INPUTS, seat_parts, table_parts
-from agents.helsinki.weights import QUICK
-from agents.heuristic.player import HeuristicPlayer
-from agents.match import play_match
-from agents.net.checkpoint import CheckpointError, load_checkpoint, same_weights, save_checkpoint
-from agents.net.inputs import MOST, Inputs, Writer
-from agents.net.network import Assessment, Network, NetworkConfig, Tensors
-from agents.net.parts import Part, places_of
-from agents.net.player import NetPlayer, preferences
-from agents.net.pytorch import TorchAssessor
-from agents.net.search import NetSearchPlayer, SearchSettings
-from agents.opinion import opinions
-from agents.plain.network import PlainNetwork
-from agents.registry import make_player
 from helsinki_env import Game, GameConfig
-from helsinki_env.engine.hidden import batch_redeal
+from helsinki_env.agents.base import Player, decide, first_words, next_words
+from helsinki_env.agents.evaluation import opinions
+from helsinki_env.agents.helsinki.features import INPUTS, seat_parts, table_parts
+from helsinki_env.agents.helsinki.weights import QUICK
+from helsinki_env.agents.heuristic.player import HeuristicPlayer
+from helsinki_env.agents.mlp.network import PlainNetwork
+from helsinki_env.agents.net.afterstates import MOST, Inputs, Writer
+from helsinki_env.agents.net.checkpoint import CheckpointError, load_checkpoint, same_weights, save_checkpoint
+from helsinki_env.agents.net.features import Part, places_of
+from helsinki_env.agents.net.network import Assessment, Network, NetworkConfig, Tensors
+from helsinki_env.agents.net.player import NetPlayer, preferences
+from helsinki_env.agents.net.pytorch import TorchAssessor
+from helsinki_env.agents.net.search import NetSearchPlayer, SearchSettings
+from helsinki_env.agents.registry import make_player
+from helsinki_env.engine.determinization import batch_redeal
 from helsinki_env.engine.kernel import JIT
 from helsinki_env.engine.rng import GOLDEN, mix
 from helsinki_env.engine.spec import config_to_dict
+from helsinki_env.evaluation.match import play_match
 from helsinki_env.games.copenhagen.config import CopenhagenConfig
 from helsinki_env.games.helsinki import actions as a
 from helsinki_env.games.helsinki import notation
 from helsinki_env.games.helsinki.components import COLOURS, load_components
-from helsinki_env.games.helsinki.restore import restore
+from helsinki_env.games.helsinki.state_from_observation import restore
 from tests.support import positions
 from tests.support.networks import SMALL, opinionated, saved, untrained
 from tests.support.riddle import riddle

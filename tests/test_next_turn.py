@@ -10,21 +10,21 @@ import numpy.typing as npt
 import pytest
 import torch
 
-from agents.guide import NOTHING, decide
-from agents.helsinki.next_turn import next_turn_parts, write_next_turn
-from agents.helsinki.worth import worth
-from agents.net import description
-from agents.net.checkpoint import CheckpointError, load_checkpoint
-from agents.net.export import export_onnx
-from agents.net.inputs import Inputs, Writer
-from agents.net.make import make
-from agents.net.network import Network
-from agents.net.parts import inputs_of, places
-from agents.net.player import NetPlayer
-from agents.net.pytorch import TorchAssessor
-from agents.net.search import NetSearchPlayer
-from agents.search.desk import clear, new_desk
 from helsinki_env import Game, GameConfig
+from helsinki_env.agents.helsinki.evaluation import worth
+from helsinki_env.agents.helsinki.lookahead_features import next_turn_parts, write_next_turn
+from helsinki_env.agents.heuristic_api import NOTHING, decide
+from helsinki_env.agents.net import description
+from helsinki_env.agents.net.afterstates import Inputs, Writer
+from helsinki_env.agents.net.checkpoint import CheckpointError, load_checkpoint
+from helsinki_env.agents.net.export import export_onnx
+from helsinki_env.agents.net.features import inputs_of, places
+from helsinki_env.agents.net.make import make
+from helsinki_env.agents.net.network import Network
+from helsinki_env.agents.net.player import NetPlayer
+from helsinki_env.agents.net.pytorch import TorchAssessor
+from helsinki_env.agents.net.search import NetSearchPlayer
+from helsinki_env.agents.search.workspace import clear, new_desk
 from helsinki_env.engine.kernel import JIT
 from helsinki_env.engine.playout import player_words
 from helsinki_env.engine.rng import GOLDEN
@@ -32,12 +32,12 @@ from helsinki_env.envs.vector import GameVectorEnv
 from helsinki_env.games.helsinki import actions as a
 from helsinki_env.games.helsinki import notation
 from helsinki_env.games.helsinki.state import PHASE_MOVE
+from helsinki_env.training.preset import Preset
+from helsinki_env.training.pretraining import play_lessons
+from helsinki_env.training.run import RunError, Training
 from tests.support.networks import SMALL, opinionated, saved
 from tests.test_net import rows, some_games, words
 from tests.test_turned import at_rest, quarter
-from training.preset import Preset
-from training.run import RunError, Training
-from training.warm import play_lessons
 
 pytestmark = pytest.mark.skipif(not JIT, reason="too slow")
 

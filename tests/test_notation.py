@@ -15,8 +15,8 @@ from helsinki_env import load_components
 from helsinki_env.games.helsinki import notation
 from helsinki_env.games.helsinki.actions import KINDS, SIDES, ActionTable, place_argument
 from helsinki_env.games.helsinki.game import action_table
-from helsinki_env.games.helsinki.reference import action_offsets, decode, encode
 from tests.games import EACH_GAME, TestedGame
+from tests.oracles.helsinki import action_offsets, decode, encode
 from tests.support.positions import COMPONENTS
 
 

@@ -7,15 +7,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from agents.analysis import analyse, judged, questions
-from agents.match import play_match
-from agents.opinion import Opinion, opinions
-from agents.registry import make_player
 from helsinki_env import Game, GameConfig
+from helsinki_env.agents.analysis import analyse, judged, questions
+from helsinki_env.agents.evaluation import Opinion, opinions
+from helsinki_env.agents.registry import make_player
+from helsinki_env.engine.determinization import redeal
 from helsinki_env.engine.game import BoardGame
-from helsinki_env.engine.hidden import redeal
 from helsinki_env.engine.kernel import JIT
-from helsinki_env.play.record import Record, positions
+from helsinki_env.evaluation.match import play_match
+from helsinki_env.records import Record, positions
 from helsinki_env.web.tables import HUMAN, Chair, Table
 from tests.games import EACH_GAME, TestedGame
 

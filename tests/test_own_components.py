@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from agents.arena.config import with_seats
-from agents.match import play_match
 from helsinki_env import Game, GameConfig, HelsinkiSeatEnv, HelsinkiSeatVectorEnv, HelsinkiVectorEnv, helsinki_v0
+from helsinki_env.evaluation.arena.config import with_seats
+from helsinki_env.evaluation.match import play_match
 from helsinki_env.games.helsinki.config import ConfigError
 from helsinki_env.games.helsinki.game import IllegalActionError
-from helsinki_env.yaml_files import configs_folder
+from helsinki_env.utils.yaml_files import configs_folder
 
 
 @pytest.fixture

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from agents.match import play_match
-from helsinki_env.play.record import Record, positions
+from helsinki_env.evaluation.match import play_match
+from helsinki_env.records import Record, positions
 from tests.games import GAMES, ONE_GAME_OR_EACH_NIGHTLY, TestedGame
 from tests.support.browser import Player
 from tests.support.server import Server

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from helsinki_env.play.record import read_records
+from helsinki_env.records import read_records
 from tests.support.server import Server, serving
 
 pytestmark = pytest.mark.thorough

@@ -10,16 +10,16 @@ import numpy as np
 import pytest
 import torch
 
-from agents.base import first_words, next_words
-from agents.net.checkpoint import load_checkpoint, load_network, same_weights, save_checkpoint
-from agents.net.description import CheckpointError
-from agents.net.network import NetworkConfig
-from agents.net.parts import inputs_of
-from agents.plain.entries import entries_of
-from agents.plain.network import PlainNetwork
-from agents.plain.player import PlainPlayer
-from agents.registry import PlayerError, make_player, player_files
 from helsinki_env import GameConfig
+from helsinki_env.agents.base import first_words, next_words
+from helsinki_env.agents.mlp.inputs import entries_of
+from helsinki_env.agents.mlp.network import PlainNetwork
+from helsinki_env.agents.mlp.player import PlainPlayer
+from helsinki_env.agents.net.checkpoint import load_checkpoint, load_network, same_weights, save_checkpoint
+from helsinki_env.agents.net.description import CheckpointError
+from helsinki_env.agents.net.features import inputs_of
+from helsinki_env.agents.net.network import NetworkConfig
+from helsinki_env.agents.registry import PlayerError, make_player, player_files
 from helsinki_env.engine.kernel import JIT
 from helsinki_env.engine.playout import choose_uniformly, player_words
 from helsinki_env.engine.spec import config_to_dict, spec_of
@@ -200,7 +200,7 @@ def test_a_network_that_was_made_for_other_inputs_is_refused(tmp_path: Path, mon
     path = kept(tmp_path / "plain.safetensors", plain())
     told = entries_of(GameConfig())
     other = told._replace(table=told.table._replace(scales=(2, *told.table.scales[1:])))
-    monkeypatch.setattr("agents.net.description.entries_of", lambda config, types: other)
+    monkeypatch.setattr("helsinki_env.agents.net.description.entries_of", lambda config, types: other)
     with pytest.raises(CheckpointError, match=r"inputs is .* this environment needs .*: train the network again"):
         load_network(path, PlainNetwork)
 

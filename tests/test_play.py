@@ -17,14 +17,14 @@ import numpy as np
 import pytest
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
-from agents.match import play_match
-from helsinki_env.cli import main
-from helsinki_env.engine.hidden import redeal
+from helsinki_env.cli.main import main
+from helsinki_env.engine.determinization import redeal
+from helsinki_env.evaluation.match import play_match
 from helsinki_env.web.connections import REQUEST_WITHIN
-from helsinki_env.web.line import MOST_UNSENT
-from helsinki_env.web.rooms import MOST_PAGES
+from helsinki_env.web.sessions import MOST_PAGES
 from helsinki_env.web.tables import HUMAN, Chair, Table
 from helsinki_env.web.views import choices, picture, table_view
+from helsinki_env.web.websocket import MOST_UNSENT
 from tests.games import EACH_GAME, ONE_GAME_OR_EACH_NIGHTLY, TestedGame
 from tests.support.server import Server, decide_first, seated, serving, until
 

@@ -18,17 +18,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from agents.base import Player, decide
-from agents.match import play_match
-from agents.mishaps import CountedPlayer, Mishaps
-from agents.play import Played, play_games
-from agents.program.player import ProgramPlayer, told
-from agents.program.process import Process
-from agents.registry import PlayerError, is_code, make_player, player_files
-from helsinki_env.cli import main
+from helsinki_env.agents.base import Player, decide
+from helsinki_env.agents.program.player import ProgramPlayer, told
+from helsinki_env.agents.program.process import Process
+from helsinki_env.agents.registry import PlayerError, is_code, make_player, player_files
+from helsinki_env.agents.replaced_actions import CountedPlayer, Mishaps
+from helsinki_env.cli.main import main
 from helsinki_env.engine.game import IllegalActionError
 from helsinki_env.engine.playout import choose_uniformly
 from helsinki_env.engine.spec import spec_named, spec_of
+from helsinki_env.evaluation.match import play_match
+from helsinki_env.evaluation.play import Played, play_games
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="programs can be players on Linux and macOS only")
 
@@ -145,7 +145,7 @@ def test_it_is_sent_what_its_seat_sees_and_nothing_else(bot: str, game: str, tmp
 
 def test_another_deal_of_what_is_hidden_is_told_alike() -> None:
     """The position is made from the observation: two games that look the same to the seat give the same message."""
-    from helsinki_env.engine.hidden import redeal_many
+    from helsinki_env.engine.determinization import redeal_many
 
     config = spec_named("helsinki").config(num_players=2)
     spec = spec_of(config)
@@ -258,7 +258,8 @@ def test_a_program_that_stays_dies_with_the_process_and_so_do_its_own(bot: str, 
     script.write_text(f"#!/bin/sh\n{bot} stays {notes}\ntrue\n")
     script.chmod(0o755)
     code = (
-        "import os, time; from agents.base import decide; from agents.program.player import ProgramPlayer\n"
+        "import os, time; from helsinki_env.agents.base import decide\n"
+        "from helsinki_env.agents.program.player import ProgramPlayer\n"
         "from helsinki_env import Game, GameConfig\n"
         f"player = ProgramPlayer({str(script)!r}, GameConfig()); decide(player, Game(seed=0))\n"
         "print(player.mishaps == (0, 0, 0), flush=True); time.sleep(600)"
@@ -363,7 +364,7 @@ def test_what_a_program_has_begun_ends_when_the_command_is_stopped(how: str, num
     script.write_text(BREEDER.replace("print(json", 'message["type"] == "decide" and time.sleep(600); print(json'))
     player = f"program:600:{sys.executable} {script} {how} {notes}"
     words = ["simulate", "--players", f"{player},random", "--games", "2", "--threads", "1"]
-    command = [sys.executable, "-m", "helsinki_env.cli", *words]
+    command = [sys.executable, "-m", "helsinki_env.cli.main", *words]
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
         until = time.monotonic() + 240
         while not notes.exists() or len(living(notes)) < (3 if how == "tree" else 1):

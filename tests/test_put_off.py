@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from agents.guide import weights_record
-from agents.helsinki.board import ceiling, put_off, tile_gain
-from agents.helsinki.choice import begin, best_of, several
-from agents.helsinki.memory import new_views
-from agents.helsinki.view import judge, look, pieces
-from agents.helsinki.weights import QUICK
 from helsinki_env import GameConfig
+from helsinki_env.agents.helsinki.board import ceiling, put_off, tile_gain
+from helsinki_env.agents.helsinki.board_view import judge, look, pieces
+from helsinki_env.agents.helsinki.choice import begin, best_of, several
+from helsinki_env.agents.helsinki.eval_cache import new_views
+from helsinki_env.agents.helsinki.weights import QUICK
+from helsinki_env.agents.heuristic_api import weights_record
 from helsinki_env.engine.kernel import JIT, kernel
 from tests.test_restore import dealt_games
 

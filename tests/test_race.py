@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from training.race import strongest
+from helsinki_env.training.sequential_halving import strongest
 
 
 @pytest.mark.parametrize("contenders", range(1, 12))

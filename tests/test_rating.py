@@ -10,12 +10,20 @@ from typing import Any
 import numpy as np
 import pytest
 
-from agents.rating.bootstrap import percentiles, rank_probabilities, resample, stronger_probabilities
-from agents.rating.errors import RatingError
-from agents.rating.model import build_model
-from agents.rating.plackett_luce import Fit, VirtualDraws, derivatives, fit, maximum, unit_hessians, unit_scores
-from agents.rating.ratings import ELO, rate
-from agents.rating.shares import ahead_by_unit, expected_shares, pairs, standings
+from helsinki_env.evaluation.rating.bootstrap import percentiles, rank_probabilities, resample, stronger_probabilities
+from helsinki_env.evaluation.rating.errors import RatingError
+from helsinki_env.evaluation.rating.model import build_model
+from helsinki_env.evaluation.rating.plackett_luce import (
+    Fit,
+    VirtualDraws,
+    derivatives,
+    fit,
+    maximum,
+    unit_hessians,
+    unit_scores,
+)
+from helsinki_env.evaluation.rating.ratings import ELO, rate
+from helsinki_env.evaluation.rating.shares import ahead_by_unit, expected_shares, pairs, standings
 from tests.support.rankings import Simulated, simulate
 
 STRENGTHS = (0.0, 0.3, 0.8, 1.5, 2.5)

@@ -16,15 +16,7 @@ from helsinki_env import CopenhagenConfig, CopenhagenVectorEnv, GameConfig, Hels
 from helsinki_env.engine.kernel import JIT
 from helsinki_env.engine.playout import choose_uniformly, player_words
 from helsinki_env.engine.spec import spec_of
-from helsinki_env.play.record import (
-    Record,
-    RecordError,
-    deal,
-    positions,
-    read_records,
-    replay,
-    write_records,
-)
+from helsinki_env.records import Record, RecordError, deal, positions, read_records, replay, write_records
 
 CONFIGS = [
     GameConfig(),
@@ -175,7 +167,7 @@ def without(key: str) -> Callable[[dict[str, Any]], dict[str, Any]]:
 
 def with_digest(data: dict[str, Any]) -> dict[str, Any]:
     """The same data with the digest that belongs to it: somebody who writes records of their own."""
-    from helsinki_env.play.record.lines import _digest
+    from helsinki_env.records.codec import _digest
 
     return {**data, "digest": _digest(data)}
 

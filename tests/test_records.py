@@ -17,13 +17,13 @@ from urllib.parse import quote
 
 import pytest
 
-from agents.analysis import analyse
-from agents.arena.load import records
-from agents.match import play_match
-from helsinki_env.data.places import place_in_json
-from helsinki_env.play.film import film
-from helsinki_env.play.page import page
-from helsinki_env.play.record import Record, deal, positions, replay
+from helsinki_env.agents.analysis import analyse
+from helsinki_env.data.source_span import place_in_json
+from helsinki_env.evaluation.arena.load import records
+from helsinki_env.evaluation.match import play_match
+from helsinki_env.records import Record, deal, positions, replay
+from helsinki_env.records.animation import film
+from helsinki_env.records.page import page
 from helsinki_env.web.store import Store
 from tests.games import EACH_GAME, GAMES, TestedGame
 from tests.support.server import ROOT, Server, decide_first, seated, serving, until
@@ -98,7 +98,7 @@ def test_a_record_is_kept_as_a_film(server: Server) -> None:
 
 
 def test_an_arena_is_taken_apart_by_its_parquet_file_alone(tmp_path: Path, server: Server) -> None:
-    command = [sys.executable, "-m", "helsinki_env.cli", "arena", "--players", "greedy,random", "--games", "4"]
+    command = [sys.executable, "-m", "helsinki_env.cli.main", "arena", "--players", "greedy,random", "--games", "4"]
     more = ["--dry-roads", "--covered", "first_game", "--out", str(tmp_path / "run")]
     environment = os.environ | {"PYTHONPATH": str(ROOT)}
     subprocess.run([*command, *more], check=True, capture_output=True, env=environment)

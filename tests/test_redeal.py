@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from helsinki_env import Game, GameConfig
-from helsinki_env.engine.hidden import RedealError, batch_redeal, redeal, redeal_many
+from helsinki_env.engine.determinization import RedealError, batch_redeal, redeal, redeal_many
 from helsinki_env.engine.kernel import JIT
 from helsinki_env.games.helsinki import notation
 from helsinki_env.games.helsinki.components import ACTIONS

@@ -12,7 +12,7 @@ import pytest
 
 from helsinki_env.games.helsinki.components import ACTIONS, COLOURS, load_components
 from helsinki_env.games.helsinki.config import GameConfig
-from helsinki_env.games.helsinki.reference import (
+from tests.oracles.helsinki import (
     ReferenceGame,
     action_offsets,
     brute_force_legal_actions,

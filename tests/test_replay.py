@@ -13,17 +13,17 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from agents.arena.config import plan_from_dict
-from agents.arena.load import load_run
-from agents.arena.load import records as run_records
-from agents.arena.plan import ArenaError
-from agents.arena.run import run_arena
-from agents.base import first_words
-from agents.helsinki.balance.replay import Course, Standing, replay, replay_run
-from agents.play import Barred, deck_seeds, play_games
-from agents.registry import make_player
 from helsinki_env import Game, GameConfig
+from helsinki_env.agents.base import first_words
+from helsinki_env.agents.registry import make_player
 from helsinki_env.engine.kernel import JIT
+from helsinki_env.evaluation.arena.config import plan_from_dict
+from helsinki_env.evaluation.arena.load import load_run
+from helsinki_env.evaluation.arena.load import records as run_records
+from helsinki_env.evaluation.arena.plan import ArenaError
+from helsinki_env.evaluation.arena.run import run_arena
+from helsinki_env.evaluation.balance.helsinki.replay import Course, Standing, replay, replay_run
+from helsinki_env.evaluation.play import Barred, deck_seeds, play_games
 from helsinki_env.games.helsinki import actions as a
 from helsinki_env.games.helsinki.components import ACTIONS
 
@@ -292,7 +292,7 @@ def test_a_game_of_a_run_that_cannot_be_replayed_is_found(run: Path, monkeypatch
     def other_decks(config: GameConfig, seeds: npt.NDArray[np.uint64], *others: Any, **named: Any) -> Course:
         return replay(config, seeds + np.uint64(1), *others, **named)
 
-    monkeypatch.setattr("agents.helsinki.balance.replay.replay", other_decks)
+    monkeypatch.setattr("helsinki_env.evaluation.balance.helsinki.replay.replay", other_decks)
     where = "chunk 00-00000-00000 (table 'line-ups', line-up random,random,greedy, blocks 0 to 1): game 0, decision "
     with pytest.raises(ValueError, match=f"{re.escape(str(run))}: {re.escape(where)}"):
         replay_run(run)

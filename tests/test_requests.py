@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect
 
-from agents.match import play_match
+from helsinki_env.evaluation.match import play_match
 from helsinki_env.web.requests import MESSAGES
 from tests.support.server import Line, Server, seated, serving, until
 

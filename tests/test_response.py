@@ -11,15 +11,15 @@ from typing import Any
 import pytest
 import torch
 
-from agents.net.checkpoint import load_checkpoint, same_weights, save_checkpoint
 from helsinki_env import GameConfig
-from helsinki_env.cli import main
+from helsinki_env.agents.net.checkpoint import load_checkpoint, same_weights, save_checkpoint
+from helsinki_env.cli.main import main
 from helsinki_env.engine.kernel import JIT
+from helsinki_env.training.opponents import Pool
+from helsinki_env.training.preset import Preset, PresetError
+from helsinki_env.training.progress import Report
+from helsinki_env.training.run import RunError, Training
 from tests.support.networks import contrary, saved, untrained
-from training.opponents import Pool
-from training.preset import Preset, PresetError
-from training.progress import Report
-from training.run import RunError, Training
 
 pytestmark = [pytest.mark.thorough, pytest.mark.skipif(not JIT, reason="too slow")]
 

@@ -12,16 +12,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from agents.heuristic.player import HeuristicPlayer
 from helsinki_env import Game, GameConfig
+from helsinki_env.agents.heuristic.player import HeuristicPlayer
 from helsinki_env.engine import loops
-from helsinki_env.engine.hidden import ObservationError, RedealError, batch_redeal, deals, redeal_many
+from helsinki_env.engine.determinization import ObservationError, RedealError, batch_redeal, deals, redeal_many
 from helsinki_env.engine.kernel import JIT
 from helsinki_env.engine.loops import batch_observe
 from helsinki_env.games.helsinki import notation
 from helsinki_env.games.helsinki.observation import split
-from helsinki_env.games.helsinki.restore import restore
 from helsinki_env.games.helsinki.state import PHASES, TILES
+from helsinki_env.games.helsinki.state_from_observation import restore
 from tests.support import positions
 from tests.support.agreement import random_config
 from tests.support.wide import wide_components

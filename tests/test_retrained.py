@@ -18,17 +18,17 @@ import numpy as np
 import pytest
 import yaml
 
-from agents.arena.load import Table, load_run
-from agents.balance.effects import estimate
-from agents.helsinki.balance.parts import StudyError
-from agents.helsinki.balance.retrained.config import RetrainedConfig
-from agents.helsinki.balance.retrained.report import report_files
-from agents.helsinki.balance.retrained.results import word
-from agents.helsinki.balance.retrained.run import Learner
-from agents.helsinki.balance.screen import study_of
 from helsinki_env import GameConfig
-from helsinki_env.cli import main
+from helsinki_env.cli.main import main
 from helsinki_env.engine.kernel import JIT
+from helsinki_env.evaluation.arena.load import Table, load_run
+from helsinki_env.evaluation.balance.effects import estimate
+from helsinki_env.evaluation.balance.helsinki.part_configs import StudyError
+from helsinki_env.evaluation.balance.helsinki.retraining.config import RetrainedConfig
+from helsinki_env.evaluation.balance.helsinki.retraining.report import report_files
+from helsinki_env.evaluation.balance.helsinki.retraining.results import word
+from helsinki_env.evaluation.balance.helsinki.retraining.run import Learner
+from helsinki_env.evaluation.balance.helsinki.screening import study_of
 from helsinki_env.games.helsinki.components import ACTIONS
 
 pytestmark = pytest.mark.skipif(not JIT, reason="too slow")
@@ -192,7 +192,7 @@ def test_the_report_says_it_all(made: Path, data: dict[str, Any]) -> None:
 @pytest.mark.nightly
 def test_a_run_that_is_killed_goes_on_to_the_same(made: Path, tmp_path: Path) -> None:
     """Killed once while it learns; then the games of a part are lost."""
-    command = [sys.executable, "-m", "helsinki_env.cli", *written(tmp_path), "--out", str(tmp_path / "run")]
+    command = [sys.executable, "-m", "helsinki_env.cli.main", *written(tmp_path), "--out", str(tmp_path / "run")]
     networks = tmp_path / "run" / "networks"
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
         until = time.monotonic() + 240

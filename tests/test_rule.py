@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from helsinki_env.engine import kernel as compiling
-from helsinki_env.engine.rule import Rule, RuleError
+from helsinki_env.engine.overloads import Rule, RuleError
 
 ROOT = Path(__file__).resolve().parent.parent
 FIRST = np.dtype((np.record, [("value", np.int64)]))
@@ -144,7 +144,7 @@ def test_what_was_typed_in_is_played_by_no_other_process() -> None:
     typed = """
 import numpy as np
 from helsinki_env.engine.kernel import kernel
-from helsinki_env.engine.rule import Rule
+from helsinki_env.engine.overloads import Rule
 from tests.test_rule import advance, advance_all
 COUNTER = np.dtype((np.record, [("typed", np.int64)]))
 @kernel

@@ -17,14 +17,14 @@ from stable_baselines3.common.evaluation import evaluate_policy as evaluate_with
 from stable_baselines3.common.monitor import Monitor
 from stable_baselines3.common.vec_env import VecNormalize
 
-from agents.base import Player
-from agents.match import play_match
 from helsinki_env import Game, GameConfig, HelsinkiSeatVectorEnv, IllegalActionError
+from helsinki_env.agents.base import Player
 from helsinki_env.engine.kernel import JIT
 from helsinki_env.engine.playout import choose_uniformly, player_words
+from helsinki_env.evaluation.match import play_match
 from helsinki_env.games.helsinki import observation
-from training.features import features
-from training.sb3 import GamesVecEnv, SB3Player, main, make_sb3_env, measure, train
+from helsinki_env.training.features import features
+from helsinki_env.training.sb3 import GamesVecEnv, SB3Player, main, make_sb3_env, measure, train
 
 pytestmark = pytest.mark.thorough
 

@@ -9,16 +9,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from agents.base import decide, first_words, next_words
-from agents.match import play_match
-from agents.registry import PlayerError, make_player
-from agents.search.player import FlatPlayer, TreePlayer
-from agents.search.settings import Settings
-from agents.search.tree import NODE
-from agents.search.tree import _decided as decided
 from helsinki_env import GameConfig
-from helsinki_env.engine.hidden import RedealError
+from helsinki_env.agents.base import decide, first_words, next_words
+from helsinki_env.agents.registry import PlayerError, make_player
+from helsinki_env.agents.search.player import FlatPlayer, TreePlayer
+from helsinki_env.agents.search.settings import Settings
+from helsinki_env.agents.search.tree import NODE
+from helsinki_env.agents.search.tree import _decided as decided
+from helsinki_env.engine.determinization import RedealError
 from helsinki_env.engine.kernel import JIT
+from helsinki_env.evaluation.match import play_match
 from helsinki_env.games.helsinki.observation import SEAT_FACTS, split
 from tests.support import positions
 from tests.support.endings import ENDINGS

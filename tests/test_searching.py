@@ -10,22 +10,22 @@ import numpy.typing as npt
 import pytest
 import torch
 
-import training.searching as searching
-from agents.net.inputs import Writer
-from agents.net.judging import choice_of
-from agents.net.network import ABSENT, Network, Tensors
-from agents.net.player import NetPlayer
-from agents.net.pytorch import TorchAssessor
-from agents.net.search import NetSearchPlayer, Race
-from agents.random import RandomPlayer
+import helsinki_env.training.search_targets as searching
 from helsinki_env import GameConfig, HelsinkiVectorEnv
+from helsinki_env.agents.net.afterstates import Writer
+from helsinki_env.agents.net.evaluation import choice_of
+from helsinki_env.agents.net.network import ABSENT, Network, Tensors
+from helsinki_env.agents.net.player import NetPlayer
+from helsinki_env.agents.net.pytorch import TorchAssessor
+from helsinki_env.agents.net.search import NetSearchPlayer, Race
+from helsinki_env.agents.random import RandomPlayer
 from helsinki_env.engine.kernel import JIT
+from helsinki_env.training.matchups import TableConfig
+from helsinki_env.training.ppo import PPO, PPOConfig
+from helsinki_env.training.preset import Preset
+from helsinki_env.training.rollout import Rollout, Stage
+from helsinki_env.training.search_targets import SearchConfig, Searched, Searcher, search_losses
 from tests.support.networks import opinionated
-from training.ppo import PPO, PPOConfig
-from training.preset import Preset
-from training.rollout import Rollout, Stage
-from training.searching import SearchConfig, Searched, Searcher, search_losses
-from training.tables import TableConfig
 
 pytestmark = pytest.mark.skipif(not JIT, reason="too slow")
 

@@ -15,7 +15,6 @@ import numpy.typing as npt
 import pytest
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
 
-from agents.random import RandomPlayer
 from helsinki_env import (
     Game,
     GameConfig,
@@ -25,6 +24,7 @@ from helsinki_env import (
     RandomEpisodes,
     observation,
 )
+from helsinki_env.agents.random import RandomPlayer
 from helsinki_env.engine.kernel import JIT
 from helsinki_env.engine.playout import choose_uniformly, player_words
 from helsinki_env.envs.seat import GameSeatVectorEnv

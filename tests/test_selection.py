@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from helsinki_env.engine.touch import Selection
+from helsinki_env.engine.ui_actions import Selection
 from tests.games import EACH_GAME, TestedGame
 
 pytestmark = pytest.mark.thorough

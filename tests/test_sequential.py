@@ -8,9 +8,15 @@ import math
 import numpy as np
 import pytest
 
-from agents.rating import sequential
-from agents.rating.errors import RatingError
-from agents.rating.sequential import Hypotheses, SequentialTest, evaluate, expected_blocks, log_ratios, share_of_elo
+from helsinki_env.evaluation.rating.errors import RatingError
+from helsinki_env.evaluation.rating.sprt import (
+    Hypotheses,
+    SequentialTest,
+    evaluate,
+    expected_blocks,
+    log_ratios,
+    share_of_elo,
+)
 
 #: Scores of a block of two games, and how probable they are around a mean of one half: little, usual, most variance.
 VALUES = np.array([0, 0.5, 1])
@@ -113,6 +119,8 @@ def test_wrong_values_are_named() -> None:
 
 
 def test_the_example_runs() -> None:
-    result = doctest.testmod(sequential)
+    from helsinki_env.evaluation.rating import sprt
+
+    result = doctest.testmod(sprt)
     assert result.attempted > 0
     assert result.failed == 0

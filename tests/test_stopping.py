@@ -15,15 +15,16 @@ from pathlib import Path
 
 import pytest
 
-from agents.helsinki.forced import ForcedPlayer
-from agents.match import Match
-from agents.net.make import shipped
-from agents.registry import make_player
-from helsinki_env import cli, stopping
-from helsinki_env.cli import main
+from helsinki_env.agents.helsinki.forced import ForcedPlayer
+from helsinki_env.agents.net.make import shipped
+from helsinki_env.agents.registry import make_player
+from helsinki_env.cli import main as cli
+from helsinki_env.cli.main import main
 from helsinki_env.engine.kernel import JIT
-from helsinki_env.play.record import read_records, write_records
-from helsinki_env.stopping import Stopping, again, kept, stoppable, undisturbed
+from helsinki_env.evaluation.match import Match
+from helsinki_env.records import read_records, write_records
+from helsinki_env.utils import stopping
+from helsinki_env.utils.stopping import Stopping, again, kept, stoppable, undisturbed
 
 pytestmark = [
     pytest.mark.thorough,
@@ -149,7 +150,7 @@ def test_what_is_sent_to_a_copy_of_the_process_does_not_stop_the_command() -> No
 
 def start(words: list[str], module: bool = True) -> subprocess.Popen[str]:
     return subprocess.Popen(
-        [sys.executable, *(["-m", "helsinki_env.cli"] if module else []), *words],
+        [sys.executable, *(["-m", "helsinki_env.cli.main"] if module else []), *words],
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
     )  # fmt: skip
 
@@ -208,7 +209,7 @@ sys.exit({main}())
         ("numpy", "SIGINT", 130),
         ("numba", "SIGINT", 130),
         ("numba", "SIGTERM", 143),
-        ("helsinki_env.cli", "SIGINT", 130),
+        ("helsinki_env.cli.main", "SIGINT", 130),
         ("tyro", "SIGINT", 130),  # the first thing that the command itself imports
     ],
 )
@@ -348,8 +349,8 @@ def test_every_command_is_stopped_whatever_it_does(words: str, tmp_path: Path) -
 
 TEARDOWN = """
 import atexit, sys, time
-import helsinki_env.commands.bench  # loading libraries keeps the main thread for longer than a signal is let wait
-from helsinki_env.cli import main
+import helsinki_env.cli.commands.bench  # loading libraries keeps the main thread for longer than a signal is let wait
+from helsinki_env.cli.main import main
 
 class Held:
     def __del__(self, sleep=time.sleep):
@@ -479,7 +480,7 @@ def test_a_record_that_was_made_up_does_not_count(match: Path, tmp_path: Path, c
 
 
 def test_two_commands_do_not_write_to_one_file(match: Path, tmp_path: Path, capsys: Output) -> None:
-    from helsinki_env.play.record import RecordWriter
+    from helsinki_env.records import RecordWriter
 
     path = tmp_path / "games.jsonl"
     path.write_bytes(match.read_bytes())

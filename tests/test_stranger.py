@@ -13,26 +13,26 @@ import numpy as np
 import pytest
 from pettingzoo.test import api_test, seed_test
 
-from agents.arena.config import plan_from_dict
-from agents.arena.load import Table, load_run
-from agents.arena.run import run_arena
-from agents.base import Player, decide
-from agents.match import play_match
-from agents.random import RandomPlayer
-from agents.rating.ratings import rate
-from agents.registry import PlayerError, make_player
+from helsinki_env.agents.base import Player, decide
+from helsinki_env.agents.random import RandomPlayer
+from helsinki_env.agents.registry import PlayerError, make_player
+from helsinki_env.engine.determinization import ObservationError, deals, redeal, restore
 from helsinki_env.engine.game import IllegalActionError
-from helsinki_env.engine.hidden import ObservationError, deals, redeal, restore
 from helsinki_env.engine.kernel import JIT
 from helsinki_env.engine.loops import observe_part
 from helsinki_env.engine.playout import choose_uniformly, player_words
 from helsinki_env.engine.spec import config_from_dict, config_to_dict, spec_named, spec_of
 from helsinki_env.envs.aec import GameAECEnv
-from helsinki_env.envs.ordered import OrderEnforced
+from helsinki_env.envs.call_order import OrderEnforced
 from helsinki_env.envs.seat import GameSeatEnv
 from helsinki_env.envs.vector import GameVectorEnv
-from helsinki_env.play.film import film
-from helsinki_env.play.record import Record
+from helsinki_env.evaluation.arena.config import plan_from_dict
+from helsinki_env.evaluation.arena.load import Table, load_run
+from helsinki_env.evaluation.arena.run import run_arena
+from helsinki_env.evaluation.match import play_match
+from helsinki_env.evaluation.rating.ratings import rate
+from helsinki_env.records import Record
+from helsinki_env.records.animation import film
 from tests.support import tictactoe
 from tests.support.tictactoe import TICTACTOE, TicTacToeConfig
 

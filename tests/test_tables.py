@@ -15,14 +15,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from agents.base import decide
-from agents.registry import make_player
+from helsinki_env.agents.base import decide
+from helsinki_env.agents.registry import make_player
 from helsinki_env.engine.spec import config_from_dict
 from helsinki_env.web.finished import Finished
-from helsinki_env.web.rooms import Page, Room
+from helsinki_env.web.player_workers import Thinkers
+from helsinki_env.web.sessions import Page, Room
 from helsinki_env.web.store import Store, StoreError
 from helsinki_env.web.tables import HUMAN, Chair, Table, TableError
-from helsinki_env.web.thinking import Thinkers
 
 BOTH = pytest.mark.parametrize("game", ["helsinki", "copenhagen"])
 

@@ -16,8 +16,8 @@ import pytest
 
 from helsinki_env.engine.spec import spec_named
 from helsinki_env.web.advice import DEEPER
+from helsinki_env.web.player_workers import MOST_WORKERS, PlayerFailedError, Thinkers
 from helsinki_env.web.tables import HUMAN, Chair, Table
-from helsinki_env.web.thinking import MOST_WORKERS, PlayerFailedError, Thinkers
 from tests.support.server import Server, seated, serving
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")

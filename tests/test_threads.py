@@ -11,8 +11,8 @@ import time
 import numpy as np
 import pytest
 
+from helsinki_env.engine.atomics import take, wait_for
 from helsinki_env.engine.kernel import JIT, kernel
-from helsinki_env.engine.waiting import take, wait_for
 from helsinki_env.envs.threads import Slices
 
 needs_compiler = pytest.mark.skipif(not JIT, reason="interpreted kernels are not shared out")

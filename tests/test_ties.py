@@ -11,16 +11,23 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from agents.balance.effects import Study, estimate
-from agents.helsinki.balance.covers import fairness
-from agents.rating.bootstrap import resample
-from agents.rating.errors import RatingError
-from agents.rating.model import Model, build_model
-from agents.rating.plackett_luce import VirtualDraws, derivatives, fit, maximum, orders_of_finish, unit_scores
-from agents.rating.ratings import rate
-from agents.rating.sequential import Hypotheses, SequentialTest, share_of_elo
-from agents.rating.shares import ahead_by_unit, expected_shares, pairs, standings
-from agents.standing import midranks, standing, win_shares
+from helsinki_env.evaluation.balance.effects import Study, estimate
+from helsinki_env.evaluation.balance.helsinki.covers import fairness
+from helsinki_env.evaluation.match_stats import midranks, standing, win_shares
+from helsinki_env.evaluation.rating.bootstrap import resample
+from helsinki_env.evaluation.rating.errors import RatingError
+from helsinki_env.evaluation.rating.model import Model, build_model
+from helsinki_env.evaluation.rating.plackett_luce import (
+    VirtualDraws,
+    derivatives,
+    fit,
+    maximum,
+    orders_of_finish,
+    unit_scores,
+)
+from helsinki_env.evaluation.rating.ratings import rate
+from helsinki_env.evaluation.rating.shares import ahead_by_unit, expected_shares, pairs, standings
+from helsinki_env.evaluation.rating.sprt import Hypotheses, SequentialTest, share_of_elo
 from tests.support.rankings import Simulated, simulate
 
 

@@ -11,8 +11,8 @@ import pytest
 
 from helsinki_env.drawing.canvas import Canvas
 from helsinki_env.drawing.pieces import card_spots
-from helsinki_env.engine.hidden import redeal
-from helsinki_env.engine.touch import Touch, turns
+from helsinki_env.engine.determinization import redeal
+from helsinki_env.engine.ui_actions import Touch, turns
 from tests.games import EACH_GAME, GAMES, TestedGame
 
 pytestmark = pytest.mark.thorough

@@ -14,17 +14,17 @@ from typing import Any
 
 import pytest
 
-from agents.arena.config import plan_from_dict
-from agents.arena.load import load_run, records
-from agents.arena.recorded import recorded_tables
-from agents.arena.run import run_arena
-from agents.rating.ratings import rate
-from agents.rating.report import table_data
 from helsinki_env import GameConfig
-from helsinki_env.play.record import Record, RecordError, read_records, replay
+from helsinki_env.evaluation.arena.config import plan_from_dict
+from helsinki_env.evaluation.arena.load import load_run, records
+from helsinki_env.evaluation.arena.record_import import recorded_tables
+from helsinki_env.evaluation.arena.run import run_arena
+from helsinki_env.evaluation.rating.ratings import rate
+from helsinki_env.evaluation.rating.report import table_data
+from helsinki_env.records import Record, RecordError, read_records, replay
 from helsinki_env.web.store import Store
 from helsinki_env.web.tournaments import Tournaments
-from helsinki_env.web.tournaments.kept import KeptTournaments, Tournament
+from helsinki_env.web.tournaments.storage import KeptTournaments, Tournament
 from helsinki_env.web.tournaments.work import figures, next_chunk
 from tests.games import ONE_GAME_OR_EACH_NIGHTLY, TestedGame
 from tests.support.server import ROOT, Server, serving
@@ -107,10 +107,10 @@ def test_the_file_is_rated_by_the_command(server: Server, small: str, tmp_path: 
         ((), f"{best['rating']:.0f}"),
         (("--better", "greedy,random"), "5 of 5 decks looked at"),
     ):
-        command = [sys.executable, "-m", "helsinki_env.cli", "rate", str(path), *options]
+        command = [sys.executable, "-m", "helsinki_env.cli.main", "rate", str(path), *options]
         done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=True)
         assert expected in done.stdout
-    command = [sys.executable, "-m", "helsinki_env.cli", "rate", str(path), "--out", str(tmp_path / "report")]
+    command = [sys.executable, "-m", "helsinki_env.cli.main", "rate", str(path), "--out", str(tmp_path / "report")]
     refused = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=False)
     assert (refused.returncode, "expected the folder of a run" in refused.stderr) == (2, True)
     assert not (tmp_path / "report").exists()

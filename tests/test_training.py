@@ -28,38 +28,47 @@ import pytest
 import torch
 from gymnasium.vector import AutoresetMode
 
-from agents.base import first_words, next_words
-from agents.helsinki.inputs import table_parts
-from agents.net.checkpoint import load_checkpoint, same_weights
-from agents.net.inputs import Inputs, Writer
-from agents.net.network import Assessment, Network, Tensors
-from agents.net.parts import places
-from agents.net.player import NetPlayer
-from agents.net.pytorch import TorchAssessor
-from agents.play import Played, play_games
-from agents.registry import make_player
-from agents.search.desk import new_desk
 from helsinki_env import Game, GameConfig, HelsinkiVectorEnv
-from helsinki_env.cli import main
+from helsinki_env.agents.base import first_words, next_words
+from helsinki_env.agents.helsinki.features import table_parts
+from helsinki_env.agents.net.afterstates import Inputs, Writer
+from helsinki_env.agents.net.checkpoint import load_checkpoint, same_weights
+from helsinki_env.agents.net.features import places
+from helsinki_env.agents.net.network import Assessment, Network, Tensors
+from helsinki_env.agents.net.player import NetPlayer
+from helsinki_env.agents.net.pytorch import TorchAssessor
+from helsinki_env.agents.registry import make_player
+from helsinki_env.agents.search.workspace import new_desk
+from helsinki_env.cli.main import main
 from helsinki_env.engine.kernel import JIT
 from helsinki_env.engine.playout import player_words
 from helsinki_env.envs.vector import GameVectorEnv
-from helsinki_env.files import held
+from helsinki_env.evaluation.play import Played, play_games
 from helsinki_env.games.helsinki.components import ACTIONS
+from helsinki_env.training.checkpoint_io import Arrays, read, write
+from helsinki_env.training.evaluate import GateConfig, gate, measure
+from helsinki_env.training.gae import advantages
+from helsinki_env.training.matchups import TableConfig, divide
+from helsinki_env.training.opponents import Pool
+from helsinki_env.training.ppo import PPO, PPOConfig
+from helsinki_env.training.preset import Preset, PresetError
+from helsinki_env.training.pretraining import WarmConfig, WarmStart, play_lessons
+from helsinki_env.training.progress import Report
+from helsinki_env.training.rollout import (
+    COMPONENTS,
+    LEAST,
+    LOOKED_AT,
+    Rollout,
+    Stage,
+    by_seat,
+    from_viewer,
+    own_component,
+)
+from helsinki_env.training.run import RunError, Training
+from helsinki_env.training.value_loss import value_losses
+from helsinki_env.utils.files import held
 from tests.support.networks import contrary, opinionated, saved, untrained
 from tests.support.riddle import riddle
-from training.evaluate import GateConfig, gate, measure
-from training.opponents import Pool
-from training.ppo import PPO, PPOConfig
-from training.preset import Preset, PresetError
-from training.progress import Report
-from training.rollout import COMPONENTS, LEAST, LOOKED_AT, Rollout, Stage, by_seat, from_viewer, own_component
-from training.run import RunError, Training
-from training.saved import Arrays, read, write
-from training.segments import advantages
-from training.tables import TableConfig, divide
-from training.values import value_losses
-from training.warm import WarmConfig, WarmStart, play_lessons
 
 pytestmark = pytest.mark.skipif(not JIT, reason="too slow")
 
@@ -444,7 +453,7 @@ def test_at_the_gate_everybody_has_every_hand_and_every_board(monkeypatch: pytes
         found.append((args[2], args[3], named["barred"], played.scores))
         return played
 
-    monkeypatch.setattr("training.evaluate.play_games", watched)
+    monkeypatch.setattr("helsinki_env.training.evaluate.play_games", watched)
     config = GateConfig(decks=36, at_once=18, players=(2, 3, 4), covered=(2, 2), denied=(5, 5))
     assert gate(played_by(untrained()), played_by(untrained()), GameConfig(), config, 1).mean == 0.5
     assert len(found) == 6  # three player counts, twice
@@ -482,7 +491,7 @@ def test_what_a_preset_covers_is_covered_at_every_table_and_at_the_gate(monkeypa
         found.append(named["barred"])
         return play_games(*args, **named)
 
-    monkeypatch.setattr("training.evaluate.play_games", watched)
+    monkeypatch.setattr("helsinki_env.training.evaluate.play_games", watched)
     gate(played_by(untrained()), played_by(untrained()), preset.game, preset.gate, 1)
     assert (found[0].covered == expected).all()
     assert np.bitwise_count(found[0].denied.view(np.uint16)).any()
@@ -793,7 +802,7 @@ def run_in_parts(preset: Preset, folder: Path, stops: list[int], pause: float = 
 def test_a_run_that_breaks_off_anywhere_goes_on_as_if_nothing_had_happened(
     preset: Preset, whole: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("training.run._SAVE_EVERY", -1.0)  # after each update but the one that breaks off
+    monkeypatch.setattr("helsinki_env.training.run._SAVE_EVERY", -1.0)  # after each update but the one that breaks off
     parts = run_in_parts(preset, tmp_path, [2, 3, 7, 2, 4, 3])
     assert parts.count("warm start") >= 2
     assert parts.count("self-play") >= 3
@@ -805,7 +814,7 @@ def test_tensorboard_shows_every_update_of_a_run_that_broke_off_once(
     preset: Preset, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     accumulator = pytest.importorskip("tensorboard.backend.event_processing.event_accumulator")
-    monkeypatch.setattr("training.run._SAVE_EVERY", -1.0)
+    monkeypatch.setattr("helsinki_env.training.run._SAVE_EVERY", -1.0)
     run_in_parts(preset, tmp_path, [4, 8, 5], pause=1.1)  # files are read by the second in which they were begun
     counts = read(tmp_path / "state.safetensors")[1].value
     warm, ppo = counts["warm"]["updates"], counts["ppo"]["updates"]
@@ -835,7 +844,7 @@ def test_a_run_that_stops_for_want_of_time_goes_on_with_more(
 ) -> None:
     # Five seconds go by whenever somebody looks, so that the number of stops does not depend on the machine.
     ticks = itertools.count(0.0, 5.0)
-    monkeypatch.setattr("training.run.time", SimpleNamespace(monotonic=lambda: next(ticks)))
+    monkeypatch.setattr("helsinki_env.training.run.time", SimpleNamespace(monotonic=lambda: next(ticks)))
     minutes, stops = 0.001, 0
     while True:
         training = Training(replace(preset, minutes=minutes), tmp_path, 5, resume=stops > 0)
@@ -857,8 +866,8 @@ def test_a_run_that_stops_for_want_of_time_goes_on_with_more(
 
 DRIVER = """
 import sys
-import training.run
-from helsinki_env.cli import main
+import helsinki_env.training.run
+from helsinki_env.cli.main import main
 training.run._SAVE_EVERY = -1.0  # save after every update
 sys.exit(main(sys.argv[1:]))
 """
@@ -915,8 +924,8 @@ import os, random, signal, sys, time
 from pathlib import Path
 from types import SimpleNamespace
 import torch
-from agents.net.checkpoint import load_checkpoint, same_weights
-from agents.net.network import Network
+from helsinki_env.agents.net.checkpoint import load_checkpoint, same_weights
+from helsinki_env.agents.net.network import Network
 from tests.support.networks import saved
 torch.set_num_threads(1)
 path, rng = Path(sys.argv[1]), random.Random(0)

@@ -12,11 +12,11 @@ import numpy as np
 import pytest
 from gymnasium.vector import AutoresetMode
 
-from agents.standing import Standing
 from helsinki_env import HelsinkiSeatVectorEnv, helsinki_v0
 from helsinki_env.engine.kernel import JIT
+from helsinki_env.evaluation.match_stats import Standing
+from helsinki_env.training.features import features
 from tests.support.blocks import ROOT, Block, blocks, clone, run_shell, shortened
-from training.features import features
 
 PAGE = (ROOT / "docs" / "training-elsewhere.md").read_text(encoding="utf-8")
 SCRIPTS = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
@@ -30,7 +30,6 @@ SHORTER = (
     ("total_frames=20 * 128 * 32", "total_frames=128 * 32"),
     ("games=1000", "games=20"),
 )
-OURS = ("agents", "helsinki_env", "training")
 
 
 def script(library: str) -> str:
@@ -86,7 +85,7 @@ def test_the_example_for_stable_baselines3_runs(tmp_path: Path, monkeypatch: pyt
 @pytest.mark.parametrize("library", ["sb3_contrib", "ray.rllib", "torchrl"])
 def test_what_the_examples_import_from_here_exists(library: str) -> None:
     imported = [node for node in ast.walk(ast.parse(script(library))) if isinstance(node, ast.ImportFrom)]
-    ours = [node for node in imported if node.module and node.module.split(".")[0] in OURS]
+    ours = [node for node in imported if node.module and node.module.split(".")[0] == "helsinki_env"]
     assert ours
     for node in ours:
         module = import_module(str(node.module))

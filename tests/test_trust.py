@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 import yaml
 
-from agents.registry import PlayerError, check_code
-from helsinki_env.cli import main
+from helsinki_env.agents.registry import PlayerError, check_code
+from helsinki_env.cli.main import main
 from helsinki_env.data import sealed
-from helsinki_env.yaml_files import configs_folder
+from helsinki_env.utils.yaml_files import configs_folder
 
 ROOT = Path(__file__).resolve().parent.parent
 #: Leaves a mark when it is run, and is no player.
@@ -160,9 +160,9 @@ def test_what_is_typed_needs_no_trust_and_names_that_are_none_are_told(capsys: p
 
 
 def test_reading_the_folder_of_a_run_does_not_run_its_players() -> None:
-    from agents.arena.chunk import play_chunk
-    from agents.arena.config import plan_from_dict
-    from agents.arena.store import RunFolder
+    from helsinki_env.evaluation.arena.config import plan_from_dict
+    from helsinki_env.evaluation.arena.store import RunFolder
+    from helsinki_env.evaluation.arena.work_unit import play_chunk
 
     random = plan_from_dict({"tables": [{"players": ["random", "greedy"], "games": 24}]})
     named = plan_from_dict({"tables": [{"players": ["random", "marking_here:make"], "games": 24}]})
@@ -180,7 +180,7 @@ def test_reading_the_folder_of_a_run_does_not_run_its_players() -> None:
 def test_tables_of_a_folder_with_code_are_not_played_on(capsys: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip("fastapi", reason="needs the extra play")
     from helsinki_env import GameConfig
-    from helsinki_env.commands.play import _check_tables
+    from helsinki_env.cli.commands.play import _check_tables
     from helsinki_env.web.store import Store
     from helsinki_env.web.tables import HUMAN, Chair, Table
 

@@ -14,26 +14,33 @@ import numpy as np
 import pytest
 import yaml
 
-from agents.arena.chunk import play_chunk
-from agents.arena.plan import Plan
-from agents.arena.store import RunFolder
-from agents.helsinki.balance.parts import StudyError
-from agents.helsinki.balance.tune.candidates import Objective, best_boards, effects_on, ranked
-from agents.helsinki.balance.tune.config import Games, TuneConfig
-from agents.helsinki.balance.tune.found import read_found
-from agents.helsinki.balance.tune.model import Evidence, Model
-from agents.helsinki.balance.tune.numbers import board_file, changed, in_words, random_boards, same, sizes
-from agents.helsinki.balance.tune.proof import proven
-from agents.helsinki.balance.tune.report import _page, report_files
-from agents.helsinki.balance.tune.results import judged_again, results
-from agents.helsinki.balance.tune.run import Tuning, open_tuning
-from agents.helsinki.balance.tune.search import Asked, search
 from helsinki_env import GameConfig
-from helsinki_env.cli import main
+from helsinki_env.cli.main import main
 from helsinki_env.data import sealed
+from helsinki_env.evaluation.arena.plan import Plan
+from helsinki_env.evaluation.arena.store import RunFolder
+from helsinki_env.evaluation.arena.work_unit import play_chunk
+from helsinki_env.evaluation.balance.helsinki.part_configs import StudyError
+from helsinki_env.evaluation.balance.helsinki.tune.candidates import Objective, best_boards, effects_on, ranked
+from helsinki_env.evaluation.balance.helsinki.tune.config import Games, TuneConfig
+from helsinki_env.evaluation.balance.helsinki.tune.found import read_found
+from helsinki_env.evaluation.balance.helsinki.tune.model import Evidence, Model
+from helsinki_env.evaluation.balance.helsinki.tune.numbers import (
+    board_file,
+    changed,
+    in_words,
+    random_boards,
+    same,
+    sizes,
+)
+from helsinki_env.evaluation.balance.helsinki.tune.proof import proven
+from helsinki_env.evaluation.balance.helsinki.tune.report import _page, report_files
+from helsinki_env.evaluation.balance.helsinki.tune.results import judged_again, results
+from helsinki_env.evaluation.balance.helsinki.tune.run import Tuning, open_tuning
+from helsinki_env.evaluation.balance.helsinki.tune.search import Asked, search
 from helsinki_env.games.helsinki.action_numbers import ACTIONS
 from helsinki_env.games.helsinki.components import load_components
-from helsinki_env.yaml_files import find_yaml
+from helsinki_env.utils.yaml_files import find_yaml
 from tests.support.killed import killed_while_it_plays
 from tests.support.tuning import GAMES, Array, asked, simulated, values
 

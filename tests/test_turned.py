@@ -12,19 +12,19 @@ import numpy.typing as npt
 import pytest
 import torch
 
-from agents.helsinki.inputs import INPUTS, seat_parts, table_parts
-from agents.net.checkpoint import load_checkpoint, same_weights
-from agents.net.export import export_onnx
-from agents.net.network import Assessment, Network
-from agents.net.onnx import OnnxAssessor
-from agents.net.parts import places_of
 from helsinki_env import Game
+from helsinki_env.agents.helsinki.features import INPUTS, seat_parts, table_parts
+from helsinki_env.agents.net.checkpoint import load_checkpoint, same_weights
+from helsinki_env.agents.net.export import export_onnx
+from helsinki_env.agents.net.features import places_of
+from helsinki_env.agents.net.network import Assessment, Network
+from helsinki_env.agents.net.onnx import OnnxAssessor
 from helsinki_env.engine.kernel import JIT
 from helsinki_env.games.helsinki import notation
+from helsinki_env.training.preset import Preset
+from helsinki_env.training.run import RunError, Training
 from tests.support.networks import SMALL, opinionated, saved
 from tests.test_net import expected_seat, expected_table, some_games
-from training.preset import Preset
-from training.run import RunError, Training
 
 pytestmark = pytest.mark.skipif(not JIT, reason="too slow")
 

@@ -18,9 +18,9 @@ from typing import Any
 
 import pytest
 
-from agents.arena import cluster
-from helsinki_env.cli import main
+from helsinki_env.cli.main import main
 from helsinki_env.engine.kernel import JIT
+from helsinki_env.evaluation.arena import cluster
 from tests.support.tuning import ASKED
 from tests.test_arena_ray import parent_of
 
@@ -68,7 +68,7 @@ def played_while_a_node_is_killed(two_nodes: Any, words: list[str], out: Path) -
     node = two_nodes.add_node(num_cpus=1, node_ip_address="127.0.0.1")
     two_nodes.wait_for_nodes()
     daemon = node.all_processes["raylet"][0].process.pid
-    command = [sys.executable, "-m", "helsinki_env.cli", *words, "--out", str(out), "--ray", two_nodes.address]
+    command = [sys.executable, "-m", "helsinki_env.cli.main", *words, "--out", str(out), "--ray", two_nodes.address]
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as process:
         try:
             until = time.monotonic() + PATIENCE

@@ -8,9 +8,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from agents.base import decide
-from agents.match import play_match
-from agents.random import RandomPlayer
 from helsinki_env import (
     CopenhagenSeatEnv,
     Game,
@@ -24,10 +21,13 @@ from helsinki_env import (
     helsinki_v0,
     notation,
 )
+from helsinki_env.agents.base import decide
+from helsinki_env.agents.random import RandomPlayer
 from helsinki_env.data import Entry
 from helsinki_env.drawing.raster import rgb_array
 from helsinki_env.engine.playout import player_words
 from helsinki_env.engine.values import as_word, whole_number
+from helsinki_env.evaluation.match import play_match
 from helsinki_env.games.copenhagen.config import CopenhagenConfig
 from helsinki_env.games.copenhagen.game import COPENHAGEN
 from helsinki_env.games.helsinki.game import HELSINKI

@@ -10,9 +10,9 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from agents.arena.designs import ACTIONS, Screen
-from agents.balance.effects import Study, estimate
-from agents.helsinki.balance.verdicts import (
+from helsinki_env.evaluation.arena.designs import ACTIONS, Screen
+from helsinki_env.evaluation.balance.effects import Study, estimate
+from helsinki_env.evaluation.balance.helsinki.conclusions import (
     Finding,
     Measured,
     Verdict,

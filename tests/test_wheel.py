@@ -15,19 +15,21 @@ ROOT = Path(__file__).resolve().parent.parent
 PLAY = """
 from importlib.util import find_spec
 from pathlib import Path
-import helsinki_env, agents, training
-import agents.arena.config, agents.heuristic.tune
-from agents.match import play_match
+import helsinki_env
+import helsinki_env.evaluation.arena.config, helsinki_env.training.tune_heuristic
+from helsinki_env.evaluation.match import play_match
 from helsinki_env import Game, GameConfig
 from helsinki_env.games.helsinki.components import load_components
-from helsinki_env.play.page import page
+from helsinki_env.records.page import page
 assert "site-packages" in helsinki_env.__file__, helsinki_env.__file__
 assert find_spec("tests") is None
 game = Game(GameConfig.from_yaml("first_game"), seed=1)
 while not game.done:
     game.step(game.legal_actions()[0])
 assert load_components("alternative").types == 46
-assert (Path(agents.__file__).parent / "rating" / "model.py").exists()  # which needs an extra
+assert (Path(helsinki_env.__file__).parent / "evaluation" / "rating" / "model.py").exists()  # which needs an extra
+assert find_spec("agents") is None
+assert find_spec("training") is None
 played = play_match(["heuristic", "mc:2", "ismcts:2"], games=3)
 assert len(played) == 3
 assert "class Viewer" in page(next(played.records()))

@@ -1,7 +1,7 @@
 """Benchmark training throughput and profile it, in alternation with Stable-Baselines3.
 
-    python -m training.bench --help
-    python -m training.bench --preset standard --rounds 3
+    python -m helsinki_env.training.bench --help
+    python -m helsinki_env.training.bench --preset standard --rounds 3
 
 Both learn two-player games with networks of similar size and the same numbers of parallel games, epochs and samples
 per minibatch. Both may use all CPU cores. Our learner starts from a trained network, the typical state of a run.
@@ -25,12 +25,12 @@ import tyro
 from rich.table import Table
 
 from helsinki_env.data import Entry, UserError
-from helsinki_env.extras import needs
-from helsinki_env.machine import processors
-from helsinki_env.terminal import plain_console, prepare_output
+from helsinki_env.utils.extras import needs
+from helsinki_env.utils.machine import processors
+from helsinki_env.utils.terminal import plain_console, prepare_output
 
 if TYPE_CHECKING:
-    from agents.net.network import Network
+    from helsinki_env.agents.net.network import Network
 
 __all__ = ["main"]
 
@@ -43,10 +43,10 @@ def _ours(preset: Any, network: Network, seed: int) -> Update:
     with needs("sb3"):
         import torch
 
-    from training.ppo import PPO
-    from training.rollout import Stage
-    from training.run import uses_bfloat16
-    from training.tables import TableConfig
+    from helsinki_env.training.matchups import TableConfig
+    from helsinki_env.training.ppo import PPO
+    from helsinki_env.training.rollout import Stage
+    from helsinki_env.training.run import uses_bfloat16
 
     torch.manual_seed(seed)
     config = replace(preset.ppo, apart=0.0)
@@ -74,7 +74,7 @@ def _theirs(preset: Any, ours: int, seed: int) -> tuple[Update, int]:
         import torch
         from sb3_contrib import MaskablePPO
 
-    from training.sb3 import make_sb3_env
+    from helsinki_env.training.sb3 import make_sb3_env
 
     c = preset.ppo
     env = make_sb3_env(c.games, seed=seed)
@@ -117,17 +117,17 @@ def main(
     """
     Entry(rounds, UserError, "--rounds").integer(1, 10**6)
     Entry(seed, UserError, "--seed").integer(0, 2**31)
-    from agents.net.checkpoint import load_checkpoint
-    from agents.net.description import PLAIN
-    from agents.net.make import network_path
-    from training.preset import Preset
+    from helsinki_env.agents.net.checkpoint import load_checkpoint
+    from helsinki_env.agents.net.description import PLAIN
+    from helsinki_env.agents.net.make import network_path
+    from helsinki_env.training.preset import Preset
 
     chosen = Preset.from_yaml(preset)
     if chosen.learner == PLAIN:
         with needs("train"):
             import torch
 
-            from training.card import bench
+            from helsinki_env.training.gpu import bench
 
         if device == "auto":
             device = "cuda" if torch.cuda.is_available() else "cpu"
@@ -175,6 +175,6 @@ if __name__ == "__main__":
     prepare_output()
     with needs("sb3", program=True):
         try:
-            tyro.cli(main, prog="python -m training.bench")
+            tyro.cli(main, prog="python -m helsinki_env.training.bench")
         except UserError as problem:
-            sys.exit(f"training.bench: {problem}")
+            sys.exit(f"helsinki_env.training.bench: {problem}")

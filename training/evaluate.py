@@ -1,7 +1,8 @@
 """Evaluate the learner: games against fixed players, and the promotion test of a candidate.
 
-A candidate replaces the best network only if a sequential test says that it is better (`agents.rating.sequential`):
-looking again and again until something looks good would let through whatever comes.
+A candidate replaces the best network only if a sequential test says that it is better
+(`helsinki_env.evaluation.rating.sprt`): looking again and again until something looks good would let through whatever
+comes.
 """
 
 from __future__ import annotations
@@ -13,17 +14,17 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from agents.arena.config import with_seats
-from agents.arena.designs import Boards, as_bits
-from agents.base import Player, first_words
-from agents.match import play_match
-from agents.play import Barred, deck_seeds, play_games
-from agents.rating.sequential import Hypotheses, SequentialTest, State, share_of_elo
-from agents.registry import make_player
-from agents.standing import win_shares
+from helsinki_env.agents.base import Player, first_words
+from helsinki_env.agents.registry import make_player
 from helsinki_env.data import UserError
 from helsinki_env.engine.spec import spec_of
-from training.checks import check_numbers, player_counts
+from helsinki_env.evaluation.arena.config import with_seats
+from helsinki_env.evaluation.arena.designs import Boards, as_bits
+from helsinki_env.evaluation.match import play_match
+from helsinki_env.evaluation.match_stats import win_shares
+from helsinki_env.evaluation.play import Barred, deck_seeds, play_games
+from helsinki_env.evaluation.rating.sprt import Hypotheses, SequentialTest, State, share_of_elo
+from helsinki_env.training.checks import check_numbers, player_counts
 
 __all__ = ["GateConfig", "gate", "measure"]
 
@@ -91,8 +92,9 @@ def measure(
         make: makes a player of a name for a configuration.
 
     Returns:
-        For each player count and opponent: players, opponent, and how it did (`agents.standing.Standing`), with
-        `other_score` the points of the opponent and `times_fair` the share of games won by what is fair.
+        For each player count and opponent: players, opponent, and how it did
+        (`helsinki_env.evaluation.match_stats.Standing`), with `other_score` the points of the opponent and `times_fair`
+        the share of games won by what is fair.
     """
     found = []
     for count in players:

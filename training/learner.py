@@ -9,22 +9,22 @@ from typing import Any, Protocol
 
 import numpy.typing as npt
 
-from agents.base import Player
-from agents.net.checkpoint import load_checkpoint
-from agents.net.description import PLAIN
-from agents.net.make import check_games, network_path
-from agents.net.network import Network
-from agents.net.player import NetPlayer
-from agents.net.pytorch import TorchAssessor
+from helsinki_env.agents.base import Player
+from helsinki_env.agents.net.checkpoint import load_checkpoint
+from helsinki_env.agents.net.description import PLAIN
+from helsinki_env.agents.net.make import check_games, network_path
+from helsinki_env.agents.net.network import Network
+from helsinki_env.agents.net.player import NetPlayer
+from helsinki_env.agents.net.pytorch import TorchAssessor
 from helsinki_env.data import UserError
-from helsinki_env.extras import needs
-from training.card.group import Group
-from training.opponents import PAST_SELVES, Pool
-from training.ppo import PPO
-from training.preset import Preset
-from training.progress import Progress
-from training.rollout import Stage
-from training.warm import WarmStart
+from helsinki_env.training.gpu.distributed import Group
+from helsinki_env.training.opponents import PAST_SELVES, Pool
+from helsinki_env.training.ppo import PPO
+from helsinki_env.training.preset import Preset
+from helsinki_env.training.pretraining import WarmStart
+from helsinki_env.training.progress import Progress
+from helsinki_env.training.rollout import Stage
+from helsinki_env.utils.extras import needs
 
 with needs("train"):
     import torch
@@ -173,6 +173,6 @@ def learner_of(preset: Preset, place: Place) -> Learner:
     """Return what a preset trains; ValueError if it cannot be trained there."""
     if preset.learner != PLAIN:
         return Judging(preset, place)
-    from training.card.learner import Plain
+    from helsinki_env.training.gpu.learner import Plain
 
     return Plain(preset, place)

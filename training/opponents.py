@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from agents.net.checkpoint import load_checkpoint
-from agents.net.player import NetPlayer
-from agents.net.pytorch import TorchAssessor
-from agents.registry import make_player
+from helsinki_env.agents.net.checkpoint import load_checkpoint
+from helsinki_env.agents.net.player import NetPlayer
+from helsinki_env.agents.net.pytorch import TorchAssessor
+from helsinki_env.agents.registry import make_player
 from helsinki_env.data import UserError
 
 __all__ = ["PAST_SELVES", "Pool"]

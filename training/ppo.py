@@ -2,7 +2,7 @@
 
 Source: Schulman and others (2017), "Proximal policy optimization algorithms"; masking as in Huang and Ontanon (2022),
 "A closer look at invalid action masking". One policy plays every seat, in some games against opponents; each seat
-learns from its own trajectory (`training.segments`). What positions are worth is learnt from the same returns.
+learns from its own trajectory (`helsinki_env.training.gae`). What positions are worth is learnt from the same returns.
 
 Playing and learning go on side by side: while the network learns from one rollout, a copy of it as it was before plays
 the next. The copy changes only between rollouts, so nothing depends on how fast either of them is.
@@ -21,17 +21,17 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from agents.base import Player
-from agents.net.network import Assessment, Network, Tensors
+from helsinki_env.agents.base import Player
+from helsinki_env.agents.net.network import Assessment, Network, Tensors
 from helsinki_env.engine.contract import SEATS
-from helsinki_env.extras import needs
-from training.checks import check_numbers
-from training.progress import Progress
-from training.rollout import Rollout, Stage, from_viewer, own_component
-from training.saved import load_module, load_optimiser, module_arrays, optimiser_arrays
-from training.searching import search_losses
-from training.segments import advantages
-from training.values import value_losses
+from helsinki_env.training.checkpoint_io import load_module, load_optimiser, module_arrays, optimiser_arrays
+from helsinki_env.training.checks import check_numbers
+from helsinki_env.training.gae import advantages
+from helsinki_env.training.progress import Progress
+from helsinki_env.training.rollout import Rollout, Stage, from_viewer, own_component
+from helsinki_env.training.search_targets import search_losses
+from helsinki_env.training.value_loss import value_losses
+from helsinki_env.utils.extras import needs
 
 with needs("train"):
     import torch

@@ -8,19 +8,19 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from agents.net.description import JUDGE, PLAIN
-from agents.net.network import NetworkConfig
-from agents.net.parts import NoInputsError, inputs_of
-from agents.registry import check_code, make_player
+from helsinki_env.agents.net.description import JUDGE, PLAIN
+from helsinki_env.agents.net.features import NoInputsError, inputs_of
+from helsinki_env.agents.net.network import NetworkConfig
+from helsinki_env.agents.registry import check_code, make_player
 from helsinki_env.data import Entry, UserError, read_yaml
 from helsinki_env.engine.spec import game_names, spec_named, usual_spec
-from helsinki_env.yaml_files import find_yaml, list_yaml
-from training.checks import check_numbers, player_counts
-from training.evaluate import GateConfig
-from training.ppo import PPOConfig
-from training.searching import SearchConfig
-from training.tables import TableConfig
-from training.warm import WarmConfig
+from helsinki_env.training.checks import check_numbers, player_counts
+from helsinki_env.training.evaluate import GateConfig
+from helsinki_env.training.matchups import TableConfig
+from helsinki_env.training.ppo import PPOConfig
+from helsinki_env.training.pretraining import WarmConfig
+from helsinki_env.training.search_targets import SearchConfig
+from helsinki_env.utils.yaml_files import find_yaml, list_yaml
 
 __all__ = ["EvaluationConfig", "Preset", "PresetError"]
 
@@ -71,7 +71,8 @@ class Preset:
         covered: actions that are covered for all at every table, by name or id: who learns this game has never seen
             them used.
         learner: "judge", a network that judges the ends of turns, on a processor; or "plain", one that reads nothing
-            but the observation: it learns by playing alone, on the device where the games are (`training.card`).
+            but the observation: it learns by playing alone, on the device where the games are
+                (`helsinki_env.training.gpu`).
         network: size of the network.
         warm: how to learn from the heuristic's games, to begin with.
         ppo: how to learn by playing.

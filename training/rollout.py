@@ -15,19 +15,19 @@ import numpy as np
 import numpy.typing as npt
 from gymnasium.vector import AutoresetMode
 
-from agents.base import Player
-from agents.faults import faults_told
-from agents.net.choices import Inputs
-from agents.net.inputs import Writer
-from agents.net.judging import choice_of
-from agents.net.network import Network, Tensors
-from agents.net.player import best_choices
+from helsinki_env.agents.base import Player
+from helsinki_env.agents.net.afterstates import Writer
+from helsinki_env.agents.net.choices import Inputs
+from helsinki_env.agents.net.evaluation import choice_of
+from helsinki_env.agents.net.network import Network, Tensors
+from helsinki_env.agents.net.player import best_choices
+from helsinki_env.agents.player_errors import faults_told
 from helsinki_env.engine.contract import SEATS
 from helsinki_env.envs.vector import GameVectorEnv
-from helsinki_env.extras import needs
-from training.saved import StateError, taken
-from training.searching import SearchConfig, Searched, Searcher
-from training.tables import TableConfig, divide
+from helsinki_env.training.checkpoint_io import StateError, taken
+from helsinki_env.training.matchups import TableConfig, divide
+from helsinki_env.training.search_targets import SearchConfig, Searched, Searcher
+from helsinki_env.utils.extras import needs
 
 with needs("train"):
     import torch
@@ -35,7 +35,7 @@ with needs("train"):
 __all__ = ["COMPONENTS", "LEAST", "LOOKED_AT", "Rollout", "Stage", "from_viewer", "own_component"]
 
 LOOKED_AT = 5
-"""Choices evaluated per action. Players evaluate more (`agents.net.inputs.MOST`). Fewer choices teach state values
+"""Choices evaluated per action. Players evaluate more (`net.afterstates.MOST`). Fewer choices teach state values
 equally well, and rollouts are a fifth faster."""
 LEAST = 3e-3
 """Minimum probability of a choice in the training data. Less likely choices are almost never sampled; omitting them
@@ -60,7 +60,7 @@ class Rollout:
         seat: acting seat, int64 (T, B).
         ended: whether the game ended at this step, bool (T, B).
         outcome: result of the game, float32 (T, B, 8).
-        arms, aim, worth: search results, see `training.searching.Searched`; m is 0 without search.
+        arms, aim, worth: search results, see `helsinki_env.training.search_targets.Searched`; m is 0 without search.
         points: mean points per seat in finished games, NaN if none finished.
         games: number of finished games.
         seconds: time in the environment, on inputs, in the network and in search, in seconds.

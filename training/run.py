@@ -23,22 +23,31 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from agents.net.checkpoint import save_checkpoint
-from agents.net.description import environment_of, interface_digests
-from agents.net.pytorch import knows_bfloat16
-from agents.registry import files_digest, make_player
+from helsinki_env.agents.net.checkpoint import save_checkpoint
+from helsinki_env.agents.net.description import environment_of, interface_digests
+from helsinki_env.agents.net.pytorch import knows_bfloat16
+from helsinki_env.agents.registry import files_digest, make_player
 from helsinki_env.data import Entry, UserError, brief
 from helsinki_env.engine.spec import config_to_dict
-from helsinki_env.extras import needs
-from helsinki_env.files import check_no_link, held, is_file, remove_leftovers, write_json
-from training.board import Board
-from training.card.group import Group
-from training.evaluate import gate, measure
-from training.learner import Place, learner_of
-from training.preset import Preset
-from training.progress import Progress, Report
-from training.race import strongest
-from training.saved import Arrays, Standing, StateError, differences, load_module, module_arrays, read, write
+from helsinki_env.training.checkpoint_io import (
+    Arrays,
+    Standing,
+    StateError,
+    differences,
+    load_module,
+    module_arrays,
+    read,
+    write,
+)
+from helsinki_env.training.evaluate import gate, measure
+from helsinki_env.training.gpu.distributed import Group
+from helsinki_env.training.learner import Place, learner_of
+from helsinki_env.training.preset import Preset
+from helsinki_env.training.progress import Progress, Report
+from helsinki_env.training.sequential_halving import strongest
+from helsinki_env.training.tensorboard import Board
+from helsinki_env.utils.extras import needs
+from helsinki_env.utils.files import check_no_link, held, is_file, remove_leftovers, write_json
 
 with needs("train"):
     import torch
@@ -324,7 +333,7 @@ class Training:
         return measure(learner, self.preset.game, e.opponents, e.players, games, seed, self._opponent)
 
     def _strongest(self, report: Callable[[Report], None] | None) -> int:
-        """Return which measured self wins most against the player that is to be beaten, see `training.race`."""
+        """Return the measured version that wins most against the opponent; see `training.sequential_halving`."""
         games, ppo = 4 * self.preset.evaluation.final_games, self.learner.ppo
 
         def won(which: int, games: int, number: int) -> float:

@@ -1,14 +1,15 @@
 """Stable-Baselines3 support: a `VecEnv` with action masks for `MaskablePPO`, and its models as players.
 
     from sb3_contrib import MaskablePPO
-    from training.sb3 import DEFAULTS, SB3Player, make_sb3_env, measure
+    from helsinki_env.training.sb3 import DEFAULTS, SB3Player, make_sb3_env, measure
 
     env = make_sb3_env(128, opponents="random", reward="margin")
     model = MaskablePPO("MlpPolicy", env, **DEFAULTS, seed=1).learn(150_000)
     print(measure(SB3Player(model), "random"))
 
-``python -m training.sb3`` trains and evaluates with one command. One seat learns and opponents play the other seats,
-see `GameSeatVectorEnv`. A step processes all games as arrays; only finished games are processed one by one.
+``python -m helsinki_env.training.sb3`` trains and evaluates with one command. One seat learns and opponents play the
+other seats, see `GameSeatVectorEnv`. A step processes all games as arrays; only finished games are processed one by
+one.
 
 The module requires the extra ``sb3``: ``pip install -c constraints.txt -e ".[sb3]"`` in a clone. Models saved by
 Stable-Baselines3 are pickles and can execute code when loaded: load only files that you trust.
@@ -27,18 +28,18 @@ import numpy.typing as npt
 from gymnasium.spaces import Box
 from gymnasium.vector import AutoresetMode
 
-from agents.match import play_match
-from agents.registry import make_player
-from agents.standing import Standing, win_shares
 from helsinki_env import GameConfig
+from helsinki_env.agents.registry import make_player
 from helsinki_env.data import Entry, UserError
 from helsinki_env.engine.arrays import action_masks
 from helsinki_env.engine.spec import spec_of
 from helsinki_env.envs.seat import GameSeatVectorEnv
-from helsinki_env.extras import needs
-from helsinki_env.files import replacing
-from helsinki_env.terminal import prepare_output
-from training.features import features
+from helsinki_env.evaluation.match import play_match
+from helsinki_env.evaluation.match_stats import Standing, win_shares
+from helsinki_env.training.features import features
+from helsinki_env.utils.extras import needs
+from helsinki_env.utils.files import replacing
+from helsinki_env.utils.terminal import prepare_output
 
 with needs("sb3", program=__name__ == "__main__"):
     import torch
@@ -223,7 +224,7 @@ def make_sb3_env(num_envs: int = 128, *, seed: int | None = None, **options: Any
 
 
 class SB3Player:
-    """Player that takes the most probable legal action of a model; see `agents.base.Player`.
+    """Player that takes the most probable legal action of a model; see `helsinki_env.agents.base.Player`.
 
     Args:
         model: model trained with `make_sb3_env`, or its file.
@@ -242,7 +243,7 @@ class SB3Player:
     def act(
         self, observation: npt.NDArray[np.int8], mask: npt.NDArray[np.int8], words: npt.NDArray[np.uint64]
     ) -> npt.NDArray[np.int64]:
-        """Return one legal action per row, int64 (B,); see `agents.base.Player`."""
+        """Return one legal action per row, int64 (B,); see `helsinki_env.agents.base.Player`."""
         expected = self.model.observation_space.shape
         if observation.shape[1:] != expected:
             raise UserError(
@@ -329,8 +330,8 @@ def main(
 ) -> None:
     """Train Stable-Baselines3's MaskablePPO and measure it against random and greedy play.
 
-    Examples: python -m training.sb3 --decisions 150000 --seed 1
-    / python -m training.sb3 --opponents greedy --players 3 --out runs/three.zip
+    Examples: python -m helsinki_env.training.sb3 --decisions 150000 --seed 1
+    / python -m helsinki_env.training.sb3 --opponents greedy --players 3 --out runs/three.zip
 
     Args:
         out: file for the model; MaskablePPO.load and SB3Player read it.
@@ -370,6 +371,6 @@ if __name__ == "__main__":
 
     prepare_output()
     try:
-        tyro.cli(main, prog="python -m training.sb3")
+        tyro.cli(main, prog="python -m helsinki_env.training.sb3")
     except UserError as problem:
-        sys.exit(f"training.sb3: {problem}")
+        sys.exit(f"helsinki_env.training.sb3: {problem}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from agents.copenhagen.view import NOTHING
+from helsinki_env.agents.copenhagen.board_view import NOTHING
 from helsinki_env.engine.bits import count, lowest
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.games.copenhagen.actions import CELLS, ORIENTATIONS

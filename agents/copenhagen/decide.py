@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from agents.copenhagen.board import placement_gain, white_gain
-from agents.copenhagen.hand import (
+from helsinki_env.agents.copenhagen.board import placement_gain, white_gain
+from helsinki_env.agents.copenhagen.board_view import NOTHING, judge
+from helsinki_env.agents.copenhagen.hand import (
     ability_worth,
     best_build,
     best_discard,
@@ -18,7 +19,6 @@ from agents.copenhagen.hand import (
     price,
     recoloured,
 )
-from agents.copenhagen.view import NOTHING, judge
 from helsinki_env.engine.bits import bit
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.games.copenhagen import actions as a

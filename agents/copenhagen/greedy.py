@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from agents.rows import checked_rows
+from helsinki_env.agents.rows import checked_rows
 from helsinki_env.engine.bits import count
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.engine.loops import write_mask
@@ -111,7 +111,7 @@ class GreedyPlayer:
     def act(
         self, observation: npt.NDArray[np.int8], mask: npt.NDArray[np.int8], words: npt.NDArray[np.uint64]
     ) -> npt.NDArray[np.int64]:
-        """Return the decision for each row; see `agents.base.Player`."""
+        """Return the decision for each row; see `helsinki_env.agents.base.Player`."""
         states, mask, _ = checked_rows(self.config, observation, mask, words)
         actions, tried = np.zeros(len(mask), np.int64), np.zeros(SIZE, np.int8)
         choose_batch(self.config.tables, states, new_states(2), mask, tried, actions)

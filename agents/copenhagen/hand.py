@@ -4,15 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from agents.copenhagen.board import remember_placements
-from agents.copenhagen.view import HELD, NOTHING
+from helsinki_env.agents.copenhagen.board import remember_placements
+from helsinki_env.agents.copenhagen.board_view import HELD, NOTHING
 from helsinki_env.engine.kernel import kernel
-from helsinki_env.games.copenhagen.actions import (
-    ADDITIONAL_CARD,
-    ANY_CARDS,
-    CHANGE_OF_COLOURS,
-    CONSTRUCTION_DISCOUNT,
-)
+from helsinki_env.games.copenhagen.actions import ADDITIONAL_CARD, ANY_CARDS, CHANGE_OF_COLOURS, CONSTRUCTION_DISCOUNT
 from helsinki_env.games.copenhagen.build import size_of
 
 __all__ = [

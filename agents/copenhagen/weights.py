@@ -1,4 +1,4 @@
-"""What the heuristic's evaluation is made of; tuned by `agents.heuristic.tune`."""
+"""What the heuristic's evaluation is made of; tuned by `helsinki_env.training.tune_heuristic`."""
 
 from __future__ import annotations
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from agents.helsinki.cells import shadow
-from agents.helsinki.memory import DUE, SHOWN
-from agents.helsinki.view import ABOVE, BY_DEPTH, BY_LANE, NOTHING, roof_value
+from helsinki_env.agents.helsinki.board_view import ABOVE, BY_DEPTH, BY_LANE, NOTHING, roof_value
+from helsinki_env.agents.helsinki.cells import shadow
+from helsinki_env.agents.helsinki.eval_cache import DUE, SHOWN
 from helsinki_env.engine.bits import bit, count, lowest
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.games.helsinki import actions as a

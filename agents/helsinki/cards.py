@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from agents.helsinki.board import ceiling, put_off, tile_gain
-from agents.helsinki.cells import near
-from agents.helsinki.memory import HELD
-from agents.helsinki.view import NOTHING
+from helsinki_env.agents.helsinki.board import ceiling, put_off, tile_gain
+from helsinki_env.agents.helsinki.board_view import NOTHING
+from helsinki_env.agents.helsinki.cells import near
+from helsinki_env.agents.helsinki.eval_cache import HELD
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.games.helsinki import actions as a
 

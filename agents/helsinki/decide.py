@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from agents.helsinki.board import (
+from helsinki_env.agents.helsinki.board import (
     best_placement,
     best_wilds,
     cells_gain,
@@ -18,7 +18,8 @@ from agents.helsinki.board import (
     roofs_gain,
     wilds_gain,
 )
-from agents.helsinki.cards import (
+from helsinki_env.agents.helsinki.board_view import NOTHING, judge, look, roof_value
+from helsinki_env.agents.helsinki.cards import (
     best_build,
     build_value,
     draw_value,
@@ -26,12 +27,11 @@ from agents.helsinki.cards import (
     judge_cards,
     take_cheapest,
 )
-from agents.helsinki.cells import near
-from agents.helsinki.choice import begin, best_of
-from agents.helsinki.memory import SHOWN
-from agents.helsinki.roofs import best_roof, roofs_worth, worst_roof
-from agents.helsinki.turns import draw_and_build, price, second_build, turn_value
-from agents.helsinki.view import NOTHING, judge, look, roof_value
+from helsinki_env.agents.helsinki.cells import near
+from helsinki_env.agents.helsinki.choice import begin, best_of
+from helsinki_env.agents.helsinki.eval_cache import SHOWN
+from helsinki_env.agents.helsinki.roofs import best_roof, roofs_worth, worst_roof
+from helsinki_env.agents.helsinki.turns import draw_and_build, price, second_build, turn_value
 from helsinki_env.engine.bits import bit, lowest
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.games.helsinki import actions as a

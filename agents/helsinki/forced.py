@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from agents.base import Player
-from agents.registry import PlayerError, make_player
 from helsinki_env import GameConfig
+from helsinki_env.agents.base import Player
+from helsinki_env.agents.registry import PlayerError, make_player
 from helsinki_env.data import UserError, one_of, shown
 from helsinki_env.engine.arrays import action_masks, keys
 from helsinki_env.games.helsinki.actions import KIND_USE
@@ -41,7 +41,7 @@ class ForcedPlayer:
     def act(
         self, observation: npt.NDArray[np.int8], mask: npt.NDArray[np.int8], words: npt.NDArray[np.uint64]
     ) -> npt.NDArray[np.int64]:
-        """Return one legal action for each row, int64 (B,); see `agents.base.Player`."""
+        """Return one legal action for each row, int64 (B,); see `helsinki_env.agents.base.Player`."""
         mask = action_masks("mask", mask, None, self._ids)
         words = keys("words", words, len(mask))
         actions = np.full(len(mask), self._use, np.int64)

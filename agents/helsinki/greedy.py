@@ -1,8 +1,8 @@
 """Greedy player with a one-turn look-ahead.
 
 For each action it sums the possible gains of the rest of the turn: the cards next to each space within reach, each
-possible build with its best placement, and the use of a coat of arms. `agents.helsinki.greedy_decide` has the compiled
-kernels. This module has the evaluation weights: those of the heuristic, without its later additions.
+possible build with its best placement, and the use of a coat of arms. `helsinki_env.agents.helsinki.greedy_decide` has
+the compiled kernels. This module has the evaluation weights: those of the heuristic, without its later additions.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ from dataclasses import asdict, dataclass
 import numpy as np
 import numpy.typing as npt
 
-from agents.guide import weights_record
-from agents.helsinki import weights as heuristic
-from agents.helsinki.greedy_decide import choose_batch
-from agents.helsinki.memory import new_views
-from agents.helsinki.view import pieces
-from agents.rows import checked_rows
 from helsinki_env import GameConfig
+from helsinki_env.agents.helsinki import weights as heuristic
+from helsinki_env.agents.helsinki.board_view import pieces
+from helsinki_env.agents.helsinki.eval_cache import new_views
+from helsinki_env.agents.helsinki.greedy_decide import choose_batch
+from helsinki_env.agents.heuristic_api import weights_record
+from helsinki_env.agents.rows import checked_rows
 
 __all__ = ["GreedyPlayer", "Weights"]
 
@@ -109,7 +109,7 @@ class GreedyPlayer:
     def act(
         self, observation: npt.NDArray[np.int8], mask: npt.NDArray[np.int8], words: npt.NDArray[np.uint64]
     ) -> npt.NDArray[np.int64]:
-        """Return the action for each row; see `agents.base.Player`."""
+        """Return the action for each row; see `helsinki_env.agents.base.Player`."""
         states, mask, _ = checked_rows(self.config, observation, mask, words)
         actions: npt.NDArray[np.int64] = mask.argmax(axis=1)
         free = np.flatnonzero(mask.sum(axis=1, dtype=np.int16) > 1)

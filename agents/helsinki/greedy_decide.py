@@ -3,22 +3,18 @@
 Greedy is a fixed baseline: its actions must never change. Sums that break ties therefore keep their original order (the
 weight `apart`).
 
-Unlike `agents.helsinki.decide`, it considers board actions one at a time. Until the end of the turn it ignores drawing
-and building in the same turn, and building twice. It also ignores that drawing brings the end of the game nearer.
-`spend` is the gain that a board action must bring beyond the value of its coats.
+Unlike `helsinki_env.agents.helsinki.decide`, it considers board actions one at a time. Until the end of the turn it
+ignores drawing and building in the same turn, and building twice. It also ignores that drawing brings the end of the
+game nearer. `spend` is the gain that a board action must bring beyond the value of its coats.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from agents.helsinki.board import (
-    best_cell,
-    best_placement,
-    best_wilds,
-    wilds_gain,
-)
-from agents.helsinki.cards import (
+from helsinki_env.agents.helsinki.board import best_cell, best_placement, best_wilds, wilds_gain
+from helsinki_env.agents.helsinki.board_view import NOTHING, judge_lines, look, see, turns_left
+from helsinki_env.agents.helsinki.cards import (
     build_parts,
     draw_value,
     hand_value,
@@ -26,8 +22,7 @@ from agents.helsinki.cards import (
     most_left,
     take_cheapest,
 )
-from agents.helsinki.roofs import best_roof, roofs_worth, worst_roof
-from agents.helsinki.view import NOTHING, judge_lines, look, see, turns_left
+from helsinki_env.agents.helsinki.roofs import best_roof, roofs_worth, worst_roof
 from helsinki_env.engine.bits import bit, count, lowest
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.games.helsinki import actions as a

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from agents.helsinki.view import roof_value
+from helsinki_env.agents.helsinki.board_view import roof_value
 from helsinki_env.engine.bits import bit, lowest
 from helsinki_env.engine.kernel import kernel
 

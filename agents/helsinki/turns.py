@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from agents.helsinki.board import tile_gain
-from agents.helsinki.cards import best_build, draw_value, hold_pair, release_pair, take_cheapest
-from agents.helsinki.cells import near
-from agents.helsinki.view import NOTHING
+from helsinki_env.agents.helsinki.board import tile_gain
+from helsinki_env.agents.helsinki.board_view import NOTHING
+from helsinki_env.agents.helsinki.cards import best_build, draw_value, hold_pair, release_pair, take_cheapest
+from helsinki_env.agents.helsinki.cells import near
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.games.helsinki import actions as a
 

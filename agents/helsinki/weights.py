@@ -1,4 +1,4 @@
-"""Weights of the heuristic's evaluation, tuned by `agents.heuristic.tune`."""
+"""Weights of the heuristic's evaluation, tuned by `helsinki_env.training.tune_heuristic`."""
 
 from __future__ import annotations
 

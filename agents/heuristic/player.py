@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from agents.guide import decide_ahead, forget, guide_of, weights_record
-from agents.rows import checked_rows
 from helsinki_env import GameConfig
+from helsinki_env.agents.heuristic_api import decide_ahead, forget, guide_of, weights_record
+from helsinki_env.agents.rows import checked_rows
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.engine.spec import spec_of
 
@@ -30,7 +30,7 @@ class HeuristicPlayer:
 
     In a game that has no evaluation it is chance itself.
 
-    What it thinks, the guide of the game says (`agents.guide`).
+    What it thinks, the guide of the game says (`helsinki_env.agents.heuristic_api`).
 
     Args:
         config: the games to be played; only their component file matters.
@@ -48,7 +48,7 @@ class HeuristicPlayer:
     def act(
         self, observation: npt.NDArray[np.int8], mask: npt.NDArray[np.int8], words: npt.NDArray[np.uint64]
     ) -> npt.NDArray[np.int64]:
-        """Return the decision for each row; see `agents.base.Player`."""
+        """Return the decision for each row; see `helsinki_env.agents.base.Player`."""
         states, mask, words = checked_rows(self.config, observation, mask, words)
         work = spec_of(self.config).new_states(self.config, 1)
         actions, values = np.zeros(len(mask), np.int64), np.zeros(mask.shape[1])

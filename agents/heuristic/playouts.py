@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from agents.guide import decide_ahead, forget, guide_of, weights_record
+from helsinki_env.agents.heuristic_api import decide_ahead, forget, guide_of, weights_record
 from helsinki_env.engine.contract import SEATS, apply
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.engine.loops import write_mask

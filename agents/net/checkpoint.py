@@ -10,7 +10,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, TypeVar
 
-from agents.net.description import (
+from helsinki_env.agents.mlp.network import PlainNetwork
+from helsinki_env.agents.net.description import (
     JUDGE,
     KEY,
     CheckpointError,
@@ -21,14 +22,13 @@ from agents.net.description import (
     interface_digests,
     parse_description,
 )
-from agents.net.network import Network, NetworkConfig
-from agents.net.parts import inputs_of
-from agents.plain.network import PlainNetwork
+from helsinki_env.agents.net.features import inputs_of
+from helsinki_env.agents.net.network import Network, NetworkConfig
 from helsinki_env.data import Entry
 from helsinki_env.engine.contract import SEATS
 from helsinki_env.engine.spec import config_from_dict
-from helsinki_env.extras import needs
-from helsinki_env.files import replacing
+from helsinki_env.utils.extras import needs
+from helsinki_env.utils.files import replacing
 
 with needs("train"):
     import torch

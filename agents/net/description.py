@@ -15,11 +15,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from agents.net.parts import inputs_of
-from agents.plain.entries import entries_of
+from helsinki_env.agents.mlp.inputs import entries_of
+from helsinki_env.agents.net.features import inputs_of
 from helsinki_env.data import Entry, UserError, brief, parse_json, shown
 from helsinki_env.engine.spec import game_names, spec_named, spec_of, usual_spec
-from helsinki_env.files import is_file
+from helsinki_env.utils.files import is_file
 
 __all__ = ["COMPONENTS", "JUDGE", "KEY", "PLAIN", "CheckpointError", "ahead_of", "arrays_digest", "check_description",
            "check_exists", "describe", "environment_of", "interface_digests", "parse_description"]  # fmt: skip
@@ -30,8 +30,8 @@ COMPONENTS = "components"
 """Which entry of the description names the component files that the network was trained with: digests by name."""
 FORMAT = 2
 JUDGE, PLAIN = "judge", "plain"
-"""Kinds of networks: those that judge the ends of turns (`agents.net`), and those that read the observation
-(`agents.plain`). Where no kind is named it is the first: there was no other."""
+"""Kinds of networks: those that evaluate the ends of turns (`agents.net`, the default), and those that read the
+observation (`agents.mlp`)."""
 #: Card types that component files can have.
 _TYPES = (5, 91)
 

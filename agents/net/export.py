@@ -1,4 +1,4 @@
-"""From a checkpoint to an ONNX model, a network that plays without PyTorch, see `agents.net.onnx`; or to half its size.
+"""Export a checkpoint as an ONNX model, which plays without PyTorch, or as a checkpoint of half the size.
 
 The model is checked before it is written: in thousands of decisions of real games it must prefer what PyTorch prefers.
 A checkpoint of half the size is another network, if hardly: how often it prefers something else is told.
@@ -19,29 +19,29 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from agents.heuristic.player import HeuristicPlayer
-from agents.net.description import COMPONENTS, KEY, CheckpointError
-from agents.net.inputs import Writer
-from agents.net.make import network_path
-from agents.net.measured import measured_components
-from agents.net.parts import places
-from agents.net.player import Assessor, preferences
+from helsinki_env.agents.heuristic.player import HeuristicPlayer
+from helsinki_env.agents.net.afterstates import Writer
+from helsinki_env.agents.net.description import COMPONENTS, KEY, CheckpointError
+from helsinki_env.agents.net.features import places
+from helsinki_env.agents.net.make import network_path
+from helsinki_env.agents.net.measured import measured_components
+from helsinki_env.agents.net.player import Assessor, preferences
 from helsinki_env.data import Entry, UserError
 from helsinki_env.engine.contract import SEATS
 from helsinki_env.engine.spec import config_from_dict, spec_of
 from helsinki_env.envs.vector import GameVectorEnv
-from helsinki_env.extras import needs
-from helsinki_env.files import replacing
+from helsinki_env.utils.extras import needs
+from helsinki_env.utils.files import replacing
 
 with needs("export"):
     import onnx
     import onnxscript  # noqa: F401  # what PyTorch exports with
     import torch
 
-    from agents.net.checkpoint import load_checkpoint, save_checkpoint
-    from agents.net.network import Network
-    from agents.net.onnx import INPUTS, OUTPUTS, PREFERENCE_KEY, OnnxAssessor, sealed
-    from agents.net.pytorch import TorchAssessor
+    from helsinki_env.agents.net.checkpoint import load_checkpoint, save_checkpoint
+    from helsinki_env.agents.net.network import Network
+    from helsinki_env.agents.net.onnx import INPUTS, OUTPUTS, PREFERENCE_KEY, OnnxAssessor, sealed
+    from helsinki_env.agents.net.pytorch import TorchAssessor
 
 __all__ = ["POSITIONS", "TIE", "Agreement", "compare", "export_half", "export_onnx"]
 
@@ -261,7 +261,7 @@ def _compare(
 
 
 def _favourites(log_probs: npt.NDArray[np.float64], first: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    """Return which choice each decision prefers, the first of equals, int64 (B,); see `agents.net.choices.Inputs`."""
+    """Return the preferred choice of each decision, int64 (B,), the first of equals; see `net.choices.Inputs`."""
     spans = zip(first[:-1].tolist(), first[1:].tolist(), strict=True)
     return np.array([begin + int(log_probs[begin:end].argmax()) for begin, end in spans])
 

@@ -6,12 +6,12 @@ import os
 from pathlib import Path
 from typing import Any
 
-from agents.net.description import CheckpointError, environment_of
-from agents.net.measured import warn_unmeasured
-from agents.net.parts import inputs_of
-from agents.net.player import Assessor, NetPlayer
-from agents.net.search import NetSearchPlayer
-from agents.registry import MOST_TRIALS, as_trials
+from helsinki_env.agents.net.description import CheckpointError, environment_of
+from helsinki_env.agents.net.features import inputs_of
+from helsinki_env.agents.net.measured import warn_unmeasured
+from helsinki_env.agents.net.player import Assessor, NetPlayer
+from helsinki_env.agents.net.search import NetSearchPlayer
+from helsinki_env.agents.registry import MOST_TRIALS, as_trials
 from helsinki_env.data import shown
 from helsinki_env.engine.spec import spec_of, usual_spec
 
@@ -115,14 +115,14 @@ def check_games(path: Path, description: dict[str, Any], config: Any) -> None:
 
 def _load(path: Path, fast: bool) -> tuple[Assessor, dict[str, Any]]:
     """Where the processor multiplies bfloat16 natively, a search takes it: what it needs is many trials."""
-    from agents.net.checkpoint import load_checkpoint
-    from agents.net.pytorch import TorchAssessor, knows_bfloat16
+    from helsinki_env.agents.net.checkpoint import load_checkpoint
+    from helsinki_env.agents.net.pytorch import TorchAssessor, knows_bfloat16
 
     network, description = load_checkpoint(path)
     return TorchAssessor(network, fast and knows_bfloat16()), description
 
 
 def _load_onnx(path: Path) -> tuple[Assessor, dict[str, Any]]:
-    from agents.net.onnx import load_onnx
+    from helsinki_env.agents.net.onnx import load_onnx
 
     return load_onnx(path)

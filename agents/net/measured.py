@@ -15,10 +15,10 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from agents.net.description import COMPONENTS, CheckpointError
+from helsinki_env.agents.net.description import COMPONENTS, CheckpointError
 from helsinki_env.data import Entry, read_yaml, shown
 from helsinki_env.engine.spec import config_from_dict
-from helsinki_env.files import is_file
+from helsinki_env.utils.files import is_file
 
 __all__ = ["UnmeasuredComponentsWarning", "measured_components", "pass_on", "warn_once", "warn_unmeasured"]
 

@@ -3,7 +3,7 @@
 One encoder with shared weights describes every seat; what it says of the seats, in the order in which they move, joins
 the table in a residual trunk, which says each seat's share of the win and its final score. A choice is preferred by the
 share of the win in the position it leads to, by how far the network trusts the heuristic's opinion of it there, and
-by what it thinks of that kind of decision. See `agents.net.inputs` for what goes in.
+by what it thinks of that kind of decision. See `helsinki_env.agents.net.afterstates` for what goes in.
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from agents.net.choices import Inputs
-from agents.net.description import JUDGE
-from agents.net.parts import inputs_of, places
-from agents.net.player import SURE
 from helsinki_env import GameConfig
+from helsinki_env.agents.net.choices import Inputs
+from helsinki_env.agents.net.description import JUDGE
+from helsinki_env.agents.net.features import inputs_of, places
+from helsinki_env.agents.net.player import SURE
 from helsinki_env.data import Entry, UserError
 from helsinki_env.engine.contract import SEATS
 from helsinki_env.engine.spec import spec_of
-from helsinki_env.extras import needs
+from helsinki_env.utils.extras import needs
 
 with needs("train"):
     import torch
@@ -55,7 +55,7 @@ def in_step(x: torch.Tensor, value: float = 0) -> torch.Tensor:
 
 
 class Tensors(NamedTuple):
-    """`agents.net.choices.Inputs` on a device; `row` int64 (C,) says which decision each choice belongs to.
+    """`net.choices.Inputs` on a device; `row`, int64 (C,), is the decision that each choice belongs to.
 
     A few positions that no choice leads to follow the others (`in_step`).
     """

@@ -1,4 +1,4 @@
-"""An exported network as a player asks it: onnxruntime and NumPy, no PyTorch. `agents.net.export` makes the files."""
+"""Evaluate an exported network with onnxruntime and NumPy, without PyTorch; `net.export` writes the files."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from agents.net.description import KEY, CheckpointError, ahead_of, check_exists, parse_description
-from agents.net.parts import places
-from agents.net.player import Assessed, chunked
+from helsinki_env.agents.net.description import KEY, CheckpointError, ahead_of, check_exists, parse_description
+from helsinki_env.agents.net.features import places
+from helsinki_env.agents.net.player import Assessed, chunked
 from helsinki_env.data import parse_json
 from helsinki_env.engine.contract import SEATS
 from helsinki_env.engine.spec import config_from_dict, spec_of
-from helsinki_env.extras import needs
+from helsinki_env.utils.extras import needs
 
 with needs("onnx"):
     import onnxruntime
@@ -23,9 +23,9 @@ with needs("onnx"):
 __all__ = ["INPUTS", "OUTPUTS", "PREFERENCE_KEY", "OnnxAssessor", "load_onnx", "sealed"]
 
 INPUTS = ("seats", "table")
-"""As `agents.net.inputs` writes positions, in that order."""
+"""As `helsinki_env.agents.net.afterstates` writes positions, in that order."""
 OUTPUTS = ("win_logits", "scores", "trust", "liking")
-"""As `agents.net.player.Assessed` has them, in that order."""
+"""As `helsinki_env.agents.net.player.Assessed` has them, in that order."""
 PREFERENCE_KEY = "helsinki_preferences"
 """The entry of the metadata with what preferences are worked out from besides: JSON with `sharpness` and `group`."""
 
@@ -42,7 +42,7 @@ class OnnxAssessor:
         content: what the file holds, where it has been read already, or is not written yet.
 
     Attributes:
-        description: what the file says of the network, see `agents.net.description`.
+        description: what the file says of the network, see `helsinki_env.agents.net.description`.
 
     Raises:
         CheckpointError: if the file is missing, broken, changed, no such model, or of another environment.

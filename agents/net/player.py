@@ -1,7 +1,8 @@
 """A trained network as a player: it takes the decision that it prefers.
 
-How a network is asked does not matter to the player: `TorchAssessor` asks PyTorch, `agents.net.onnx.OnnxAssessor` an
-exported model. Preferences are worked out here from what it says of positions, once for both.
+How a network is asked does not matter to the player: `TorchAssessor` asks PyTorch,
+`helsinki_env.agents.net.onnx.OnnxAssessor` an exported model. Preferences are worked out here from what it says of
+positions, once for both.
 """
 
 from __future__ import annotations
@@ -12,12 +13,12 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from agents.base import usual_errors
-from agents.net.choices import Inputs
-from agents.net.inputs import Writer
-from agents.net.judging import choice_of, opinions_of, shares_after
-from agents.opinion import Opinion
-from agents.rows import asked_rows, checked_also
+from helsinki_env.agents.base import usual_errors
+from helsinki_env.agents.evaluation import Opinion
+from helsinki_env.agents.net.afterstates import Writer
+from helsinki_env.agents.net.choices import Inputs
+from helsinki_env.agents.net.evaluation import choice_of, opinions_of, shares_after
+from helsinki_env.agents.rows import asked_rows, checked_also
 
 __all__ = ["CHUNK", "SURE", "Assessed", "Assessor", "NetPlayer", "best_choices", "chunked", "preferences"]
 
@@ -32,7 +33,7 @@ SURE = 4.0
 
 @dataclass(frozen=True)
 class Assessed:
-    """What a network says of N positions, see `agents.net.network.Assessment`.
+    """What a network says of N positions, see `helsinki_env.agents.net.network.Assessment`.
 
     Attributes:
         win_logits: float32 (N, 4). scores: float32 (N, 4). trust, liking: float32 (N, groups).
@@ -113,7 +114,7 @@ class NetPlayer:
     def act(
         self, observation: npt.NDArray[np.int8], mask: npt.NDArray[np.int8], words: npt.NDArray[np.uint64]
     ) -> npt.NDArray[np.int64]:
-        """Return one legal decision for each row, int64 (B,); see `agents.base.Player`."""
+        """Return one legal decision for each row, int64 (B,); see `helsinki_env.agents.base.Player`."""
         mask, words = asked_rows(self.writer.config, observation, mask, words)
         actions: npt.NDArray[np.int64] = np.argmax(mask, axis=1)
         asked = np.flatnonzero(mask.sum(axis=1, dtype=np.int64) > 1)  # the others have no choice
@@ -139,7 +140,7 @@ class NetPlayer:
         words: npt.NDArray[np.uint64],
         also: npt.NDArray[np.int64] | None = None,
     ) -> list[Opinion]:
-        """Return an opinion for each row; see `agents.opinion.opinions`."""
+        """Return an opinion for each row; see `helsinki_env.agents.evaluation.opinions`."""
         mask, words = asked_rows(self.writer.config, observation, mask, words)
         also = checked_also(also, mask)
         inputs, log_probs = self.opinion(observation, mask)

@@ -9,9 +9,9 @@ from contextlib import contextmanager
 import numpy as np
 import numpy.typing as npt
 
-from agents.net.network import Network
-from agents.net.player import Assessed, chunked
-from helsinki_env.extras import needs
+from helsinki_env.agents.net.network import Network
+from helsinki_env.agents.net.player import Assessed, chunked
+from helsinki_env.utils.extras import needs
 
 with needs("train"):
     import torch

@@ -16,22 +16,22 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from agents.base import usual_errors
-from agents.guide import decide
-from agents.net.choices import Inputs
-from agents.net.inputs import finish_turn, write_win_shares
-from agents.net.judging import choice_of, opinions_of
-from agents.net.parts import carry_out, places, write_position
-from agents.net.player import Assessor, NetPlayer
-from agents.opinion import Opinion
-from agents.rows import asked_rows, checked_also
-from agents.search.desk import clear, new_desk
-from agents.search.playout import deal_anew
 from helsinki_env import GameConfig
+from helsinki_env.agents.base import usual_errors
+from helsinki_env.agents.evaluation import Opinion
+from helsinki_env.agents.heuristic_api import decide
+from helsinki_env.agents.net.afterstates import finish_turn, write_win_shares
+from helsinki_env.agents.net.choices import Inputs
+from helsinki_env.agents.net.evaluation import choice_of, opinions_of
+from helsinki_env.agents.net.features import carry_out, places, write_position
+from helsinki_env.agents.net.player import Assessor, NetPlayer
+from helsinki_env.agents.rows import asked_rows, checked_also
+from helsinki_env.agents.search.playout import deal_anew
+from helsinki_env.agents.search.workspace import clear, new_desk
 from helsinki_env.data import UserError
 from helsinki_env.engine.arrays import keys
 from helsinki_env.engine.contract import SEATS, apply
-from helsinki_env.engine.hidden import restore
+from helsinki_env.engine.determinization import restore
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.engine.loops import write_mask
 from helsinki_env.engine.rng import GOLDEN
@@ -132,7 +132,7 @@ class NetSearchPlayer:
         settings: of the search.
     """
 
-    #: So few games fill what goes through the network together, see `agents.base.Player`.
+    #: So few games fill what goes through the network together, see `helsinki_env.agents.base.Player`.
     at_once = 32
 
     def __init__(
@@ -154,7 +154,7 @@ class NetSearchPlayer:
     def act(
         self, observation: npt.NDArray[np.int8], mask: npt.NDArray[np.int8], words: npt.NDArray[np.uint64]
     ) -> npt.NDArray[np.int64]:
-        """Return one legal decision for each row, int64 (B,); see `agents.base.Player`."""
+        """Return one legal decision for each row, int64 (B,); see `helsinki_env.agents.base.Player`."""
         mask, words = asked_rows(self.config, observation, mask, words)
         actions: npt.NDArray[np.int64] = np.argmax(mask, axis=1)
         asked = np.flatnonzero(mask.sum(axis=1, dtype=np.int64) > 1)  # the others have no choice
@@ -210,7 +210,7 @@ class NetSearchPlayer:
         words: npt.NDArray[np.uint64],
         also: npt.NDArray[np.int64] | None = None,
     ) -> list[Opinion]:
-        """Return an opinion for each row; see `agents.opinion.opinions`.
+        """Return an opinion for each row; see `helsinki_env.agents.evaluation.opinions`.
 
         What was not in the race, or had no rival there, is tried in the deals of its first round.
         """

@@ -1,8 +1,8 @@
 """A player that calls an external program by the protocol of docs/evaluate.md: one line of JSON each way.
 
-Messages are built from the observation alone (`helsinki_env.engine.hidden`). They contain only what the seat may see,
-so no hidden information can reach the program. Each action is a separate request: games are played in batches, and
-requests do not identify their game.
+Messages are built from the observation alone (`helsinki_env.engine.determinization`). They contain only what the seat
+may see, so no hidden information can reach the program. Each action is a separate request: games are played in batches,
+and requests do not identify their game.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from agents.mishaps import Mishaps
-from agents.program.process import EndedError, LateError, Process
-from agents.registry import PlayerError
-from agents.rows import asked_rows
 from helsinki_env import GameConfig
+from helsinki_env.agents.program.process import EndedError, LateError, Process
+from helsinki_env.agents.registry import PlayerError
+from helsinki_env.agents.replaced_actions import Mishaps
+from helsinki_env.agents.rows import asked_rows
 from helsinki_env.data import UserError, parse_json, shown
-from helsinki_env.engine.hidden import deals
+from helsinki_env.engine.determinization import deals
 from helsinki_env.engine.playout import choose_uniformly
 from helsinki_env.engine.spec import spec_of
-from helsinki_env.files import is_file
+from helsinki_env.utils.files import is_file
 
 __all__ = ["PROTOCOL", "ProgramPlayer", "make", "program_files"]
 
@@ -83,7 +83,7 @@ class ProgramPlayer:
     def act(
         self, observation: npt.NDArray[np.int8], mask: npt.NDArray[np.int8], words: npt.NDArray[np.uint64]
     ) -> npt.NDArray[np.int64]:
-        """Return one legal action for each row, int64 (B,); see `agents.base.Player`."""
+        """Return one legal action for each row, int64 (B,); see `helsinki_env.agents.base.Player`."""
         mask, words = asked_rows(self.config, observation, mask, words)
         actions = choose_uniformly(mask, words.copy())
         with self._asking:

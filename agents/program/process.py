@@ -38,7 +38,7 @@ class Process:
     """A running program with its standard input and output.
 
     The program receives no signals from the terminal. It is killed with all its descendants when the parent process
-    exits for any reason, see `agents.program.supervisor`. Only one thread at a time may use it.
+    exits for any reason, see `helsinki_env.agents.program.supervisor`. Only one thread at a time may use it.
 
     Args:
         command: the program and its arguments.

@@ -13,9 +13,9 @@ import math
 
 import numpy as np
 
-from agents.guide import NOTHING, decide, recall
-from agents.search.desk import clear
-from agents.search.playout import deal_anew, play_and_judge
+from helsinki_env.agents.heuristic_api import NOTHING, decide, recall
+from helsinki_env.agents.search.playout import deal_anew, play_and_judge
+from helsinki_env.agents.search.workspace import clear
 from helsinki_env.engine.contract import apply
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.engine.rng import GOLDEN

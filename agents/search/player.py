@@ -1,7 +1,7 @@
 """The search players, `mc:N` and `ismcts:N`.
 
-They search in games that are made from the observation alone (`helsinki_env.restore`, `helsinki_env.redeal`), so
-nothing that their seat cannot see can reach them.
+They search in games that are made from the observation alone (`helsinki_env.engine.determinization`,
+`helsinki_env.engine.determinization`), so nothing that their seat cannot see can reach them.
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from agents.guide import guide_of
-from agents.opinion import Opinion
-from agents.rows import checked_also, checked_rows
-from agents.search.desk import Desks
-from agents.search.flat import flat_batch, try_alone
-from agents.search.settings import Settings
-from agents.search.tree import NODE, tree_batch
 from helsinki_env import GameConfig
+from helsinki_env.agents.evaluation import Opinion
+from helsinki_env.agents.heuristic_api import guide_of
+from helsinki_env.agents.rows import checked_also, checked_rows
+from helsinki_env.agents.search.flat import flat_batch, try_alone
+from helsinki_env.agents.search.settings import Settings
+from helsinki_env.agents.search.tree import NODE, tree_batch
+from helsinki_env.agents.search.workspace import Desks
 from helsinki_env.data import UserError
 from helsinki_env.engine.contract import SEATS
 
@@ -39,7 +39,7 @@ class _Searcher:
     """
 
     _kind = ""
-    #: Rows are searched one after the other, see `agents.base.Player`.
+    #: Rows are searched one after the other, see `helsinki_env.agents.base.Player`.
     at_once = 8
 
     def __init__(
@@ -60,14 +60,14 @@ class _Searcher:
 
 
 class FlatPlayer(_Searcher):
-    """Flat Monte Carlo over re-deals; see `agents.search.flat`."""
+    """Flat Monte Carlo over re-deals; see `helsinki_env.agents.search.flat`."""
 
     _kind = "mc"
 
     def act(
         self, observation: npt.NDArray[np.int8], mask: npt.NDArray[np.int8], words: npt.NDArray[np.uint64]
     ) -> npt.NDArray[np.int64]:
-        """Return the decision for each row; see `agents.base.Player`."""
+        """Return the decision for each row; see `helsinki_env.agents.base.Player`."""
         states, mask, words = checked_rows(self.config, observation, mask, words)
         actions = np.zeros(len(mask), np.int64)
         with self._desks.one() as desk:
@@ -81,7 +81,7 @@ class FlatPlayer(_Searcher):
         words: npt.NDArray[np.uint64],
         also: npt.NDArray[np.int64] | None = None,
     ) -> list[Opinion]:
-        """Return an opinion for each row, sure of the decision it takes; see `agents.opinion.opinions`."""
+        """Return an evaluation of each row with probability 1 for the chosen action; see `agents.evaluation`."""
         states, mask, words = checked_rows(self.config, observation, mask, words)
         also, best = checked_also(also, mask), np.zeros(1, np.int64)
         found = []
@@ -110,14 +110,14 @@ def _tallies(ids: int) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int64]]:
 
 
 class TreePlayer(_Searcher):
-    """Information-set Monte Carlo tree search; see `agents.search.tree`."""
+    """Information-set Monte Carlo tree search; see `helsinki_env.agents.search.tree`."""
 
     _kind = "ismcts"
 
     def act(
         self, observation: npt.NDArray[np.int8], mask: npt.NDArray[np.int8], words: npt.NDArray[np.uint64]
     ) -> npt.NDArray[np.int64]:
-        """Return the decision for each row; see `agents.base.Player`."""
+        """Return the decision for each row; see `helsinki_env.agents.base.Player`."""
         states, mask, words = checked_rows(self.config, observation, mask, words)
         actions = np.zeros(len(mask), np.int64)
         nodes, path = np.zeros(self.budget + 1, NODE), np.zeros(_DEPTH, np.int64)

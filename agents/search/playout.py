@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from agents.guide import decide, recall, win_shares
+from helsinki_env.agents.heuristic_api import decide, recall, win_shares
 from helsinki_env.engine.contract import apply, redeal
-from helsinki_env.engine.hidden import RedealError
+from helsinki_env.engine.determinization import RedealError
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.engine.loops import write_mask
 from helsinki_env.engine.rng import mix

@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 #: By its file: what measures our environments measures others', too, and these have another Python environment.
-_FILE = Path(__file__).resolve().parents[2] / "helsinki_env" / "commands" / "measures.py"
+_FILE = Path(__file__).resolve().parents[2] / "helsinki_env" / "bench" / "measures.py"
 
 
 def _measures() -> Any:

@@ -1,8 +1,8 @@
 """Make the rule kernels available as CUDA device functions.
 
 numba-cuda compiles each `helsinki_env.engine.kernel` that a CUDA kernel calls from the same Python function. Two kinds
-of callee are not Python functions: rules (`helsinki_env.engine.rule`) resolve to the kernel of the record's game, and
-vector intrinsics (`helsinki_env.engine.vectors`) resolve to their plain loops.
+of callee are not Python functions: rules (`helsinki_env.engine.overloads`) resolve to the kernel of the record's game,
+and vector intrinsics (`helsinki_env.engine.vectors`) resolve to their plain loops.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from numba import cuda
 from numba.cuda.core import config
 
 from helsinki_env.engine.kernel import JIT
-from helsinki_env.engine.rule import Rule
+from helsinki_env.engine.overloads import Rule
 from helsinki_env.engine.vectors import LOOPS
 
 __all__ = ["prepare"]

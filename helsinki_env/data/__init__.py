@@ -13,13 +13,13 @@ reports all errors in one form:
 Configurations built in Python use the same checks: ``Entry(value, ConfigError, "games")``.
 """
 
+from helsinki_env.data.digest import digest_of, sealed
 from helsinki_env.data.entry import Entry
 from helsinki_env.data.errors import UserError
 from helsinki_env.data.from_json import parse_json, read_json
 from helsinki_env.data.from_yaml import parse_yaml, read_yaml
 from helsinki_env.data.integers import has_boolean, is_boolean, whole_number
 from helsinki_env.data.messages import brief, one_of, shown
-from helsinki_env.data.seal import digest_of, sealed
 
 __all__ = [
     "Entry",

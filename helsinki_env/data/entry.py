@@ -11,9 +11,9 @@ from typing import Any, NoReturn, TypeVar
 
 import numpy as np
 
+from helsinki_env.data.digest import digest_of
 from helsinki_env.data.integers import whole_number
 from helsinki_env.data.messages import brief, one_of, shown
-from helsinki_env.data.seal import digest_of
 
 T = TypeVar("T")
 

@@ -9,7 +9,7 @@ from xml.sax.saxutils import escape, quoteattr
 
 from helsinki_env.drawing.glyphs import UNITS_PER_EM, fitted, number, outline, text_width
 from helsinki_env.drawing.palette import INK
-from helsinki_env.markdown import printable
+from helsinki_env.utils.markdown import printable
 
 REGULAR, BOLD = 2.0, 2.9
 """Stroke widths of the letters in grid units of the stroke font."""

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from helsinki_env.drawing import palette
-from helsinki_env.markdown import printable
+from helsinki_env.utils.markdown import printable
 
 _OUTSIDE = -1_000_000  # not a valid piece: outside the board
 # by bits: wall up, right, down, left

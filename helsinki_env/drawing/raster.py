@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from helsinki_env.data import Entry, UserError
-from helsinki_env.extras import needs
+from helsinki_env.utils.extras import needs
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Self
 
 from helsinki_env.data import Entry, UserError, read_yaml
-from helsinki_env.yaml_files import find_yaml
+from helsinki_env.utils.yaml_files import find_yaml
 
 __all__ = ["REWARDS", "ConfigError", "Configuration", "different", "listed", "number_of_players", "sets_by_seat"]
 

@@ -1,7 +1,7 @@
 """The kernels that a game must implement. Loops, environments and playouts of any game call them.
 
 `t` is the tables record of the game (its component file as arrays), `g` the record of one game. The type of `g` selects
-the implementation (`helsinki_env.engine.rule`); a game registers each kernel with `belongs_to`.
+the implementation (`helsinki_env.engine.overloads`); a game registers each kernel with `belongs_to`.
 
 Four more kernels in `helsinki_env.engine.loops` have default implementations based on these. A game may register faster
 ones:
@@ -16,7 +16,7 @@ act), `phase`, `done` and `round_number`. It has room for `SEATS` seats; those b
 
 from __future__ import annotations
 
-from helsinki_env.engine.rule import Rule
+from helsinki_env.engine.overloads import Rule
 
 __all__ = [
     "SEATS",

@@ -21,7 +21,7 @@ from numba.core.environment import lookup_environment
 from numba.core.errors import UnsupportedError
 from numba.core.registry import CPUDispatcher
 
-from helsinki_env.engine.kept import Kept
+from helsinki_env.engine.compile_cache import Kept
 
 __all__ = ["Kernel"]
 

@@ -23,9 +23,9 @@ import numba
 import numpy as np
 from numba.core import event
 
-from helsinki_env.engine import kept
+from helsinki_env.engine import compile_cache
 from helsinki_env.engine.dispatch import Kernel
-from helsinki_env.notices import notice
+from helsinki_env.utils.notices import notice
 
 DEBUG = os.environ.get("HELSINKI_DEBUG", "0") not in ("", "0")
 JIT = not numba.config.DISABLE_JIT
@@ -38,7 +38,7 @@ if not JIT:  # pragma: no branch  # coverage is measured without the compiler, s
 _OPTIONS: dict[str, Any] = {"nopython": True, "nogil": True, "boundscheck": DEBUG, "error_model": "numpy"}
 
 #: Cache folder for compiled code.
-CACHE_FOLDER = kept.open_folder(kept.source_digest(f"debug={DEBUG}")) if JIT else ""
+CACHE_FOLDER = compile_cache.open_folder(compile_cache.source_digest(f"debug={DEBUG}")) if JIT else ""
 
 
 def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -51,10 +51,10 @@ def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
 def _compiled(function: Callable[..., Any]) -> Callable[..., Any]:  # pragma: no cover  # see above
     source = function.__code__.co_filename
     # Our kernels allocate nothing. Without reference counting (a Numba option) they run 1.16 times as fast.
-    options = _OPTIONS | {"_nrt": not kept.is_ours(source)}
+    options = _OPTIONS | {"_nrt": not compile_cache.is_ours(source)}
     dispatcher = Kernel(function, targetoptions=options)
     if os.path.exists(source):  # code typed into an interpreter has no file and is compiled every time
-        dispatcher.keep_in(kept.folder_for(source, CACHE_FOLDER))
+        dispatcher.keep_in(compile_cache.folder_for(source, CACHE_FOLDER))
     return dispatcher
 
 
@@ -88,7 +88,7 @@ class _Announcer(event.Listener):  # pragma: no cover  # see above
     def _look(self, event: event.Event) -> None:
         """Check the time; compiling one kernel starts and ends the compilation of many others."""
         function = getattr((event.data or {}).get("dispatcher"), "py_func", None)
-        if self.silent or not str(getattr(function, "__module__", "")).startswith(("helsinki_env", "agents")):
+        if self.silent or not str(getattr(function, "__module__", "")).startswith("helsinki_env"):
             return
         if self.began is None:
             self.began = time.monotonic()

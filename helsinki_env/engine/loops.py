@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from helsinki_env.engine.contract import apply, deal, describe, mark_legal, place_of, redeal, restore, score
 from helsinki_env.engine.kernel import kernel
+from helsinki_env.engine.overloads import Rule
 from helsinki_env.engine.rng import first_word
-from helsinki_env.engine.rule import Rule
 
 __all__ = [
     "batch_deal",

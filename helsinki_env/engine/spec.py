@@ -9,21 +9,24 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cache
+from importlib import import_module
 from pathlib import Path
+from pkgutil import iter_modules
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
-from helsinki_env.colors import shows_color
 from helsinki_env.data import Entry, UserError, one_of, read_yaml, shown
 from helsinki_env.engine.configuration import ConfigError
 from helsinki_env.engine.states import States
-from helsinki_env.yaml_files import find_yaml
+from helsinki_env.utils.colors import shows_color
+from helsinki_env.utils.yaml_files import find_yaml
 
 if TYPE_CHECKING:
     from helsinki_env.engine.game import BoardGame
-    from helsinki_env.engine.touch import Selection, Touch
+    from helsinki_env.engine.ui_actions import Selection, Touch
 
 __all__ = [
     "GameSpec",
@@ -198,7 +201,7 @@ class GameSpec:
     ) -> Any:
         """Draw a game: svg and ansi as text, rgb_array as uint8 (height, width, 3); human prints and returns None.
 
-        Text has colors where standard output supports them (`helsinki_env.colors.shows_color`).
+        Text has colors where standard output supports them (`helsinki_env.utils.colors.shows_color`).
 
         Args:
             game: the game to draw.
@@ -219,7 +222,7 @@ class GameSpec:
                 position, components, last_decision=decision, viewer=viewer, color=shows_color(sys.stdout)
             )
             if mode == "human":
-                from helsinki_env.terminal import written_in  # imports Rich, which is slow
+                from helsinki_env.utils.terminal import written_in  # imports Rich, which is slow
 
                 print(written_in(text, getattr(sys.stdout, "encoding", None) or "utf-8"), flush=True)
                 return None
@@ -245,12 +248,23 @@ _BY_CONFIG: dict[type[Any], GameSpec] = {}
 _BY_NAME: dict[str, GameSpec] = {}
 
 
+@cache
+def _load_games() -> None:
+    """Import the games of the package; each registers its specification."""
+    games = import_module("helsinki_env.games")
+    for found in iter_modules(games.__path__):
+        import_module(f"{games.__name__}.{found.name}.game")
+
+
 def _of_type(config: type[Any]) -> GameSpec:
+    _load_games()
     return _BY_CONFIG[config]
 
 
 def spec_of(config: object) -> GameSpec:
     """Return the game of a configuration; ValueError if there is none."""
+    if type(config) not in _BY_CONFIG:
+        _load_games()
     spec = _BY_CONFIG.get(type(config))
     if spec is None:
         kinds = ", ".join(kind.__name__ for kind in _BY_CONFIG)
@@ -260,6 +274,7 @@ def spec_of(config: object) -> GameSpec:
 
 def spec_named(name: object) -> GameSpec:
     """Return the game with a name; ValueError if there is none."""
+    _load_games()
     if not isinstance(name, str) or name not in _BY_NAME:
         found = one_of(game_names(), name) if isinstance(name, str) else ", ".join(game_names())
         raise UserError(f"game: found {shown(name)}, expected {found}")
@@ -268,11 +283,13 @@ def spec_named(name: object) -> GameSpec:
 
 def usual_spec() -> GameSpec:
     """Return the default game, for data that names none."""
+    _load_games()
     return next(spec for spec in _BY_NAME.values() if spec.unnamed)
 
 
 def game_names() -> list[str]:
     """Return the names of all registered games."""
+    _load_games()
     return list(_BY_NAME)
 
 

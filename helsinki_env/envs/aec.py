@@ -27,9 +27,9 @@ from helsinki_env.engine.values import USUAL_INTEGERS, as_action, as_word
 from helsinki_env.envs import kernels
 from helsinki_env.envs.aec_state import CHANGING, DICTS, AfterReset, check_agents, checked_states
 from helsinki_env.envs.batch import Observation, spaces
+from helsinki_env.envs.buffer_pool import RecycledPairs
 from helsinki_env.envs.drawing import check_mode, check_width, render_modes
-from helsinki_env.envs.illegal import Illegal, checked_illegal, warn_illegal
-from helsinki_env.envs.recycled import RecycledPairs
+from helsinki_env.envs.illegal_actions import Illegal, checked_illegal, warn_illegal
 from helsinki_env.envs.rewards import PENALTIES
 
 __all__ = ["GameAECEnv", "metadata_of"]

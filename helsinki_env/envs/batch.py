@@ -22,8 +22,8 @@ from helsinki_env.engine.spec import spec_of
 from helsinki_env.engine.states import States, copy_states
 from helsinki_env.engine.values import as_word, whole_number
 from helsinki_env.envs import kernels
+from helsinki_env.envs.buffer_pool import Recycled
 from helsinki_env.envs.drawing import check_mode, check_width
-from helsinki_env.envs.recycled import Recycled
 
 __all__ = ["Batch", "as_array", "spaces"]
 

@@ -8,22 +8,14 @@ from __future__ import annotations
 
 import numpy as np
 
+from helsinki_env.engine.atomics import take
 from helsinki_env.engine.bits import lowest
-from helsinki_env.engine.contract import (
-    SEATS,
-    apply,
-    deal,
-    draw_setup,
-    place_of,
-    score,
-    set_up,
-)
+from helsinki_env.engine.contract import SEATS, apply, deal, draw_setup, place_of, score, set_up
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.engine.loops import observe, observe_again, write_mask
 from helsinki_env.engine.playout import BLOCK, block_of, blocks_of
 from helsinki_env.engine.rng import first_word
 from helsinki_env.engine.vectors import prefetcher
-from helsinki_env.engine.waiting import take
 from helsinki_env.envs.rewards import reward_of
 
 NEXT_STEP, SAME_STEP, DISABLED = range(3)

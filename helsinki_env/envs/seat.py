@@ -8,12 +8,12 @@
 A step is one action of the learner; then the opponents act until it is the learner's turn again or the game is over.
 Opponents observe only their own seats, as the learner does.
 
-An opponent is a player name for `agents.registry.make_player` (``"random"`` needs no other package), a player object,
-or a function ``act(observation, mask, words)``. The function gets one row per game in which the opponent acts, int8
-(rows, F) and (rows, A), and one random key per row, uint64 (rows,). It returns the ids of legal actions, int (rows,).
-The arrays are copies without access to other rows. The function must not step or reset the calling environment. If an
-opponent draws all its randomness from `words`, its games do not depend on the batch size. A list assigns one opponent
-to each other seat, clockwise from the learner.
+An opponent is a player name for `helsinki_env.agents.registry.make_player` (``"random"`` needs no other package), a
+player object, or a function ``act(observation, mask, words)``. The function gets one row per game in which the opponent
+acts, int8 (rows, F) and (rows, A), and one random key per row, uint64 (rows,). It returns the ids of legal actions, int
+(rows,). The arrays are copies without access to other rows. The function must not step or reset the calling
+environment. If an opponent draws all its randomness from `words`, its games do not depend on the batch size. A list
+assigns one opponent to each other seat, clockwise from the learner.
 """
 
 from __future__ import annotations

@@ -112,7 +112,7 @@ def _play_random(t, g, seating, how, legal):
         if opponent < 0 or not (how.random >> opponent) & 1:
             return
         write_mask(t, g, legal)
-        apply(t, g, pick(legal, mix(_next_word(g, seating) + GOLDEN)))  # as `agents.random` does
+        apply(t, g, pick(legal, mix(_next_word(g, seating) + GOLDEN)))  # as `helsinki_env.agents.random` does
 
 
 @kernel

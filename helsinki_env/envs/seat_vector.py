@@ -12,7 +12,7 @@ from gymnasium.vector import AutoresetMode
 from helsinki_env.engine.game import IllegalActionError
 from helsinki_env.envs import kernels, seat_kernels
 from helsinki_env.envs.batch import Batch, Observation, Step, as_array
-from helsinki_env.envs.illegal import Illegal, checked_illegal, warn_illegal
+from helsinki_env.envs.illegal_actions import Illegal, checked_illegal, warn_illegal
 from helsinki_env.envs.opponents import Opponent, Opponents
 from helsinki_env.envs.rewards import PENALTIES
 
@@ -159,7 +159,7 @@ class GameSeatVectorEnv(Batch):
         if self._asked is not None:
             raise RuntimeError(
                 f"{call}: called by the opponent {self._asked!r} while its decision is waited for; it decides from "
-                "what it is given, and may try things out in games of its own (helsinki_env.restore)"
+                "what it is given, and may try things out in games of its own (helsinki_env.engine.determinization)"
             )
 
     def _begin(self, chosen: npt.NDArray[np.bool_]) -> tuple[Observation, dict[str, Any]]:

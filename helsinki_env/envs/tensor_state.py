@@ -10,9 +10,9 @@ import numpy.typing as npt
 
 from helsinki_env.engine.configuration import REWARDS
 from helsinki_env.engine.spec import spec_of
+from helsinki_env.envs.cpu_backend import Memory
 from helsinki_env.envs.kernels import REPORT, finish_one
-from helsinki_env.envs.processor import Memory
-from helsinki_env.extras import needs
+from helsinki_env.utils.extras import needs
 
 with needs("train"):
     import torch

@@ -30,13 +30,13 @@ from helsinki_env.engine.spec import spec_of
 from helsinki_env.engine.values import as_word, whole_number
 from helsinki_env.envs.batch import spaces
 from helsinki_env.envs.kernels import REPORT, RUN
-from helsinki_env.extras import needs
+from helsinki_env.utils.extras import needs
 
 with needs("train"):
     import torch
     from torch import Tensor
 
-    from helsinki_env.envs.processor import Memory, Place, Processor, bytes_of
+    from helsinki_env.envs.cpu_backend import Memory, Place, Processor, bytes_of
     from helsinki_env.envs.tensor_state import SAVED, checked_state
 
 __all__ = ["GameTorchEnv", "masked_sample"]
@@ -299,7 +299,7 @@ def _place(memory: Memory, dtypes: dict[str, Any], device: torch.device) -> Plac
     if device.type == "cpu":
         return Processor(memory, dtypes)
     with needs("cuda"):
-        from helsinki_env.cuda.card import Card
+        from helsinki_env.cuda.device import Card
     return Card(memory, dtypes)
 
 

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from helsinki_env.engine.atomics import APART, wait_for
 from helsinki_env.engine.kernel import JIT
-from helsinki_env.engine.waiting import APART, wait_for
-from helsinki_env.machine import processors
+from helsinki_env.utils.machine import processors
 
 #: Number of spins before a waiting thread sleeps: about half a millisecond. Waking a thread takes most of a tenth of a
 #: millisecond, and the time between two steps of a batch is mostly shorter than that.

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from agents.base import seat_word
-from agents.opinion import DEFAULT_JUDGE, Opinion
+from helsinki_env.agents.base import seat_word
+from helsinki_env.agents.evaluation import DEFAULT_JUDGE, Opinion
 from helsinki_env.data import shown
+from helsinki_env.web.player_workers import PlayerFailedError, Thinkers
 from helsinki_env.web.tables import Table, TableError
-from helsinki_env.web.thinking import PlayerFailedError, Thinkers
 
 if TYPE_CHECKING:
-    from helsinki_env.web.rooms import Page
+    from helsinki_env.web.sessions import Page
 
 __all__ = ["DEEPER", "Adviser", "Question", "answer_to", "question_at", "told"]
 

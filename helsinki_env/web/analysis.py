@@ -10,15 +10,15 @@ from typing import Any
 
 from helsinki_env.data import Entry, parse_json
 from helsinki_env.engine.game import BoardGame
-from helsinki_env.extras import MissingExtraError, needs
 from helsinki_env.notation import to_dict
-from helsinki_env.play.film import film
-from helsinki_env.play.page import VIEWER, page
+from helsinki_env.records.animation import film
+from helsinki_env.records.page import VIEWER, page
+from helsinki_env.utils.extras import MissingExtraError, needs
 from helsinki_env.web.errors import STATIC, error, missing
-from helsinki_env.web.judging import JUDGES, Judges
+from helsinki_env.web.evaluation import JUDGES, Judges
 from helsinki_env.web.records import Records, Study, record_of
 from helsinki_env.web.requests import MOST_LISTED, TOTAL, Limit, Offset
-from helsinki_env.web.rooms import Rooms
+from helsinki_env.web.sessions import Rooms
 from helsinki_env.web.uploads import UploadError, chosen, games_in, told
 
 with needs("play"):

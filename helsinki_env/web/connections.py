@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from helsinki_env.extras import needs
+from helsinki_env.utils.extras import needs
 
 with needs("play"):
     from uvicorn.protocols.http.auto import AutoHTTPProtocol

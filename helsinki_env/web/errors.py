@@ -7,8 +7,8 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from helsinki_env.extras import needs
-from helsinki_env.markdown import printable
+from helsinki_env.utils.extras import needs
+from helsinki_env.utils.markdown import printable
 
 with needs("play"):
     from fastapi.responses import FileResponse, JSONResponse, Response

@@ -30,7 +30,7 @@ class Level(NamedTuple):
 
 def levels_of(spec: GameSpec) -> tuple[Level, ...]:
     """Return the levels of a game from its agents package (`LEVELS`), or by default a random player."""
-    module = f"agents.{spec.name}"
+    module = f"helsinki_env.agents.{spec.name}"
     if find_spec(module) is None or find_spec(f"{module}.levels") is None:
         return (Level("random", "Chance", "decides at random"),)
     return tuple(Level(*level) for level in import_module(f"{module}.levels").LEVELS)

@@ -11,9 +11,9 @@ from contextlib import contextmanager
 from typing import NamedTuple
 
 from helsinki_env.engine.game import BoardGame
-from helsinki_env.markdown import printable
 from helsinki_env.notation import to_dict
-from helsinki_env.play.record import Record, deal, replay
+from helsinki_env.records import Record, deal, replay
+from helsinki_env.utils.markdown import printable
 from helsinki_env.web.store import Store, StoreError
 from helsinki_env.web.tables import HUMAN, Table, TableError
 from helsinki_env.web.uploads import is_position, read_position

@@ -6,7 +6,7 @@ import unicodedata
 from typing import Annotated, Any, Literal
 
 from helsinki_env.data import parse_json
-from helsinki_env.extras import needs
+from helsinki_env.utils.extras import needs
 from helsinki_env.web.tables import HUMAN, TableError
 
 with needs("play"):

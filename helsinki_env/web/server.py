@@ -15,24 +15,24 @@ from typing import Any
 
 from helsinki_env.data import one_of, shown
 from helsinki_env.engine.spec import GameSpec, config_from_dict, game_names, spec_named, spec_of, usual_spec
-from helsinki_env.extras import needs
+from helsinki_env.utils.extras import needs
 from helsinki_env.web.analysis import add_analysis
-from helsinki_env.web.beginnings import Begun, begun_from
 from helsinki_env.web.errors import STATIC, error, missing
+from helsinki_env.web.evaluation import Judges
 from helsinki_env.web.finished import Finished
-from helsinki_env.web.guard import Guard
-from helsinki_env.web.judging import Judges
+from helsinki_env.web.game_starts import Begun, begun_from
 from helsinki_env.web.levels import levels_of, offered_players
-from helsinki_env.web.line import Line
+from helsinki_env.web.player_workers import Thinkers
 from helsinki_env.web.records import Records
 from helsinki_env.web.requests import MOST_LISTED, TOTAL, Beginning, Limit, NewTable, Offset
-from helsinki_env.web.rooms import Page, Rooms
+from helsinki_env.web.security import Guard
+from helsinki_env.web.sessions import Page, Rooms
 from helsinki_env.web.setups import chosen_options, offered_options
 from helsinki_env.web.store import Kept, Store, StoreError
 from helsinki_env.web.tables import HUMAN, Chair, Table, TableError
-from helsinki_env.web.thinking import Thinkers
 from helsinki_env.web.tournaments import Tournaments, add_tournaments
 from helsinki_env.web.views import choices, picture
+from helsinki_env.web.websocket import Line
 
 with needs("play"):
     from fastapi import FastAPI, Request, WebSocket, WebSocketDisconnect

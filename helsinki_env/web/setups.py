@@ -9,7 +9,7 @@ from typing import Any
 from helsinki_env.data import Entry, one_of, shown
 from helsinki_env.engine.configuration import ConfigError
 from helsinki_env.engine.spec import GameSpec, spec_named
-from helsinki_env.yaml_files import list_yaml
+from helsinki_env.utils.yaml_files import list_yaml
 
 __all__ = ["chosen_options", "labels_of", "offered_options"]
 

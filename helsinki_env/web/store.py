@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 
 from helsinki_env.data import UserError
 from helsinki_env.engine.spec import config_from_dict, config_to_dict
-from helsinki_env.locks import has_locks
-from helsinki_env.machine import user_folder
+from helsinki_env.utils.locks import has_locks
+from helsinki_env.utils.machine import user_folder
 from helsinki_env.web.tables import Chair, Decision, Table, TableError
 
 __all__ = ["Kept", "Store", "StoreError", "data_folder"]

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from agents.base import seat_word
+from helsinki_env.agents.base import seat_word
 from helsinki_env.data import UserError, shown
 from helsinki_env.engine.game import BoardGame
 from helsinki_env.engine.spec import spec_of
@@ -28,7 +28,7 @@ class Chair(NamedTuple):
     """The occupant of a seat.
 
     Attributes:
-        player: `HUMAN`, or the name of a player (`agents.registry`).
+        player: `HUMAN`, or the name of a player (`helsinki_env.agents.registry`).
         name: displayed name.
         key: secret of the seat's own link; empty if anyone at this machine may play the seat.
     """

@@ -7,13 +7,13 @@ from collections.abc import Mapping
 from typing import Any, Protocol
 
 from helsinki_env.data import Entry, UserError, one_of, parse_json, shown
-from helsinki_env.data.places import Place, place_in_json, place_of
+from helsinki_env.data.source_span import Place, place_in_json, place_of
 from helsinki_env.engine.game import BoardGame
 from helsinki_env.engine.spec import spec_named
-from helsinki_env.markdown import printable
-from helsinki_env.play.record import Record, replay
-from helsinki_env.play.record.files import MOST_LINE
-from helsinki_env.yaml_files import list_yaml
+from helsinki_env.records import Record, replay
+from helsinki_env.records.files import MOST_LINE
+from helsinki_env.utils.markdown import printable
+from helsinki_env.utils.yaml_files import list_yaml
 
 __all__ = ["Games", "UploadError", "chosen", "games_in", "is_position", "read_position", "told"]
 
@@ -94,7 +94,7 @@ def games_in(content: bytes) -> Games | BoardGame:
         UploadError: if the content is none of these.
     """
     if content.startswith(_PARQUET):
-        from agents.arena.alone import GamesAlone
+        from helsinki_env.evaluation.arena.parquet_reader import GamesAlone
 
         return GamesAlone(content)
     try:

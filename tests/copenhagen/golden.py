@@ -22,8 +22,8 @@ from helsinki_env.games.copenhagen.actions import KIND_OF, KINDS
 from helsinki_env.games.copenhagen.config import CopenhagenConfig
 from helsinki_env.games.copenhagen.game import COPENHAGEN, Game, apply_setup
 from helsinki_env.games.copenhagen.observation import SIZE as FEATURES
-from helsinki_env.games.copenhagen.reference import GOLDEN, MASK64, ReferenceGame, mix
 from helsinki_env.games.copenhagen.state import new_states
+from tests.oracles.copenhagen import GOLDEN, MASK64, ReferenceGame, mix
 from tests.support.golden import chosen_of, digest_batch, digest_of, perft_text, short, signature_text
 
 Position = dict[str, Any]

@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 
 from helsinki_env.games.copenhagen.components import ABILITIES, COLOURS, SIZES, Components, load_components
 from helsinki_env.games.copenhagen.config import CopenhagenConfig
-from helsinki_env.games.copenhagen.reference import (
+from tests.oracles.copenhagen import (
     ADDITIONAL_CARD,
     ANY_CARDS,
     BOTH_ACTIONS,

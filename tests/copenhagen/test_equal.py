@@ -24,7 +24,10 @@ import yaml
 from helsinki_env.games.copenhagen.components import ABILITIES
 from helsinki_env.games.copenhagen.config import CopenhagenConfig
 from helsinki_env.games.copenhagen.game import Game
-from helsinki_env.games.copenhagen.reference import (
+from helsinki_env.utils.machine import processors
+from helsinki_env.utils.yaml_files import find_yaml
+from tests.copenhagen.support import Position, built_position, choose_rare, choose_uniformly, position
+from tests.oracles.copenhagen import (
     COLUMNS,
     END_CARD,
     ROWS,
@@ -35,9 +38,6 @@ from helsinki_env.games.copenhagen.reference import (
     decode,
     row_cells,
 )
-from helsinki_env.machine import processors
-from helsinki_env.yaml_files import find_yaml
-from tests.copenhagen.support import Position, built_position, choose_rare, choose_uniformly, position
 
 USUAL = ("copenhagen",)
 

@@ -11,18 +11,18 @@ from typing import Any
 import numpy as np
 import pytest
 
-from agents.base import Player
-from agents.copenhagen.decide import decide
-from agents.copenhagen.greedy import GreedyPlayer
-from agents.copenhagen.view import NOTHING, forget, new_views, pieces
-from agents.copenhagen.weights import QUICK, Weights
-from agents.copenhagen.worth import win_shares, worth
-from agents.guide import weights_record
-from agents.heuristic.player import HeuristicPlayer
-from agents.heuristic.playouts import play_out_guided
-from agents.random import RandomPlayer
+from helsinki_env.agents.base import Player
+from helsinki_env.agents.copenhagen.board_view import NOTHING, forget, new_views, pieces
+from helsinki_env.agents.copenhagen.decide import decide
+from helsinki_env.agents.copenhagen.evaluation import win_shares, worth
+from helsinki_env.agents.copenhagen.greedy import GreedyPlayer
+from helsinki_env.agents.copenhagen.weights import QUICK, Weights
+from helsinki_env.agents.heuristic.player import HeuristicPlayer
+from helsinki_env.agents.heuristic.playouts import play_out_guided
+from helsinki_env.agents.heuristic_api import weights_record
+from helsinki_env.agents.random import RandomPlayer
 from helsinki_env.engine import loops
-from helsinki_env.engine.hidden import redeal
+from helsinki_env.engine.determinization import redeal
 from helsinki_env.engine.kernel import JIT
 from helsinki_env.games.copenhagen.actions import SIZE
 from helsinki_env.games.copenhagen.config import CopenhagenConfig

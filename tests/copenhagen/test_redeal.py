@@ -13,19 +13,19 @@ import numpy as np
 import pytest
 
 from helsinki_env.engine import loops
-from helsinki_env.engine.hidden import RedealError, batch_redeal, redeal, redeal_many
+from helsinki_env.engine.determinization import RedealError, batch_redeal, redeal, redeal_many
 from helsinki_env.engine.kernel import JIT
 from helsinki_env.engine.playout import choose_uniformly, player_words
 from helsinki_env.games.copenhagen import actions
 from helsinki_env.games.copenhagen.config import CopenhagenConfig
 from helsinki_env.games.copenhagen.game import Game, apply_setup
-from helsinki_env.games.copenhagen.reference import ReferenceGame, brute_force_legal_actions
 from helsinki_env.games.copenhagen.state import END_CARD, new_states
 from tests.copenhagen import positions
 from tests.copenhagen.support import built_position
 from tests.copenhagen.test_equal import random_config
 from tests.copenhagen.test_legal import choose
 from tests.copenhagen.test_setup import written
+from tests.oracles.copenhagen import ReferenceGame, brute_force_legal_actions
 
 #: What a deal may change. Everything else is in view, or says how the game is played.
 HIDDEN = {"chance", "hand", "pile"}

@@ -14,10 +14,22 @@ from typing import Any
 
 import pytest
 
-from helsinki_env.games.copenhagen import reference
 from helsinki_env.games.copenhagen.components import ABILITIES, COLOURS, SIZES
 from helsinki_env.games.copenhagen.config import CopenhagenConfig
-from helsinki_env.games.copenhagen.reference import (
+from tests.copenhagen.support import (
+    BOX,
+    Position,
+    built_positions,
+    cell,
+    choose_rare,
+    choose_uniformly,
+    hand_of,
+    position,
+    seat,
+    tile,
+)
+from tests.oracles import copenhagen
+from tests.oracles.copenhagen import (
     CELLS,
     END_CARD,
     PHASES,
@@ -33,18 +45,6 @@ from helsinki_env.games.copenhagen.reference import (
     orientations,
     placements_on_board,
     row_cells,
-)
-from tests.copenhagen.support import (
-    BOX,
-    Position,
-    built_positions,
-    cell,
-    choose_rare,
-    choose_uniformly,
-    hand_of,
-    position,
-    seat,
-    tile,
 )
 
 BLUE, GREEN, PURPLE, RED, YELLOW = range(5)
@@ -117,7 +117,7 @@ def pending(game: ReferenceGame) -> Position:
 
 
 def test_the_reference_knows_nothing_of_the_kernels() -> None:
-    nodes = ast.walk(ast.parse(Path(reference.__file__).read_text(encoding="utf-8")))
+    nodes = ast.walk(ast.parse(Path(copenhagen.__file__).read_text(encoding="utf-8")))
     modules = {node.module for node in nodes if isinstance(node, ast.ImportFrom) and node.module}
     own = {module for module in modules if module.startswith("helsinki_env")}
     assert own == {"helsinki_env.games.copenhagen.components", "helsinki_env.games.copenhagen.config"}

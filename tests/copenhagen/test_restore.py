@@ -13,14 +13,14 @@ import numpy as np
 import pytest
 
 from helsinki_env.engine import loops
-from helsinki_env.engine.hidden import ObservationError, RedealError, batch_redeal, deals, redeal_many
+from helsinki_env.engine.determinization import ObservationError, RedealError, batch_redeal, deals, redeal_many
 from helsinki_env.engine.kernel import JIT
 from helsinki_env.games.copenhagen.components import load_components
 from helsinki_env.games.copenhagen.config import CopenhagenConfig
 from helsinki_env.games.copenhagen.game import Game
 from helsinki_env.games.copenhagen.observation import PIECES, SIZE, split
-from helsinki_env.games.copenhagen.restore import restore
 from helsinki_env.games.copenhagen.state import PHASES, TILES
+from helsinki_env.games.copenhagen.state_from_observation import restore
 from tests.copenhagen.positions import rich
 from tests.copenhagen.support import built_position
 from tests.copenhagen.test_equal import another_box, random_config

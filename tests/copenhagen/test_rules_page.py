@@ -6,11 +6,11 @@ import re
 from itertools import takewhile
 from pathlib import Path
 
-from helsinki_env.engine.box import orientations
+from helsinki_env.engine.component_reader import orientations
 from helsinki_env.games.copenhagen import actions, observation
 from helsinki_env.games.copenhagen.components import ABILITIES, COLOURS, SIZES, load_components
 from helsinki_env.games.copenhagen.position.read import _PENDING
-from helsinki_env.games.copenhagen.reference import PHASES, action_offsets
+from tests.oracles.copenhagen import PHASES, action_offsets
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "rules-copenhagen.md").read_text(encoding="utf-8")
@@ -105,7 +105,8 @@ def test_component_data_stand_where_the_page_says() -> None:
 def test_what_the_code_calls_a_section_is_on_the_page() -> None:
     """Docstrings and comments say "rules, section 3, "Placement""; readers must find it there."""
     found = set()
-    for path in sorted((ROOT / "helsinki_env" / "games" / "copenhagen").rglob("*.py")):
+    rules = sorted((ROOT / "helsinki_env" / "games" / "copenhagen").rglob("*.py"))
+    for path in (*rules, ROOT / "tests" / "oracles" / "copenhagen.py"):
         text = path.read_text(encoding="utf-8")
         found |= {(int(number), "") for number in re.findall(r"[Ss]ections? (\d+)", text)}
         found |= {(int(number), title) for number, title in re.findall(r'[Ss]ections? (\d+), "([\w ]+)"', text)}

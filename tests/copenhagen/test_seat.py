@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 from gymnasium.vector import AutoresetMode
 
-from agents.registry import make_player
 from helsinki_env import CopenhagenConfig, CopenhagenSeatEnv, CopenhagenSeatVectorEnv, IllegalActionError
+from helsinki_env.agents.registry import make_player
 from helsinki_env.engine.kernel import JIT
 from helsinki_env.engine.playout import choose_uniformly, player_words
 from helsinki_env.games.copenhagen.episodes import RandomEpisodes

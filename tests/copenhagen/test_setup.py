@@ -15,7 +15,7 @@ from helsinki_env.games.copenhagen.components import ComponentError, load_compon
 from helsinki_env.games.copenhagen.config import ConfigError, CopenhagenConfig
 from helsinki_env.games.copenhagen.game import Game
 from helsinki_env.games.copenhagen.state import GAME, new_states
-from helsinki_env.yaml_files import configs_folder
+from helsinki_env.utils.yaml_files import configs_folder
 
 SHIPPED = yaml.safe_load((configs_folder() / "components" / "copenhagen.yaml").read_text(encoding="utf-8"))
 

@@ -12,7 +12,7 @@ from helsinki_env.games.helsinki import notation, observation
 from helsinki_env.games.helsinki.components import ACTIONS
 from helsinki_env.games.helsinki.config import GameConfig
 from helsinki_env.games.helsinki.game import Game
-from helsinki_env.games.helsinki.reference import ReferenceGame, brute_force_legal_actions, decode
+from tests.oracles.helsinki import ReferenceGame, brute_force_legal_actions, decode
 from tests.support import policies
 from tests.support.observations import observations
 from tests.support.positions import COMPONENTS, THEMES, Position, build, rich_deal

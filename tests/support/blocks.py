@@ -26,7 +26,7 @@ SHORTER = (
     (r"--games \d+", "--games 12"),
     (r"--decisions \d+", "--decisions 4000"),
     (r"--stage \w+", "--stage glance"),
-    (r"(tune .*)--minutes \d+", r"\1--minutes 0.1 --decks 20"),
+    (r"(tune\w* .*)--minutes \d+", r"\1--minutes 0.1 --decks 20"),
     (r"(train (?:--game \w+ )?--preset \w+)", r"\1 --minutes 0.2"),
     (r"(train --against \w+)", r"\1 --minutes 0.2"),
     (r"--device cuda", "--device auto"),
@@ -88,9 +88,9 @@ def clone(folder: Path) -> Iterator[Path]:
     )  # fmt: skip
     for name in filter(None, listed.stdout.split("\0")):
         source, target = ROOT / name, folder / name
-        if source.is_file():
+        if source.is_file() or source.is_symlink():
             target.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(source, target)
+            shutil.copy2(source, target, follow_symlinks=False)
     subprocess.run([sys.executable, "-m", "venv", folder / ".venv"], check=True)
     try:
         yield folder

@@ -10,7 +10,7 @@ import numba
 import numpy as np
 from torch import Tensor
 
-from helsinki_env.cuda.card import Card
+from helsinki_env.cuda.device import Card
 from helsinki_env.envs.tensors import GameTorchEnv
 
 

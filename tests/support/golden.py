@@ -21,8 +21,8 @@ from helsinki_env.engine import loops
 from helsinki_env.games.helsinki import notation, observation
 from helsinki_env.games.helsinki.components import ACTIONS
 from helsinki_env.games.helsinki.game import action_table, apply_setup
-from helsinki_env.games.helsinki.reference import GOLDEN, MASK64, ReferenceGame, decode, mix
 from helsinki_env.games.helsinki.state import States, new_states
+from tests.oracles.helsinki import GOLDEN, MASK64, ReferenceGame, decode, mix
 from tests.support.positions import Position, rich_deal
 
 TESTS = Path(__file__).resolve().parent.parent

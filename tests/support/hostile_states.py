@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from helsinki_env.engine.hidden import RedealError, batch_redeal
+from helsinki_env.engine.determinization import RedealError, batch_redeal
 from helsinki_env.engine.playout import choose_uniformly, play_out, player_words
 from helsinki_env.engine.spec import spec_named
 from helsinki_env.envs.aec import GameAECEnv

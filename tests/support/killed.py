@@ -15,7 +15,7 @@ _PATIENCE = 240.0
 
 def killed_while_it_plays(command: list[str], folder: Path) -> None:
     """Run a command of the arena's kind and kill it once there are games in the folder of a run or part."""
-    words = [sys.executable, "-m", "helsinki_env.cli", *command, "--processes", "1"]
+    words = [sys.executable, "-m", "helsinki_env.cli.main", *command, "--processes", "1"]
     with subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
         until = time.monotonic() + _PATIENCE
         while not list((folder / "chunks").glob("*.games")):

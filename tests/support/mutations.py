@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from agents.base import decide
-from agents.registry import make_player
 from helsinki_env import Game, GameConfig
+from helsinki_env.agents.base import decide
+from helsinki_env.agents.registry import make_player
 from helsinki_env.games.helsinki import notation
 from helsinki_env.games.helsinki.actions import KIND_BUILD, KIND_USE
 from helsinki_env.games.helsinki.components import ACTIONS, COLOURS, ROOFS, Components, load_components

@@ -9,9 +9,9 @@ from typing import Any
 import torch
 from torch import nn
 
-from agents.net.checkpoint import save_checkpoint
-from agents.net.network import Network, NetworkConfig
 from helsinki_env import GameConfig
+from helsinki_env.agents.net.checkpoint import save_checkpoint
+from helsinki_env.agents.net.network import Network, NetworkConfig
 
 SMALL = NetworkConfig(seat_hidden=16, seat=8, width=32, blocks=1)
 

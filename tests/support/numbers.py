@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from helsinki_env.games.helsinki.action_numbers import ACTIONS, MOST_COATS, STRENGTHS
-from helsinki_env.yaml_files import configs_folder
+from helsinki_env.utils.yaml_files import configs_folder
 
 Numbers = Mapping[str, Mapping[str, Any]]
 

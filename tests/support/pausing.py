@@ -1,6 +1,6 @@
 """A player that waits at a certain moment, so that a run can be stopped there however fast or slow the machine is.
 
-    python -m helsinki_env.cli arena --players pausing,random ...
+    python -m helsinki_env.cli.main arena --players pausing,random ...
 
 It takes the first legal decision, but as long as the folder HELSINKI_TEST_FOLDER holds at least HELSINKI_TEST_PAUSE
 files of games it does not decide. `environment` makes the name known to processes that are started with it.

@@ -6,7 +6,7 @@ import random
 from collections.abc import Sequence
 
 from helsinki_env.games.helsinki.components import ACTIONS
-from helsinki_env.games.helsinki.reference import ReferenceGame, decode
+from tests.oracles.helsinki import ReferenceGame, decode
 
 STYLES = ("uniform", "eager", "rare", "builder")
 """uniform: all alike; eager: builds and spends coats; rare: spends coats wherever it can, on what is seldom possible

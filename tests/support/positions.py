@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from helsinki_env.games.helsinki.components import ACTIONS, COLOURS, ROOFS, Components, load_components
-from helsinki_env.games.helsinki.reference import entry_paths, neighbours, orientations, slide
+from tests.oracles.helsinki import entry_paths, neighbours, orientations, slide
 
 CELLS = frozenset(range(49))
 THEMES = (

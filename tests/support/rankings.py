@@ -13,7 +13,7 @@ from scipy.special import ndtr
 
 @dataclass(frozen=True)
 class Simulated:
-    """What `agents.rating` needs of a table."""
+    """What `helsinki_env.evaluation.rating` needs of a table."""
 
     name: str
     players: tuple[str, ...]

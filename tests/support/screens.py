@@ -7,8 +7,8 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from agents.arena.designs import ACTIONS, random_sets, relabelled
-from agents.balance.effects import Study
+from helsinki_env.evaluation.arena.designs import ACTIONS, random_sets, relabelled
+from helsinki_env.evaluation.balance.effects import Study
 
 __all__ = ["DESIGN", "KINDS", "Kind", "simulated", "true_effects"]
 

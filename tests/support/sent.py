@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from helsinki_env.engine.hidden import redeal
+from helsinki_env.engine.determinization import redeal
 from helsinki_env.web.messages import applied, change_between, packed
 from helsinki_env.web.server import STATIC
 from helsinki_env.web.store import Store

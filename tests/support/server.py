@@ -17,8 +17,8 @@ from typing import Any
 
 from websockets.sync.client import ClientConnection, connect
 
+from helsinki_env.utils.yaml_files import configs_folder
 from helsinki_env.web.messages import applied
-from helsinki_env.yaml_files import configs_folder
 
 __all__ = ["Line", "Reader", "Server", "decide_first", "seated", "serving"]
 
@@ -36,7 +36,17 @@ class Server:
     """
 
     def __init__(self, *options: str, data: Path) -> None:
-        command = [sys.executable, "-m", "helsinki_env.cli", "play", "--no-open", "--port", "0", "--data", str(data)]
+        command = [
+            sys.executable,
+            "-m",
+            "helsinki_env.cli.main",
+            "play",
+            "--no-open",
+            "--port",
+            "0",
+            "--data",
+            str(data),
+        ]
         self.process = subprocess.Popen(
             [*command, *options],
             stdout=subprocess.PIPE,

@@ -21,12 +21,12 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
-from helsinki_env.cli import COMMANDS, main
+from helsinki_env.cli.main import COMMANDS, main
 from tests.games import GAMES, TestedGame
 from tests.support.golden import TESTS, digest_of
 
 GOLDEN = TESTS / "golden"
-PACKAGES = ("helsinki_env", "agents", "training")
+PACKAGES = ("helsinki_env",)
 #: Modules that need an extra which the tests do without, and that run something where they are imported.
 LEFT_OUT = ("helsinki_env.cuda.", "__main__")
 #: Positions of each game: every seventh of random games.

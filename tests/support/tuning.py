@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from agents.arena.designs import Screen
-from agents.balance.effects import Study
-from agents.helsinki.balance.tune.config import TuneConfig
-from agents.helsinki.balance.tune.numbers import Board, Number
-from agents.helsinki.balance.tune.proof import Screening
-from agents.helsinki.balance.tune.search import Asked, Play
+from helsinki_env.evaluation.arena.designs import Screen
+from helsinki_env.evaluation.balance.effects import Study
+from helsinki_env.evaluation.balance.helsinki.tune.config import TuneConfig
+from helsinki_env.evaluation.balance.helsinki.tune.numbers import Board, Number
+from helsinki_env.evaluation.balance.helsinki.tune.proof import Screening
+from helsinki_env.evaluation.balance.helsinki.tune.search import Asked, Play
 from helsinki_env.games.helsinki.action_numbers import ACTIONS
 
 Array = npt.NDArray[np.float64]

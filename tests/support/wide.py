@@ -7,7 +7,7 @@ from typing import Any
 
 import yaml
 
-from helsinki_env.yaml_files import configs_folder
+from helsinki_env.utils.yaml_files import configs_folder
 
 #: Number of cards, roofs, superstructures; a card of each in every colour.
 _FACES = (

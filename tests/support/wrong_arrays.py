@@ -19,20 +19,20 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 
-from agents.base import first_words, next_words
-from agents.opinion import opinions
-from agents.play import Barred, deck_seeds, play_games
-from agents.random import RandomPlayer
-from agents.registry import make_player
 from helsinki_env import CopenhagenConfig, GameConfig
+from helsinki_env.agents.base import first_words, next_words
+from helsinki_env.agents.evaluation import opinions
+from helsinki_env.agents.random import RandomPlayer
+from helsinki_env.agents.registry import make_player
+from helsinki_env.engine.determinization import batch_redeal, deals, restore
 from helsinki_env.engine.game import IllegalActionError
-from helsinki_env.engine.hidden import batch_redeal, deals, restore
 from helsinki_env.engine.playout import choose_uniformly, play_out, player_words
 from helsinki_env.engine.spec import spec_of
 from helsinki_env.engine.states import copies_of, copy_states
 from helsinki_env.envs.seat import GameSeatVectorEnv
 from helsinki_env.envs.tensors import GameTorchEnv, masked_sample
 from helsinki_env.envs.vector import GameVectorEnv
+from helsinki_env.evaluation.play import Barred, deck_seeds, play_games
 
 N = 3
 

@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from agents.match import play_match
 from helsinki_env import GameConfig
+from helsinki_env.evaluation.match import play_match
 from helsinki_env.games.helsinki.actions import KIND_USE
 from helsinki_env.games.helsinki.components import ACTIONS
 from helsinki_env.games.helsinki.game import action_table

@@ -11,7 +11,7 @@ from functools import cached_property
 from pathlib import Path
 
 from helsinki_env.data import Entry, UserError
-from helsinki_env.engine.box import different, digest_of_facts, drawing, integers, load
+from helsinki_env.engine.component_reader import different, digest_of_facts, drawing, integers, load
 
 __all__ = ["ABILITIES", "COLOURS", "COLUMNS", "ROWS", "SIZES", "ComponentError", "Components", "load_components"]
 

@@ -13,9 +13,9 @@ import numpy as np
 import numpy.typing as npt
 
 from helsinki_env.engine import contract
-from helsinki_env.engine.draws import member, subset
-from helsinki_env.engine.given import player_counts, size_range
+from helsinki_env.engine.episode_options import player_counts, size_range
 from helsinki_env.engine.kernel import kernel
+from helsinki_env.engine.random_draws import member, subset
 from helsinki_env.games.copenhagen.components import ABILITIES
 from helsinki_env.games.copenhagen.state import GAME, SEATS
 

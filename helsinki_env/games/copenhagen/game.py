@@ -21,20 +21,20 @@ import numpy.typing as npt
 from helsinki_env.engine.arrays import records
 from helsinki_env.engine.game import BoardGame, IllegalActionError
 from helsinki_env.engine.limits import check_ranges
-from helsinki_env.engine.seen import sets_by_seat_of
+from helsinki_env.engine.observation_sets import sets_by_seat_of
 from helsinki_env.engine.spec import GameSpec
 from helsinki_env.engine.states import States
-from helsinki_env.engine.touch import Selection, Touch
+from helsinki_env.engine.ui_actions import Selection, Touch
 from helsinki_env.games.copenhagen import actions, limits, observation  # noqa: F401  # for registration
 from helsinki_env.games.copenhagen import step as rules  # noqa: F401  # registers the rules for the loops
 from helsinki_env.games.copenhagen.components import ABILITIES
 from helsinki_env.games.copenhagen.config import CopenhagenConfig
 from helsinki_env.games.copenhagen.deal import SETUP_FIELDS
+from helsinki_env.games.copenhagen.determinization import SCRATCH
 from helsinki_env.games.copenhagen.episodes import RandomEpisodes
-from helsinki_env.games.copenhagen.redeal import SCRATCH
-from helsinki_env.games.copenhagen.restore import restore
 from helsinki_env.games.copenhagen.scales import scales
 from helsinki_env.games.copenhagen.state import GAME, PHASES, new_states
+from helsinki_env.games.copenhagen.state_from_observation import restore
 
 __all__ = ["COPENHAGEN", "CopenhagenConfig", "Game", "IllegalActionError", "Phase", "apply_setup"]
 
@@ -108,13 +108,13 @@ def _render() -> Any:
 
 
 def _touches(game: Any, seat: int) -> list[Touch]:
-    from helsinki_env.games.copenhagen.touch import touches
+    from helsinki_env.games.copenhagen.ui_actions import touches
 
     return touches(game, seat)
 
 
 def _selection(game: Any, seat: int) -> Selection | None:
-    from helsinki_env.games.copenhagen.touch import selection
+    from helsinki_env.games.copenhagen.ui_actions import selection
 
     return selection(game, seat)
 

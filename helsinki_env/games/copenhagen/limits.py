@@ -9,16 +9,7 @@ from helsinki_env.engine.limits import Limits, limits_belong_to
 from helsinki_env.games.copenhagen.actions import KIND_PLACE, ORIENTATIONS, SIZE
 from helsinki_env.games.copenhagen.actions import SIZES as ARGUMENTS
 from helsinki_env.games.copenhagen.components import CELLS, COLOURS, DISPLAY, SIZES
-from helsinki_env.games.copenhagen.state import (
-    END_CARD,
-    GAME,
-    NONE_FIELDS,
-    PHASES,
-    PILE,
-    SEATS,
-    TILES,
-    new_states,
-)
+from helsinki_env.games.copenhagen.state import END_CARD, GAME, NONE_FIELDS, PHASES, PILE, SEATS, TILES, new_states
 from helsinki_env.games.copenhagen.tables import KINDS, TABLES
 
 __all__ = ["limits"]

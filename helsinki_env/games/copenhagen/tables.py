@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from helsinki_env.engine.box import orientations
+from helsinki_env.engine.component_reader import orientations
 from helsinki_env.games.copenhagen import actions
 from helsinki_env.games.copenhagen.components import COLUMNS, ROWS, Components
 from helsinki_env.games.copenhagen.shapes import MOST_CELLS, Drawing, offsets_of

@@ -5,5 +5,6 @@ Each of these modules covers a chapter of the rules page (`docs/rules.md`): `dea
 action table), and `bits` and `shapes` (cells as sets). `step` registers the rules with the engine, whose loops deal and
 play. Observations and agents also use the lower modules.
 
-This folder imports only the engine and the component files (`helsinki_env.components`) from the rest of the package.
+This folder imports only the engine and the component files (`helsinki_env.games.helsinki.components`) from the rest of
+the package.
 """

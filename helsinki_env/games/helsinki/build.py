@@ -10,14 +10,8 @@ import numpy as np
 
 from helsinki_env.engine.bits import bit, count, lowest
 from helsinki_env.engine.kernel import kernel
-from helsinki_env.engine.rule import Rule
-from helsinki_env.games.helsinki.actions import (
-    ANY_CARD_AS_WILD,
-    ANY_SIDE,
-    LANES,
-    ONE_CARD_FEWER,
-    ORIENTATIONS,
-)
+from helsinki_env.engine.overloads import Rule
+from helsinki_env.games.helsinki.actions import ANY_CARD_AS_WILD, ANY_SIDE, LANES, ONE_CARD_FEWER, ORIENTATIONS
 from helsinki_env.games.helsinki.bits import neighbours
 from helsinki_env.games.helsinki.draw import draw_unseen, hand_size, show
 from helsinki_env.games.helsinki.score import check_crosswalks

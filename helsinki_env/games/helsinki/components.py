@@ -12,7 +12,7 @@ from functools import cached_property
 from pathlib import Path
 
 from helsinki_env.data import Entry, UserError, digest_of
-from helsinki_env.engine.box import different, drawing, facts_of, integers, load
+from helsinki_env.engine.component_reader import different, drawing, facts_of, integers, load
 from helsinki_env.games.helsinki.action_numbers import ACTIONS, read_actions, told_numbers
 
 __all__ = ["ACTIONS", "COLOURS", "ROOFS", "CardVariant", "ComponentError", "Components", "load_components"]

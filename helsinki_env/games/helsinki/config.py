@@ -40,7 +40,7 @@ class GameConfig(Configuration):
         denied: for studies only: board actions disabled for single seats. Accepts one collection of ids or names per
             seat, or None; stored as one tuple of ascending ids per seat.
         dry_roads: whether to play the expansion (rules page, section 6).
-        components: the component file, a name or a path; see `helsinki_env.components.load_components`.
+        components: the component file, a name or a path; see `helsinki_env.games.helsinki.components.load_components`.
         reward: ``"win"``, ``"rank"`` or ``"margin"``.
 
     Raises:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from helsinki_env.engine.kernel import kernel
+from helsinki_env.engine.overloads import Rule
 from helsinki_env.engine.rng import shuffle
-from helsinki_env.engine.rule import Rule
 from helsinki_env.games.helsinki.state import UNSEEN
 
 

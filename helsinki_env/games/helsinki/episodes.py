@@ -14,9 +14,9 @@ import numpy.typing as npt
 
 from helsinki_env.data import shown
 from helsinki_env.engine import contract
-from helsinki_env.engine.draws import member, subset
-from helsinki_env.engine.given import player_counts, several, size_range
+from helsinki_env.engine.episode_options import player_counts, several, size_range
 from helsinki_env.engine.kernel import kernel
+from helsinki_env.engine.random_draws import member, subset
 from helsinki_env.games.helsinki.state import LAYOUTS, SEATS
 
 __all__ = ["RandomEpisodes"]

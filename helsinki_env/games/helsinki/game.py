@@ -21,22 +21,22 @@ import numpy as np
 import numpy.typing as npt
 
 from helsinki_env.engine.game import BoardGame, IllegalActionError
-from helsinki_env.engine.seen import sets_by_seat_of
+from helsinki_env.engine.observation_sets import sets_by_seat_of
 from helsinki_env.engine.spec import GameSpec, Setup
 from helsinki_env.engine.states import States
-from helsinki_env.engine.touch import Selection, Touch
+from helsinki_env.engine.ui_actions import Selection, Touch
 from helsinki_env.engine.values import as_word, whole_number
-from helsinki_env.games.helsinki import observation, sound
+from helsinki_env.games.helsinki import observation, state_checks
 from helsinki_env.games.helsinki import step as rules  # noqa: F401  # registers the rules that the engine's loops call
 from helsinki_env.games.helsinki.actions import KINDS, ActionTable, action_table
 from helsinki_env.games.helsinki.components import ACTIONS
 from helsinki_env.games.helsinki.config import GameConfig
 from helsinki_env.games.helsinki.deal import SETUP_FIELDS
+from helsinki_env.games.helsinki.determinization import SCRATCH
 from helsinki_env.games.helsinki.episodes import RandomEpisodes
-from helsinki_env.games.helsinki.redeal import SCRATCH
-from helsinki_env.games.helsinki.restore import restore
 from helsinki_env.games.helsinki.scales import scales
 from helsinki_env.games.helsinki.state import PHASES, new_states
+from helsinki_env.games.helsinki.state_from_observation import restore
 
 __all__ = [
     "HELSINKI",
@@ -110,13 +110,13 @@ def _render() -> Any:
 
 
 def _touches(game: Any, seat: int) -> list[Touch]:
-    from helsinki_env.games.helsinki.touch import touches
+    from helsinki_env.games.helsinki.ui_actions import touches
 
     return touches(game, seat)
 
 
 def _selection(game: Any, seat: int) -> Selection | None:
-    from helsinki_env.games.helsinki.touch import selection
+    from helsinki_env.games.helsinki.ui_actions import selection
 
     return selection(game, seat)
 
@@ -171,7 +171,7 @@ HELSINKI = GameSpec(
     restore=restore,
     scratch=SCRATCH,
     episodes=RandomEpisodes,
-    check=sound.check,
+    check=state_checks.check,
     render=_render,
     touches=_touches,
     selection=_selection,

@@ -10,7 +10,7 @@ import numpy as np
 
 from helsinki_env.engine.bits import bit, lowest
 from helsinki_env.engine.kernel import kernel
-from helsinki_env.engine.rule import Rule
+from helsinki_env.engine.overloads import Rule
 from helsinki_env.engine.vectors import marker
 from helsinki_env.games.helsinki import actions as a
 from helsinki_env.games.helsinki.build import (

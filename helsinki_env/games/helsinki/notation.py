@@ -1,6 +1,6 @@
 """Positions and actions as text.
 
-Positions: `to_dict` and `from_dict` (see `helsinki_env.position`). Actions, both ways:
+Positions: `to_dict` and `from_dict` (see `helsinki_env.games.helsinki.position`). Actions, both ways:
 
     >>> describe(65), describe(15 + 13), describe(parse("PLACE north o2 lane 3"))
     ('PAY blue 1/2', 'BUILD green 3/3+1', 'PLACE north o2 lane 3')

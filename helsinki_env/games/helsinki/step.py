@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from helsinki_env.engine import contract
-from helsinki_env.games.helsinki import at_once, observe  # noqa: F401  # registers kernels
+from helsinki_env.games.helsinki import observe, simd  # noqa: F401  # registers kernels
 from helsinki_env.games.helsinki.deal import deal, set_up
 from helsinki_env.games.helsinki.legal import mark_legal
 from helsinki_env.games.helsinki.score import place_of, score

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from helsinki_env.engine.box import orientations
+from helsinki_env.engine.component_reader import orientations
 from helsinki_env.games.helsinki.actions import ANY_CARD_AS_WILD, ONE_CARD_FEWER, ActionTable
 from helsinki_env.games.helsinki.components import Components
 from helsinki_env.games.helsinki.shapes import MOST_ROOFS, cells_of, seen_from

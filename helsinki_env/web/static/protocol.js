@@ -1,7 +1,7 @@
 /**
  * What server and pages say to each other, as types; there is nothing here to run.
  *
- * @typedef {object} Decision  A legal decision (helsinki_env/engine/touch.py says what the fields mean).
+ * @typedef {object} Decision  A legal decision (helsinki_env/engine/ui_actions.py says what the fields mean).
  * @property {number} id
  * @property {string} kind
  * @property {string} text
@@ -19,7 +19,7 @@
  *
  * @typedef {Decision & {most: number, part: number}} Item  What can be chosen together with others, `most` times.
  *
- * @typedef {object} Selection  Decisions that are chosen in any order (helsinki_env/engine/touch.py says more).
+ * @typedef {object} Selection  Decisions that are chosen in any order (helsinki_env/engine/ui_actions.py says more).
  * @property {string} kind
  * @property {number[]} counts  How many of each part.
  * @property {Item[]} items

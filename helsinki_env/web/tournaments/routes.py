@@ -7,17 +7,17 @@ import time
 from collections.abc import Sequence
 from typing import Annotated, Any
 
-from agents.arena.plan import lineups_of
 from helsinki_env.data import one_of, shown
 from helsinki_env.engine.spec import config_from_dict, spec_named, spec_of, usual_spec
-from helsinki_env.extras import needs
-from helsinki_env.play.record import Record
+from helsinki_env.evaluation.arena.plan import lineups_of
+from helsinki_env.records import Record
+from helsinki_env.utils.extras import needs
 from helsinki_env.web.errors import STATIC, error, missing
 from helsinki_env.web.levels import levels_of, offered_players
 from helsinki_env.web.requests import MOST_LISTED, TOTAL, Limit, Name, Offset
 from helsinki_env.web.setups import chosen_options, labels_of
-from helsinki_env.web.tournaments.kept import LEAST_DECKS, NoTournamentError, Tournament
 from helsinki_env.web.tournaments.running import MOST_AT_ONCE, Standing, Tournaments
+from helsinki_env.web.tournaments.storage import LEAST_DECKS, NoTournamentError, Tournament
 
 with needs("play"):
     from fastapi import FastAPI, Request

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from typing import Any
 
-from helsinki_env.spawning import why_ended
-from helsinki_env.stopping import interrupts_held
+from helsinki_env.utils.spawning import why_ended
+from helsinki_env.utils.stopping import interrupts_held
 from helsinki_env.web.store import Store, StoreError
-from helsinki_env.web.tournaments.kept import KeptTournaments, Tournament
+from helsinki_env.web.tournaments.storage import KeptTournaments, Tournament
 from helsinki_env.web.tournaments.work import work
 
 __all__ = ["MOST_AT_ONCE", "Standing", "Tournaments"]

@@ -9,16 +9,16 @@ from math import isfinite
 from multiprocessing.connection import Connection
 from typing import Any
 
-from agents.arena.chunk import play_chunk
-from agents.arena.plan import Chunk
-from agents.arena.recorded import Recorded, recorded_tables
-from agents.arena.store import records_of
-from agents.arena.workers import begin
-from agents.rating.errors import RatingError
-from agents.rating.shares import pairs, standings
-from helsinki_env.extras import MissingExtraError
-from helsinki_env.play.record import Record
-from helsinki_env.web.tournaments.kept import LEAST_DECKS, Tournament
+from helsinki_env.evaluation.arena.plan import Chunk
+from helsinki_env.evaluation.arena.record_import import Recorded, recorded_tables
+from helsinki_env.evaluation.arena.store import records_of
+from helsinki_env.evaluation.arena.work_unit import play_chunk
+from helsinki_env.evaluation.arena.workers import begin
+from helsinki_env.evaluation.rating.errors import RatingError
+from helsinki_env.evaluation.rating.shares import pairs, standings
+from helsinki_env.records import Record
+from helsinki_env.utils.extras import MissingExtraError
+from helsinki_env.web.tournaments.storage import LEAST_DECKS, Tournament
 
 __all__ = ["figures", "next_chunk", "work"]
 
@@ -95,15 +95,15 @@ def figures(tournament: Tournament, games: dict[int, Record]) -> dict[str, Any]:
 
     Returns:
         ``games`` and ``decks``, their numbers; ``players``, best first, and ``pairs``, as returned by
-        `agents.rating.report.table_data`; ``reference``, the player with rating zero; ``without``, the reason why there
-        are no ratings, or None. Without ratings, they and unknown interval bounds are None.
+        `helsinki_env.evaluation.rating.report.table_data`; ``reference``, the player with rating zero; ``without``, the
+        reason why there are no ratings, or None. Without ratings, they and unknown interval bounds are None.
     """
     (table,) = recorded_tables((games[number] for number in sorted(games)), lambda _: tournament.title)
     if len(set(table.deck.tolist())) < LEAST_DECKS:
         return _unrated(table, "ratings come with the second deck: their intervals say how much decks differ")
     try:
-        from agents.rating.ratings import rate
-        from agents.rating.report import table_data
+        from helsinki_env.evaluation.rating.ratings import rate
+        from helsinki_env.evaluation.rating.report import table_data
 
         data = table_data(rate(table))
     except (RatingError, MissingExtraError) as problem:

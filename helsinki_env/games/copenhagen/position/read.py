@@ -8,8 +8,8 @@ from types import SimpleNamespace
 from typing import Any
 
 from helsinki_env.data import Entry
+from helsinki_env.engine.position_reader import as_bits, different, mapping, numbers, whole, word
 from helsinki_env.engine.positions import MOST_SAID, PositionError, fill, plain
-from helsinki_env.engine.reading import as_bits, different, mapping, numbers, whole, word
 from helsinki_env.games.copenhagen import actions
 from helsinki_env.games.copenhagen.components import ABILITIES, CELLS, COLOURS, COLUMNS, DISPLAY, SIZES, Components
 from helsinki_env.games.copenhagen.config import CopenhagenConfig

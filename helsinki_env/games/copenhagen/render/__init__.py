@@ -1,7 +1,7 @@
 """Drawings of the table: an SVG picture, the same picture as pixels, and text for terminals.
 
-As for Helsinki (`helsinki_env.render`), the only input is a position dict, whole or a seat's copy. A drawing therefore
-shows nothing that the dict does not hold, and the same position always gives the same bytes.
+As for Helsinki (`helsinki_env.games.helsinki.render`), the only input is a position dict, whole or a seat's copy. A
+drawing therefore shows nothing that the dict does not hold, and the same position always gives the same bytes.
 
 Elements of the picture:
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from helsinki_env.engine.box import orientations
+from helsinki_env.engine.component_reader import orientations
 from helsinki_env.games.copenhagen import actions as a
 from helsinki_env.games.copenhagen.components import COLUMNS, SIZES, Components
 from helsinki_env.games.copenhagen.notation import parse

@@ -12,7 +12,7 @@ from typing import Any
 
 from helsinki_env.data import Entry
 from helsinki_env.drawing.checked import in_one_piece, numbers, or_none
-from helsinki_env.engine.box import orientations
+from helsinki_env.engine.component_reader import orientations
 from helsinki_env.engine.positions import MOST_SAID, PositionError
 from helsinki_env.games.copenhagen import actions
 from helsinki_env.games.copenhagen.components import (

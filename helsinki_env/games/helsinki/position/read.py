@@ -8,8 +8,8 @@ from types import SimpleNamespace
 from typing import Any
 
 from helsinki_env.data import Entry
+from helsinki_env.engine.position_reader import as_bits, different, mapping, numbers, whole, word
 from helsinki_env.engine.positions import MOST_SAID, PositionError, cell_list, fill, plain
-from helsinki_env.engine.reading import as_bits, different, mapping, numbers, whole, word
 from helsinki_env.games.helsinki.components import ACTIONS, COLOURS, ROOFS, Components
 from helsinki_env.games.helsinki.config import GameConfig
 from helsinki_env.games.helsinki.game import Game, apply_setup

@@ -1,0 +1,242 @@
+"""What a network is told of a position of Copenhagen (`helsinki_env.agents.net.features`).
+
+Codes become one-hot and counts become steps, so that a linear layer can use them, and every seat is described alike, so
+that one encoder serves all.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from helsinki_env.agents.copenhagen import heuristic_api  # noqa: F401  # states what the kernels below think with
+from helsinki_env.agents.copenhagen.evaluation import worth
+from helsinki_env.agents.heuristic_api import NOTHING
+from helsinki_env.agents.net import features
+from helsinki_env.agents.net.features import NetInputs, Part
+from helsinki_env.engine.contract import apply
+from helsinki_env.engine.kernel import kernel
+from helsinki_env.engine.loops import observe
+from helsinki_env.games.copenhagen import actions as a
+from helsinki_env.games.copenhagen.components import ABILITIES, COLOURS, COLUMNS, DISPLAY, ROWS, SIZES
+from helsinki_env.games.copenhagen.observation import LAYOUT, SEAT_FACTS, TABLE_FACTS
+from helsinki_env.games.copenhagen.state import GAME, SEATS
+
+__all__ = ["INPUTS", "seat_parts", "table_parts"]
+
+_CELLS = ROWS * COLUMNS
+_COLOURS, _ABILITIES = len(COLOURS), len(ABILITIES)
+_STEPS = 8
+_HELD = 10  # cards in another hand are told one by one up to so many
+_MOST_OF_COLOUR = 7
+_GOAL = 12
+#: Expected points are told in halves, turns in quarters.
+_WORTH_UNIT, _TURN_UNIT = 2.0, 4.0
+
+
+def seat_parts(types: int) -> tuple[Part, ...]:
+    """Return the parts of the description of one seat, in order."""
+    return (
+        Part("tiles by colour", _CELLS * (_COLOURS + 1)),
+        Part("bricks", _CELLS),
+        Part("coats", _CELLS),
+        Part("coats beside rows", ROWS),
+        Part("empty cells by row", ROWS * (COLUMNS + 1)),
+        Part("empty cells by column", COLUMNS * (ROWS + 1)),
+        Part("rows with a brick", ROWS),
+        Part("columns with a brick", COLUMNS),
+        Part("cards in hand, at least", _HELD),
+        Part("present", 1),
+        Part("points", 1, 6.0),
+        Part("points, at least", _GOAL),
+        Part("expected points", 1, 5.0 * _WORTH_UNIT),
+        Part("lead in expected points", 1, 2.0 * _WORTH_UNIT),
+        Part("owned", _ABILITIES),
+        Part("used", _ABILITIES),
+        Part("denied", _ABILITIES),
+        Part("known cards", types, 3.0),
+    )
+
+
+def table_parts(types: int) -> tuple[Part, ...]:
+    """Return the parts of the description of the table and of what the viewer alone knows, in order."""
+    return (
+        Part("hand", types, 3.0),
+        Part("hand, at least", types * _MOST_OF_COLOUR),
+        Part("display", DISPLAY * (_COLOURS + 1)),
+        Part("display by colour", _COLOURS, 2.0),
+        Part("players", 3),
+        Part("turn order", SEATS),
+        Part("round", 1, 10.0),
+        Part("turns left", 1, 4.0 * _TURN_UNIT),
+        Part("draw pile", 1, 25.0),
+        Part("draw pile nearly empty, at most", _STEPS),
+        Part("End of Game card to come", 1),
+        Part("white tiles", 1, 10.0),
+        Part("tile supply", _COLOURS * len(SIZES), 2.0),
+        Part("discard", types, 5.0),
+        Part("reshuffled", types, 5.0),
+    )
+
+
+_AT = {piece.name: piece.start for piece in LAYOUT.pieces}
+_BOARDS, _ROW_COATS, _SEATS, _TABLE = (_AT[name] for name in ("boards", "row_coats", "seats", "table"))
+_OWNED, _USED, _DENIED, _SUPPLY = (_AT[name] for name in ("abilities", "used", "denied", "tile_supply"))
+_DISPLAY, _HAND, _KNOWN = (_AT[name] for name in ("display", "hand", "known"))
+_DISCARD, _RESHUFFLED = _AT["discard"], _AT["reshuffled"]
+_PER_BOARD, _PER_SEAT = LAYOUT["boards"].size // SEATS, len(SEAT_FACTS)
+_HAND_SIZE, _POINTS = SEAT_FACTS.index("hand_size"), SEAT_FACTS.index("points")
+_PLAYERS, _SEAT, _ROUND, _PILE, _END_CARD, _WHITES = range(len(TABLE_FACTS))
+
+
+@kernel
+def _write_board(obs, board, at, out):
+    """Tiles, coats and lines of a board of which the observation begins at `board`."""
+    for cell in range(_CELLS):
+        tile = np.int64(obs[board + cell])
+        if tile:
+            out[at[0] + _CELLS * (tile - 1) + cell] = 1
+        out[at[1] + cell] = obs[board + 2 * _CELLS + cell]
+        out[at[2] + cell] = obs[board + 3 * _CELLS + cell]
+    for y in range(ROWS):
+        empty, brick = 0, 0
+        for x in range(COLUMNS):
+            empty += obs[board + COLUMNS * y + x] == 0
+            brick |= obs[board + 2 * _CELLS + COLUMNS * y + x]
+        out[at[4] + (COLUMNS + 1) * y + empty] = 1
+        out[at[6] + y] = brick
+    for x in range(COLUMNS):
+        empty, brick = 0, 0
+        for y in range(ROWS):
+            empty += obs[board + COLUMNS * y + x] == 0
+            brick |= obs[board + 2 * _CELLS + COLUMNS * y + x]
+        out[at[5] + (ROWS + 1) * x + empty] = 1
+        out[at[7] + x] = brick
+
+
+@kernel
+def _write_seat(obs, turn, at, out):
+    """One seat as `seat_parts` says, but for the expected points; `at` holds where the parts begin."""
+    facts = _SEATS + _PER_SEAT * turn
+    _write_board(obs, _BOARDS + _PER_BOARD * turn, at, out)
+    for y in range(ROWS):
+        out[at[3] + y] = obs[_ROW_COATS + ROWS * turn + y]
+    for step in range(_HELD):
+        out[at[8] + step] = obs[facts + _HAND_SIZE] > step
+    out[at[9]] = 1
+    out[at[10]] = obs[facts + _POINTS]
+    for step in range(_GOAL):
+        out[at[11] + step] = obs[facts + _POINTS] > step
+    for ability in range(_ABILITIES):
+        out[at[14] + ability] = obs[_OWNED + _ABILITIES * turn + ability]
+        out[at[15] + ability] = obs[_USED + _ABILITIES * turn + ability]
+        out[at[16] + ability] = obs[_DENIED + _ABILITIES * turn + ability]
+    for colour in range(_COLOURS):
+        out[at[17] + colour] = obs[_KNOWN + _COLOURS * turn + colour]
+
+
+@kernel
+def _write_table(obs, drawn, at, out):
+    """The table as `table_parts` says, but for the turns left; cards in the slots `drawn`, a set, are left blank."""
+    for colour in range(_COLOURS):
+        held = obs[_HAND + colour]
+        out[at[0] + colour] = held
+        for step in range(_MOST_OF_COLOUR):
+            out[at[1] + _MOST_OF_COLOUR * colour + step] = held > step
+        out[at[13] + colour] = obs[_DISCARD + colour]
+        out[at[14] + colour] = obs[_RESHUFFLED + colour]
+    for slot in range(DISPLAY):
+        card = 0 if (drawn >> slot) & 1 else np.int64(obs[_DISPLAY + slot])
+        out[at[2] + (_COLOURS + 1) * slot + card] = 1
+        if card:
+            out[at[3] + card - 1] += 1
+    out[at[4] + np.int64(obs[_TABLE + _PLAYERS]) - 2] = 1
+    out[at[5] + np.int64(obs[_TABLE + _SEAT])] = 1
+    out[at[6]] = obs[_TABLE + _ROUND]
+    out[at[8]] = obs[_TABLE + _PILE]
+    for step in range(_STEPS):
+        out[at[9] + step] = obs[_TABLE + _PILE] <= 2 * step
+    out[at[10]] = obs[_TABLE + _END_CARD]
+    out[at[11]] = obs[_TABLE + _WHITES]
+    for kind in range(_COLOURS * len(SIZES)):
+        out[at[12] + kind] = obs[_SUPPLY + kind]
+
+
+@kernel
+def _byte(value):
+    return np.int8(min(127, max(-127, np.int64(round(value)))))
+
+
+@kernel
+def write_position(desk, g, viewer, drawn, seat_at, table_at, seats, table):
+    """Describe a game as `viewer` sees it at the end of its turn, int8 (P, S) and (G,), both zero before.
+
+    `drawn`: slots whose cards were turned up in this turn, a set.
+    """
+    t, p = desk.tables[0], desk.pieces[0]
+    players = np.int64(g.players)
+    observe(t, g, viewer, desk.seen)
+    best, second = NOTHING, NOTHING
+    for turn in range(players):
+        seat = (viewer + turn) % players
+        _write_seat(desk.seen, turn, seat_at, seats[turn])
+        value = worth(t, p, desk.weights[seat], g, seat, desk.views[seat])
+        desk.shares[turn] = value
+        seats[turn, seat_at[12]] = _byte(_WORTH_UNIT * value)
+        if value > best:
+            best, second = value, best
+        elif value > second:
+            second = value
+    for turn in range(players):
+        value = desk.shares[turn]
+        seats[turn, seat_at[13]] = _byte(_WORTH_UNIT * (value - (second if value == best else best)))
+    _write_table(desk.seen, drawn, table_at, table)
+    table[table_at[7]] = _byte(_TURN_UNIT * desk.views[viewer].turns)
+
+
+@kernel
+def carry_out(t, g, action, drawn):
+    """Take a decision; return the slots whose cards are turned up in this turn, `drawn` and new ones, a set."""
+    if t.offset[a.KIND_TAKE] <= action < t.offset[a.KIND_TAKE] + DISPLAY:
+        drawn |= np.int64(1) << (action - t.offset[a.KIND_TAKE])
+    apply(t, g, action)
+    return drawn
+
+
+@kernel
+def holds(w, g, seat, v):
+    """Do nothing: views detect a changed board themselves (`helsinki_env.agents.copenhagen.board_view`)."""
+    return False
+
+
+def _groups(types: int) -> npt.NDArray[np.int64]:
+    """Decisions of one kind are alike to the network; the use of each ability and taking it are kinds of their own."""
+    group = np.array(a.KIND_OF, np.int64)
+    more = len(a.KINDS)
+    for kind in (a.KIND_USE, a.KIND_ABILITY):
+        group[a.OFFSETS[kind] : a.OFFSETS[kind] + _ABILITIES] = more + np.arange(_ABILITIES)
+        more += _ABILITIES
+    return group
+
+
+def _interface(types: int) -> dict[str, str]:
+    return {"actions": repr((a.SIZES, a.OFFSETS)), "observation": LAYOUT.markdown()}
+
+
+for _word, _stated in (
+    (features.carry_out, carry_out),
+    (features.write_position, write_position),
+    (features.holds, holds),
+):
+    _word.belongs_to(GAME, _stated)
+
+INPUTS = NetInputs(
+    types=lambda config: _COLOURS,
+    seat_parts=seat_parts,
+    table_parts=table_parts,
+    groups=_groups,
+    interface=_interface,
+    layout=lambda types: LAYOUT,
+    score_unit=4.0,
+    score_middle=8.0,
+)

@@ -1,0 +1,327 @@
+"""Features of a Helsinki position for a network (`helsinki_env.agents.net.features`).
+
+Codes are one-hot and counts are unary, so that a linear layer can use them. All seats have the same features, so that
+they can share an encoder.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from helsinki_env.agents.helsinki import heuristic_api  # noqa: F401  # states what the kernels below think with
+from helsinki_env.agents.helsinki.board_view import holds
+from helsinki_env.agents.helsinki.evaluation import worth
+from helsinki_env.agents.helsinki.lookahead_features import LEAD, next_turn_parts, write_next_turn
+from helsinki_env.agents.heuristic_api import NOTHING
+from helsinki_env.agents.net import features
+from helsinki_env.agents.net.features import NetInputs, Part, Turning, places_of, view_of
+from helsinki_env.engine.contract import apply
+from helsinki_env.engine.kernel import kernel
+from helsinki_env.engine.loops import observe
+from helsinki_env.games.helsinki import actions as a
+from helsinki_env.games.helsinki import observation
+from helsinki_env.games.helsinki.components import COLOURS
+from helsinki_env.games.helsinki.observation import PLANES, SEAT_FACTS, TABLE_FACTS, layout
+from helsinki_env.games.helsinki.state import LAYOUTS, SEATS
+
+__all__ = ["INPUTS", "seat_parts", "table_parts"]
+
+_COLOURS = len(COLOURS)
+_STEPS = 8
+#: Lines of a board: seven rows, then seven columns.
+_LINES = 14
+#: One-hot features of a card: none, five colors and wild, number 1 to 6, superstructures 0 to 2, roofs 2 to 5.
+_CARD = 1 + (_COLOURS + 1) + 6 + 3 + 4
+_MOST_OF_COLOUR = 7
+#: Expected points are encoded in halves, turns in quarters.
+_WORTH_UNIT, _TURN_UNIT = 2.0, 4.0
+
+
+def seat_parts(types: int) -> tuple[Part, ...]:
+    """Return the features of one seat, in order."""
+    return (
+        Part("built", 49),
+        Part("superstructures", 49),
+        Part("coats", 49),
+        Part("empty cells by line", _LINES * 8),
+        Part("token", 8),
+        Part("spaces ahead of the viewer", 8),
+        Part("cards in hand, at least", _STEPS),
+        Part("coats in the meadow, at least", _STEPS),
+        Part("present", 1),
+        Part("points", 1, 10.0),
+        Part("bonus points", 1, 5.0),
+        Part("limit lifted", 1),
+        Part("unseen draws", 1),
+        Part("expected points", 1, 5.0 * _WORTH_UNIT),
+        Part("lead in expected points", 1, 2.0 * _WORTH_UNIT),
+        Part("used", 15),
+        Part("denied", 15),
+        Part("still to be had", 15),
+        Part("known cards", types),
+        Part("known cards by colour", _COLOURS + 1, 3.0),
+    )
+
+
+def table_parts(types: int) -> tuple[Part, ...]:
+    """Return the features of the table and of the viewer's private information, in order."""
+    return (
+        Part("own board by colour", 49 * _COLOURS),
+        Part("hand", types),
+        Part("hand by colour, at least", (_COLOURS + 1) * _MOST_OF_COLOUR),
+        Part("display, from the own token", 8 * _CARD),
+        Part("covered", 15),
+        Part("players", 3),
+        Part("turn order", SEATS),
+        Part("dry roads", 1),
+        Part("last round", 1),
+        Part("turns left", 1, 4.0 * _TURN_UNIT),
+        Part("round", 1, 10.0),
+        Part("draw pile", 1, 25.0),
+        Part("draw pile nearly empty, at most", _STEPS),
+        Part("wild tiles", 1, 6.0),
+        Part("superstructures left", 1, 15.0),
+        Part("tile supply", 4 * _COLOURS, 3.0),
+        Part("bonus cards", SEATS),
+        Part("discard", types, 3.0),
+        Part("reshuffled", types, 3.0),
+    )
+
+
+_SEAT_PARTS = len(seat_parts(0))
+_AT = layout(0).starts
+_SEATS, _USED, _DENIED, _COVERED = (_AT[name] for name in ("seats", "used", "denied", "covered"))
+_TABLE, _SUPPLY, _BONUS, _DISPLAY, _HAND = (
+    _AT[name] for name in ("table", "tile_supply", "bonus_cards", "display", "hand")
+)
+_PER_SEAT, _PER_BOARD = len(SEAT_FACTS), len(PLANES) * 49
+_, _, _STANDING, _COATS = range(0, _PER_BOARD, 49)
+_, _HAND_SIZE, _MEADOW, _TOKEN, _POINTS, _OWN_BONUS, _LIMIT, _DRAWS = range(_PER_SEAT)
+_PLAYERS, _SEAT, _DRY_ROADS, _ROUND, _LAST_ROUND, _PILE, _WILDS, _ROOFS_LEFT = range(len(TABLE_FACTS))
+
+
+@kernel
+def _colour_of(t, card):
+    return np.int64(t.colour[card]) if t.colour[card] >= 0 else np.int64(_COLOURS)
+
+
+@kernel
+def _write_card(t, code, out, at):
+    """Write the one-hot features of a card with its code in the observation (type + 1)."""
+    if code == 0:
+        out[at] = 1
+        return
+    card = np.int64(code) - 1
+    out[at + 1 + _colour_of(t, card)] = 1
+    if t.colour[card] >= 0:
+        out[at + _COLOURS + 1 + min(6, max(1, np.int64(t.number[card])))] = 1
+        out[at + _COLOURS + 8 + min(2, np.int64(t.shows[card]))] = 1
+        out[at + _COLOURS + 11 + np.int64(t.kind[card]) % 4] = 1
+
+
+@kernel
+def _write_seat(t, obs, turn, at, out):
+    """Write the `seat_parts` of one seat except the expected points; `at` holds the offsets of the features."""
+    board, facts = _PER_BOARD * turn, _SEATS + _PER_SEAT * turn
+    for cell in range(49):
+        out[at[0] + cell] = obs[board + cell] > 0
+        out[at[1] + cell] = obs[board + _STANDING + cell]
+        out[at[2] + cell] = obs[board + _COATS + cell]
+    for line in range(7):
+        in_row, in_column = 0, 0
+        for cell in range(7):
+            in_row += obs[board + 7 * line + cell] == 0
+            in_column += obs[board + 7 * cell + line] == 0
+        out[at[3] + 8 * line + in_row] = 1
+        out[at[3] + 8 * (7 + line) + in_column] = 1
+    token, viewer = np.int64(obs[facts + _TOKEN]) - 1, np.int64(obs[_SEATS + _TOKEN]) - 1
+    if token >= 0:
+        out[at[4] + token] = 1
+        if viewer >= 0:
+            out[at[5] + (token - viewer) % 8] = 1
+    for step in range(_STEPS):
+        out[at[6] + step] = obs[facts + _HAND_SIZE] > step
+        out[at[7] + step] = obs[facts + _MEADOW] > step
+    out[at[8]] = 1
+    out[at[9]] = obs[facts + _POINTS]
+    out[at[10]] = obs[facts + _OWN_BONUS]
+    out[at[11]] = obs[facts + _LIMIT]
+    out[at[12]] = obs[facts + _DRAWS]
+    for action in range(15):
+        used, denied = obs[_USED + 15 * turn + action], obs[_DENIED + 15 * turn + action]
+        out[at[15] + action] = used
+        out[at[16] + action] = denied
+        out[at[17] + action] = not (used or denied or obs[_COVERED + action])
+    known = _HAND + (1 + turn) * t.types
+    for card in range(t.types):
+        out[at[18] + card] = obs[known + card]
+        out[at[19] + _colour_of(t, card)] += obs[known + card]
+
+
+@kernel
+def _write_hand(t, obs, at, out):
+    """Write the viewer's cards by type and by color, the discard pile and a reshuffled draw pile."""
+    for card in range(t.types):
+        held = obs[_HAND + card]
+        out[at[1] + card] = held
+        step = at[2] + _MOST_OF_COLOUR * _colour_of(t, card)
+        end = step + _MOST_OF_COLOUR
+        for _ in range(held):
+            while step < end and out[step]:
+                step += 1
+            if step < end:
+                out[step] = 1
+        out[at[17] + card] = obs[_HAND + 5 * t.types + card]
+        out[at[18] + card] = obs[_HAND + 6 * t.types + card]
+
+
+@kernel
+def _write_table(t, obs, drawn, at, out):
+    """Write the `table_parts` except the turns left; cards in the slots `drawn`, a set, are left blank."""
+    for cell in range(49):
+        if 0 < obs[cell] <= _COLOURS:
+            out[at[0] + 49 * (np.int64(obs[cell]) - 1) + cell] = 1
+    _write_hand(t, obs, at, out)
+    token = max(0, np.int64(obs[_SEATS + _TOKEN]) - 1)
+    for ahead in range(8):
+        slot = (token + ahead) % 8
+        _write_card(t, 0 if (drawn >> slot) & 1 else obs[_DISPLAY + slot], out, at[3] + _CARD * ahead)
+    for action in range(15):
+        out[at[4] + action] = obs[_COVERED + action]
+    out[at[5] + np.int64(obs[_TABLE + _PLAYERS]) - 2] = 1
+    out[at[6] + np.int64(obs[_TABLE + _SEAT])] = 1
+    out[at[7]] = obs[_TABLE + _DRY_ROADS]
+    out[at[8]] = obs[_TABLE + _LAST_ROUND]
+    out[at[10]] = obs[_TABLE + _ROUND]
+    out[at[11]] = obs[_TABLE + _PILE]
+    for step in range(_STEPS):
+        out[at[12] + step] = obs[_TABLE + _PILE] <= 2 * step
+    out[at[13]] = obs[_TABLE + _WILDS]
+    out[at[14]] = obs[_TABLE + _ROOFS_LEFT]
+    for kind in range(4 * _COLOURS):
+        out[at[15] + kind] = obs[_SUPPLY + kind]
+    for card in range(SEATS):
+        out[at[16] + card] = obs[_BONUS + card]
+
+
+@kernel
+def _byte(value):
+    return np.int8(min(127, max(-127, np.int64(round(value)))))
+
+
+@kernel
+def write_position(desk, g, viewer, drawn, seat_at, table_at, seats, table):
+    """Write the features of a game seen by `viewer` at the end of its turn, int8 (P, S) and (G,), both zero before.
+
+    `drawn`: set of slots whose cards were revealed in this turn; they are empty afterwards. The next turn's gains are
+    written if `seat_at` has offsets for them.
+    """
+    t, p = desk.tables[0], desk.pieces[0]
+    players = np.int64(g.players)
+    next_turn = _SEAT_PARTS if len(seat_at) > _SEAT_PARTS + 1 else np.int64(0)
+    view = view_of(desk, g, viewer)
+    observe(t, g, viewer, desk.seen)
+    for slot in range(8):
+        if (drawn >> slot) & 1:
+            g.display[slot] = -1
+    best, second = NOTHING, NOTHING
+    for turn in range(players):
+        seat = (viewer + turn) % players
+        w, v = desk.weights[seat], desk.views[seat if turn else view]
+        _write_seat(t, desk.seen, turn, seat_at, seats[turn])
+        value = worth(t, p, w, g, seat, v)
+        desk.shares[turn] = value
+        if next_turn:
+            desk.worths[turn] = value + write_next_turn(t, p, w, g, v, seat, seat_at[next_turn:], seats[turn])
+        seats[turn, seat_at[13]] = _byte(_WORTH_UNIT * value)
+        if value > best:
+            best, second = value, best
+        elif value > second:
+            second = value
+    for turn in range(players):
+        value = desk.shares[turn]
+        seats[turn, seat_at[14]] = _byte(_WORTH_UNIT * (value - (second if value == best else best)))
+        if next_turn:
+            rival = NOTHING
+            for other in range(players):
+                if other != turn:
+                    rival = max(rival, desk.worths[other])
+            seats[turn, seat_at[next_turn + LEAD]] = _byte(_WORTH_UNIT * (desk.worths[turn] - rival))
+    _write_table(t, desk.seen, drawn, table_at, table)
+    table[table_at[9]] = _byte(_TURN_UNIT * desk.views[view].turns)
+
+
+@kernel
+def carry_out(t, g, action, drawn):
+    """Apply an action; return the set of slots with revealed cards, `drawn` and new ones."""
+    if action == t.offset[a.KIND_DRAW] or action == t.offset[a.KIND_USE] + a.EXTRA_CARD:
+        token = np.int64(g.token[g.seat])
+        drawn |= 1 << token | 1 << (token + 7) % 8
+    apply(t, g, action)
+    return drawn
+
+
+def _groups(types: int) -> npt.NDArray[np.int64]:
+    """Group actions of one kind for the network; each board action is a kind of its own."""
+    table = a.action_table(types)
+    group = np.array(table.kind_of, np.int64)
+    first = table.offsets[a.KIND_USE]
+    group[first : first + 15] = len(table.sizes) + np.arange(15)
+    return group
+
+
+def _turned(sources: npt.NDArray[np.int64], begin: int, piece: npt.NDArray[np.int64]) -> None:
+    """Permute the entries from `begin` on by `piece`."""
+    sources[begin : begin + len(piece)] = begin + piece
+
+
+def _turning(types: int) -> Turning:
+    """Return the permutations of boards, lines and tokens for each side: the rules are symmetric (rulebook, "Setup").
+
+    Coats of arms and crosswalks follow the quarter turn, and tokens move in the same direction from any side. The
+    display is already relative to the own token.
+    """
+    at = places_of(INPUTS, types)
+    names = [[part.name for part in parts] for parts in (seat_parts(types), table_parts(types))]
+    begin = [dict(zip(words, where, strict=False)) for words, where in zip(names, at, strict=True)]
+    seat, table = (np.tile(np.arange(where[-1]), (4, 1)) for where in at)
+    cells, lines, spaces = np.arange(49).reshape(7, 7), np.arange(_LINES * 8).reshape(2, 7, 8), np.arange(8)
+    for side in range(4):
+        for name in ("built", "superstructures", "coats"):
+            _turned(seat[side], begin[0][name], cells.ravel())
+        _turned(seat[side], begin[0]["empty cells by line"], lines.ravel())
+        _turned(seat[side], begin[0]["token"], spaces)
+        for colour in range(_COLOURS):
+            _turned(table[side], begin[1]["own board by colour"] + 49 * colour, cells.ravel())
+        # The next side becomes the north, so its line from the right becomes a row from the north.
+        cells, spaces = np.rot90(cells), np.roll(spaces, -2)
+        lines = np.stack([lines[1, ::-1], lines[0]])
+    return Turning(begin[0]["token"], np.arange(8) // 2, seat, table)
+
+
+def _interface(types: int) -> dict[str, str]:
+    table = a.action_table(types)
+    return {"actions": repr((table.sizes, table.offsets)), "observation": observation.layout(types).markdown()}
+
+
+for _layout in LAYOUTS:
+    for _word, _stated in (
+        (features.carry_out, carry_out),
+        (features.write_position, write_position),
+        (features.holds, holds),
+    ):
+        _word.belongs_to(_layout, _stated)
+
+INPUTS = NetInputs(
+    types=lambda config: int(config.loaded.types),
+    seat_parts=seat_parts,
+    next_turn_parts=next_turn_parts,
+    table_parts=table_parts,
+    groups=_groups,
+    interface=_interface,
+    layout=layout,
+    score_unit=10.0,
+    score_middle=15.0,
+    turning=_turning,
+)

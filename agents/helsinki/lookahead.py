@@ -1,0 +1,235 @@
+"""Look-ahead of the heuristic: the effect of the next turn on the actions of this one.
+
+`helsinki_env.agents.helsinki.decide` evaluates a turn by the resulting board and hand. Here every promising use of the
+turn is applied to a copy of the own seat, and the best next turn from there is found. It depends on the cards that
+would then be in the display, the spaces within reach, and the tiles that still fit. Opponents' actions in between are
+ignored.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from helsinki_env.agents.helsinki.board import corner_of, tile_gain
+from helsinki_env.agents.helsinki.board_view import NOTHING, judge, look
+from helsinki_env.agents.helsinki.cards import (
+    best_build,
+    build_value,
+    draw_value,
+    hold_pair,
+    judge_cards,
+    release_pair,
+    take_cheapest,
+)
+from helsinki_env.agents.helsinki.cells import near
+from helsinki_env.agents.helsinki.choice import best_of, several
+from helsinki_env.agents.helsinki.decide import decide
+from helsinki_env.engine.bits import bit
+from helsinki_env.engine.kernel import kernel
+from helsinki_env.games.helsinki import actions as a
+from helsinki_env.games.helsinki.bits import CELLS
+from helsinki_env.games.helsinki.state import PHASE_MAIN, PHASE_MOVE, PHASE_PLACE, PHASE_WILD
+
+__all__ = ["decide_ahead"]
+
+
+@kernel
+def _next_turn(t, p, w, g, v, space):
+    """Return the value of the best next turn of a token on `space`, with the hand that it leaves."""
+    judge_cards(t, p, w, g, v, near(space))
+    best = NOTHING
+    for steps in range(1, 4):
+        to = (space + steps) % 8
+        draw = draw_value(t, p, w, g, v, to)
+        for slot in ((to + 7) % 8, to):
+            if g.display[slot] < 0 and g.pile_size > 0:  # not empty, but not yet revealed
+                draw += w.unseen * v.later
+        best = max(best, draw)
+    for steps in range(1, 4):
+        to = (space + steps) % 8
+        build, _ = best_build(t, p, w, g, v, to // 2, near(to), v.meadow, best)
+        best = max(best, build)
+    return best
+
+
+@kernel
+def _draw_ahead(t, p, w, g, v, work, space):
+    """Return the value of drawing next to a space plus that of the best next turn."""
+    work[0] = g
+    later = work[0]
+    hold_pair(t, g, v, space)
+    later.display[(space + 7) % 8] = -1
+    later.display[space] = -1
+    now = v.later
+    v.later = v.later_drawn
+    value = _next_turn(t, p, w, later, v, space) - v.loss_drawn
+    v.later = now
+    release_pair(t, g, v, space)
+    return value
+
+
+@kernel
+def _after_tile(t, p, w, later, u, kind, cells, space):
+    """Return the value of the best next turn with a tile (-1: a wild tile) on some cells.
+
+    `later` is overwritten.
+    """
+    seat = later.seat
+    later.built[seat] |= cells
+    for coat in range(8):
+        if (later.coats[seat] >> coat) & 1 and t.coat_cells[coat] & cells:
+            later.coats[seat] &= ~np.uint8(1 << coat)
+            later.meadow[seat] += 1
+    u.of_built = -1  # a tile of another color may have led to the same board
+    judge(t, w, later, seat, u)
+    look(t, later, seat, u)
+    if kind >= 0:
+        u.tiles[kind // 4] |= cells
+    return _next_turn(t, p, w, later, u, space)
+
+
+@kernel
+def _build_ahead(t, p, w, g, v, u, work, card, space):
+    """Return the value of building a card from the side of a space plus that of the best next turn.
+
+    `u`: a second view, for the board with the new tile. NOTHING if building the card takes a coat.
+    """
+    seat, side, kind = g.seat, space // 2, np.int64(t.kind[card])
+    gain = tile_gain(t, p, w, g, v, card, side)
+    if gain <= NOTHING:
+        return NOTHING
+    work[0] = g
+    later = work[0]
+    number = np.int64(t.number[card]) - 1
+    begin = np.int64(t.colour[card]) * t.variants
+    for i in range(v.held_count):
+        v.spare[i] = v.hand[v.held[i]]
+    v.hand[card] -= 1
+    _, _, taken = take_cheapest(t, v, begin, begin + t.variants, True, number)
+    for i in range(v.held_count):
+        later.hand[seat, v.held[i]] = v.hand[v.held[i]]
+        v.hand[v.held[i]] = v.spare[i]
+    if taken < number:
+        return NOTHING
+    later.supply[kind] -= 1
+    return gain + _after_tile(t, p, w, later, u, kind, v.cells[kind, side], space)
+
+
+@kernel
+def _space_ahead(t, p, w, g, v, u, work, space):
+    """Return the change by the next turn in the value of a turn that is spent from a space."""
+    side, first = space // 2, near(space)
+    judge_cards(t, p, w, g, v, first)
+    plain, _ = best_build(t, p, w, g, v, side, first, v.meadow, NOTHING)
+    plain = max(plain, draw_value(t, p, w, g, v, space))
+    best = NOTHING
+    for i in range(v.held_count):
+        card = v.held[i]
+        if card < t.types - 1:
+            value = build_value(t, p, w, g, v, card, side, first, v.meadow, NOTHING)
+            if value > plain - w.doubt:
+                best = max(best, _build_ahead(t, p, w, g, v, u, work, card, space))
+    return max(best, _draw_ahead(t, p, w, g, v, work, space)) - plain
+
+
+@kernel
+def _moves_ahead(t, p, w, g, v, u, work, mask, values):
+    """MOVE: correct the value of every space; moves that cost a coat get the correction of the best space."""
+    move, token = t.offset[a.KIND_MOVE], np.int64(g.token[g.seat])
+    best, usual = NOTHING, 0.0
+    for steps in range(1, 7):
+        way = move + steps - 1
+        if mask[way]:
+            change = w.ahead * _space_ahead(t, p, w, g, v, u, work, (token + steps) % 8)
+            values[way] += change
+            if values[way] > best:
+                best, usual = values[way], change
+    for action in range(t.offset[a.KIND_USE], t.offset[a.KIND_USE] + 15):
+        values[action] += usual
+
+
+@kernel
+def _main_ahead(t, p, w, g, v, u, work, mask, values):
+    """MAIN: correct the value of drawing and of every promising build; correct board actions like drawing."""
+    draw, build = t.offset[a.KIND_DRAW], t.offset[a.KIND_BUILD]
+    token = np.int64(g.token[g.seat])
+    side, first = token // 2, near(token)
+    usual = w.ahead * (_draw_ahead(t, p, w, g, v, work, token) - draw_value(t, p, w, g, v, token))
+    highest = values[draw]
+    for card in range(t.types - 1):
+        highest = max(highest, values[build + card])
+    values[draw] += usual
+    for action in range(t.offset[a.KIND_USE], t.offset[a.KIND_USE] + 15):
+        values[action] += usual
+    judge_cards(t, p, w, g, v, first)
+    for i in range(v.held_count):
+        card = v.held[i]
+        if card == t.types - 1 or not mask[build + card]:
+            continue
+        change = usual
+        if values[build + card] > highest - w.doubt:
+            value = build_value(t, p, w, g, v, card, side, first, v.meadow, NOTHING)
+            ahead = _build_ahead(t, p, w, g, v, u, work, card, token)
+            if ahead > NOTHING:
+                change = w.ahead * (ahead - value)
+        values[build + card] += change
+
+
+@kernel
+def _placements_ahead(t, p, w, g, v, u, work, mask, values):
+    """PLACE: correct the value of every promising placement by the effect on the next turn."""
+    place, kind = t.offset[a.KIND_PLACE], np.int64(t.kind[g.card])
+    space = np.int64(g.token[g.seat])
+    highest = values[best_of(values, mask, 0, len(mask))]
+    least = 1e9
+    for argument in range(4 * a.ORIENTATIONS * a.LANES):
+        action = place + argument
+        if mask[action] and values[action] > highest - w.doubt:
+            side, piece = argument // (a.ORIENTATIONS * a.LANES), 8 * kind + argument // a.LANES % a.ORIENTATIONS
+            cells = np.int64(t.roofs_mask[piece]) << corner_of(p, v, piece, side, argument % a.LANES)
+            work[0] = g
+            change = w.ahead_place * _after_tile(t, p, w, work[0], u, kind, cells, space)
+            least = min(least, change)
+            values[action] += change
+    for action in range(place, place + 4 * a.ORIENTATIONS * a.LANES):
+        if mask[action] and values[action] <= highest - w.doubt:
+            values[action] += least
+    values[t.offset[a.KIND_USE] + a.ANY_SIDE] += least
+
+
+@kernel
+def _cells_ahead(t, p, w, g, v, u, work, mask, values):
+    """WILD: correct the value of every promising cell by the effect on the next turn."""
+    wild = t.offset[a.KIND_WILD]
+    highest = values[best_of(values, mask, 0, len(mask))]
+    for cell in range(CELLS):
+        if mask[wild + cell]:
+            if values[wild + cell] > highest - w.doubt:
+                work[0] = g
+                space = np.int64(g.token[g.seat])
+                values[wild + cell] += w.ahead_place * _after_tile(t, p, w, work[0], u, -1, bit(cell), space)
+            else:
+                values[wild + cell] = NOTHING
+
+
+@kernel
+def decide_ahead(t, p, w, g, v, u, work, mask, values):
+    """Return the best action as `decide` does, with look-ahead for moves, drawing or building, and placements.
+
+    `u`: a second view, `work`: a record, (1,): scratch.
+    """
+    ahead = w.ahead > 0.0 and not g.last_round
+    chosen = decide(t, p, w, g, v, mask, values, ahead)
+    if not ahead or not several(mask):
+        return chosen
+    if g.phase == PHASE_MOVE:
+        _moves_ahead(t, p, w, g, v, u, work, mask, values)
+    elif g.phase == PHASE_MAIN and not g.only_build:
+        _main_ahead(t, p, w, g, v, u, work, mask, values)
+    elif g.phase == PHASE_PLACE:
+        _placements_ahead(t, p, w, g, v, u, work, mask, values)
+    elif g.phase == PHASE_WILD:
+        _cells_ahead(t, p, w, g, v, u, work, mask, values)
+    else:
+        return chosen
+    return best_of(values, mask, 0, len(mask))

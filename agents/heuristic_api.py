@@ -1,0 +1,181 @@
+"""The heuristic interface: the fast playout policy and position evaluation that each game provides.
+
+Search players, supervised pretraining and the heuristic player are written once for all games. Their kernels call the
+functions below. The dtype of the game record selects the game's implementation (`helsinki_env.engine.overloads`):
+
+- `forget(v, word)`: reset what a view remembers of a game; its random numbers come from the random key `word`, uint64.
+- `recall(w, g, seat, views)`: index, among all views of a search, of the view for a seat's current board. This is the
+  seat's own view, unless there are extra views for boards that occurred before.
+- `decide(t, p, w, g, v, mask, values, every)`: quickly find the best legal action of the seat to move. Writes the value
+  of each legal action to `values`, float64 (ids,). Values are comparable only with each other; all legal actions need
+  a value only if `every` is set.
+- `decide_ahead(t, p, w, g, v, u, work, mask, values)`: the same with look-ahead, as the heuristic plays. `u` is a
+  second view and `work` an array of one record, both scratch.
+- `win_shares(t, p, weights, g, views, lead, lead_growth, shares)`: every seat's win probability, float64 (4,); they sum
+  to 1. `lead` points are one unit of the logistic model in the last turn. `lead_growth` is the growth of that number
+  with the square root of the turns left.
+
+`t` is the record of the component file's tables, `p` that of the guide's `pieces`, `w` the weights. `g` is a game
+reconstructed from the observation of the seat that searches, or a determinization of it in a playout. `v` is a view:
+scratch of a seat, whose `turns` holds the number of turns it has left.
+
+A game defines its heuristic in `agents/<name of the game>/guide.py` as `GUIDE`. A game without one uses random play.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, fields
+from functools import lru_cache
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from helsinki_env.agents.search.settings import Settings
+from helsinki_env.engine.contract import place_of
+from helsinki_env.engine.kernel import kernel
+from helsinki_env.engine.overloads import Rule
+from helsinki_env.engine.playout import pick, player_words
+from helsinki_env.engine.rng import GOLDEN, mix
+from helsinki_env.engine.spec import spec_of
+
+__all__ = ["NOTHING", "Guide", "decide", "decide_ahead", "forget", "guide_of", "recall", "weights_record", "win_shares"]
+
+NOTHING = -1e9
+"""The value of an illegal action."""
+
+
+@kernel
+def _own_view(w, g, seat, views):
+    return np.int64(seat)
+
+
+forget = Rule("forget")
+recall = Rule("recall", _own_view)
+decide = Rule("decide")
+decide_ahead = Rule("decide_ahead")
+win_shares = Rule("win_shares")
+
+
+@dataclass(frozen=True)
+class Guide:
+    """A game's heuristic interface, apart from its kernels.
+
+    Attributes:
+        weights: weights of the heuristic; a frozen dataclass of floats.
+        quick: weights of playouts.
+        pieces: function from a configuration to an array of one record, the lookup data of the kernels.
+        new_views: function from a count to that many blank views, (count,).
+        settings: settings of the search players.
+        not_tuned: names of weights that tuning changes only on request.
+        boards: number of views per seat for boards that `recall` finds again; 0: none.
+        trials: weights of the actions that search players simulate; None: those of playouts.
+    """
+
+    weights: Any
+    quick: Any
+    pieces: Callable[[Any], npt.NDArray[Any]]
+    new_views: Callable[[int], npt.NDArray[Any]]
+    settings: Settings = field(default_factory=Settings)
+    not_tuned: tuple[str, ...] = ()
+    boards: int = 0
+    trials: Any = None
+
+
+@lru_cache(maxsize=8)
+def _weights_dtype(kind: type[Any]) -> np.dtype[Any]:
+    """Return the one dtype object of a class: Numba takes ten times as long to recognize one that is merely equal."""
+    return np.dtype((np.record, [(item.name, np.float64) for item in fields(kind)]))
+
+
+def weights_record(weights: Any) -> npt.NDArray[Any]:
+    """Return weights as an array of one record, shape (1,)."""
+    record = np.zeros(1, _weights_dtype(type(weights)))  # type: ignore[arg-type]  # a type is hashable
+    for item in fields(weights):
+        record[item.name] = getattr(weights, item.name)
+    return record
+
+
+# The interface for games without a heuristic: random play.
+
+
+@dataclass(frozen=True)
+class NoWeights:
+    """Random play has no weights.
+
+    Attributes:
+        nothing: a placeholder, because records cannot be empty.
+    """
+
+    nothing: float = 0.0
+
+
+#: View of a seat that plays at random: a number unique to the view, and the state of its random stream.
+_CHANCE = np.dtype((np.record, [("first", np.uint64), ("word", np.uint64), ("turns", np.float64)]))
+
+
+@kernel
+def _start_anew(v, word):
+    v.word = mix(v.first ^ word)
+
+
+@kernel
+def _decide_by_chance(t, p, w, g, v, mask, values, every):
+    for action in range(len(mask)):
+        values[action] = 0.0 if mask[action] else NOTHING
+    v.word += GOLDEN
+    return pick(mask, mix(v.word))
+
+
+@kernel
+def _decide_once(t, p, w, g, v, u, work, mask, values):
+    return _decide_by_chance(t, p, w, g, v, mask, values, True)
+
+
+@kernel
+def _share_by_place(t, p, weights, g, views, lead, lead_growth, shares):
+    """Write win probabilities: the leading seats share the win; an unfinished game counts by its current ranks."""
+    winners = 0
+    for seat in range(g.players):
+        winners += place_of(t, g, seat) == 0
+    for seat in range(g.players):
+        shares[seat] = 1.0 / winners if place_of(t, g, seat) == 0 else 0.0
+
+
+forget.belongs_to(_CHANCE, _start_anew)
+
+
+def _chance_views(count: int) -> npt.NDArray[Any]:
+    """Return views with different random streams: seats with the same stream would all play alike."""
+    views = np.zeros(count, _CHANCE)
+    views["first"] = views["word"] = player_words(count)
+    return views
+
+
+@lru_cache(maxsize=8)
+def _by_chance(dtype: np.dtype[Any]) -> Guide:
+    """Return the random-play guide for the record dtype of a game without a heuristic."""
+    for rule, stated in (
+        (decide, _decide_by_chance),
+        (decide_ahead, _decide_once),
+        (win_shares, _share_by_place),
+    ):
+        rule.belongs_to(dtype, stated)
+    nothing = np.zeros(1, np.dtype((np.record, [("nothing", np.float64)])))
+    # All actions look equal to random play: search all of them, lower the weight of rarely tried ones, and
+    # search until the result cannot change.
+    settings = Settings(turns=1e9, arms=1e9, explore=2.0, widen=1.0, widen_others=1.0, catch_up=1.0)
+    return Guide(NoWeights(), NoWeights(), lambda config: nothing, _chance_views, settings)
+
+
+def guide_of(config: Any) -> Guide:
+    """Return the guide of a configuration's game."""
+    spec = spec_of(config)
+    module = f"helsinki_env.agents.{spec.name}.heuristic_api"
+    if find_spec(f"helsinki_env.agents.{spec.name}") is None or find_spec(module) is None:
+        return _by_chance(spec.new_states(config, 0).dtype)
+    guide: Guide = import_module(module).GUIDE
+    return guide

@@ -1,0 +1,83 @@
+"""A plain network as a player, and that player by name."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from helsinki_env.agents.mlp.network import PlainNetwork
+from helsinki_env.agents.net.checkpoint import load_network
+from helsinki_env.agents.net.description import CheckpointError
+from helsinki_env.agents.net.make import check_games, network_path
+from helsinki_env.agents.net.measured import warn_unmeasured
+from helsinki_env.agents.net.player import chunked
+from helsinki_env.agents.net.pytorch import one_thread
+from helsinki_env.engine.arrays import action_masks
+from helsinki_env.utils.extras import needs
+
+with needs("train"):
+    import torch
+
+__all__ = ["PlainPlayer", "make"]
+
+
+class PlainPlayer:
+    """Plays the decision that a network prefers.
+
+    Args:
+        network: the network, on its device; it is put into its playing state.
+        name: how the player is called.
+        fast: compute in bfloat16.
+    """
+
+    def __init__(self, network: PlainNetwork, name: str = "plain", fast: bool = False) -> None:
+        self.network, self.name, self.fast = network.eval(), name, fast
+        self._device = network.present.device
+
+    def act(
+        self, observation: npt.NDArray[np.int8], mask: npt.NDArray[np.int8], words: npt.NDArray[np.uint64]
+    ) -> npt.NDArray[np.int64]:
+        """Return one legal decision for each row, int64 (B,); see `helsinki_env.agents.base.Player`."""
+        mask = action_masks("mask", mask, len(observation))
+        actions: npt.NDArray[np.int64] = np.argmax(mask, axis=1)
+        asked = np.flatnonzero(mask.sum(axis=1, dtype=np.int64) > 1)  # the others have no choice
+        if len(asked):
+            liked = np.where(mask[asked] != 0, self.logits(observation[asked]), -np.inf)
+            actions[asked] = np.argmax(liked, axis=1)
+        return actions
+
+    @torch.no_grad()
+    def logits(self, observation: npt.NDArray[np.int8]) -> npt.NDArray[np.float32]:
+        """Return the logit of every decision, float32 (B, A); each row on its own, whatever it is asked with."""
+        parts = []
+        with one_thread(), torch.autocast(self._device.type, torch.bfloat16, enabled=self.fast):
+            for rows in chunked(len(observation)):
+                said = self.network(torch.from_numpy(observation[rows]).to(self._device))
+                parts.append(said.logits.cpu().numpy())
+        found: npt.NDArray[np.float32] = np.concatenate(parts)[: len(observation)]
+        return found
+
+
+def make(argument: str, config: Any) -> PlainPlayer:
+    """Return the player of a plain network.
+
+    Args:
+        argument: path of a checkpoint (``*.safetensors``) or of the folder of a training run.
+        config: the games it shall play.
+
+    Raises:
+        CheckpointError: if there is no such network, or it does not fit the games.
+    """
+    if not argument:
+        raise CheckpointError(
+            "player plain: no such network comes with the package; train one with 'helsinki train --preset card' and "
+            "play it as plain:FOLDER"
+        )
+    path: Path = network_path(argument)
+    network, description = load_network(path, PlainNetwork)
+    check_games(path, description, config)
+    warn_unmeasured(f"plain:{argument}", path, description, config)
+    return PlainPlayer(network, f"plain:{argument}")

@@ -1,0 +1,1 @@
+"""Speed benchmark of the environments: what ``helsinki bench`` measures."""

@@ -1,0 +1,406 @@
+"""Speed measurements that work with any version of the project, and the process that runs them.
+
+All games are uniformly random legal play, except for the search players. A measurement is prepared once, which includes
+compilation, and can then be repeated: it takes a time in seconds and returns actions per second.
+
+    PYTHONPATH=CHECKOUT python -P measures.py
+
+measures the project of a checkout. For each JSON request line (see `Asked` and `ROWS`) it writes a line with the rate,
+or with the reason why there is none. It uses only long-standing public names of the project and imports them on demand.
+A version that lacks a name loses only the rows that need it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import statistics
+import sys
+import time
+from collections.abc import Callable, Sequence
+from functools import partial
+from importlib import import_module
+from typing import Any, NamedTuple, TextIO
+
+import numpy as np
+
+__all__ = ["ROWS", "Asked", "Row", "choosing", "guided", "median_rate", "playing", "playouts"]
+__all__ += ["row_of", "split_rates", "stepping", "thinking"]
+
+#: Steps before timing starts, so that the games of a batch are in different phases.
+_MIXED = 128
+#: Games that the heuristic plays to the end between two clock checks.
+_GUIDED = 256
+#: A search player is queried for one in this many actions of a game, with an offset that grows with each repetition.
+_EVERY = 5
+
+#: Takes seconds, returns actions per second.
+Rate = Callable[[float], float]
+#: As `Rate`, for the environment alone and including action selection.
+Rates = Callable[[float], tuple[float, float]]
+
+
+def median_rate(run: Callable[[], int], seconds: float) -> float:
+    """Return the median of counts per second over periods of at least a tenth of `seconds`."""
+    run()
+    rates: list[float] = []
+    end = time.perf_counter() + seconds
+    while time.perf_counter() < end or len(rates) < 3:
+        start, count = time.perf_counter(), 0
+        while time.perf_counter() - start < seconds / 10:
+            count += run()
+        rates.append(count / (time.perf_counter() - start))
+    return statistics.median(rates)
+
+
+def split_rates(choose: Callable[[], object], step: Callable[[], int], seconds: float) -> tuple[float, float]:
+    """Return median actions per second, (step alone, with action selection), from one run that times both."""
+    alone: list[float] = []
+    both: list[float] = []
+    choose()
+    step()
+    clock = time.perf_counter
+    end = clock() + seconds
+    while clock() < end or len(alone) < 3:
+        stepping, choosing, count = 0.0, 0.0, 0
+        while stepping + choosing < seconds / 10:
+            begin = clock()
+            choose()
+            middle = clock()
+            count += step()
+            stepping += clock() - middle
+            choosing += middle - begin
+        alone.append(count / stepping)
+        both.append(count / (stepping + choosing))
+    return statistics.median(alone), statistics.median(both)
+
+
+def stepping(env: Any) -> Rates:
+    """Prepare steps of a batch, of all seats or of one learning seat."""
+    from helsinki_env.engine.playout import choose_uniformly, player_words
+
+    words, actions = player_words(env.num_envs, 1), np.zeros(env.num_envs, np.int64)
+    last = {"obs": env.reset(seed=0)[0]}
+
+    def choose() -> None:
+        choose_uniformly(last["obs"]["action_mask"], words, actions)
+
+    def step() -> int:
+        last["obs"] = env.step(actions)[0]
+        return len(actions)
+
+    for _ in range(_MIXED):
+        choose()
+        step()
+    return partial(split_rates, choose, step)
+
+
+def playing(env: Any) -> Rates:
+    """Prepare games of any PettingZoo environment with action masks, in a typical user loop."""
+    env.reset(seed=0)
+    uniform = np.random.default_rng(0).random(4096).tolist()
+    count = 0
+
+    def play() -> tuple[int, float]:
+        """Play up to 200 steps; return the number of steps and the time for action selection."""
+        nonlocal count
+        choosing, steps = 0.0, 0
+        clock = time.perf_counter
+        for _ in range(200):
+            observation, _, terminated, truncated, _ = env.last()
+            if terminated or truncated:
+                env.reset()
+                continue
+            begin = clock()
+            legal = observation["action_mask"].nonzero()[0]
+            action = legal[int(uniform[count & 4095] * len(legal))]
+            count += 1
+            choosing += clock() - begin
+            env.step(action)
+            steps += 1
+        return steps, choosing
+
+    def rates(seconds: float) -> tuple[float, float]:
+        alone: list[float] = []
+        both: list[float] = []
+        end = time.perf_counter() + seconds
+        while time.perf_counter() < end or len(alone) < 3:
+            steps, choosing, begin = 0, 0.0, time.perf_counter()
+            while not steps or time.perf_counter() - begin < seconds / 10:
+                more, used = play()
+                steps, choosing = steps + more, choosing + used
+            spent = time.perf_counter() - begin
+            alone.append(steps / (spent - choosing))
+            both.append(steps / spent)
+        return statistics.median(alone), statistics.median(both)
+
+    play()
+    return rates
+
+
+def playouts(env: Any) -> Rate:
+    """Prepare random playouts of a batch to the end, in compiled code."""
+    from helsinki_env.engine.playout import play_out, player_words
+
+    ids = env.reset(seed=0)[0]["action_mask"].shape[1]
+    words, tables = player_words(env.num_envs, 1), env.config.tables[0]
+
+    def run() -> int:
+        return play_out(tables, env.states.copy(), words, ids)
+
+    return partial(median_rate, run)
+
+
+def _players(name: str) -> Any:
+    """Return a module of the players; revisions before the package held them had it at the top."""
+    try:
+        return import_module(f"helsinki_env.agents.{name}")
+    except ModuleNotFoundError:
+        return import_module(f"agents.{name}")
+
+
+def guided(env: Any) -> Rate:
+    """Prepare games that the heuristic plays to the end in compiled code, as in the search players."""
+    play_out_guided = _players("heuristic.playouts").play_out_guided
+
+    env.reset(seed=0)
+    begin = 0
+
+    def run() -> int:
+        nonlocal begin
+        some = env.states[begin : begin + _GUIDED].copy()
+        begin = (begin + _GUIDED) % env.num_envs
+        return int(play_out_guided(env.config, some))
+
+    return partial(median_rate, run)
+
+
+def choosing(env: Any) -> Rate:
+    """Prepare the sampling of random legal actions for a batch whose games are in different phases."""
+    from helsinki_env.engine.playout import choose_uniformly, player_words
+
+    words, actions = player_words(env.num_envs, 1), np.zeros(env.num_envs, np.int64)
+    mask = env.reset(seed=0)[0]["action_mask"]
+    for _ in range(_MIXED):
+        mask = env.step(choose_uniformly(mask, words))[0]["action_mask"]
+
+    def run() -> int:
+        choose_uniformly(mask, words, actions)
+        return len(actions)
+
+    return partial(median_rate, run)
+
+
+def _random_lines(first: Any, games: int) -> list[list[int]]:
+    """Return random legal actions from the start of a game to its end, for each of some games."""
+    rng, lines = random.Random(0), []
+    for _ in range(games):
+        game, line = first.clone(), []
+        while not game.done:
+            line.append(int(rng.choice(game.legal_actions())))
+            game.step(line[-1])
+        lines.append(line)
+    return lines
+
+
+def stepping_one(first: Any) -> Rate:
+    """Prepare `Game.step`, one game after another."""
+    lines = _random_lines(first, 5)
+
+    def run() -> int:
+        for line in lines:
+            step = first.clone().step
+            for action in line:
+                step(action)
+        return sum(map(len, lines))
+
+    return partial(median_rate, run)
+
+
+def masking_one(first: Any) -> Rate:
+    """Prepare `Game.legal_mask` after an action."""
+    games = [first.clone()]
+    for action in _random_lines(first, 1)[0]:
+        games.append(games[-1].clone())
+        games[-1].step(action)
+
+    def run() -> int:
+        for game in games:
+            game.legal_mask()
+        return len(games)
+
+    return partial(median_rate, run)
+
+
+def thinking(player: Any, first: Any, line: Sequence[int] = (), every: int = 1, turn: int = 0) -> Callable[[], float]:
+    """Prepare actions of a search player.
+
+    Args:
+        player: the player.
+        first: the game in its initial state.
+        line: actions of the game; by default, the player's own.
+        every: query the player for one in this many actions with a choice.
+        turn: offset of these actions.
+
+    Returns:
+        A function that plays the game and returns actions with a choice per second.
+    """
+    decide = _players("base").decide
+
+    def rate() -> float:
+        game, spent, asked, choices, number = first.clone(), 0.0, 0, 0, 0
+        while not game.done:
+            action = line[number] if line else -1
+            if len(game.legal_actions()) < 2:
+                action = int(game.legal_actions()[0])
+            else:
+                if choices % every == turn % every:
+                    begin = time.perf_counter()
+                    decision = decide(player, game, number)
+                    spent += time.perf_counter() - begin
+                    asked += 1
+                    action = action if line else decision
+                choices += 1
+            game.step(action)
+            number += 1
+        return asked / spent
+
+    decide(player, first)  # compiles
+    return rate
+
+
+class Asked(NamedTuple):
+    """A measurement request.
+
+    Attributes:
+        row: a key of `ROWS`, or the name of a player.
+        game: the name of the game.
+        games: batch size of the rows with batches.
+        threads: number of threads of the multithreaded row.
+        line: actions of a game with seed 0 to its end, along which players are queried.
+        turn: number of previous repetitions.
+        seconds: measurement time; search players may exceed it.
+    """
+
+    row: str
+    game: str
+    games: int
+    threads: int
+    line: list[int]
+    turn: int
+    seconds: float
+
+
+class Row(NamedTuple):
+    """A kind of measurement.
+
+    Attributes:
+        name: description for users.
+        prepare: prepares the measurement.
+        single: whether it measures one game at a time.
+        threaded: whether it uses several threads.
+    """
+
+    name: str
+    prepare: Callable[[Asked], Rate]
+    single: bool = False
+    threaded: bool = False
+
+
+def _named(asked: Asked, name: str) -> Any:
+    """Return a public, game-specific name of the package; AttributeError if it does not exist."""
+    return getattr(import_module("helsinki_env"), asked.game.capitalize() + name)
+
+
+def _batch(asked: Asked, **options: Any) -> Any:
+    return _named(asked, "VectorEnv")(asked.games, **options)
+
+
+def _alone(rates: Rates) -> Rate:
+    return lambda seconds: rates(seconds)[0]
+
+
+def _raw(asked: Asked) -> Any:
+    return import_module(f"helsinki_env.{asked.game}_v0").raw_env()
+
+
+def _first(asked: Asked) -> Any:
+    env = _raw(asked)
+    env.reset(seed=0)
+    return env.game
+
+
+def _threaded(asked: Asked) -> Rate:
+    return _alone(stepping(_batch(asked, num_threads=asked.threads)))
+
+
+def _seat(asked: Asked) -> Rate:
+    return _alone(stepping(_named(asked, "SeatVectorEnv")(asked.games, opponents="random")))
+
+
+def _player(asked: Asked) -> Rate:
+    make_player = _players("registry").make_player
+
+    first = _first(asked)
+    every = _EVERY if asked.line else 1
+    rate = thinking(make_player(asked.row, first.config), first, asked.line, every, asked.turn)
+    return lambda seconds: rate()
+
+
+ROWS = {
+    "env": Row("vector env: step + mask + observation", lambda asked: _alone(stepping(_batch(asked)))),
+    "views": Row("vector env, copy=False", lambda asked: _alone(stepping(_batch(asked, copy=False)))),
+    "four": Row("vector env, four players", lambda asked: _alone(stepping(_batch(asked, num_players=4)))),
+    "threads": Row("vector env, several threads", _threaded, threaded=True),
+    "seat": Row("seat env: decisions of the learner", _seat),
+    "playouts": Row("random playouts", lambda asked: playouts(_batch(asked))),
+    "choice": Row("uniform choice", lambda asked: choosing(_batch(asked))),
+    "guided": Row("playouts by the heuristic", lambda asked: guided(_batch(asked))),
+    "aec": Row("AEC, raw", lambda asked: _alone(playing(_raw(asked))), single=True),
+    "step": Row("Game.step", lambda asked: stepping_one(_first(asked)), single=True),
+    "mask": Row("Game.legal_mask after a step", lambda asked: masking_one(_first(asked)), single=True),
+}
+"""Rows of a comparison by key, with two players unless the name says otherwise."""
+
+
+def row_of(key: str) -> Row:
+    """Return a row by its key: one of `ROWS`, or a player."""
+    return ROWS.get(key) or Row(f"{key}, decisions with a choice", _player, single=True)
+
+
+def _answer(asked: Asked, prepared: dict[tuple[str, str], Rate]) -> dict[str, Any]:
+    """Run a measurement; reuse a preparation for the same row and discard one for another row."""
+    key = asked.row, asked.game
+    try:
+        if key not in prepared:
+            prepared.clear()
+            prepared[key] = row_of(asked.row).prepare(asked)
+        return {"rate": prepared[key](asked.seconds)}
+    except Exception as problem:
+        return _reason(problem)
+
+
+def _reason(problem: Exception) -> dict[str, Any]:
+    return {"why": f"{type(problem).__name__}: {' '.join(str(problem).split())}"}
+
+
+def _serve(questions: TextIO, answers: TextIO) -> None:
+    """Answer requests until the input ends; the first answer names the package that is measured."""
+
+    def say(answer: dict[str, Any]) -> None:
+        print(json.dumps(answer), file=answers, flush=True)
+
+    try:
+        say({"package": import_module("helsinki_env").__file__})
+    except Exception as problem:
+        return say(_reason(problem))
+    prepared: dict[tuple[str, str], Rate] = {}
+    for line in questions:
+        say(_answer(Asked(**json.loads(line)), prepared))
+
+
+if __name__ == "__main__":
+    with os.fdopen(os.dup(1), "w") as channel:
+        os.dup2(2, 1)  # other output must not mix with the answers
+        _serve(sys.stdin, channel)

@@ -1,0 +1,193 @@
+"""Compare the project's speed with an earlier revision by paired measurements.
+
+The speed of a machine varies over time. Two processes therefore run in parallel, one for each revision. Each row is
+measured in the order A, B, B, A within seconds, so slow changes affect both alike. These measurements form a pair. The
+next pair uses new processes, because memory layout is random too, and starts with the other revision. A row reports the
+median, minimum and maximum of the ratios of its pairs. The interval for the median comes from order statistics and
+assumes only that pairs are independent.
+"""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import helsinki_env
+from helsinki_env.agents.base import decide
+from helsinki_env.agents.registry import make_player
+from helsinki_env.bench.checkout import ROOT, Checkout, described
+from helsinki_env.bench.measures import ROWS, Asked, row_of
+from helsinki_env.bench.speed import machine
+from helsinki_env.bench.workers import Worker
+from helsinki_env.engine.spec import spec_of
+
+__all__ = ["Compared", "Comparison", "interval"]
+
+#: Seconds for each row during warm-up, when only compilation matters.
+_GLANCE = 0.01
+
+
+def interval(values: Sequence[float], confidence: float = 0.95) -> tuple[float, float] | None:
+    """Return a confidence interval for the population median, None if there are too few values (6 suffice for 95%).
+
+    It extends from the kth smallest to the kth largest value. k is the largest number for which fewer than k heads in n
+    coin flips, for n values, are sufficiently rare (an inverted sign test).
+    """
+    ordered, throws, fewer, k = sorted(values), len(values), 0, 0
+    while 2 * (fewer + math.comb(throws, k)) <= (1 - confidence) * 2**throws:
+        fewer += math.comb(throws, k)
+        k += 1
+    return (ordered[k - 1], ordered[-k]) if k else None
+
+
+def _summary(ratios: Sequence[float]) -> dict[str, Any]:
+    """Return summary statistics of ratios, or an empty dict without ratios."""
+    if not ratios:
+        return {}
+    found = {"median": statistics.median(ratios), "lowest": min(ratios), "highest": max(ratios)}
+    return {**found, "interval_95": interval(ratios)}
+
+
+@dataclass
+class Compared:
+    """A row of the comparison.
+
+    Attributes:
+        game: the name of the game.
+        row: key of the measurement, as for `measures.row_of`.
+        name: description for users.
+        games: batch size.
+        threads: number of threads for a step.
+        rates: actions per second in each pair, of the running project (now) and the other revision (then).
+        lacks: reason why a revision cannot be measured.
+    """
+
+    game: str
+    row: str
+    name: str
+    games: int
+    threads: int
+    rates: dict[str, list[float]] = field(default_factory=lambda: {"now": [], "then": []})
+    lacks: dict[str, str] = field(default_factory=dict)
+
+    def against(self, other: list[float]) -> list[float]:
+        """Return the speed ratio of the running project to other rates, pair by pair."""
+        return [one / two for one, two in zip(self.rates["now"], other, strict=False)]
+
+    def data(self) -> dict[str, Any]:
+        """Return the row as plain data for JSON, with statistics of the rates."""
+        medians = {f"{side}_median": statistics.median(rates) for side, rates in self.rates.items() if rates}
+        ratios = self.against(self.rates["then"])
+        return {**self.__dict__, **medians, "ratios": ratios, **_summary(ratios)}
+
+
+class Comparison:
+    """A comparison and its results so far.
+
+    Args:
+        checkout: the other revision.
+        configs: the default configuration of each game.
+        rows: measurements: keys of `measures.ROWS` or names of players.
+        games: batch size.
+        threads: number of threads of the multithreaded row.
+        seconds: for each row, pair and revision.
+
+    Attributes:
+        rows: one for each game and key.
+        pairs: number of complete pairs.
+    """
+
+    def __init__(
+        self, checkout: Checkout, configs: Sequence[Any], rows: Sequence[str], games: int, threads: int, seconds: float
+    ) -> None:
+        self.checkout, self.pairs, self._revision = checkout, 0, described()
+        self._asked = Asked("", "", games, threads, [], 0, seconds)
+        self._lines: dict[str, list[int]] = {}
+        self.rows: list[Compared] = []
+        for config in configs:
+            game = spec_of(config).name
+            self._lines[game] = _line(config) if set(rows) - set(ROWS) else []
+            for key in rows:
+                row = row_of(key)
+                shape = 1 if row.single else games, threads if row.threaded else 1
+                self.rows.append(Compared(game, key, row.name, *shape))
+
+    def warm(self, advance: Callable[[int], None]) -> None:
+        """Compile the measured code and detect missing rows; `advance` is called after each row."""
+        with self._workers() as workers:
+            for row in self.rows:
+                self._measure(row, workers, ("then", "now"), _GLANCE)
+                row.rates = {"now": [], "then": []}
+                advance(1)
+
+    def measure_pair(self, advance: Callable[[int], None]) -> None:
+        """Measure a pair; `advance` is called after each row."""
+        with self._workers() as workers:
+            for place, row in enumerate(self.rows):
+                sides = ("now", "then") if (self.pairs + place) % 2 else ("then", "now")
+                self._measure(row, workers, (*sides, *reversed(sides)), self._asked.seconds / 2)
+                advance(1)
+        self.pairs += 1
+
+    @contextmanager
+    def _workers(self) -> Iterator[dict[str, Worker]]:
+        cache = self.checkout.scratch / "kernels"
+        with Worker(ROOT) as now, Worker(self.checkout.folder, cache) as then:
+            yield {"now": now, "then": then}
+
+    def _measure(self, row: Compared, workers: dict[str, Worker], order: Sequence[str], seconds: float) -> None:
+        """Measure a row in both processes in the given order, and average each revision's rates."""
+        asked = self._asked._replace(
+            row=row.row, game=row.game, line=self._lines[row.game], turn=self.pairs, seconds=seconds
+        )
+        found: dict[str, list[float]] = {"now": [], "then": []}
+        for side in order:
+            if side not in row.lacks:
+                answer = workers[side].ask(asked)
+                if isinstance(answer, str):
+                    row.lacks[side] = answer
+                else:
+                    found[side].append(answer)
+        for side, rates in found.items():
+            if side not in row.lacks:
+                row.rates[side].append(statistics.mean(rates))
+
+    def within(self) -> list[dict[str, Any]]:
+        """Return ratios within the running project: several threads to one, and other games to the first."""
+        rows = {(row.game, row.row): row for row in self.rows}
+        pairs = []
+        first = self.rows[0].game
+        for (game, key), row in rows.items():
+            title = row.game.capitalize()
+            if row.threads > 1 and (game, "env") in rows:
+                pairs.append((f"{title}: {row.threads} threads to one", row, rows[game, "env"]))
+            elif game != first and (first, key) in rows and key in ROWS:
+                pairs.append((f"{title} to {first.capitalize()}: {row.name}", row, rows[first, key]))
+        return [{"name": name, **_summary(row.against(other.rates["now"]))} for name, row, other in pairs]
+
+    def data(self) -> dict[str, Any]:
+        """Return all results as plain data for JSON."""
+        return {
+            "helsinki_env": helsinki_env.__version__,
+            "machine": machine(),
+            "revision": self._revision,
+            "against": {"revision": self.checkout.commit, "date": self.checkout.date},
+            "pairs": self.pairs,
+            "seconds": self._asked.seconds,
+            "rows": [row.data() for row in self.rows],
+            "within": self.within(),
+        }
+
+
+def _line(config: Any) -> list[int]:
+    """Return the actions of a game of the heuristic against itself, with seed 0."""
+    game, player = spec_of(config).game(config, seed=0), make_player("heuristic", config)
+    line: list[int] = []
+    while not game.done:
+        line.append(int(decide(player, game, len(line))))
+        game.step(line[-1])
+    return line

@@ -1,0 +1,245 @@
+"""Measure the environment's speed on this machine: actions per second, and the ratio to a baseline of the same run.
+
+Machines are shared, throttled and noisy, so an absolute figure says little about the code. The baseline is a compiled
+loop that only writes 1 KB of observation and a mask for each step. Any environment of this size must write about as
+much, and the baseline is the same for every game. Every figure is the median of repeated measurements of uniformly
+random legal play. The exceptions are the search players at the end, which play their own games.
+"""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import helsinki_env
+from helsinki_env.agents.registry import make_player
+from helsinki_env.bench.measures import guided, median_rate, playing, playouts, split_rates, stepping, thinking
+from helsinki_env.engine import loops
+from helsinki_env.engine.kernel import kernel
+from helsinki_env.engine.playout import choose_uniformly, player_words
+from helsinki_env.engine.spec import spec_of, usual_spec
+from helsinki_env.engine.states import copy_states
+from helsinki_env.envs.aec import GameAECEnv
+from helsinki_env.envs.call_order import OrderEnforced
+from helsinki_env.envs.threads import Slices
+from helsinki_env.envs.vector import GameVectorEnv
+from helsinki_env.utils.machine import processors
+
+__all__ = ["Measurement", "machine", "run_benchmark"]
+
+_YARD_BYTES, _YARD_MASK = 1024, 554
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """A row of the benchmark.
+
+    Attributes:
+        name: description of the measurement.
+        batch: number of games in the batch.
+        threads: number of threads for a step.
+        per_second: actions per second of the environment alone (clone: games copied per second; search players: their
+            own actions).
+        with_choosing: the same including the sampling of random legal actions, None if it is not measured separately.
+        ratio: `per_second` divided by the baseline's steps per second on one thread.
+    """
+
+    name: str
+    batch: int
+    threads: int
+    per_second: float
+    with_choosing: float | None
+    ratio: float
+
+
+@kernel
+def _write_rows(observations: Any, masks: Any, value: int) -> None:
+    for b in range(len(observations)):
+        for i in range(observations.shape[1]):
+            observations[b, i] = value
+        for i in range(masks.shape[1]):
+            masks[b, i] = value
+
+
+def yardstick(batch: int, seconds: float) -> float:
+    """Return steps per second of the baseline on one thread; it is the same for every game."""
+    observations = np.zeros((batch, _YARD_BYTES), np.int8)
+    masks = np.zeros((batch, _YARD_MASK), np.int8)
+
+    def run() -> int:
+        _write_rows(observations, masks, 1)
+        return batch
+
+    return median_rate(run, seconds)
+
+
+def _kernel_row(config: Any, batch: int, threads: int, seconds: float) -> tuple[float, float]:
+    """Measure step and mask only, on raw records; finished games are reset in the same pass."""
+    spec, slices = spec_of(config), Slices(threads)
+    tables, states = config.tables[0], spec.new_states(config, batch)
+    spec.apply_setup(states, config)
+    seeds, streams = np.zeros(batch, np.uint64), np.arange(batch, dtype=np.uint64)
+    episodes, masks = np.zeros(batch, np.uint64), np.zeros((batch, spec.ids(config)), np.int8)
+    loops.batch_deal(tables, states, seeds, streams, episodes)
+    loops.batch_mask(tables, states, masks)
+    words, actions = player_words(batch, 1), np.zeros(batch, np.int64)
+
+    def part(begin: int, end: int) -> None:
+        loops.batch_step(tables, states[begin:end], actions[begin:end], masks[begin:end])
+
+    def step() -> int:
+        slices.run(part, batch)
+        over = np.flatnonzero(states["done"])
+        if len(over):
+            fresh = states[over]
+            episodes[over] += np.uint64(1)
+            loops.batch_deal(tables, fresh, seeds[over], streams[over], episodes[over])
+            states[over] = fresh
+            first = masks[over]
+            loops.batch_mask(tables, fresh, first)
+            masks[over] = first
+        return batch
+
+    def choose() -> None:
+        choose_uniformly(masks, words, actions)
+
+    try:
+        return split_rates(choose, step, seconds)
+    finally:
+        slices.close()
+
+
+def _vector_row(config: Any, batch: int, threads: int, seconds: float, copy: bool = True) -> tuple[float, float]:
+    env = GameVectorEnv(batch, config, num_threads=threads, copy=copy)
+    try:
+        return stepping(env)(seconds)
+    finally:
+        env.close()
+
+
+def _aec_row(config: Any, wrapped: bool, seconds: float) -> tuple[float, float]:
+    return playing(OrderEnforced(GameAECEnv(config)) if wrapped else GameAECEnv(config))(seconds)
+
+
+def _clone_row(config: Any, batch: int, seconds: float) -> tuple[float, float]:
+    """Return games cloned per second, and the ratio of that throughput to a plain copy of as many bytes."""
+    env = GameVectorEnv(batch, config)
+    env.reset(seed=0)
+    target = copy_states(env.states)
+    raw, plain = np.zeros(target.nbytes, np.uint8), np.zeros(target.nbytes, np.uint8)
+
+    def clone() -> int:
+        copy_states(env.states, target)
+        return batch
+
+    def copy() -> int:
+        np.copyto(plain, raw)
+        return batch
+
+    rate = median_rate(clone, seconds)
+    return rate, rate / median_rate(copy, seconds)
+
+
+def _heuristic_row(config: Any, batch: int, seconds: float) -> float:
+    """Return actions per second of the heuristic alone, in games against itself on the vector environment."""
+    env = GameVectorEnv(batch, config)
+    player, words, actions = make_player("heuristic", env.config), np.zeros(batch, np.uint64), np.zeros(batch, np.int64)
+    last = {"obs": env.reset(seed=0)[0]}
+
+    def think() -> int:
+        actions[:] = player.act(last["obs"]["observation"], last["obs"]["action_mask"], words)
+        return batch
+
+    def step() -> None:
+        last["obs"] = env.step(actions)[0]
+
+    try:
+        think()
+        return split_rates(step, think, seconds)[0]
+    finally:
+        env.close()
+
+
+def run_benchmark(
+    batches: tuple[int, ...] = (1, 64, 1024, 4096),
+    threads: tuple[int, ...] = (1, 2),
+    seconds: float = 1.0,
+    players: tuple[str, ...] = ("mc:200", "ismcts:400"),
+    report: Callable[[Measurement], None] | None = None,
+    config: Any = None,
+) -> dict[str, Any]:
+    """Measure everything; return machine, versions, baseline and rows as plain data for JSON.
+
+    Args:
+        batches: batch sizes.
+        threads: numbers of threads.
+        seconds: time for each row.
+        players: players that play a whole game each, regardless of the time.
+        report: called with each row as soon as it is available.
+        config: game configuration; by default, that of the default game.
+    """
+    config = usual_spec().config() if config is None else config
+    yard = yardstick(4096, seconds)
+    rows: list[Measurement] = []
+
+    def add(name: str, batch: int, used: int, alone: float, both: float | None) -> None:
+        rows.append(Measurement(name, batch, used, alone, both, alone / yard))
+        if report is not None:
+            report(rows[-1])
+
+    for name, row in (("kernel: step + mask", _kernel_row), ("vector env: step + mask + observation", _vector_row)):
+        for batch in batches:
+            for count in threads:
+                if batch >= 2 * count or count == 1:
+                    add(name, batch, count, *row(config, batch, count, seconds))
+    for count in threads:
+        if (largest := max(batches)) >= 2 * count:
+            add("vector env, copy=False", largest, count, *_vector_row(config, largest, count, seconds, copy=False))
+    add("AEC, raw", 1, 1, *_aec_row(config, False, seconds))
+    add("AEC, wrapped", 1, 1, *_aec_row(config, True, seconds))
+    for batch in batches:
+        rate, share = _clone_row(config, batch, seconds)
+        add(f"clone ({share:.0%} of a plain memory copy)", batch, 1, rate, None)
+    for batch in batches:
+        add("random playout in the kernel", batch, 1, playouts(GameVectorEnv(batch, config))(seconds), None)
+    largest = max(batches)
+    add("playout by the heuristic in the kernel", largest, 1, guided(GameVectorEnv(largest, config))(seconds), None)
+    add("heuristic, its decisions on the vector env", largest, 1, _heuristic_row(config, largest, seconds), None)
+    for player in players:
+        rate = thinking(make_player(player, config), spec_of(config).game(config, seed=0))()
+        add(f"{player}, decisions with a choice ({1000 / rate:,.1f} ms each)", 1, 1, rate, None)
+    return {
+        "helsinki_env": helsinki_env.__version__,
+        "machine": machine(),
+        "game": spec_of(config).name,
+        "state_bytes": spec_of(config).new_states(config, 0).dtype.itemsize,
+        "yardstick": {"steps_per_second": yard, "bytes": _YARD_BYTES + _YARD_MASK, "threads": 1},
+        "rows": [asdict(row) for row in rows],
+    }
+
+
+def machine() -> dict[str, Any]:
+    """Return the conditions of the measurement: CPU, system and versions."""
+    import numba
+
+    name = platform.processor() or platform.machine()
+    try:
+        for line in Path("/proc/cpuinfo").read_text(encoding="ascii").splitlines():
+            if line.startswith("model name"):
+                name = line.split(":", 1)[1].strip()
+                break
+    except OSError:
+        pass
+    return {
+        "processor": name,
+        "cores": processors(),
+        "system": platform.system(),
+        "python": platform.python_version(),
+        "numpy": np.__version__,
+        "numba": numba.__version__,
+    }

@@ -1,0 +1,174 @@
+"""The command ``helsinki arena``: tournaments of many players that can be stopped and resumed."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import tyro
+from rich.table import Table
+
+from helsinki_env.cli import options
+from helsinki_env.cli.parallel_runs import address_of
+from helsinki_env.cli.precompile import make_ahead, parts_of
+from helsinki_env.cli.progress import Waiting
+from helsinki_env.data import UserError, read_json
+from helsinki_env.engine.spec import config_to_dict
+from helsinki_env.utils.extras import needs
+from helsinki_env.utils.stopping import again, kept
+from helsinki_env.utils.terminal import plain_console
+
+if TYPE_CHECKING:
+    from helsinki_env.evaluation.arena.plan import Plan
+
+__all__ = ["main"]
+
+
+def main(
+    players: str | None = None,
+    games: int | None = None,
+    seats: int | None = None,
+    game: str | None = None,
+    config: str | None = None,
+    game_config: str | None = None,
+    covered: str | None = None,
+    dry_roads: bool = False,
+    components: str | None = None,
+    seed: int | None = None,
+    chunk: int | None = None,
+    out: Path = Path("runs/arena"),
+    form: Annotated[Literal["parquet", "jsonl"], tyro.conf.arg(name="format")] = "parquet",
+    processes: int | None = None,
+    ray: Annotated[tuple[str, ...] | None, tyro.conf.arg(metavar="[ADDRESS]")] = None,
+    trust: bool = False,
+) -> int:
+    """Play a tournament: everybody meets everybody, every deck in all rotations of the seats.
+
+    The same command goes on with a run that was stopped, at any moment, and comes to the same games; with more games
+    than before it plays those that are missing. They depend on the seed, not on the number of processes or machines.
+
+    Example: helsinki arena --players random,greedy --games 200 --seats 3 --out runs/arena
+
+    Example: helsinki arena --game copenhagen --players random,greedy --games 200 --out runs/copenhagen
+
+    Args:
+        players: separated by commas: random, greedy, heuristic, mc:N, ismcts:N, net, net:CHECKPOINT, net+search:N,
+            plain:CHECKPOINT, forced:ACTION:PLAYER, program:COMMAND, MODULE:ATTRIBUTE or a name that a package brings;
+            default random,greedy.
+        games: of each line-up, made up to whole rotations of the seats; default 2000.
+        seats: 2, 3 or 4; with fewer players some sit in several. Default: those of --game-config, or 2.
+        game: which game, such as copenhagen; default: that of --game-config, or helsinki.
+        config: tables of players and games: a name in configs/arena or the path of a YAML file.
+        game_config: a name in configs/game or the path of a YAML file; the following options change values of it.
+        covered: actions that nobody may use, separated by commas, or first_game for the bottom row.
+        dry_roads: play with the expansion.
+        components: a name in configs/components or the path of a YAML file.
+        seed: of decks and players; default: that of --config, or 0.
+        chunk: games that are played and saved together; default: those of --config, or 60.
+        out: folder of the run.
+        form: games.parquet, or games.jsonl with one record a line for helsinki replay, which needs no extra.
+        processes: how many play side by side; default: one for each processor.
+        ray: spread the games over the Ray cluster at this address; without one over a new cluster on this machine.
+        trust: run code that --config names: program:COMMAND and MODULE:ATTRIBUTE. Read the code first.
+    """
+    from helsinki_env.agents.replaced_actions import replaced_in
+    from helsinki_env.evaluation.arena.config import plan_from_yaml
+    from helsinki_env.evaluation.arena.run import run_arena
+
+    if form == "parquet":
+        with needs("arena" if ray is None else "ray"):
+            import_module("helsinki_env.evaluation.arena.parquet")
+    address = address_of(ray)
+    asked: dict[str, Any] = {
+        "players": players,
+        "games": games,
+        "seats": seats,
+        "game": game,
+        "game_config": game_config,
+        "covered": covered,
+    }
+    asked |= {"dry_roads": dry_roads or None, "components": components}
+    asked = {name: value for name, value in asked.items() if value is not None}
+    changes = {name: value for name, value in (("seed", seed), ("chunk", chunk)) if value is not None}
+    if config is None:
+        plan = _one_table(changes, **asked)
+    elif asked:
+        also = ", ".join(f"--{name.replace('_', '-')}" for name in asked)
+        raise UserError(f"--config: found {also} too, expected one or the other: the file says what is played")
+    else:
+        plan = plan_from_yaml(config, changes, trust=trust)
+    options.out_folder(out)
+    make_ahead(part for table in plan.tables for part in parts_of(table.players, table.config))
+    console, started = plain_console(), time.monotonic()
+    waiting = Waiting(plan.games)
+    with kept(lambda: f"{waiting.done:,} of {plan.games:,} games are kept in {out}; go on with: {again()}"), waiting:
+        path = run_arena(
+            plan,
+            out,
+            processes=processes,
+            ray=ray is not None,
+            address=address,
+            form=form,
+            resumed=waiting.resume,
+            progress=waiting.advance,
+        )
+    for table in _tables(out):
+        console.print(table)
+    for line in replaced_in(read_json(out / "times.json", UserError).value):
+        console.print(line, highlight=False, soft_wrap=True)
+    before = f", {waiting.before:,} of them from before" if waiting.before else ""
+    seconds = time.monotonic() - started
+    console.print(
+        f"{plan.games:,} games with seed {plan.seed}{before}; {seconds:.1f} s", highlight=False, soft_wrap=True
+    )
+    console.print(f"Wrote {path} and {out / 'times.json'}", highlight=False, soft_wrap=True)
+    return 0
+
+
+def _one_table(
+    changes: dict[str, int],
+    players: str = "random,greedy",
+    games: int | None = None,
+    seats: int | None = None,
+    game: str | None = None,
+    game_config: str | None = None,
+    covered: str | None = None,
+    dry_roads: bool = False,
+    components: str | None = None,
+) -> Plan:
+    """Return the tournament that the options describe."""
+    from helsinki_env.evaluation.arena.config import plan_from_dict
+
+    played = options.game_config(game_config, seats, covered, dry_roads, components, 2, game, "--seats")
+    table = {"players": players.split(","), "game": config_to_dict(played), "name": options.game_text(played)}
+    return plan_from_dict({**changes, "tables": [table if games is None else {**table, "games": games}]})
+
+
+def _tables(out: Path) -> Iterator[Table]:
+    """Yield an output table for each matchup of a finished run."""
+    from helsinki_env.evaluation.arena.load import load_run
+    from helsinki_env.evaluation.match_stats import standing
+
+    entries = read_json(out / "times.json", UserError).entries("times of players")
+    times = {(entry["table"].text(), entry["player"].text()): entry for entry in entries}
+    for games in load_run(out, whole=True):
+        table = Table(title=f"{games.name} ({len(games):,} games)")
+        for name in ("player", "games", "games won", "95 % interval", "points", "place", "ms/decision"):
+            table.add_column(name, justify="left" if name == "player" else "right", no_wrap=name != "player")
+        for i, player in enumerate(games.players):
+            s = standing(player, None, games.seating == i, games.places, games.scores, games.deck)
+            spent = times.get((games.name, player))
+            each = 1000 * spent["seconds"].number(0) / max(1, spent["decisions"].integer(0)) if spent else None
+            table.add_row(
+                player,
+                f"{s.games:,}",
+                f"{s.share:.1%}",
+                f"{s.low:.1%} to {s.high:.1%}",
+                f"{s.score:.1f}",
+                f"{s.place:.2f}",
+                "–" if each is None else f"{each:.3g}",
+            )
+        yield table

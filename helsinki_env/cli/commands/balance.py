@@ -1,0 +1,173 @@
+"""The command ``helsinki balance``: the study of overpowered board actions, and its report."""
+
+from __future__ import annotations
+
+import shlex
+from importlib import import_module
+from pathlib import Path
+from typing import Annotated, Any
+
+import tyro
+
+import helsinki_env
+from helsinki_env.cli.commands.balance_retrain import retrain
+from helsinki_env.cli.commands.balance_tune import tune
+from helsinki_env.cli.options import out_file, out_folder
+from helsinki_env.cli.parallel_runs import address_of, check_players, playing_parts
+from helsinki_env.cli.precompile import make_ahead, parts_of
+from helsinki_env.data import UserError
+from helsinki_env.engine.spec import usual_spec
+from helsinki_env.utils.extras import needs
+from helsinki_env.utils.files import replacing, write_json
+from helsinki_env.utils.terminal import plain_console
+
+__all__ = ["denied", "main", "report", "run"]
+
+
+def _study(name: str) -> Any:
+    """Return a module of the default game's study; `denied` estimates marginal effects in any game."""
+    return import_module(f"helsinki_env.evaluation.balance.{usual_spec().name}.{name}")
+
+
+def run(
+    config: Annotated[str, tyro.conf.Positional] = "standard",
+    out: Path = Path("runs/balance"),
+    parts: str | None = None,
+    processes: int | None = None,
+    ray: Annotated[tuple[str, ...] | None, tyro.conf.arg(metavar="[ADDRESS]")] = None,
+    trust: bool = False,
+) -> int:
+    """Play a study, or go on with it: part after part, each a tournament that can be stopped at any moment.
+
+    The games depend on the file alone, not on processes, machines, or on how often it was stopped.
+
+    Example: helsinki balance run configs/balance/quick.yaml --out runs/quick-balance
+
+    Args:
+        config: what is studied: a name in configs/balance or the path of a YAML file.
+        out: folder of the study.
+        parts: only these, separated by commas: gate, screen, variants, quality, covers, again, confirm.
+        processes: how many play side by side; default: one for each processor.
+        ray: spread the games over the Ray cluster at this address; without one over a new cluster on this machine.
+        trust: run code that the file names: program:COMMAND and MODULE:ATTRIBUTE. Read the code first.
+    """
+    with needs("arena" if ray is None else "ray"):
+        from helsinki_env.evaluation.arena.workers import workers_kept
+
+        playing = _study("run")
+    study_module = _study("study")
+    all_parts, error = study_module.PARTS, study_module.StudyError
+
+    address_of(ray)
+    chosen = all_parts if parts is None else tuple(part.strip() for part in parts.split(","))
+    for part in chosen:
+        if part not in all_parts:
+            raise error(f"--parts: found {part!r}, expected some of {', '.join(all_parts)}")
+    study = study_module.StudyConfig.from_yaml(config, trust=trust)
+    tables = [table for plan in study.known_plans for table in plan.tables]
+    for name, game in dict.fromkeys((name, table.config) for table in tables for name in table.players):
+        check_players([name], game)
+    out_folder(out)
+    playing.open_study(study, out)
+    make_ahead(parts_of({name for table in tables for name in table.players}))
+    console, play = plain_console(), playing_parts(out, processes, ray)
+    with workers_kept():
+        for part in (part for part in all_parts if part in chosen):
+            plan = playing.plan_of(study, out, part)
+            if plan is None:
+                console.print(f"{part}: left out by the study", highlight=False)
+            else:
+                play(part, plan)
+    console.print(f"Wrote {out}; now: helsinki balance report {out} --out balance", highlight=False, soft_wrap=True)
+    return 0
+
+
+def report(
+    study: Annotated[Path, tyro.conf.Positional] = Path("runs/balance"),
+    out: Path | None = None,
+    source: Annotated[Path | None, tyro.conf.arg(name="from")] = None,
+    former: Path | None = None,
+) -> int:
+    """Write the report of a study: HTML that needs nothing else, Markdown with its figures, and all numbers as JSON.
+
+    A study that is not finished is reported as far as it goes. The same games give the same bytes.
+
+    Example: helsinki balance report runs/balance --out docs/balance
+
+    Example: helsinki balance report runs/new --former docs/balance/balance.json --out docs/balance
+
+    Args:
+        study: folder of the study.
+        out: folder of the report; default: report in the folder of the study, or the one of --from.
+        source: instead of reading games, make the report again from the balance.json of an earlier one.
+        former: the balance.json of another study, of an earlier version or of other components: the report tells which
+            verdicts differ from it, and why.
+    """
+    results = _study("results")
+    before = None if former is None else results.read_results(former)
+    if source is not None:
+        out = out or source.parent
+        out_folder(out)
+        data = results.read_results(source)
+    else:
+        out = out or study / "report"
+        out_folder(out)
+        command = f"helsinki balance report {study} --out {out}" + (f" --former {former}" if former else "")
+        data = results.results(_study("run").read_study(study), study, command)
+    if before is not None:
+        data = _study("former").with_former(data, before)
+    console = plain_console()
+    for sentence in data["summary"]:
+        console.print(f"- {sentence}", highlight=False, soft_wrap=True)
+    for path, content in _study("report").report_files(data).items():
+        with replacing(out / path) as file:
+            file.write(content)
+    console.print(f"Wrote {out}/balance.html, balance.md, balance.json and images/", highlight=False, soft_wrap=True)
+    return 0
+
+
+def denied(
+    run: Annotated[Path, tyro.conf.Positional] = Path("runs/arena"),
+    out: Path | None = None,
+    title: str = "What is worth how much",
+) -> int:
+    """Tell what each thing is worth that a tournament denied to its seats at random, of any game.
+
+    Example: helsinki arena --config configs/arena/abilities.yaml --out runs/abilities
+
+    Example: helsinki balance denied runs/abilities --out docs/abilities.md --title "What abilities are worth"
+
+    Args:
+        run: folder of the tournament; the file that it was played from says boards with denied.
+        out: the page, a file name that ends in .md; default: denied.md in the folder of the run.
+        title: of the page.
+    """
+    with needs("arena"):
+        from helsinki_env.evaluation.balance.denied import denied_files
+    from helsinki_env.evaluation.arena.load import load_run
+    from helsinki_env.evaluation.arena.plan import environment_of
+    from helsinki_env.evaluation.arena.store import RunFolder
+
+    page = out or run / "denied.md"
+    if page.suffix != ".md":
+        raise UserError(f"--out: found {page}, expected a file name that ends in .md")
+    out_file(page)
+    plan = RunFolder.open(run).plan
+    words = ["helsinki", "balance", "denied", str(run), *(["--out", str(out)] if out else []), "--title", title]
+    provenance = {
+        "environment": environment_of(plan.tables),
+        "package": helsinki_env.__version__,
+        "seed": plan.seed,
+        "plan": plan.digest,
+        "command": shlex.join(words),
+    }
+    files, data = denied_files(load_run(run), page.stem, title, provenance)
+    for path, content in files.items():
+        with replacing(page.parent / path) as file:
+            file.write(content)
+    write_json(page.with_suffix(".json"), data)
+    plain_console().print(f"Wrote {page}, {page.stem}.json and images/{page.stem}.svg", highlight=False, soft_wrap=True)
+    return 0
+
+
+main = {"run": run, "report": report, "denied": denied, "tune": tune, "retrain": retrain}

@@ -1,0 +1,116 @@
+"""The command ``helsinki balance retrain``: test conclusions with players trained without the action."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from importlib import import_module
+from pathlib import Path
+from typing import Annotated, Any
+
+import tyro
+
+from helsinki_env.cli.commands.train import learn
+from helsinki_env.cli.options import out_folder
+from helsinki_env.cli.parallel_runs import address_of, playing_parts
+from helsinki_env.cli.precompile import make_ahead, of_game, parts_of
+from helsinki_env.data import UserError, read_json
+from helsinki_env.engine.spec import usual_spec
+from helsinki_env.utils.extras import needs
+from helsinki_env.utils.files import check_no_link, is_file, replacing
+from helsinki_env.utils.stopping import again, kept
+from helsinki_env.utils.terminal import plain_console
+
+__all__ = ["retrain"]
+
+
+def retrain(
+    config: Annotated[str, tyro.conf.Positional] = "quick",
+    out: Path = Path("runs/retrained"),
+    processes: int | None = None,
+    ray: Annotated[tuple[str, ...] | None, tyro.conf.arg(metavar="[ADDRESS]")] = None,
+    trust: bool = False,
+) -> int:
+    """Ask verdicts anew of networks that learnt with an action, and of others that learnt without it.
+
+    Networks are trained on this machine, one after another, with all actions and without each of those that are asked
+    about; then they meet each other. The report is written to OUT/report. It can be stopped at any moment.
+
+    Example: helsinki balance retrain quick --out runs/retrained
+
+    Example: helsinki balance retrain standard --out runs/retrained-standard
+
+    Args:
+        config: what is asked: a name in configs/retrained or the path of a YAML file.
+        out: folder of all networks and games.
+        processes: how many play side by side; default: one for each processor.
+        ray: spread the games over the Ray cluster at this address; without one over a new cluster on this machine.
+        trust: run code that the preset names: program:COMMAND and MODULE:ATTRIBUTE. Read the code first.
+    """
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # as in `helsinki_env.cli.commands.train`
+    with needs("arena" if ray is None else "ray"):
+        running, results, report = (_retrained(name) for name in ("run", "results", "report"))
+    with needs("train"):
+        import torch
+
+        from helsinki_env.agents.net.description import JUDGE
+        from helsinki_env.training.preset import Preset
+        from helsinki_env.training.run import RunError, Training
+    address_of(ray)
+    asked = _retrained("config").RetrainedConfig.from_yaml(config)
+    preset = Preset.from_yaml(asked.preset, trust=trust)
+    if preset.learner != JUDGE or preset.rules != usual_spec().name:
+        raise UserError(
+            f"{config}: preset: found {asked.preset}, which trains a {preset.learner} network for {preset.rules}, "
+            f"expected one that trains a {JUDGE} network for {usual_spec().name}"
+        )
+    if preset.start or preset.against or preset.covered or preset.components != "default":
+        raise UserError(
+            f"{config}: preset: found {asked.preset}, expected one whose networks learn from nothing, on the "
+            "board of the box, with all actions: without start, against and covered"
+        )
+    taught = {count for table in preset.tables for count in table.players}
+    if missing := set(asked.players) - taught:
+        raise UserError(
+            f"{config}: found games of {min(missing)} players, expected some of {', '.join(map(str, sorted(taught)))}, "
+            f"which the preset {asked.preset} teaches"
+        )
+    for action in asked.claims:
+        replace(preset, covered=(action,)).check()  # fail now, not after the first network
+    out_folder(out)
+    running.open_retrained(asked, out)
+    make_ahead([of_game("training"), *parts_of(["net", *preset.opponents, *preset.evaluation.opponents])])
+    torch.set_num_threads(1)
+    console = plain_console()
+
+    def train(learner: Any, folder: Path) -> None:
+        covered = (learner.without,) if learner.without else ()
+        training = Training(
+            replace(preset, covered=covered), folder, learner.seed, resume=is_file(folder / "state.safetensors")
+        )
+        summary = folder / "summary.json"
+        if is_file(summary) and read_json(summary, RunError)["finished"].value is True:
+            return  # with the same preset, or it could not have been resumed
+        console.print(f"training {learner.name}", highlight=False)
+        if not learn(training, console, again)["finished"]:
+            raise UserError(
+                f"{folder}: after {preset.minutes:g} minutes the training was not done, and networks that learnt for "
+                f"another time cannot be compared: give more minutes in the preset {asked.preset}, and go on"
+            )
+
+    retrained = running.Retrained(asked, out, train, playing_parts(out, processes, ray))
+    with kept(lambda: f"what was learnt and played is kept in {out}; go on with: {again()}"):
+        data = results.results(retrained)
+    check_no_link(out / "report")
+    for path, content in report.report_files(data).items():
+        with replacing(out / "report" / path) as file:
+            file.write(content)
+    for sentence in data["summary"]:
+        console.print(f"- {sentence}", highlight=False, soft_wrap=True)
+    console.print(f"Wrote {out}/report", highlight=False, soft_wrap=True)
+    return 0
+
+
+def _retrained(name: str) -> Any:
+    """Return a module of the default game's retraining study."""
+    return import_module(f"helsinki_env.evaluation.balance.{usual_spec().name}.retraining.{name}")

@@ -1,0 +1,255 @@
+"""`helsinki bench`: measure the environment's speed, alone (`speed`) or compared with another revision (`paired`)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+
+from helsinki_env.agents.registry import make_player
+from helsinki_env.bench.checkout import Checkout
+from helsinki_env.bench.measures import ROWS
+from helsinki_env.bench.paired import Comparison
+from helsinki_env.bench.speed import Measurement, run_benchmark
+from helsinki_env.bench.speed_tables import (
+    cells,
+    compared,
+    compared_part,
+    lacking,
+    machine_text,
+    measured,
+    measured_part,
+    rounded,
+    within,
+    yardstick_text,
+)
+from helsinki_env.cli.options import game_text, out_file
+from helsinki_env.cli.progress import Waiting
+from helsinki_env.data import UserError, brief, one_of
+from helsinki_env.engine.spec import game_names, spec_named, spec_of, usual_spec
+from helsinki_env.utils import markdown
+from helsinki_env.utils.files import replacing, write_json
+from helsinki_env.utils.stopping import again, kept
+from helsinki_env.utils.terminal import plain_console
+
+__all__ = ["Page", "main"]
+
+#: The section of a page that holds the comparison; sections with the results of a game have its name.
+_AGAINST = "against"
+_BATCHES = (1, 64, 1024, 4096)
+
+
+def _on_device(config: Any, batches: tuple[int, ...], device: str, seconds: float, json: Path | None) -> None:
+    """Measure tensor environments."""
+    from rich.table import Table
+
+    from helsinki_env.bench.tensor_speed import BATCHES, TensorRow, measure_tensors
+
+    console = plain_console()
+    table = Table(title=f"{game_text(config)} in tensors on {device}: uniformly random legal play; medians")
+    for name in ("games", "decisions/s", "with choosing"):
+        table.add_column(name, justify="right")
+
+    def report(row: TensorRow) -> None:
+        table.add_row(f"{row.batch}", rounded(row.per_second), rounded(row.with_choosing))
+
+    sizes = BATCHES if tuple(batches) == _BATCHES else tuple(batches)
+    with console.status("measuring ..."):
+        result = measure_tensors(config, sizes, device, seconds, report)
+    console.print(table)
+    console.print(f"{result['device']}, PyTorch {result['torch']}.")
+    if json is not None:
+        write_json(json, result, follow=True)
+        console.print(f"Wrote {json}")
+
+
+def main(
+    json: Path | None = None,  # shadows the module to name the option
+    seconds: float = 1.0,
+    batches: tuple[int, ...] = _BATCHES,
+    threads: tuple[int, ...] = (1, 2),
+    players: tuple[str, ...] = ("mc:200", "ismcts:400"),
+    game: str | None = None,
+    against: str | None = None,
+    pairs: int = 9,
+    only: tuple[str, ...] = (),
+    write: Path | None = None,
+    device: str | None = None,
+) -> None:
+    """Measure the environment's speed on this machine, with a yardstick in the same run, or against another revision.
+
+    Example: helsinki bench --seconds 2 --json bench.json
+
+    Example: helsinki bench --game copenhagen
+
+    Example: helsinki bench --against HEAD~1 --only env aec
+
+    Example: helsinki bench --device cuda --batches 4096 65536
+
+    Args:
+        json: also write all figures to this file.
+        seconds: time for each row.
+        batches: numbers of games side by side; with --against, the largest counts.
+        threads: numbers of threads; with --against, the largest counts.
+        players: who plays a whole game each, however long it takes; nobody: --players without a name.
+        game: which game, such as copenhagen; default: helsinki, or with --against or --write all games.
+        against: measure this revision, as git knows it, and the code that runs in turn, and compare them.
+        pairs: how often each is measured; from 6 on there are intervals.
+        only: which rows are compared: env, views, four, threads, seat, playouts, choice, guided, aec, step, mask or a
+            player; default: all.
+        write: measure all that stands in this page, and put it there, between its marks.
+        device: measure games in tensors instead, on cuda or cpu; default batches are then 1,024 to 262,144.
+    """
+    from helsinki_env.cli.precompile import make_ahead, of_game, parts_of
+
+    if not batches or not threads:
+        raise UserError(f"bench: found {batches=}, {threads=}; expected numbers above 0")
+    if device is not None and (against is not None or write is not None):
+        raise UserError("--device: found --against or --write, which measure on the processor; leave one of them out")
+    everything = game is None and (against is not None or write is not None)
+    first = usual_spec().name if game is None else game
+    names = [first, *(name for name in game_names() if everything and name != first)]
+    configs = [spec_named(name).config() for name in names]
+    if device is not None:
+        if json is not None:
+            out_file(json, "--json")
+        _on_device(configs[0], batches, device, seconds, json)
+        return
+    for config in configs:
+        for player in players:
+            make_player(player, config)
+    rows = _rows(only, players, against)
+    alone = configs if against is None or write is not None else []
+    parts = [*([] if against is None else [_AGAINST]), *(spec_of(config).name for config in alone)]
+    page = None if write is None else Page(write, parts)
+    if json is not None:
+        out_file(json, "--json")
+    checkout = None if against is None else Checkout(against)
+    for config in configs:
+        single = [of_game(part, config) for part in ("game", "seat")]
+        make_ahead([*single, *parts_of(["greedy", "heuristic", *players], config)])
+    console = plain_console()
+    found: dict[str, Any] = {}
+    if checkout is not None:
+        with checkout:
+            comparison = Comparison(checkout, configs, rows, max(batches), max(threads), seconds)
+            found[_AGAINST] = _compare(console, comparison, pairs, json)
+    for config in alone:
+        result = _measure(console, config, tuple(batches), tuple(threads), seconds, tuple(players))
+        found[spec_of(config).name] = result
+    if page is not None:
+        texts = [compared_part if part == _AGAINST else measured_part for part in parts]
+        command = again(without=() if json is None else ("--json", str(json)))
+        page.write({part: text(found[part], command) for part, text in zip(parts, texts, strict=True)})
+        console.print(f"Wrote {write}")
+    if json is not None:
+        write_json(json, found if len(found) > 1 else found[parts[0]], follow=True)
+        console.print(f"Wrote {json}")
+
+
+def _rows(only: Sequence[str], players: Sequence[str], against: str | None) -> list[str]:
+    """Return the rows to compare; ValueError for an unknown one."""
+    known = [*ROWS, *players]
+    if only and against is None:
+        raise UserError("--only: found no --against, expected the revision to compare with")
+    for name in only:
+        if name not in known:
+            raise UserError(f"--only: found {brief(name)}, expected {one_of(known, name)}")
+    return [name for name in known if name in only] if only else known
+
+
+def _compare(console: Console, comparison: Comparison, pairs: int, json: Path | None) -> dict[str, Any]:
+    """Measure pairs, show the results and return them; Ctrl-C ends the measurement early with the pairs so far."""
+
+    def show() -> dict[str, Any]:
+        data = comparison.data()
+        for game in dict.fromkeys(row["game"] for row in data["rows"]):
+            compared(data, game).show(console)
+        for sentence in lacking(data):
+            console.print(sentence, soft_wrap=True)
+        if data["within"]:
+            within(data).show(console)
+        return data
+
+    def keep() -> str:
+        comparison.checkout.remove()
+        if not any(row.rates["now"] for row in comparison.rows):
+            return f"nothing had been measured; begin again with: {again()}"
+        data = show()
+        if json is not None:
+            write_json(json, data, follow=True)
+        where = "" if json is None else f", and kept in {json}"
+        return f"{comparison.pairs} of {pairs} pairs, and what was there of the next, are shown{where}; all: {again()}"
+
+    with kept(keep):
+        commit, rows = comparison.checkout.commit, len(comparison.rows)
+        console.print(f"Compiling what is measured of {commit}, for this run only", soft_wrap=True)
+        with Waiting(rows, "rows") as waiting:
+            comparison.warm(waiting.advance)
+        with Waiting(rows * pairs, "rows") as waiting:
+            while comparison.pairs < pairs:
+                comparison.measure_pair(waiting.advance)
+                if not console.is_terminal:
+                    console.print(f"{comparison.pairs} of {pairs} pairs")
+    return show()
+
+
+def _measure(
+    console: Console,
+    config: Any,
+    batches: tuple[int, ...],
+    threads: tuple[int, ...],
+    seconds: float,
+    players: tuple[str, ...],
+) -> dict[str, Any]:
+    """Measure a game, show its table and return the results."""
+
+    def report(row: Measurement) -> None:
+        if not console.is_terminal:
+            name, games, count, rate, *_ = cells(row)
+            console.print(f"{name}, {games} games, {count} threads: {rate}/s")
+
+    with console.status("measuring ..."):
+        result = run_benchmark(batches, threads, seconds, players, report, config)
+    measured(result, game_text(config)).show(console)
+    console.print(yardstick_text(result), machine_text(result["machine"]))
+    return result
+
+
+class Page:
+    """A page with sections for measured results.
+
+    Args:
+        path: path of the page.
+        parts: sections that it must have.
+
+    Raises:
+        ValueError: if the page cannot be read, or lacks a section.
+    """
+
+    def __init__(self, path: Path, parts: Sequence[str]) -> None:
+        self.path = path
+        out_file(path, "--write")
+        self._with(dict.fromkeys(parts))
+
+    def write(self, contents: dict[str, str]) -> None:
+        """Write results into their sections of the current page, which may have been edited in the meantime."""
+        text = self._with(contents)
+        with replacing(self.path, follow=True) as file:
+            file.write(text.encode())
+
+    def _with(self, contents: Mapping[str, str | None]) -> str:
+        """Return the page with new contents of some sections; None leaves a section unchanged."""
+        try:
+            with self.path.open(encoding="utf-8", newline="") as file:
+                text = file.read()
+            ends = "\r\n" if "\r\n" in text else "\n"
+            text = text.replace("\r\n", "\n")
+            for part, content in contents.items():
+                now = markdown.section(text, part)
+                text = markdown.section(text, part, now if content is None else content)
+        except (OSError, ValueError) as problem:
+            raise UserError(f"--write: found {brief(self.path)}, expected a page with marks: {problem}") from None
+        return text.replace("\n", ends)

@@ -1,0 +1,62 @@
+"""The command ``helsinki export``: write a trained network as an ONNX model, without PyTorch, or in half the size."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Annotated
+
+import tyro
+
+from helsinki_env.cli.options import out_file
+from helsinki_env.cli.progress import Waiting
+from helsinki_env.utils.terminal import plain_console
+
+__all__ = ["main"]
+
+
+def main(
+    checkpoint: Annotated[Path, tyro.conf.Positional],
+    out: Path = Path("model.onnx"),
+    positions: int = 10_000,
+    seed: int = 0,
+) -> None:
+    """Export a trained network to ONNX, and check that it decides as it did; or to a checkpoint of half the size.
+
+    The model needs onnxruntime and no PyTorch. It is written only if it prefers what the checkpoint prefers in
+    decisions from the heuristic's games with 2, 3 and 4 players; choices that are equally good but for rounding count
+    as the same.
+
+    A checkpoint of half the size has its weights rounded to 16 bits and plays like any other; it may prefer something
+    else where choices are nearly as good as each other, and how often it does is told.
+
+    Example: helsinki export runs/quick --out model.onnx
+
+    Example: helsinki export runs/quick/latest.safetensors --out latest.onnx --positions 50000 --seed 1
+
+    Example: helsinki export runs/quick --out small.safetensors
+
+    Args:
+        checkpoint: the file of a trained network, or the folder of a training run, whose best one is taken.
+        out: the model, a file name that ends in .onnx; or a checkpoint of half the size, one in .safetensors.
+        positions: decisions in which both are compared.
+        seed: of the games these are taken from.
+    """
+    from helsinki_env.agents.net.export import TIE, export_half, export_onnx
+
+    export = export_half if out.suffix == ".safetensors" else export_onnx
+    out_file(out)
+    started = time.monotonic()
+    with Waiting(positions, "decisions") as waiting:
+        agreement = export(checkpoint, out, positions, seed, progress=waiting.advance)
+    console = plain_console(highlight=False, soft_wrap=True)
+    ties = f"; in {agreement.ties:,} others of choices within {TIE:g} of each other" if agreement.ties else ""
+    prefers = f"another choice in {agreement.differ:,}" if agreement.differ else "the same choice in all"
+    console.print(
+        f"Compared {agreement.decisions:,} decisions with seed {seed}: the model prefers {prefers}{ties}. "
+        f"Log-probabilities differ by at most {agreement.largest:.2g}. {time.monotonic() - started:.1f} s"
+    )
+    console.print(
+        f"Wrote {out} ({out.stat().st_size / 1e6:.2f} MB); play with it: "
+        f"helsinki simulate --players net:{out},heuristic --games 200"
+    )

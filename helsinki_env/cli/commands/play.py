@@ -1,0 +1,186 @@
+"""The command ``helsinki play``: a local web page for games against players and between people."""
+
+from __future__ import annotations
+
+import secrets
+import socket
+import warnings
+import webbrowser
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from helsinki_env.cli.options import game_config
+from helsinki_env.cli.precompile import make_ahead, parts_of
+from helsinki_env.data import UserError
+from helsinki_env.engine.spec import game_names, spec_named, spec_of
+from helsinki_env.utils.extras import needs
+from helsinki_env.utils.stopping import kept
+from helsinki_env.utils.terminal import plain_console
+
+if TYPE_CHECKING:
+    from helsinki_env.web.tables import Table
+
+__all__ = ["main"]
+
+_ANY = {"0.0.0.0": "127.0.0.1", "::": "::1"}
+"""Wildcard addresses, each with one that a browser can open."""
+_MOST_UNSENT_BYTES = 2**18
+"""Size of the socket send buffer for each connection, in bytes."""
+
+
+def main(
+    game: str | None = None,
+    players: str | None = None,
+    config: str | None = None,
+    covered: str | None = None,
+    dry_roads: bool = False,
+    components: str | None = None,
+    seed: int | None = None,
+    host: str = "127.0.0.1",
+    port: int = 8000,
+    data: Path | None = None,
+    open: bool = True,  # noqa: A002  # the name gives the option --no-open
+    trust: bool = False,
+) -> None:
+    """Play in a browser: against players, against each other, or watch players meet.
+
+    Opens a page on this machine. With --players a table is laid at once, otherwise the page asks for the game and who
+    sits down. Every decision is on the disk before it is shown: whatever stops the server, the same command goes on
+    with all tables. Ctrl-C stops it.
+
+    Example: helsinki play --players human,heuristic
+
+    Args:
+        game: which game, such as copenhagen; default: that of --config, or helsinki.
+        players: who sits down, one for each seat, separated by commas: human, or a player as in helsinki simulate.
+        config: a name in configs/game or the path of a YAML file; the other options change single values of it.
+        covered: actions that nobody may use, separated by commas, or first_game for the bottom row.
+        dry_roads: play with the expansion.
+        components: a name in configs/components or the path of a YAML file.
+        seed: of the deck and the players' chance; default: a new one.
+        host: address to listen on. The default is reached from this machine alone; on any other everybody who knows the
+            token that is printed plays along.
+        port: to listen on; 0 takes a free one.
+        data: folder of the database; default: the user's data folder.
+        open: whether to open the page in a browser.
+        trust: run code that tables in the folder of --data name: program:COMMAND and MODULE:ATTRIBUTE. Read it first.
+    """
+    with needs("play"):
+        import uvicorn
+
+        from helsinki_env.web.connections import BoundedConnection
+        from helsinki_env.web.security import MOST_BYTES, is_loopback
+        from helsinki_env.web.server import Settings, create_app
+        from helsinki_env.web.store import Store, data_folder
+        from helsinki_env.web.tables import HUMAN
+
+    console, folder = plain_console(), data or data_folder()
+    names = [] if players is None else [name.strip() for name in players.split(",")]
+    own = tuple(name for name in names if name != HUMAN)
+    chosen = game_config(config, len(names) or None, covered, dry_roads, components, 2, game, "number of --players")
+    if data is not None:
+        _check_tables(data, own, trust)
+    page = ""
+    if names:
+        table = _table(names, chosen, seed)
+        page = f"/tables/{table.name}"
+    others = [spec.config() for spec in map(spec_named, game_names()) if spec.touches and spec is not spec_of(chosen)]
+    make_ahead([*parts_of(own or ["heuristic"], chosen), *(part for other in others for part in parts_of((), other))])
+    token = "" if is_loopback(host) else secrets.token_urlsafe(16)
+    app = create_app(Settings(folder, token, own))
+    if names:
+        store = Store(folder)
+        store.add(table)
+        store.close()
+    listening = _listen(host, port)
+    rest = f":{listening.getsockname()[1]}{page}" + (f"#token={token}" if token else "")
+    address = f"http://{_in_address(_ANY.get(host, host))}{rest}"
+    server = uvicorn.Server(
+        uvicorn.Config(
+            app,
+            http=BoundedConnection,
+            log_level="warning",
+            access_log=False,
+            ws_max_size=MOST_BYTES,
+            ws_per_message_deflate=bool(token),  # within one machine, compression takes longer than it saves
+            timeout_graceful_shutdown=1,
+            server_header=False,
+        )
+    )
+    console.print(f"helsinki play: {address}")
+    if host in _ANY:
+        console.print(f"From other machines: http://{_in_address(_own_address(listening.family))}{rest}")
+    if token:
+        where = "this machine" if host in _ANY else host
+        console.print(
+            f"Everybody who reaches {where} and knows this address may play, watch and remove tables; nothing is "
+            "encrypted on the way. Use it only in a network that you trust."
+        )
+    console.print("Ctrl-C stops; all tables are kept.")
+    if open:
+        webbrowser.open(address)
+    # Ctrl-C before the server runs leaves its coroutine behind, which is harmless.
+    warnings.filterwarnings("ignore", "coroutine 'Server.serve' was never awaited", RuntimeWarning)
+    with kept(lambda: f"tables are kept in {folder}"):
+        server.run(sockets=[listening])
+
+
+def _check_tables(folder: Path, typed: tuple[str, ...], trust: bool) -> None:
+    """Raise PlayerError if tables in a folder name code that is neither on the command line nor trusted."""
+    from helsinki_env.agents.registry import check_code
+    from helsinki_env.web.store import Store
+
+    store = Store(folder)
+    try:
+        players = {chair.player for kept in store.all() for chair in kept.chairs}
+    finally:
+        store.close()
+    check_code(sorted(players - set(typed)), store.path, trust=trust)
+
+
+def _table(names: list[str], config: Any, seed: int | None) -> Table:
+    """Return the table that the command line describes; its players are created once to detect errors early."""
+    from helsinki_env.agents.registry import make_player
+    from helsinki_env.web.tables import HUMAN, Chair, Table
+
+    for name in names:
+        if name != HUMAN:
+            make_player(name, config)
+    chairs = [Chair(name, f"Player {seat}" if name == HUMAN else name) for seat, name in enumerate(names)]
+    return Table(secrets.token_hex(6), "", config, secrets.randbits(63) if seed is None else seed, tuple(chairs))
+
+
+def _in_address(host: str) -> str:
+    return f"[{host}]" if ":" in host else host
+
+
+def _own_address(family: int) -> str:
+    """Return the address of this machine on the network, or its name if there is none."""
+    with suppress(OSError), socket.socket(family, socket.SOCK_DGRAM) as asking:
+        asking.connect(("192.0.2.1" if family == socket.AF_INET else "2001:db8::1", 9))  # sends nothing
+        return str(asking.getsockname()[0])
+    return socket.gethostname()
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    """Return a listening socket.
+
+    Raises:
+        ValueError: if the address cannot be bound.
+    """
+    if not 0 <= port <= 65535:
+        raise UserError(f"--port: found {port}, expected 0 to 65535; 0 takes a free one")
+    try:
+        family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
+        listening = socket.socket(family, socket.SOCK_STREAM)
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _MOST_UNSENT_BYTES)  # of each connection
+        listening.bind((host, port))
+    except OSError as problem:
+        raise UserError(
+            f"--host {host} --port {port}: cannot be listened on: {problem.strerror or problem} "
+            "(another server may have it: name another --port, or 0 for any)"
+        ) from None
+    listening.listen(100)
+    return listening

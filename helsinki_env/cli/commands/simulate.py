@@ -1,0 +1,139 @@
+"""The command ``helsinki simulate``: play games between players, show win rates, and save the games to a file."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rich.table import Table
+
+from helsinki_env.cli.games_file import GamesFile
+from helsinki_env.cli.options import game_config, game_text
+from helsinki_env.cli.precompile import make_ahead, parts_of
+from helsinki_env.cli.progress import Waiting
+from helsinki_env.data import UserError
+from helsinki_env.utils.stopping import kept
+from helsinki_env.utils.terminal import plain_console
+
+if TYPE_CHECKING:
+    from helsinki_env.evaluation.match import Results
+
+__all__ = ["main"]
+
+
+def main(
+    players: str = "random,greedy",
+    games: int = 1000,
+    game: str | None = None,
+    num_players: int | None = None,
+    config: str | None = None,
+    covered: str | None = None,
+    dry_roads: bool = False,
+    components: str | None = None,
+    seed: int = 0,
+    threads: int | None = None,
+    out: Path | None = None,
+    append: bool = False,
+    resume: bool = False,
+) -> None:
+    """Play games between players and show who wins.
+
+    Every deck is played once for each rotation of the seats. The table shows the share of games won with its 95 %
+    interval; the same seed plays the same games, whatever the number of threads.
+
+    Example: helsinki simulate --players greedy,heuristic --games 10000 --out games.jsonl
+
+    Example: helsinki simulate --game copenhagen --players greedy,heuristic --games 1000
+
+    Ctrl-C keeps the games that have ended in the file. The same command with --resume plays those that are missing, and
+    the file is the same as if it had never been stopped.
+
+    Args:
+        players: one for each seat, separated by commas: random, greedy, heuristic, mc:N or ismcts:N (search, N games
+            tried for each decision), net (the network that comes with the package), net:CHECKPOINT, net+search:N or
+            net+search:N:CHECKPOINT, plain:CHECKPOINT (a network that reads nothing but the observation),
+            forced:ACTION:PLAYER (uses the action as soon as it may), program:COMMAND (any language, JSON),
+            MODULE:ATTRIBUTE (one of your own), or a name that a package brings. A single one
+            plays all seats.
+        games: how many; made up to whole rotations of the seats.
+        game: which game, such as copenhagen; default: that of --config, or helsinki.
+        num_players: 2, 3 or 4; default: as many as there are in players.
+        config: a name in configs/game or the path of a YAML file; the other options change single values of it.
+        covered: actions that nobody may use, separated by commas, or first_game for the bottom row.
+        dry_roads: play with the expansion.
+        components: a name in configs/components or the path of a YAML file.
+        seed: of decks and players.
+        threads: batches played side by side; default: one for each processor.
+        out: write the games to this file, one record a line.
+        append: add them to what the file holds instead of replacing it.
+        resume: go on with the match whose games stand at the end of the file; what stands before them stays.
+    """
+    from helsinki_env.agents.replaced_actions import mishaps_of, replaced
+    from helsinki_env.evaluation.match import Match
+
+    names = [name.strip() for name in players.split(",")]
+    default_players = len(names) if len(names) > 1 else 2
+    counted_by = "number of --players" if num_players is None else "--num-players"
+    chosen = game_config(config, num_players, covered, dry_roads, components, default_players, game, counted_by)
+    if len(names) == 1:
+        names *= chosen.num_players
+    if len(names) != chosen.num_players:
+        raise UserError(
+            f"--players: found {len(names)} ({players}), expected {chosen.num_players}, one for each seat, "
+            "or a single one for all"
+        )
+    for option, given in (("--append", append), ("--resume", resume)):
+        if given and out is None:
+            raise UserError(f"{option}: found no --out; name the file to add to")
+    if append and resume:
+        raise UserError("--append: found --resume too, expected one or the other: --resume keeps what the file holds")
+    match, console = Match(names, chosen, seed), plain_console()
+    make_ahead(parts_of(names, chosen))
+    with GamesFile(out, match, games, append=append, resume=resume) as file:
+        before = len(file)
+        started = time.monotonic()
+        with kept(file.keep), Waiting(match.whole(games)) as waiting:
+            waiting.resume(before)
+
+            def ended(part: Results) -> None:
+                file.add(part)
+                waiting.advance(len(part))
+
+            results = match.play(games, threads=threads, batch=None, before=file.before, ended=ended)
+    seconds = time.monotonic() - started
+    console.print(_table(results))
+    for player in match.players:
+        for line in replaced(player.name, mishaps_of(player)):
+            console.print(line, highlight=False, soft_wrap=True)
+    lengths = [len(game) for game in results.decisions]
+    earlier = f", {before:,} of them from before" if before else ""
+    now = sum(lengths) - (0 if file.before is None else sum(len(game) for game in file.before.decisions))
+    console.print(
+        f"{len(results):,} games with seed {seed}{earlier}, {sum(lengths) / len(results):.1f} decisions and "
+        f"{results.rounds.mean():.1f} rounds a game; {seconds:.1f} s, {now / seconds:,.0f} decisions/s",
+        highlight=False,
+        soft_wrap=True,
+    )
+    if out is not None:
+        console.print(f"Wrote {out}; see a game with: helsinki replay {out} --game 1", highlight=False, soft_wrap=True)
+
+
+def _table(results: Results) -> Table:
+    config = results.config
+    table = Table(title=game_text(config))
+    for name in ("player", "seat", "games", "games won", "95 % interval", "points", "place"):
+        table.add_column(name, justify="left" if name == "player" else "right", no_wrap=name != "player")
+    for standing in results.standings():
+        table.add_row(
+            standing.player if standing.seat is None else "",
+            "all" if standing.seat is None else str(standing.seat),
+            f"{standing.games:,}",
+            f"{standing.share:.1%}",
+            f"{standing.low:.1%} to {standing.high:.1%}",
+            f"{standing.score:.1f}",
+            f"{standing.place:.2f}",
+            style="bold" if standing.seat is None else None,
+            end_section=standing.seat == config.num_players - 1,
+        )
+    return table

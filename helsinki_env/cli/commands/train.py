@@ -1,0 +1,204 @@
+"""The command ``helsinki train``: train a player with progress output and a table of the results."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Literal
+
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.table import Table
+
+from helsinki_env.data import UserError
+from helsinki_env.utils.extras import needs
+from helsinki_env.utils.stopping import again, kept
+from helsinki_env.utils.terminal import plain_console
+
+__all__ = ["learn", "main"]
+
+
+def main(
+    preset: str | None = None,
+    game: str | None = None,
+    out: Path | None = None,
+    seed: int = 0,
+    resume: bool = False,
+    minutes: float | None = None,
+    device: Literal["auto", "cpu", "cuda"] = "auto",
+    threads: int = 1,
+    against: str | None = None,
+    trust: bool = False,
+) -> None:
+    """Train a player and measure it against the baselines.
+
+    Example: helsinki train --preset quick --out runs/first --seed 1
+
+    Example: helsinki train --preset standard --resume
+
+    Example: helsinki train --game copenhagen --preset quick
+
+    Example: helsinki train --preset card --device cuda
+
+    Example: helsinki train --against net --out runs/response
+
+    A run that was stopped, by whatever, goes on with --resume as if nothing had happened. Watch a long one with
+    tensorboard --logdir runs.
+
+    Args:
+        preset: a name in configs/training (quick, card, response for any game; standard, strong, two_players,
+            retrained, retrained_long for Helsinki; copenhagen) or the path of a YAML file; default: quick, or with
+            --against response.
+        game: which game, such as copenhagen; default: that of the preset.
+        out: folder of the run; default runs/PRESET, or runs/GAME-PRESET.
+        seed: of weights, games and evaluation.
+        resume: go on with the run in the folder.
+        minutes: stop after so many minutes of training in all instead of the preset's.
+        device: where the network computes (with card: everything); auto takes a graphics card if PyTorch finds one.
+        threads: processors that learn, beside the one that plays; more of them change the last digits.
+        against: train a best response to this player alone, such as net: how often it wins says how far from
+            unbeatable that player is.
+        trust: run code that the preset names: program:COMMAND and MODULE:ATTRIBUTE. Read the code first.
+    """
+    # Idle threads must sleep: spinning ones block each other when other programs run, and training was seen to take
+    # four times as long. PyTorch reads this setting when it is loaded.
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+    from helsinki_env.cli.options import out_folder
+    from helsinki_env.cli.precompile import make_ahead, of_game, parts_of
+
+    with needs("train"):
+        import torch
+
+        from helsinki_env.agents.net.description import JUDGE
+        from helsinki_env.training.gpu.distributed import Group
+        from helsinki_env.training.preset import Preset
+        from helsinki_env.training.run import Training, check_folder
+
+    preset = preset or ("quick" if against is None else "response")
+    chosen = Preset.from_yaml(preset, trust=trust)
+    if game is not None and game != chosen.rules:
+        chosen = chosen.of_game(game, preset)
+    if against is not None:
+        chosen = chosen.responding(against)
+    if minutes is not None:
+        chosen = replace(chosen, minutes=minutes)
+    if device == "auto":
+        device = "cuda" if torch.cuda.is_available() else "cpu"
+    elif device == "cuda" and not torch.cuda.is_available():
+        raise UserError(
+            "--device: found cuda, but PyTorch finds no graphics card that it could use; expected cpu or auto"
+        )
+    torch.set_num_threads(threads)
+    folder = out or Path("runs") / (Path(preset).stem if game is None else f"{game}-{Path(preset).stem}")
+    group = Group.started(device)
+    console = plain_console()
+    console.quiet = not group.first
+    judges = chosen.learner == JUDGE
+    taught = f"{chosen.warm.positions:,} positions of the heuristic's games, then " if judges else ""
+    if chosen.start:
+        taught = f"from the network {chosen.start} on, {taught if chosen.warm.positions else ''}"
+    console.print(
+        f"Training {preset} on {device}: {taught}{chosen.ppo.decisions:,} decisions of its own, at most "
+        f"{chosen.minutes:g} minutes; results go to {folder}"
+    )
+    out_folder(folder)
+    check_folder(folder, resume)  # before anything is compiled
+    parts = parts_of(["net", "heuristic", "greedy"] if judges else chosen.evaluation.opponents, chosen.game)
+    if group.first:
+        make_ahead([of_game("training", chosen.game), *parts] if judges else parts)
+    group.told(None)  # barrier: the other processes wait here for the first one
+    training = Training(chosen, folder, seed, device, resume, group)
+
+    summary = learn(training, console, lambda: again("--resume"))
+    group.leave()
+    if not group.first:
+        return
+    console.print(_table(summary))
+    if chosen.against:
+        console.print(
+            f"A best response to {chosen.against}: that player gives away at least what it wins beyond its fair share."
+        )
+    console.print(f"Saved {summary['checkpoint']}; play it as {training.network.player}:{folder}")
+    if not summary["finished"]:
+        words = ["helsinki", "train", *([] if game is None else ["--game", game])]
+        words += [] if against is None else ["--against", against]
+        words += ["--preset", preset, "--out", str(folder), "--seed", str(seed), "--device", device]
+        words += ["--threads", str(threads), *(["--trust"] if trust else []), "--resume"]
+        console.print(
+            f"Stopped after {chosen.minutes:g} minutes, before the training was done. Go on with: {shlex.join(words)} "
+            f"--minutes {2 * chosen.minutes:g}",
+            soft_wrap=True,
+        )
+
+
+def learn(training: Any, console: Any, go_on: Callable[[], str]) -> dict[str, Any]:
+    """Run a training with progress output, save it if it is stopped, and return its summary.
+
+    Args:
+        training: the run.
+        console: console for the output.
+        go_on: returns the command that resumes the run.
+    """
+
+    def keep() -> str:
+        if not training.keep():
+            return f"nothing new is kept; begin again with: {again()}"
+        return f"the run is kept in {training.folder} as it was after its last update; go on with: {go_on()}"
+
+    shown = (
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        TextColumn("{task.percentage:>3.0f}%"),
+        TimeElapsedColumn(),
+    )
+    with kept(keep), Progress(*shown, console=console) as progress:
+        task = progress.add_task("dealing", total=1.0)
+        lines = _Lines(console)
+
+        def report(now: Any) -> None:
+            text = _describe(now)
+            progress.update(task, completed=now.progress.done, description=text)
+            lines.show(now, text)
+
+        summary: dict[str, Any] = training.run(report)
+    return summary
+
+
+class _Lines:
+    """Prints an occasional line instead of the progress bar if the output is not a terminal."""
+
+    def __init__(self, console: Any, every: float = 15.0) -> None:
+        self.console, self.every, self.last = console, every, -every
+
+    def show(self, now: Any, text: str) -> None:
+        if not self.console.is_terminal and now.seconds - self.last >= self.every:
+            self.last = now.seconds
+            self.console.print(f"{now.seconds:5.0f} s  {now.progress.done:4.0%}  {text}", highlight=False)
+
+
+def _describe(now: Any) -> str:
+    p = now.progress
+    if p.part == "race":
+        return "race of all that were measured"
+    noun = "positions" if p.part == "warm start" else "decisions"
+    text = f"{p.part}: {p.decisions:,} {noun}"
+    if p.points == p.points:  # false for NaN, when no game has ended
+        text += f", {p.points:.1f} points a seat"
+    for s in now.measured["standings"] if now.measured else ():
+        text += f", {s['share']:.0%} against {s['opponent']} ({s['players']}p)"
+    return text
+
+
+def _table(summary: dict[str, Any]) -> Table:
+    table = Table(title="The trained player: one seat against the baselines on all others, all seats in turn")
+    names = ("players", "against", "games", "games won", "95 % interval", "times fair", "points")
+    for name in names:
+        table.add_column(name, justify="left" if name == "against" else "right")
+    for s in summary["standings"]:
+        points = f"{s['score']:.1f} : {s['other_score']:.1f}"
+        interval = f"{s['low']:.1%} to {s['high']:.1%}"
+        row = (str(s["players"]), s["opponent"], f"{s['games']:,}", f"{s['share']:.1%}", interval)
+        table.add_row(*row, f"{s['times_fair']:.2f}", points)
+    return table

@@ -1,0 +1,251 @@
+"""The command ``helsinki``: one subcommand per task, each in its own module.
+
+Modules are imported on demand, so that ``helsinki --help`` is fast and only training imports PyTorch. Each module has a
+function ``main`` whose parameters become the command's options (tyro reads names, types, defaults and docstring).
+
+User errors (`helsinki_env.data.UserError`), missing extras and system errors are shown as one line without a traceback,
+with exit status 2; HELSINKI_DEBUG=1 shows the traceback. Any other error is a bug: its traceback is shown with a link
+to report it, and the exit status is 1.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+import traceback
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+
+from helsinki_env.data import UserError, one_of
+from helsinki_env.utils.extras import MissingExtraError
+from helsinki_env.utils.stopping import Stopping, stoppable
+from helsinki_env.utils.terminal import prepare_output
+
+__all__ = ["COMMANDS", "Command", "main"]
+
+#: Command lines without a command.
+_ANSWERED: tuple[list[str], ...] = ([], ["-h"], ["--help"], ["help"], ["--version"])
+
+
+@dataclass(frozen=True)
+class Command:
+    """A subcommand.
+
+    Attributes:
+        module: module with the function `main`, or a mapping of names to several for a command with subcommands;
+            imported on demand.
+        summary: short description for the list of commands.
+        example: example call.
+    """
+
+    module: str
+    summary: str
+    example: str
+
+    def load(self) -> Callable[..., Any] | dict[str, Callable[..., Any]]:
+        """Import the module and return its function or functions."""
+        main: Callable[..., Any] | dict[str, Callable[..., Any]] = import_module(self.module).main
+        return main
+
+
+COMMANDS = {
+    "simulate": Command(
+        "helsinki_env.cli.commands.simulate",
+        "Play games between players and show who wins.",
+        "helsinki simulate --players greedy,heuristic --games 1000 --out games.jsonl",
+    ),
+    "play": Command(
+        "helsinki_env.cli.commands.play",
+        "Play in a browser, against players and each other.",
+        "helsinki play --players human,heuristic",
+    ),
+    "replay": Command(
+        "helsinki_env.cli.commands.replay",
+        "Show a recorded game in the terminal, as pictures or as a page.",
+        "helsinki replay games.jsonl --game 3 --svg game.svg",
+    ),
+    "train": Command(
+        "helsinki_env.cli.commands.train",
+        "Train a player by self-play.",
+        "helsinki train --preset quick --out runs/first",
+    ),
+    "export": Command(
+        "helsinki_env.cli.commands.export",
+        "Export a trained network to ONNX, to play without PyTorch.",
+        "helsinki export runs/quick --out model.onnx",
+    ),
+    "arena": Command(
+        "helsinki_env.cli.commands.arena",
+        "Play a tournament that can be stopped and resumed.",
+        "helsinki arena --players random,greedy --games 200 --seats 3 --out runs/arena",
+    ),
+    "rate": Command(
+        "helsinki_env.cli.commands.rate",
+        "Rate the players of a tournament, with intervals and figures.",
+        "helsinki rate runs/arena --out runs/arena/report",
+    ),
+    "ladder": Command(
+        "helsinki_env.cli.commands.ladder",
+        "Play a tournament and write the page with its ratings.",
+        "helsinki ladder configs/arena/ladder.yaml --run runs/ladder --out runs/ladder/ladder.md",
+    ),
+    "evaluate": Command(
+        "helsinki_env.cli.commands.evaluate",
+        "Rate any player against fixed opponents, with a certificate.",
+        "helsinki evaluate heuristic --out runs/evaluate",
+    ),
+    "balance": Command(
+        "helsinki_env.cli.commands.balance",
+        "Study which actions are too strong or too weak, and report it.",
+        "helsinki balance run quick --out runs/balance",
+    ),
+    "compile": Command(
+        "helsinki_env.cli.commands.compile",
+        "Compile ahead what is compiled at first use.",
+        "helsinki compile",
+    ),
+    "bench": Command(
+        "helsinki_env.cli.commands.bench",
+        "Measure how fast the environment is on this machine.",
+        "helsinki bench --json bench.json",
+    ),
+}
+
+
+def _help() -> str:
+    width = max(len(name) for name in COMMANDS)
+    lines = ["usage: helsinki COMMAND [OPTIONS]", "", "Board games for self-play agents and studies.", ""]
+    lines += ["commands:", *(f"  {name:{width}}  {command.summary}" for name, command in COMMANDS.items()), ""]
+    lines += ["examples:", *(f"  {command.example}" for command in COMMANDS.values()), ""]
+    lines += ["helsinki COMMAND --help lists a command's options; helsinki --version the version."]
+    return "\n".join(lines)
+
+
+def main(arguments: Sequence[str] | None = None, heeds: Callable[[], object] | None = None) -> int:
+    """Run a command and return its exit status.
+
+    The status is 0, 1 for a bug in the program, 2 for a user or system error, or 130 if Ctrl-C stopped the command.
+
+    Args:
+        arguments: command line without the program name; default: that of this process, which then ends as soon as a
+            signal stops the command.
+        heeds: called once this function handles Ctrl-C, so that the caller can remove its own handler.
+    """
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    prepare_output()
+    try:
+        return _answer(words) if words[:1] in _ANSWERED else _command(words, arguments is None, heeds)
+    except BrokenPipeError:  # the reader has closed the pipe
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+
+
+def _answer(words: Sequence[str]) -> int:
+    """Print the output for a call without a command."""
+    if words == ["--version"]:
+        import helsinki_env
+
+        print(f"helsinki-env {helsinki_env.__version__}")
+        return 0
+    print(_help(), file=sys.stdout if words else sys.stderr)
+    return 0 if words else 2
+
+
+def _command(words: Sequence[str], leaves: bool, heeds: Callable[[], object] | None) -> int:
+    """Run a command; see `main`.
+
+    Args:
+        words: the command line.
+        leaves: whether the process ends if a signal stops the command.
+        heeds: see `main`.
+    """
+    name, rest = words[0], list(words[1:])
+    if name not in COMMANDS:
+        return _complain("helsinki", f"{name!r} is no command; expected {one_of(COMMANDS, name)}")
+    stopping = Stopping(words)
+    try:
+        if heeds is not None:
+            heeds()
+        with stoppable(stopping), _warnings_in_a_line(f"helsinki {name}"):
+            return _run(name, rest)
+    except KeyboardInterrupt:
+        # A KeyboardInterrupt that passed through an exec of text (as in dataclasses) makes Python end the process by
+        # the signal despite the return value; another exec resets that state.
+        exec("")
+        stopping.say()
+        if leaves:
+            stopping.leave()
+        return stopping.status
+    except BrokenPipeError:
+        raise
+    except Exception as problem:
+        if os.environ.get("HELSINKI_DEBUG", "0") not in ("", "0"):
+            raise
+        if isinstance(problem, UserError | MissingExtraError | OSError):
+            return _complain(f"helsinki {name}", str(problem))
+        return _report(words)
+
+
+@contextmanager
+def _warnings_in_a_line(command: str) -> Iterator[None]:
+    """Print the project's own warnings like its errors: as one line, without the location in the code."""
+    usual = warnings.formatwarning
+
+    def in_a_line(message: Warning | str, category: type[Warning], *place: Any, **line: Any) -> str:
+        if category.__module__.partition(".")[0] != "helsinki_env":
+            return usual(message, category, *place, **line)
+        return f"{command}: warning: {' '.join(str(message).split())}\n"
+
+    warnings.formatwarning = in_a_line
+    try:
+        yield
+    finally:
+        warnings.formatwarning = usual
+
+
+def _complain(command: str, text: str) -> int:
+    print(f"{command}: {' '.join(text.split())}", file=sys.stderr)
+    return 2
+
+
+def _report(words: Sequence[str]) -> int:
+    """Print the current unexpected exception and where to report it."""
+    import helsinki_env
+
+    traceback.print_exc()
+    print(
+        f"helsinki {words[0]}: this is a fault of helsinki-env {helsinki_env.__version__}, or of a player or package "
+        f"that the lines above name. Please report it to the project, with these lines and the command: "
+        f"{shlex.join(['helsinki', *words])}",
+        file=sys.stderr,
+    )
+    return 1
+
+
+def _run(name: str, words: list[str]) -> int:
+    import tyro
+
+    from helsinki_env.cli.options import checked
+
+    command = COMMANDS[name]
+    main, prog = command.load(), f"helsinki {name}"
+    try:
+        if isinstance(main, dict):
+            commands = {part: checked(function) for part, function in main.items()}
+            status = tyro.extras.subcommand_cli_from_dict(commands, prog=prog, args=words)
+        else:
+            status = tyro.cli(checked(main), prog=prog, args=words)
+    except SystemExit as leaving:  # tyro has printed the help or an error
+        return leaving.code if isinstance(leaving.code, int) else 2
+    return status if isinstance(status, int) else 0
+
+
+if __name__ == "__main__":
+    from helsinki_env.cli.program import main as program
+
+    sys.exit(program())

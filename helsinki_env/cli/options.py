@@ -1,0 +1,152 @@
+"""Shared command options: their ranges, the game configuration, and its description as text."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from functools import wraps
+from pathlib import Path
+from types import NoneType
+from typing import Annotated, Any, get_args
+
+import tyro
+
+from helsinki_env.data import Entry, UserError, brief
+from helsinki_env.engine.configuration import ConfigError, number_of_players
+from helsinki_env.engine.spec import config_from_yaml, spec_named, spec_of, usual_spec
+from helsinki_env.utils.files import check_folder, check_writable
+
+__all__ = ["checked", "game_config", "game_text", "out_file", "out_folder"]
+
+#: Ranges of integer options by name: minimum and maximum, None for the limit of 64 bits.
+_WHOLE: dict[str, tuple[int, int | None]] = {
+    "seed": (0, None),
+    "games": (1, 1_000_000_000),
+    "chunk": (1, 1_000_000_000),
+    "positions": (1, 1_000_000_000),
+    "resamples": (1, 1_000_000),
+    "cap": (1, None),
+    "batches": (1, 1_000_000),
+    "pairs": (1, 10_000),
+    "processes": (1, 1024),
+    "threads": (1, 1024),
+}
+#: Ranges of other numeric options.
+_NUMBERS: dict[str, tuple[float, float | None]] = {
+    "minutes": (0, None),
+    "seconds": (0, None),
+    "at_most": (-10_000, 10_000),
+    "at_least": (-10_000, 10_000),
+}
+
+
+def checked(main: Callable[..., Any]) -> Callable[..., Any]:
+    """Return the function of a command in the form that tyro parses.
+
+    It rejects invalid or out-of-range numbers, and its help shows the type of an optional value instead of None.
+    """
+
+    @wraps(main)
+    def run(*values: Any, **named: Any) -> Any:
+        for name, value in inspect.signature(main).bind(*values, **named).arguments.items():
+            for one in value if isinstance(value, tuple) else (value,):
+                option = Entry(one, UserError, f"--{name.replace('_', '-')}")
+                if one is not None and name in _WHOLE:
+                    option.integer(*_WHOLE[name])
+                if one is not None and name in _NUMBERS:
+                    option.number(*_NUMBERS[name], inside=True)
+        return main(*values, **named)
+
+    signature, kinds = inspect.signature(main), inspect.get_annotations(main, eval_str=True)
+    parameters = [
+        one.replace(annotation=_shown(kinds[name], one.default)) for name, one in signature.parameters.items()
+    ]
+    run.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]  # allowed
+    run.__annotations__ = {one.name: one.annotation for one in parameters}
+    del run.__wrapped__  # otherwise tyro would read its annotations
+    return run
+
+
+def _shown(kind: Any, default: object) -> Any:
+    """Return the annotation of an option, with the help text for an optional one."""
+    if default is not None:
+        return kind
+    inner = [
+        part for part in get_args(kind.__origin__ if hasattr(kind, "__metadata__") else kind) if part is not NoneType
+    ]
+    metavar = inner[0].__name__.upper() if isinstance(inner[0], type) else None
+    return Annotated[kind, tyro.conf.arg(metavar=metavar, help_behavior_hint="")]
+
+
+def game_config(
+    config: str | None,
+    num_players: int | None,
+    covered: str | None,
+    dry_roads: bool,
+    components: str | None,
+    default_players: int,
+    game: str | None = None,
+    counted_by: str = "--num-players",
+) -> Any:
+    """Return the game configuration.
+
+    Args:
+        config: a name in configs/game or the path of a YAML file; the other options change individual values of it.
+        num_players: 2, 3 or 4; None uses the value of the file.
+        covered: board actions disabled for all, separated by commas, or first_game for the bottom row.
+        dry_roads: whether to play with the expansion; False uses the value of the file.
+        components: a name in configs/components or the path of a YAML file.
+        default_players: number of players if neither a number nor a file is given.
+        game: its name; None uses the game of the file, or the default one.
+        counted_by: the option that determines the number of players, for messages.
+
+    Raises:
+        ConfigError, ComponentError: if a value is invalid.
+        ValueError: if `game` is unknown or differs from that of the file.
+    """
+    players = default_players if num_players is None else num_players
+    if config is None or num_players is not None:
+        number_of_players(Entry(players, ConfigError, counted_by))
+    kind = (usual_spec() if game is None else spec_named(game)).config
+    chosen = kind(num_players=players) if config is None else config_from_yaml(config)
+    if game is not None and not isinstance(chosen, kind):
+        raise UserError(f"--game: found {game}, but {config} is a configuration of {spec_of(chosen).name}")
+    changes: dict[str, Any] = {}
+    if num_players is not None:
+        changes["num_players"] = num_players
+    if covered is not None:
+        changes["covered"] = covered if covered == "first_game" else [name for name in covered.split(",") if name]
+    if dry_roads:
+        changes["dry_roads"] = True
+    if components is not None:
+        changes["components"] = components
+    return chosen.changed(**changes)
+
+
+def out_file(path: Path, option: str = "--out") -> None:
+    """Check, before any work, that the output file of an option can be written; ValueError if not."""
+    _out(check_writable, path, option, "a file that can be written")
+
+
+def out_folder(path: Path, option: str = "--out") -> None:
+    """Check, before any work, that files can be written to the folder of an option; ValueError if not."""
+    _out(check_folder, path, option, "a folder that can be written to")
+
+
+def _out(check: Callable[[Path], None], path: Path, option: str, expected: str) -> None:
+    try:
+        check(path)
+    except OSError as problem:
+        where = f" ({brief(problem.filename)})" if problem.filename not in (None, str(path)) else ""
+        raise UserError(f"{option}: found {brief(path)}, expected {expected}: {problem.strerror}{where}") from None
+
+
+def game_text(config: Any) -> str:
+    """Return a short description of the configuration, for titles."""
+    spec = spec_of(config)
+    usual = spec.config(num_players=config.num_players)
+    extras = [] if spec.unnamed else [spec.name.capitalize()]
+    extras += [f"{len(config.covered)} actions covered"] if getattr(config, "covered", ()) else []
+    extras += ["Dry roads"] if getattr(config, "dry_roads", False) else []
+    extras += [f"components {config.components}"] if config.components != usual.components else []
+    return ", ".join([f"{config.num_players} players", *extras])

@@ -1,0 +1,364 @@
+"""Precompile kernels: compile what a command will call before it starts, in parallel and with progress output.
+
+Related kernels form a part, such as the rules or a player. A separate process compiles a part by running it once with
+the smallest batch. The machine code goes to the shared cache (`helsinki_env.engine.compile_cache`), from which all
+processes load it. Kernels that are still missing are compiled when they are called.
+
+    python -m helsinki_env.cli.precompile PART
+
+compiles one part and prints the name of each kernel as it is compiled.
+"""
+
+from __future__ import annotations
+
+import gc
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterable
+from functools import partial
+from importlib import import_module
+from pathlib import Path
+from queue import SimpleQueue
+from threading import Thread
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba.core import event
+
+from helsinki_env import GameConfig
+from helsinki_env.cli.progress import Waiting
+from helsinki_env.engine import compile_cache, kernel
+from helsinki_env.engine.overloads import Rule
+from helsinki_env.engine.spec import GameSpec, game_names, spec_named, spec_of
+from helsinki_env.utils.extras import MissingExtraError
+from helsinki_env.utils.files import replacing
+from helsinki_env.utils.machine import processors
+from helsinki_env.utils.terminal import plain_console
+
+__all__ = ["PARTS", "Part", "in_words", "make_ahead", "of_game", "parts_of"]
+
+#: Exit status of a process whose part needs an extra that is not installed.
+_LACKING = 3
+
+
+def _games(config: Any) -> None:
+    from helsinki_env.engine.playout import choose_uniformly, player_words
+    from helsinki_env.envs.vector import GameVectorEnv
+
+    env = GameVectorEnv(1, config)
+    obs, _ = env.reset(seed=0)
+    env.step(choose_uniformly(obs["action_mask"], player_words(1)))
+
+
+def _one_game(config: Any) -> None:
+    from helsinki_env.envs.aec import GameAECEnv
+
+    game = spec_of(config).game(config, seed=0)
+    game.step(int(game.legal_actions()[0]))
+    game.observation(0)
+    env = GameAECEnv(config)
+    env.reset(seed=0)
+    env.step(int(env.last()[0]["action_mask"].argmax()))
+
+
+def _seats(config: Any) -> None:
+    from helsinki_env.envs.seat import GameSeatVectorEnv
+
+    env = GameSeatVectorEnv(1, config)
+    obs, _ = env.reset(seed=0)
+    env.step(obs["action_mask"].argmax(axis=1))
+
+
+def _first(config: Any) -> tuple[Any, Any, Any]:
+    """Return the inputs of a player for the first action of a game."""
+    from helsinki_env.agents.base import first_words
+    from helsinki_env.envs.vector import GameVectorEnv
+
+    obs, _ = GameVectorEnv(1, config).reset(seed=0)
+    return obs["observation"], obs["action_mask"], first_words(0, [0], 0)
+
+
+def _player(name: str, config: Any) -> None:
+    from helsinki_env.agents.registry import make_player
+
+    make_player(name, config).act(*_first(config))
+
+
+def _flat(config: Any) -> None:
+    from helsinki_env.agents.search.player import FlatPlayer
+
+    observation, mask, words = _first(config)
+    FlatPlayer(1, config).judge(observation, np.eye(mask.shape[1], dtype=np.int8)[mask.argmax(axis=1)], words)
+
+
+def _network(config: Any) -> None:
+    from helsinki_env.agents.net.afterstates import Writer
+
+    _player("net", config)
+    observation, mask, _ = _first(config)
+    Writer(config).ends(observation, mask.argmax(axis=1))
+
+
+def _training(config: Any) -> None:
+    from helsinki_env.agents.net.features import places
+    from helsinki_env.agents.search.workspace import new_desk
+    from helsinki_env.engine.playout import player_words
+    from helsinki_env.envs.vector import GameVectorEnv
+    from helsinki_env.training.pretraining import play_lessons
+
+    env = GameVectorEnv(1, config)
+    env.reset(seed=0)
+    play_lessons(new_desk(config), places(config), env.states, player_words(1), 0.5, 0.5)
+
+
+class Part(NamedTuple):
+    """Kernels that are compiled together, for any game.
+
+    Attributes:
+        what: description for users.
+        use: calls each kernel for the game of a configuration.
+        kernels: kernels that Python calls, as MODULE:NAME; those that they call are found automatically.
+    """
+
+    what: str
+    use: Callable[[Any], None]
+    kernels: tuple[str, ...]
+
+
+_ENVS = "helsinki_env.envs.kernels"
+
+PARTS = {
+    "games": Part(
+        "the rules",
+        _games,
+        (f"{_ENVS}:begin", f"{_ENVS}:step", f"{_ENVS}:first_illegal", "helsinki_env.engine.playout:_choose_checked"),
+    ),
+    "game": Part(
+        "single games",
+        _one_game,
+        (f"{_ENVS}:begin_one", f"{_ENVS}:step_one", f"{_ENVS}:look_one", "helsinki_env.engine.loops:observe_alone"),
+    ),
+    "seat": Part(
+        "single seats",
+        _seats,
+        ("helsinki_env.envs.seat_kernels:begin", "helsinki_env.envs.seat_kernels:advance"),
+    ),
+    "greedy": Part("greedy", partial(_player, "greedy"), ("helsinki_env.agents.{game}.greedy:choose_batch",)),
+    "heuristic": Part(
+        "heuristic",
+        partial(_player, "heuristic"),
+        ("helsinki_env.agents.heuristic.player:_decide_batch", "helsinki_env.engine.loops:batch_restore"),
+    ),
+    "mc": Part(
+        "mc", _flat, ("helsinki_env.agents.search.flat:flat_batch", "helsinki_env.agents.search.flat:try_alone")
+    ),
+    "ismcts": Part("ismcts", partial(_player, "ismcts:1"), ("helsinki_env.agents.search.tree:tree_batch",)),
+    "net": Part(
+        "net", _network, ("helsinki_env.agents.net.afterstates:_write", "helsinki_env.agents.net.afterstates:_end")
+    ),
+    "net+search": Part("net+search", partial(_player, "net+search:1"), ("helsinki_env.agents.net.search:_try",)),
+    "training": Part("lessons", _training, ("helsinki_env.training.pretraining:_play",)),
+}
+"""All parts that can be precompiled. A part with a player's name belongs to that player. Parts of a game other than
+the default are named GAME:PART.
+"""
+
+
+def parts_of(players: Iterable[str], config: Any = None) -> list[str]:
+    """Return the parts that games between players need.
+
+    Args:
+        players: names as on a command line.
+        config: game configuration; by default, that of the default game.
+    """
+    from helsinki_env.agents.registry import inner
+
+    found = {"games"}
+    for name in players:
+        found |= {inner(name).partition(":")[0]} & PARTS.keys()
+    return [of_game(part, config) for part in PARTS if part in found]
+
+
+def of_game(part: str, config: Any = None) -> str:
+    """Return the name of a part for the game of a configuration."""
+    spec = spec_of(config or GameConfig())
+    return part if spec.unnamed else f"{spec.name}:{part}"
+
+
+def _read(part: str) -> tuple[Part, GameSpec]:
+    """Return a part and its game by the part's full name; KeyError if it does not exist."""
+    *game, name = part.split(":")
+    if name not in PARTS or len(game) > 1:
+        raise KeyError(f"{part}: the parts are {', '.join(PARTS)}")
+    return PARTS[name], spec_named(game[0]) if game else spec_of(GameConfig())
+
+
+def in_words(part: str) -> str:
+    """Return the description of a part for users."""
+    made, spec = _read(part)
+    return made.what if spec.unnamed else f"{made.what} of {spec.name.capitalize()}"
+
+
+# In the process that needs them
+
+
+def make_ahead(parts: Iterable[str], processes: int | None = None) -> list[str]:
+    """Compile the parts that are not cached yet, with progress output.
+
+    Args:
+        parts: names as returned by `parts_of`.
+        processes: number of parallel processes; None: one more than there are CPU cores, because a process sometimes
+            waits for a kernel that another one is compiling (`kept.Claims`).
+
+    Returns:
+        The parts that could not be compiled because an extra is missing.
+
+    Raises:
+        KeyError: if a part does not exist.
+    """
+    if not kernel.JIT:
+        return []
+    wanted = dict.fromkeys(parts)
+    for part in wanted:
+        _read(part)
+    waiting = [part for part in wanted if not _marker(part).exists()]
+    if not waiting:
+        return []
+    lacking: list[str] = []
+    total = _reached(waiting)
+    names = ", ".join(in_words(part) for part in waiting)
+    plain_console(stderr=True).print(
+        f"Compiling for this machine, once: {names}; kept in {kernel.CACHE_FOLDER}",
+        highlight=False,
+        soft_wrap=True,
+    )
+    done: set[str] = set()
+    running: dict[str, subprocess.Popen[str]] = {}
+    lines: SimpleQueue[tuple[str, str]] = SimpleQueue()
+    most = processes or processors() + 1
+    try:
+        with Waiting(len(total), "kernels") as shown:
+            while waiting or running:
+                while waiting and len(running) < most:
+                    part = waiting.pop(0)
+                    running[part] = _start(part, lines)
+                part, line = lines.get()
+                if line:
+                    new = {line} & total - done
+                else:  # the process has ended
+                    status = running.pop(part).wait()
+                    if status == _LACKING:
+                        lacking.append(part)
+                    elif status == 0:
+                        _mark(part)
+                    new = _reached([part]) - done
+                done |= new
+                shown.advance(len(new))
+    finally:
+        for process in running.values():
+            process.kill()
+            process.wait()
+    return lacking
+
+
+def _marker(part: str) -> Path:
+    """Return the file that marks a part as compiled; its folder's name changes with every kernel."""
+    kernels = Path(__file__).resolve().parent.parent / "training" / "pretraining.py"
+    return Path(compile_cache.folder_for(str(kernels), kernel.CACHE_FOLDER)) / f"{part.replace(':', '-')}.made"
+
+
+def _mark(part: str) -> None:
+    try:
+        with replacing(_marker(part)):
+            pass
+    except OSError:  # the cache is not writable: compile again next time
+        pass
+
+
+def _reached(parts: Iterable[str]) -> set[str]:
+    """Return the names of the kernels of some parts: those that Python calls, and all that these call.
+
+    A kernel that is compiled for several games counts for each of them, as NAME for the default game or GAME:NAME.
+    """
+    return {name for part in parts for name in _reached_by(part)}
+
+
+def _reached_by(part: str) -> set[str]:
+    made, spec = _read(part)
+    games = [game for game in game_names() if game != spec.name]
+    others = tuple(f"{folder}.{game}." for folder in ("helsinki_env.games", "helsinki_env.agents") for game in games)
+    found: dict[str, Any] = {}
+    new = []
+    for name in made.kernels:
+        module, _, attribute = name.format(game=spec.name).partition(":")
+        try:
+            new.append(getattr(import_module(module), attribute))
+        except (ImportError, AttributeError):  # the process that compiles the part reports it
+            continue
+    while new:
+        function = new.pop().py_func
+        if (name := f"{function.__module__}.{function.__qualname__}") in found or name.startswith(others):
+            continue
+        found[name] = function
+        called = (function.__globals__.get(word) for word in function.__code__.co_names)
+        for value in called:
+            new += value.kernels if isinstance(value, Rule) else [value] if hasattr(value, "py_func") else []
+    return {_told(name, spec) for name in found}
+
+
+def _told(name: str, spec: GameSpec) -> str:
+    return name if spec.unnamed else f"{spec.name}:{name}"
+
+
+def _start(part: str, lines: SimpleQueue[tuple[str, str]]) -> subprocess.Popen[str]:
+    """Start the process that compiles a part; its lines go to the queue, followed by an empty one at its end."""
+    command = [sys.executable, "-m", "helsinki_env.cli.precompile", part]
+    process = subprocess.Popen(
+        command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+    )
+
+    def follow() -> None:
+        assert process.stdout is not None
+        with process.stdout:
+            for line in process.stdout:
+                lines.put((part, line.strip()))
+        lines.put((part, ""))
+
+    Thread(target=follow, daemon=True).start()
+    return process
+
+
+# In the process that compiles a part
+
+
+class _Teller(event.Listener):  # type: ignore[misc]  # Numba is not typed
+    """Prints the name of each compiled kernel, in the form of `_reached`."""
+
+    def __init__(self, spec: GameSpec) -> None:
+        self.spec = spec
+
+    def on_start(self, event: event.Event) -> None:
+        pass
+
+    def on_end(self, event: event.Event) -> None:
+        function = getattr((event.data or {}).get("dispatcher"), "py_func", None)
+        if function is not None:
+            print(_told(f"{function.__module__}.{function.__qualname__}", self.spec), flush=True)
+
+
+def _make(part: str) -> int:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is handled by the parent, which ends this process
+    kernel.be_silent()
+    gc.disable()  # Numba creates millions of objects: collection takes a tenth of the time of this short process
+    made, spec = _read(part)
+    event.register("numba:compile", _Teller(spec))
+    try:
+        made.use(spec.config())
+    except MissingExtraError:
+        return _LACKING
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(_make(sys.argv[1]))

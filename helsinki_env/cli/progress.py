@@ -1,0 +1,117 @@
+"""Progress display on the error stream: a bar, or an occasional line."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import deque
+from datetime import timedelta
+
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
+from helsinki_env.utils.terminal import plain_console
+
+__all__ = ["Pace", "Waiting"]
+
+#: Seconds before the progress display appears.
+_PATIENCE = 2.0
+#: Seconds between two lines if no bar can be drawn: in files, and on terminals without cursor movement.
+_LINES = 30.0
+#: Minimum seconds and reports over which the rate is averaged: it adapts to slower players but does not jump with every
+#: report of a very slow one.
+_RECENT, _FEW = 120.0, 16
+
+
+class Pace:
+    """The recent rate of progress, because the first items are often much faster than the last.
+
+    Args:
+        started: start time in seconds of any clock.
+    """
+
+    def __init__(self, started: float) -> None:
+        self._done, self._seen = 0, deque([(started, 0)])
+
+    def add(self, now: float, count: int) -> None:
+        """Add the number of items finished at a time."""
+        self._done += count
+        self._seen.append((now, self._done))
+        while len(self._seen) > _FEW + 1 and self._seen[1][0] <= now - _RECENT:
+            self._seen.popleft()
+
+    def rate(self, now: float) -> float:
+        """Return the items finished per second, 0 while it is unknown."""
+        then, before = self._seen[0]
+        return (self._done - before) / (now - then) if now > then else 0.0
+
+
+class Waiting:
+    """Shows the number of finished games after a short delay.
+
+    Args:
+        games: total number of games.
+        what: name of the counted items.
+    """
+
+    def __init__(self, games: int, what: str = "games") -> None:
+        self.games, self.what, self.done, self.before = games, what, 0, 0
+        self.started = self.said = time.monotonic()
+        self.pace = Pace(self.started)
+        self.lock = threading.Lock()
+        self.console = plain_console(stderr=True)
+        self.draws = self.console.is_terminal and not self.console.is_dumb_terminal
+        self.progress: Progress | None = None
+        self.over = False
+        self.patience = threading.Timer(_PATIENCE, self.advance, [0])
+        self.patience.daemon = True
+
+    def __enter__(self) -> Waiting:
+        """Start the progress display."""
+        self.patience.start()
+        return self
+
+    def resume(self, games: int) -> None:
+        """Add games of an earlier run, which do not count for the rate."""
+        with self.lock:
+            self.done += games
+            self.before += games
+
+    def advance(self, games: int) -> None:
+        """Add finished games; called from several threads."""
+        with self.lock:
+            self.done += games
+            now = time.monotonic()
+            if games:
+                self.pace.add(now, games)
+            if self.over:
+                return
+            if not self.draws:
+                if now - self.said >= _LINES:
+                    self.said = now
+                    self.console.print(f"{self.done:,} of {self.games:,} {self.what}{self._rate()}", highlight=False)
+            elif now - self.started >= _PATIENCE:
+                self._bar().update(self._bar().task_ids[0], completed=self.done, description=self._rate())
+
+    def _bar(self) -> Progress:
+        if self.progress is None:
+            columns = (self.what, BarColumn(), MofNCompleteColumn(), TextColumn("{task.description}"))
+            self.progress = Progress(*columns, console=self.console, transient=True)
+            self.progress.add_task("", total=self.games)
+            self.progress.start()
+        return self.progress
+
+    def _rate(self) -> str:
+        """Return the rate and the remaining time as text, empty while they are unknown."""
+        rate = self.pace.rate(time.monotonic())
+        if not rate:
+            return ""
+        left = timedelta(seconds=round((self.games - self.done) / rate))
+        return f", {rate:,.1f} {self.what}/s, {left} left"
+
+    def __exit__(self, *_: object) -> None:
+        """Remove the progress display."""
+        self.patience.cancel()
+        with self.lock:
+            self.over = True
+            if self.progress is not None:
+                self.progress.stop()

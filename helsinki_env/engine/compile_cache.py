@@ -1,0 +1,337 @@
+"""Disk cache for the machine code of the kernels.
+
+Numba's own cache names files by source path and checks only that source file, not the kernels that it calls. It would
+run outdated rules, and each clone would compile everything again. Here, a folder is named by a digest of all rule
+sources, and a file by everything else that its machine code depends on: kernel, argument types, CPU. Processes with
+the same sources share the cache, do not interfere when they compile at the same time, and never load outdated code.
+Players, including external ones, have their own subfolders, so a change of their kernels does not recompile the rules.
+
+Cached machine code is executed without checks. The cache is therefore used only where no other user can write, and
+damaged files are ignored.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import pickle
+import re
+import secrets
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numba
+import numpy as np
+from numba.core import sigutils
+from numba.core.caching import NullCache
+from numba.core.compiler import CompileResult
+from numba.core.serialize import dumps
+
+from helsinki_env.utils.cache_folder import cache_folder, is_safe
+from helsinki_env.utils.locks import try_lock, unlock
+
+_PACKAGE = Path(__file__).resolve().parent.parent
+_PLAYERS, _TRAINING = ((_PACKAGE / name).resolve() for name in ("agents", "training"))
+#: Files with kernels that kernels of other files call, and the constants compiled into them. Kernels elsewhere
+#: (`play.record`, `commands.speed`) are called only from Python, so a check of their own file is enough.
+_SOURCES = ("engine/*.py", "games/*/*.py", "envs/*kernels.py", "envs/rewards.py")
+
+#: The file whose modification time says when its folder was last used, and the number of days until removal.
+_USED = "used"
+_DAYS = 30
+_DAY = 24 * 60 * 60
+_THIS_PROCESS = secrets.token_hex(8)
+
+
+def source_digest(*flags: object) -> str:
+    """Return 16 hexadecimal digits that depend on all rule sources, the flags and the compiler version."""
+    versions = (numba.__version__, np.__version__, sys.implementation.cache_tag)
+    digest = hashlib.sha256(repr((versions, flags)).encode())
+    for pattern in _SOURCES:
+        for path in sorted(_PACKAGE.glob(pattern)):
+            digest.update(path.name.encode())
+            digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+# Folders
+
+
+def open_folder(name: str) -> str:
+    """Return the folder `name` for compiled code; see `helsinki_env.utils.cache_folder`."""
+    folder = cache_folder(name)
+    _note_use(folder)
+    return folder
+
+
+def _note_use(folder: str) -> None:
+    """Mark a folder as used, at most once a day, and then remove sibling folders that were unused for long."""
+    marker = os.path.join(folder, _USED)
+    now = time.time()
+    try:
+        try:
+            if now - os.stat(marker).st_mtime < _DAY:
+                return
+            os.utime(marker)
+        except FileNotFoundError:
+            Path(marker).touch(mode=0o600)
+        for other in os.scandir(os.path.dirname(folder)):
+            if re.fullmatch(r"(.+-)?[0-9a-f]{16}", other.name) and other.is_dir(follow_symlinks=False):
+                _remove_unused(other.path, now)
+    except OSError:  # a read-only folder, or another process is cleaning up
+        pass
+
+
+def _remove_unused(folder: str, now: float) -> None:
+    try:
+        if now - os.stat(os.path.join(folder, _USED)).st_mtime < _DAYS * _DAY:
+            return
+        # Rename first: a process that starts to use the folder now finds nothing instead of half of it.
+        leaving = f"{folder}.{os.getpid()}"
+        os.rename(folder, leaving)
+    except OSError:  # a folder without a marker is not ours
+        return
+    shutil.rmtree(leaving, ignore_errors=True)
+
+
+@cache
+def is_ours(source: str) -> bool:
+    """Return whether a source file belongs to the project."""
+    path = Path(source).resolve()
+    return any(path.is_relative_to(folder) for folder in (_PACKAGE, _PLAYERS, _TRAINING))
+
+
+def _kernel_files(package: Path) -> list[Path]:
+    return [file for file in sorted(package.rglob("*.py")) if b"@kernel" in file.read_bytes()]
+
+
+@cache
+def folder_for(source: str, rules: str) -> str:
+    """Create and return the cache folder for the kernels of a source file.
+
+    Args:
+        source: path of the source file.
+        rules: cache folder of the rules.
+    """
+    version = version_of(source)
+    if not version:
+        return rules
+    folder = os.path.join(rules, version)
+    try:
+        os.makedirs(folder, mode=0o700, exist_ok=True)
+    except OSError:  # nothing is cached then, as in a read-only folder
+        return folder
+    _note_use(folder)
+    return folder
+
+
+@cache
+def version_of(source: str) -> str:
+    """Return a version name of all kernels that those of a source file may call; "" for files of the rules.
+
+    Kernels of other packages may call each other across files and may call the project's players. Their version is a
+    digest of all kernel files of their package and of the players. A file outside a package may call kernels of any
+    file in its folder, and shares its cache only within that folder. Code typed into an interpreter has no file, so its
+    cache is not shared.
+
+    Args:
+        source: path of the source file.
+    """
+    path = Path(source).resolve()
+    if not path.is_file():
+        return _THIS_PROCESS
+    package = next((folder for folder in (_PLAYERS, _TRAINING, _PACKAGE) if path.is_relative_to(folder)), None)
+    if package == _PACKAGE:
+        return ""
+    if package is None:
+        package = path.parent
+        while (package.parent / "__init__.py").exists():
+            package = package.parent
+    digest = hashlib.sha256()
+    if (package / "__init__.py").exists():
+        files = [(package, file) for file in _kernel_files(package)]
+    else:
+        files = [(package, path)]
+        digest.update(str(package).encode())
+    if package != _PLAYERS:
+        files += [(_PLAYERS, file) for file in _kernel_files(_PLAYERS)]
+    for root, file in files:
+        digest.update(f"{file.relative_to(root.parent)}\n".encode() + file.read_bytes())
+    return f"{package.stem}-{digest.hexdigest()[:16]}"
+
+
+# Files
+
+
+class Claims:  # pragma: no cover  # coverage is measured without the compiler
+    """Files that this process is compiling, so that other processes wait for them instead of compiling them as well.
+
+    Claims are byte-range locks on a file, which the system releases when the process ends. Waiting is bounded, because
+    the other process may be suspended. Without lock support, each process compiles on its own.
+
+    Args:
+        folder: cache folder.
+    """
+
+    #: Seconds to wait for another process; after that, this process compiles itself and never waits again.
+    patience = 60.0
+
+    def __init__(self, folder: str) -> None:
+        self.path = os.path.join(folder, "claims")
+        self.file: int | None = None
+        self.held: set[int] = set()
+
+    def claim(self, name: str) -> bool:
+        """Claim a file; return whether another process held the claim before and may have written the file."""
+        if not self.patience:
+            return False
+        byte, waited, end = self._byte(name), False, time.monotonic() + self.patience
+        try:
+            if self.file is None:
+                self.file = os.open(self.path, os.O_RDWR | os.O_CREAT, 0o600)
+            while not try_lock(self.file, byte):
+                if time.monotonic() > end:
+                    self.patience = 0.0
+                    return waited
+                waited = True
+                time.sleep(0.01)
+            self.held.add(byte)
+        except OSError:
+            self.patience = 0.0
+        return waited
+
+    def release(self, name: str) -> None:
+        """Release a claim, if it is held."""
+        byte = self._byte(name)
+        if self.file is not None and byte in self.held:
+            self.held.remove(byte)
+            with contextlib.suppress(OSError):
+                unlock(self.file, byte)
+
+    @staticmethod
+    def _byte(name: str) -> int:
+        return int(hashlib.sha256(name.encode()).hexdigest()[:12], 16)
+
+
+@cache
+def _claims_in(folder: str) -> Claims:  # pragma: no cover  # see above
+    return Claims(folder)
+
+
+@cache
+def _digest_of(source: str) -> str:
+    return hashlib.sha256(Path(source).read_bytes()).hexdigest()
+
+
+#: Source files of the kernels that are called for each record type (`engine.rule`).
+_SOURCES_OF: dict[Any, set[str]] = {}
+
+
+def remember(record: Any, source: str) -> None:
+    """Register that code compiled for a record type may call kernels of a source file."""
+    _SOURCES_OF.setdefault(record, set()).add(source)
+
+
+def _versions(types: Any) -> list[str]:
+    """Return the versions of the game kernels that may be called for the argument types."""
+    records = {getattr(part, "dtype", part) for part in types}  # for an array, its element type
+    return sorted({version_of(source) for record in records for source in _SOURCES_OF.get(record, ())})
+
+
+class Kept(NullCache):  # pragma: no cover  # coverage is measured without the compiler
+    """The cached code of one kernel in a folder: one file per signature.
+
+    Numba calls it before and after a compilation. Any file problem (damage, a full disk, a read-only folder) means that
+    the kernel is compiled in memory.
+
+    Args:
+        function: the Python function of the kernel; its source file must exist.
+        folder: cache folder.
+    """
+
+    #: File name ending, which distinguishes files of the same kernel.
+    ending = ""
+
+    def __init__(self, function: Callable[..., Any], folder: str) -> None:
+        code = function.__code__
+        self.folder, self.claims = folder, _claims_in(folder)
+        self.name = f"{function.__module__}.{function.__qualname__}-{code.co_firstlineno}".replace("<locals>.", "")
+        enclosed = [cell.cell_contents for cell in function.__closure__ or ()]
+        self.identity = (self.name, _digest_of(code.co_filename), code.co_code, dumps(enclosed) if enclosed else b"")
+
+    @property
+    def cache_path(self) -> str:
+        """The cache folder."""
+        return self.folder
+
+    def path(self, signature: Any, codegen: Any) -> str:
+        """Return the file path for a signature and a CPU."""
+        arguments, result = sigutils.normalize_signature(signature)
+        types = (str(arguments), str(result), _versions(arguments))
+        key = hashlib.sha256(repr((self.identity, types, codegen.magic_tuple())).encode())
+        return os.path.join(self.folder, f"{self.name}.{key.hexdigest()[:16]}{self.ending}")
+
+    def load_overload(self, signature: Any, target_context: Any) -> CompileResult | None:
+        """Return the cached code for a signature, None if there is no usable file."""
+        target_context.refresh()
+        path = self.path(signature, target_context.codegen())
+        found = self._read(path, signature, target_context)
+        if found is None and self.claims.claim(path):
+            found = self._read(path, signature, target_context)
+        return found
+
+    def _read(self, path: str, signature: Any, target_context: Any) -> CompileResult | None:
+        try:
+            with open(path, "rb") as file:
+                if not is_safe(os.fstat(file.fileno())):
+                    return None
+                digest, data = file.read(32), file.read()
+        except OSError:
+            return None
+        try:
+            if hashlib.sha256(data).digest() == digest:
+                result = self._restored(target_context, pickle.loads(data))
+                if result.signature.args == sigutils.normalize_signature(signature)[0]:
+                    return result
+        except Exception:  # any failure means that the file is damaged
+            pass
+        _remove(path)
+        return None
+
+    def release(self, signature: Any, codegen: Any) -> None:
+        """Release the claim for a signature: its file exists now, or will not be written."""
+        self.claims.release(self.path(signature, codegen))
+
+    def save_overload(self, signature: Any, result: CompileResult) -> None:
+        """Cache the code compiled for a signature."""
+        if any(not lifted.can_cache for lifted in result.lifted) or result.library.has_dynamic_globals:
+            return  # it contains addresses of this process
+        data = dumps(self._reduced(result))
+        temporary = ""
+        try:
+            os.makedirs(self.folder, mode=0o700, exist_ok=True)  # may have been removed since
+            handle, temporary = tempfile.mkstemp(prefix="new-", dir=self.folder)
+            with open(handle, "wb") as file:
+                file.write(hashlib.sha256(data).digest() + data)
+            os.replace(temporary, self.path(signature, result.codegen))
+        except OSError:
+            if temporary:
+                _remove(temporary)
+
+    def _reduced(self, result: CompileResult) -> Any:
+        return result._reduce()
+
+    def _restored(self, target_context: Any, data: Any) -> CompileResult:
+        return CompileResult._rebuild(target_context, *data)
+
+
+def _remove(path: str) -> None:
+    with contextlib.suppress(OSError):
+        os.remove(path)

@@ -1,0 +1,116 @@
+"""Helpers to read component files, for any game."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from helsinki_env.data import Entry, digest_of, read_yaml
+from helsinki_env.utils.yaml_files import find_yaml
+
+__all__ = ["different", "digest_of_facts", "drawing", "facts_of", "integers", "load", "orientations"]
+
+
+def load(name_or_path: str | Path, error: type[ValueError], read: Callable[[Entry, str], Any]) -> Any:
+    """Return the facts in a component file; read an unchanged file only once.
+
+    Args:
+        name_or_path: name of a file in ``configs/components``, or a path.
+        error: exception class to raise if the file does not exist.
+        read: builds the facts from the content of the file and its name without suffix.
+    """
+    path = find_yaml(name_or_path, "components", error).resolve()
+    return _load(path, path.stat().st_mtime_ns, error, read)  # type: ignore[arg-type]  # a class can be hashed
+
+
+@lru_cache(maxsize=64)
+def _load(path: Path, _changed_ns: int, error: type[ValueError], read: Callable[[Entry, str], Any]) -> Any:
+    """Read one file. The modification time is only part of the cache key, so an edited file is read again."""
+    return read(read_yaml(path, error), path.stem)
+
+
+def facts_of(components: Any) -> dict[str, Any]:
+    """Return the facts in a dataclass as plain data, without the `name` of the file."""
+    facts = asdict(components)
+    del facts["name"]
+    return facts
+
+
+def digest_of_facts(components: Any) -> str:
+    """Return 16 hexadecimal digits that identify the facts in a dataclass, ignoring the `name` of the file."""
+    return digest_of(facts_of(components))
+
+
+def integers(data: Entry, length: int, low: int, high: int, what: str) -> tuple[int, ...]:
+    """Return a list of integers from `low` to `high`; `what` names them in the error message."""
+    return tuple(item.integer(low, high) for item in data.entries(what, length=length))
+
+
+def different(data: Entry, read: Iterable[tuple[Entry, int]], what: str) -> list[int]:
+    """Return the values of the elements of a list, which must all differ.
+
+    Args:
+        data: the list.
+        read: its elements, each with its value.
+        what: noun for an element in the error message, such as "cell".
+    """
+    found: list[int] = []
+    for item, value in read:
+        if value in found:
+            item.fail(f"a {what} that is not in the list yet; this one is also {data.path}[{found.index(value)}]")
+        found.append(value)
+    return found
+
+
+def drawing(item: Entry, marks: str, cells: str) -> tuple[str, ...]:
+    """Return the rows of a drawing such as ``X./XX``: one connected shape without empty margins.
+
+    Args:
+        item: the text, with ``/`` between rows and ``.`` for an empty cell.
+        marks: the characters that mark a cell.
+        cells: noun for the cells in error messages.
+    """
+    text = item.value
+    if not isinstance(text, str) or not text or set(text) - set(f"{marks}./"):
+        item.fail(f"a drawing of the characters {', '.join(marks)} and . with / between its rows")
+    rows = tuple(text.split("/"))
+    if len({len(row) for row in rows}) != 1:
+        item.fail("rows of the same length")
+    columns = list(zip(*rows, strict=True))
+    if any(not set(line) & set(marks) for line in (rows[0], rows[-1], *columns[:1], *columns[-1:])):
+        item.fail("no empty row or column at its edges: leave them out")
+    if len(rows) > 5 or len(rows[0]) > 5:
+        item.fail("a drawing of at most 5 rows and 5 columns")
+    if not _in_one_piece(rows):
+        item.fail(f"{cells} that are connected edge to edge")
+    return rows
+
+
+def _in_one_piece(rows: Sequence[str]) -> bool:
+    """Return whether the cells of a drawing are connected edge to edge."""
+    left = {(r, c) for r, row in enumerate(rows) for c, mark in enumerate(row) if mark != "."}
+    edge = [left.pop()]
+    while edge:
+        r, c = edge.pop()
+        near = left & {(r - 1, c), (r + 1, c), (r, c - 1), (r, c + 1)}
+        left -= near
+        edge.extend(near)
+    return not left
+
+
+def orientations(rows: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
+    """Return the distinct orientations of a drawing, in the order of the action ids.
+
+    Rotations by 0, 90, 180 and 270 degrees clockwise come first, then those of the mirror image (left-right).
+    """
+    found: list[tuple[str, ...]] = []
+    mirrored = tuple(row[::-1] for row in rows)
+    for turned in (rows, mirrored):
+        for _ in range(4):
+            if turned not in found:
+                found.append(turned)
+            turned = tuple("".join(column) for column in zip(*turned[::-1], strict=True))
+    return tuple(found)

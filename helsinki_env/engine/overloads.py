@@ -1,0 +1,125 @@
+"""Overloaded kernels: `apply(t, g, action)` calls the kernel of the game that the type of the record `g` belongs to.
+
+Every game has its own record type. Numba compiles a generic loop over records once per game and resolves the calls to
+that game's kernels at compile time, so no lookup happens at run time. The cache on disk is keyed by argument types, so
+each game has its own entries.
+
+    >>> import numpy as np
+    >>> from helsinki_env.engine.kernel import kernel
+    >>> from helsinki_env.engine.overloads import Rule
+    >>> COUNTER = np.dtype((np.record, [("value", np.int64)]))
+    >>> advance = Rule("advance")
+    >>> @kernel
+    ... def count_up(g, by):
+    ...     g.value += by
+    >>> advance.belongs_to(COUNTER, count_up)
+    >>> @kernel
+    ... def advance_all(states, by):
+    ...     for b in range(len(states)):
+    ...         advance(states[b], by)
+    >>> states = np.zeros(3, COUNTER)
+    >>> advance_all(states, 2)
+    >>> states["value"]
+    array([2, 2, 2])
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numba import from_dtype
+from numba.core import types
+from numba.core.errors import TypingError
+
+from helsinki_env.engine import compile_cache
+from helsinki_env.engine.kernel import JIT
+
+__all__ = ["Rule", "RuleError"]
+
+
+class RuleError(TypeError):
+    """Raised if no game, or more than one game, implements a rule for a record type."""
+
+
+class Rule:
+    """A rule that each game implements and that kernels of any game call by one name.
+
+    Args:
+        name: name of the rule, for messages.
+        otherwise: default kernel for games that do not implement the rule; None: every game must implement it.
+    """
+
+    #: Numba reads this flag to detect recursive functions.
+    is_compiling = False
+
+    def __init__(self, name: str, otherwise: Callable[..., Any] | None = None) -> None:
+        self.name, self.otherwise = name, otherwise
+        self._by_dtype: dict[np.dtype[Any], Callable[..., Any]] = {}
+        self._by_type: dict[Any, Any] = {}
+
+    def belongs_to(self, dtype: np.dtype[Any], kernel: Callable[..., Any]) -> None:
+        """Register the kernel that implements the rule for a record type.
+
+        Args:
+            dtype: structured dtype of the records.
+            kernel: the implementation; takes a record of this type among its arguments.
+
+        Raises:
+            RuleError: if another kernel is registered already: each game needs its own record type.
+        """
+        if self._by_dtype.get(dtype, kernel) is not kernel:
+            raise RuleError(f"{self.name}: two games have records of the same type, {dtype.names}")
+        self._by_dtype[dtype] = kernel
+        if JIT:  # pragma: no cover  # coverage is measured without the compiler
+            record = from_dtype(dtype)
+            self._by_type[record] = kernel
+            compile_cache.remember(record, kernel.py_func.__code__.co_filename)  # type: ignore[attr-defined]  # it is compiled
+
+    def is_stated_for(self, dtype: np.dtype[Any]) -> bool:
+        """Return whether a game implements the rule for a record type."""
+        return dtype in self._by_dtype
+
+    @property
+    def kernels(self) -> tuple[Callable[..., Any], ...]:
+        """The kernels of all games that implement the rule."""
+        return tuple(self._by_dtype.values())
+
+    def __call__(self, *arguments: Any) -> Any:
+        """Call the rule from Python, by the record among the arguments: slow, for tests and runs without the compiler.
+
+        Raises:
+            RuleError: if no argument is a record of a game with this rule.
+        """
+        for argument in arguments:
+            kernel = self._by_dtype.get(getattr(argument, "dtype", None))  # type: ignore[arg-type]  # None is in no dict
+            if kernel is not None:
+                return kernel(*arguments)
+        if self.otherwise is not None:
+            return self.otherwise(*arguments)
+        raise RuleError(f"{self.name}: no argument is a record of a game that has this rule")
+
+    # Numba's dispatcher protocol: Numba treats the rule as a dispatcher, and the rule delegates to the kernel of the
+    # record's game.
+
+    @property
+    def _numba_type_(self) -> Any:  # pragma: no cover  # see above
+        return types.Dispatcher(self)
+
+    def kernel_for(self, arguments: tuple[Any, ...]) -> Any:  # pragma: no cover  # see above
+        """Return the kernel for Numba argument types; TypingError if no game implements the rule for them."""
+        for argument in arguments:
+            if argument in self._by_type:
+                return self._by_type[argument]
+        if self.otherwise is not None:
+            return self.otherwise
+        raise TypingError(f"{self.name}: no argument is a record of a game that has this rule")
+
+    def get_call_template(self, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Any:  # pragma: no cover
+        """Return the call template for kernels that call the rule."""
+        return self.kernel_for(arguments).get_call_template(arguments, keywords)
+
+    def get_overload(self, arguments: tuple[Any, ...]) -> Any:  # pragma: no cover
+        """Return the overload for kernels that call the rule."""
+        return self.kernel_for(arguments).get_overload(arguments)

@@ -1,0 +1,156 @@
+"""Backends of the tensor environments: their protocol, and the CPU backend."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from helsinki_env.engine import playout
+from helsinki_env.envs import tensor_kernels as kernels
+from helsinki_env.envs.kernels import REPORT, RUN
+from helsinki_env.utils.extras import needs
+
+with needs("train"):
+    import torch
+    from torch import Tensor
+
+__all__ = ["Memory", "Place", "Processor"]
+
+
+def _rows(count: int, dtype: np.dtype[Any], device: torch.device) -> Tensor:
+    return torch.zeros((count, dtype.itemsize), dtype=torch.uint8, device=device)
+
+
+def bytes_of(records: Any, device: torch.device) -> Tensor:
+    """Return a copy of contiguous records (count,) on a device, as uint8 (count, bytes per record)."""
+    rows = np.ascontiguousarray(records).view(np.uint8).reshape(len(records), -1)
+    return torch.tensor(rows, device=device)
+
+
+@dataclass
+class Memory:
+    """All tensors of a batch of B games with A actions and F observation entries, on one device.
+
+    Records are rows of bytes, which the kernels interpret.
+
+    Attributes:
+        tables: the component file, one record.
+        states: records of the games.
+        runs: random streams of the games.
+        setup: game options, one record.
+        drawn: options of random episodes, one record per game.
+        reports: results of the games that ended in the last step.
+        masks: action masks, int8 (B, A).
+        observations: int8 (B, F), of the acting seats.
+        seats: acting seats, int64 (B,).
+        rewards: rewards of the seats that acted, float32 (B,).
+        ended: bool (B,).
+        actions: actions of the next step, int64 (B,).
+        illegal: number of illegal actions so far, int64 (1,).
+        words: random keys of `sample`, the bits of uint64 as int64 (B,).
+        chosen: result of `sample`, int64 (B,).
+    """
+
+    tables: Tensor
+    states: Tensor
+    runs: Tensor
+    setup: Tensor
+    drawn: Tensor
+    reports: Tensor
+    masks: Tensor
+    observations: Tensor
+    seats: Tensor
+    rewards: Tensor
+    ended: Tensor
+    actions: Tensor
+    illegal: Tensor
+    words: Tensor
+    chosen: Tensor
+
+    @classmethod
+    def of(cls, spec: Any, config: Any, episodes: Any, count: int, device: torch.device) -> Memory:
+        """Return the tensors for `count` games, none of them dealt yet."""
+        states, setup, drawn = spec.new_states(config, 1), spec.new_states(config, 1), episodes.record()
+        spec.apply_setup(setup, config)
+
+        def numbers(*shape: int, dtype: torch.dtype = torch.int64) -> Tensor:
+            return torch.zeros(shape, dtype=dtype, device=device)
+
+        return cls(
+            tables=bytes_of(config.tables, device),
+            states=bytes_of(states, device).repeat(count, 1),
+            runs=_rows(count, RUN, device),
+            setup=bytes_of(setup, device),
+            drawn=bytes_of(drawn, device).repeat(count, 1),
+            reports=_rows(count, REPORT, device),
+            masks=numbers(count, spec.ids(config), dtype=torch.int8),
+            observations=numbers(count, spec.features(config), dtype=torch.int8),
+            seats=numbers(count),
+            rewards=numbers(count, dtype=torch.float32),
+            ended=numbers(count, dtype=torch.bool),
+            actions=numbers(count),
+            illegal=numbers(1),
+            words=numbers(count),
+            chosen=numbers(count),
+        )
+
+
+class Place(Protocol):
+    """A backend that plays the games in its memory; each call writes there and returns nothing."""
+
+    def begin(self) -> None:
+        """Deal all games."""
+
+    def look(self) -> None:
+        """Write masks, observations and acting seats."""
+
+    def step(self, reward: int) -> None:
+        """Apply `actions`, then do as `look`; `reward` is the index of a reward type in `REWARDS`."""
+
+    def first_illegal(self) -> int:
+        """Return the index of the first game whose action in `actions` is illegal, or -1."""
+        ...
+
+    def choose(self) -> None:
+        """Sample a uniformly random legal action for each game into `chosen`."""
+
+
+class Processor:
+    """The CPU backend, with the same kernels as the other batch environments."""
+
+    def __init__(self, memory: Memory, dtypes: dict[str, np.dtype[Any]]) -> None:
+        """Attach to the memory; `dtypes` are the record dtypes by tensor name."""
+        self._memory = memory
+
+        def records(name: str) -> Any:
+            return getattr(memory, name).numpy().view(dtypes[name])[:, 0]
+
+        self._games = tuple(map(records, ("tables", "states", "runs", "setup", "drawn")))
+        self._reports = records("reports")
+        self._looks = memory.masks.numpy(), memory.observations.numpy(), memory.seats.numpy()
+        self._results = memory.rewards.numpy(), memory.ended.numpy(), memory.illegal.numpy()
+        self._actions, self._chosen = memory.actions.numpy(), memory.chosen.numpy()
+        self._words = memory.words.numpy().view(np.uint64)
+
+    def begin(self) -> None:
+        """Deal all games."""
+        kernels.begin_all(*self._games, self._reports)
+
+    def look(self) -> None:
+        """Write masks, observations and acting seats."""
+        tables, states, *_ = self._games
+        kernels.look_all(tables, states, *self._looks)
+
+    def step(self, reward: int) -> None:
+        """Apply `actions`, then write masks, observations and acting seats."""
+        kernels.step_all(*self._games, self._actions, reward, *self._looks, self._reports, *self._results)
+
+    def first_illegal(self) -> int:
+        """Return the index of the first game whose action in `actions` is illegal, or -1."""
+        return int(kernels.first_illegal(self._games[1], self._actions, self._looks[0]))
+
+    def choose(self) -> None:
+        """Sample a uniformly random legal action for each game into `chosen`."""
+        playout.choose_batch(self._looks[0], self._words, self._chosen)

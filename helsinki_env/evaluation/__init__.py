@@ -1,0 +1,1 @@
+"""Evaluation of players: matches, tournaments, ratings, the gauntlet and balance studies."""

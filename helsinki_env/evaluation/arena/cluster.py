@@ -1,0 +1,143 @@
+"""Play chunks on a Ray cluster of several machines, some of which may leave during the run.
+
+Every machine needs the same version of this package and of the packages that provide its players.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import signal
+import socket
+import threading
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from importlib import import_module
+from typing import Any
+
+from helsinki_env.evaluation.arena.plan import ArenaError, Chunk, Plan, TablePlan
+from helsinki_env.evaluation.arena.work_unit import ChunkGames, files_of, play_chunk
+from helsinki_env.evaluation.arena.workers import AHEAD, ChunkError, Finished, one_thread
+from helsinki_env.utils.extras import needs
+from helsinki_env.utils.machine import processors
+
+__all__ = ["on_ray"]
+
+#: How often Ray retries a chunk whose worker died, and how often the chunk is then submitted again.
+_RETRIES = 3
+_AGAIN = 3
+
+
+def on_ray(plan: Plan, chunks: Iterable[Chunk], address: str | None = None, processes: int | None = None) -> Finished:
+    """Play chunks on a Ray cluster.
+
+    Args:
+        plan: the tournament.
+        chunks: the chunks to play.
+        address: address of the cluster, such as ``"10.0.0.1:6379"`` or ``"auto"``; None: the cluster that this process
+            is connected to, or else a new one on this machine.
+        processes: number of workers of a new cluster; None: one per CPU core.
+
+    Yields:
+        The chunks with their games, in order of completion.
+
+    Raises:
+        ArenaError: if there is no cluster, or a chunk's workers die repeatedly.
+        MissingExtraError: if Ray is not installed.
+        ChunkError: if a player fails.
+    """
+    ray = _imported(address)
+    with _connected(ray, address, processes):
+        play = ray.remote(num_cpus=1, max_retries=_RETRIES)(_play)
+        tables, files = ray.put(plan.tables), [files_of(table) for table in plan.tables]
+        waiting = iter(chunks)
+        running: dict[Any, Chunk] = {}
+        lost: Counter[Chunk] = Counter()
+        while True:
+            workers = max(1, int(ray.cluster_resources().get("CPU", 1)))  # machines join and leave
+            while len(running) < AHEAD * workers and (chunk := next(waiting, None)) is not None:
+                running[play.remote(tables, plan.seed, chunk, files[chunk.table])] = chunk
+            if not running:
+                return
+            ended, _ = ray.wait(list(running))
+            chunk = running.pop(ended[0])
+            try:
+                games = ray.get(ended[0])
+            except ray.exceptions.RayTaskError as problem:
+                raise ChunkError.of(plan, chunk, problem.cause) from None
+            except ray.exceptions.RayError as problem:  # the worker or its machine was lost
+                lost[chunk] += 1
+                if lost[chunk] > _AGAIN:
+                    raise ChunkError.of(plan, chunk, problem) from None
+                running[play.remote(tables, plan.seed, chunk, files[chunk.table])] = chunk
+            else:
+                yield chunk, games
+
+
+def _play(tables: tuple[TablePlan, ...], seed: int, chunk: Chunk, files: dict[str, str]) -> ChunkGames:
+    """Play a chunk on a worker."""
+    one_thread()
+    return play_chunk(tables[chunk.table], seed, chunk, files)
+
+
+def _imported(address: str | None) -> Any:
+    """Return Ray, configured for a cluster at an address or for a local one.
+
+    Raises:
+        ArenaError: if nothing answers at the address.
+        MissingExtraError: if Ray is not installed.
+    """
+    if address is None:
+        # Set before the import: Ray otherwise replaces a loopback address by one reachable from other machines.
+        os.environ.setdefault("RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER", "0")
+    else:
+        _knock(address)
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    os.environ.setdefault(
+        "RAY_TQDM_PATCH_PRINT", "0"
+    )  # Ray would otherwise replace Python's `print`, which kernels cannot call
+    with needs("ray"):
+        return import_module("ray")
+
+
+def _knock(address: str) -> None:
+    """Raise an error if nothing answers at an address: Ray would retry for a quarter of an hour."""
+    host, colon, port = address.rpartition("//")[2].rpartition(":")
+    if colon and port.isdecimal():
+        try:
+            socket.create_connection((host, int(port)), timeout=10).close()
+        except OSError as problem:
+            raise ArenaError(f"--ray: found no cluster at {address}: {problem}") from None
+
+
+@contextmanager
+def _connected(ray: Any, address: str | None, processes: int | None) -> Iterator[None]:
+    """Connect to a cluster for the duration of the block, unless this process is already connected."""
+    if ray.is_initialized() and address is None:
+        yield
+        return
+    quiet = {"log_to_driver": False, "logging_level": logging.ERROR}
+    handler = signal.getsignal(signal.SIGTERM)
+    try:
+        if address is None:
+            # Without this value Ray would join any cluster on this machine, or the one in RAY_ADDRESS.
+            ray.init(
+                "local",
+                num_cpus=processes or processors(),
+                include_dashboard=False,
+                _node_ip_address="127.0.0.1",
+                **quiet,
+            )
+        else:
+            ray.init(address, **quiet)
+    except (ConnectionError, RuntimeError, ValueError) as problem:
+        raise ArenaError(f"--ray: found no cluster at {address or 'this machine'}: {problem}") from None
+    finally:
+        # Ray permanently replaces the signal handler in the main thread; the caller decides how to handle the signal.
+        if threading.current_thread() is threading.main_thread():
+            signal.signal(signal.SIGTERM, handler)
+    try:
+        yield
+    finally:
+        ray.shutdown()

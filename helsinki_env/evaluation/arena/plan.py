@@ -1,0 +1,337 @@
+"""The plan of a tournament: matchups (tables), line-ups, blocks of paired games, and work units (chunks).
+
+A matchup is a game configuration with players. A line-up assigns one player to each seat. A block of a line-up is one
+deal, played once for each rotation of the seats. All players thus have the same luck with deal and seat. Successive
+blocks cycle through the cyclic orders of the players, so the neighbors change, too. Block k plays deal k in every
+line-up, so line-ups are compared on the same deals.
+
+A block depends only on the seed of the run, the matchup, the line-up and the block number. Chunks can thus be played in
+any order, on any machine, and repeatedly. A longer plan begins with the games of a shorter one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from itertools import combinations, combinations_with_replacement, permutations
+from math import comb
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+import helsinki_env
+from helsinki_env.data import Entry, UserError, digest_of, one_of, sealed
+from helsinki_env.engine.spec import GameSpec, config_from_dict, config_to_dict, game_names, spec_named, spec_of
+from helsinki_env.evaluation.arena.designs import DESIGNS, Boards, Cover, Handicap, Screen, read_designs
+
+__all__ = [
+    "CHUNK_GAMES",
+    "MOST_GAMES",
+    "ArenaError",
+    "Chunk",
+    "Plan",
+    "TablePlan",
+    "block_seating",
+    "environment_of",
+    "lineups_of",
+    "of_any_length",
+]
+
+CHUNK_GAMES = 60
+"""Games in a chunk: enough to be about as fast as large batches, and few enough that slow players show progress and an
+interrupted run loses little."""
+
+#: Format version of the files of a run.
+_FORMAT = 3
+_MOST_LINEUPS = 100_000
+_MOST_CHUNKS = 1_000_000
+MOST_GAMES = 1_000_000_000
+"""Maximum games of a line-up or a chunk."""
+
+
+class ArenaError(UserError):
+    """A tournament that cannot be played or read; the message gives value found, value expected and remedy."""
+
+
+def lineups_of(players: int, seats: int) -> tuple[tuple[int, ...], ...]:
+    """Return all line-ups of a round robin, as ascending player indices, one for each seat.
+
+    Args:
+        players: number of players, at least 1.
+        seats: number of seats. With fewer players than seats, some players take several seats: all line-ups in which
+            every player takes part.
+
+    Raises:
+        ArenaError: if there are too many line-ups.
+    """
+    if players < seats:
+        found = combinations_with_replacement(range(players), seats)
+        return tuple(lineup for lineup in found if len(set(lineup)) == players)
+    count = comb(players, seats)
+    if count > _MOST_LINEUPS:
+        raise ArenaError(
+            f"players: found {players}, which makes {count:,} line-ups of {seats}, expected at most {_MOST_LINEUPS:,} "
+            "(fewer players, or choose them: lineups in a file for --config)"
+        )
+    return tuple(combinations(range(players), seats))
+
+
+def block_seating(seats: int, block: int) -> npt.NDArray[np.int64]:
+    """Return the line-up position in each seat in the games of a block, int64 (S games, S seats).
+
+    Args:
+        seats: number of seats S.
+        block: block number; block k uses cyclic order k modulo the number of orders.
+    """
+    orders = [(0, *others) for others in permutations(range(1, seats))]
+    order = np.array(orders[block % len(orders)], np.int64)
+    seating: npt.NDArray[np.int64] = order[(np.arange(seats)[:, None] + np.arange(seats)) % seats]
+    return seating
+
+
+@dataclass(frozen=True)
+class TablePlan:
+    """The plan of one matchup.
+
+    Attributes:
+        name: unique name of the matchup.
+        config: game configuration.
+        players: unique player specs, as for `make_player`.
+        lineups: player indices, one for each seat.
+        blocks: number of blocks in each line-up.
+        boards: random action boards, one for each block; None: the board of the configuration.
+        screen: actions denied to the line-up positions, by block; None: none.
+        cover: actions covered for all, by block; None: none.
+        handicap: actions denied to each line-up position in all blocks; None: none.
+    """
+
+    name: str
+    config: Any
+    players: tuple[str, ...]
+    lineups: tuple[tuple[int, ...], ...]
+    blocks: int
+    boards: Boards | None = None
+    screen: Screen | None = None
+    cover: Cover | None = None
+    handicap: Handicap | None = None
+
+    @property
+    def seats(self) -> int:
+        """Number of seats."""
+        return int(self.config.num_players)
+
+    @property
+    def games(self) -> int:
+        """Number of games in all line-ups."""
+        return len(self.lineups) * self.blocks * self.seats
+
+    def names_of(self, lineup: int) -> str:
+        """Return the players of a line-up as text."""
+        return ",".join(self.players[i] for i in self.lineups[lineup])
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the matchup as a dictionary; inverse of `from_dict`."""
+        return {
+            "name": self.name,
+            "config": config_to_dict(self.config),
+            "config_digest": self.config.digest,
+            "players": list(self.players),
+            "lineups": [list(lineup) for lineup in self.lineups],
+            "blocks": self.blocks,
+            **self.designs,
+        }
+
+    @property
+    def designs(self) -> dict[str, Any]:
+        """The designs that deny or cover actions by block, as dictionaries keyed as in a file."""
+        found = {name: getattr(self, name) for name in DESIGNS}
+        return {name: _plain(asdict(design)) for name, design in found.items() if design is not None}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any] | Entry) -> TablePlan:
+        """Return the matchup of a dictionary from `to_dict`.
+
+        Raises:
+            ArenaError: if the matchup is invalid, or its component file has changed.
+        """
+        data = Entry.of(data, ArenaError, "the table").mapping()
+        config = config_from_dict(data["config"])
+        name = data["name"].text("a name")
+        if config.digest != data["config_digest"].value:
+            data["config_digest"].fail(
+                f"{config.digest!r} with the component file {config.components!r} as it is now",
+                "bring the one back that was played with",
+            )
+        players = tuple(player.text("a player") for player in data["players"].entries("at least one player", least=1))
+        lineups = tuple(
+            tuple(place.integer(0, len(players) - 1) for place in lineup.entries("players", length=config.num_players))
+            for lineup in data["lineups"].entries("at least one line-up", least=1)
+        )
+        designs = read_designs(data, config)
+        return cls(name, config, players, lineups, data["blocks"].integer(1, MOST_GAMES), **designs)
+
+
+def _plain(value: Any) -> Any:
+    """Replace tuples by lists, as a JSON round trip does."""
+    if isinstance(value, dict):
+        return {key: _plain(part) for key, part in value.items()}
+    return [_plain(part) for part in value] if isinstance(value, tuple) else value
+
+
+@dataclass(frozen=True, order=True)
+class Chunk:
+    """A work unit: consecutive blocks of one line-up. Chunks are ordered as in the plan.
+
+    Attributes:
+        table: number of the matchup.
+        lineup: number of the line-up.
+        number: number of the chunk within the line-up.
+        first: first block.
+        end: one past the last block.
+    """
+
+    table: int
+    lineup: int
+    number: int
+    first: int
+    end: int
+
+    @property
+    def name(self) -> str:
+        """Base name of its files."""
+        return f"{self.table:02d}-{self.lineup:05d}-{self.number:05d}"
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The plan of a whole tournament.
+
+    Attributes:
+        seed: seed of deals and players.
+        tables: the matchups.
+        chunk_games: games in a chunk, rounded up to whole blocks.
+        package: version of the package that plays it.
+
+    Raises:
+        ArenaError: if the plan exceeds the limits.
+    """
+
+    seed: int
+    tables: tuple[TablePlan, ...]
+    chunk_games: int = CHUNK_GAMES
+    package: str = helsinki_env.__version__
+
+    def __post_init__(self) -> None:
+        """Check that the plan is within the limits; ArenaError if not."""
+        count = sum(len(table.lineups) * -(-table.blocks // self._blocks(table)) for table in self.tables)
+        if count > _MOST_CHUNKS:
+            raise ArenaError(
+                f"games: found {self.games:,} in {count:,} chunks, expected at most {_MOST_CHUNKS:,} chunks (fewer "
+                f"games, or more of them in a chunk than {self.chunk_games:,})"
+            )
+
+    def _blocks(self, table: TablePlan) -> int:
+        """Return the number of blocks in a chunk."""
+        return -(-self.chunk_games // table.seats)
+
+    @property
+    def games(self) -> int:
+        """Number of games in all matchups."""
+        return sum(table.games for table in self.tables)
+
+    @cached_property
+    def chunks(self) -> tuple[Chunk, ...]:
+        """All chunks in order."""
+        return tuple(self._chunks())
+
+    def _chunks(self) -> Iterator[Chunk]:
+        for number, table in enumerate(self.tables):
+            chunks = -(-table.blocks // self._blocks(table))
+            for lineup in range(len(table.lineups)):
+                for i in range(chunks):
+                    yield self._chunk(number, lineup, i)
+
+    def whole(self, chunk: Chunk) -> Chunk:
+        """Return the complete chunk that a partial one belongs to."""
+        return self._chunk(chunk.table, chunk.lineup, chunk.number)
+
+    def _chunk(self, table: int, lineup: int, number: int) -> Chunk:
+        """Return a chunk: its first block is independent of the plan's length; the last chunk may be shorter."""
+        plan = self.tables[table]
+        blocks = self._blocks(plan)
+        return Chunk(table, lineup, number, number * blocks, min(plan.blocks, (number + 1) * blocks))
+
+    def games_of(self, chunks: Sequence[Chunk]) -> int:
+        """Return the number of games in some chunks."""
+        return sum((chunk.end - chunk.first) * self.tables[chunk.table].seats for chunk in chunks)
+
+    def describe(self, chunk: Chunk) -> str:
+        """Return a description of a chunk for messages."""
+        table = self.tables[chunk.table]
+        blocks = f"blocks {chunk.first} to {chunk.end - 1}"
+        return f"chunk {chunk.name} (table {table.name!r}, line-up {table.names_of(chunk.lineup)}, {blocks})"
+
+    @cached_property
+    def digest(self) -> str:
+        """16 hexadecimal digits that identify the plan."""
+        return digest_of(self._told())
+
+    @cached_property
+    def basis(self) -> str:
+        """16 hexadecimal digits that identify the plan regardless of its number of games."""
+        return digest_of(of_any_length(self._told()))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the plan as a dictionary, with versions and its digest; inverse of `from_dict`."""
+        return sealed(self._told())
+
+    def _told(self) -> dict[str, Any]:
+        return {
+            "arena": _FORMAT,
+            "environment": environment_of(self.tables),
+            "package": self.package,
+            "seed": self.seed,
+            "chunk_games": self.chunk_games,
+            "tables": [table.to_dict() for table in self.tables],
+        }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any] | Entry) -> Plan:
+        """Return the plan of a dictionary from `to_dict`.
+
+        Raises:
+            ArenaError: if the plan is invalid, was played with another environment, was modified, or a component file
+                has changed.
+        """
+        data = Entry.of(data, ArenaError, "the plan of a run").mapping()
+        remedy = "read it with the version that played it, or play in another folder"
+        if data["arena"].value != _FORMAT:
+            data["arena"].fail(repr(_FORMAT), remedy)
+        known = {name: _environment(spec_named(name)) for name in game_names()}
+        for told in data["environment"].text("the names of environments").split(", "):
+            if told not in known.values():
+                ours = known.get(told.rpartition("_v")[0])
+                data["environment"].fail(one_of(known.values(), None) if ours is None else repr(ours), remedy)
+        data.intact("the plan of a run")
+        tables = tuple(TablePlan.from_dict(table) for table in data["tables"].entries("at least one table", least=1))
+        if data["environment"].value != environment_of(tables):
+            data["environment"].fail(repr(environment_of(tables)), remedy)
+        chunk_games, package = data["chunk_games"].integer(1, MOST_GAMES), data["package"].text("a version")
+        return cls(data["seed"].integer(0), tables, chunk_games, package)
+
+
+def _environment(spec: GameSpec) -> str:
+    return f"{spec.name}_v{spec.version}"
+
+
+def environment_of(tables: Iterable[TablePlan]) -> str:
+    """Return the names and versions of the environments of some matchups."""
+    return ", ".join(sorted({_environment(spec_of(table.config)) for table in tables}))
+
+
+def of_any_length(data: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a plan's dictionary without the keys that depend on the number of games."""
+    tables = [{key: value for key, value in table.items() if key != "blocks"} for table in data["tables"]]
+    return {**{key: value for key, value in data.items() if key != "digest"}, "tables": tables}

@@ -1,0 +1,197 @@
+"""Estimate the effect of single actions or abilities, from any run that denied some to seats at random.
+
+The matchup's `boards` key defines the random restrictions. Each effect is estimated twice:
+
+- on winning, in a multinomial logit with seat effects, which includes ties for first
+(`helsinki_env.evaluation.balance.effects`);
+- on the margin in points (`helsinki_env.evaluation.balance.margins`).
+
+Intervals are simultaneous over everything that was denied in a matchup.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from helsinki_env.engine.spec import spec_of
+from helsinki_env.evaluation.arena.load import Table
+from helsinki_env.evaluation.balance import effects, margins
+from helsinki_env.evaluation.balance.effects import Study, simultaneous_quantile
+from helsinki_env.evaluation.figure_style import LINES, drawing, svg
+from helsinki_env.evaluation.rating.errors import RatingError
+from helsinki_env.utils.markdown import code, printable, row
+
+__all__ = ["Worth", "denied_files", "worths"]
+
+
+_METHOD = (
+    "Every seat was denied a random set of its own. The power of a thing is the number of games of a hundred that a "
+    "seat wins more if it has the thing than if the thing is denied to it, averaged over all seats of all games: the "
+    "marginal effect in a logit of the winner with seat effects. Points are those of the margin to the mean of the "
+    "other seats. All intervals of a table hold at once with 95% probability; the deal is the independent unit."
+)
+
+
+@dataclass(frozen=True)
+class Worth:
+    """The effect of having a thing (action or ability) in a matchup, compared with being denied it.
+
+    Attributes:
+        name: name of the thing.
+        power: marginal effect on the win rate, percentage points, with the ends of its simultaneous 95% interval.
+        points: effect on the margin to the mean of the other seats, points, in the same form.
+        denied: number of seats of games in which it was denied.
+        used: fraction of the seats with access that used or took it.
+    """
+
+    name: str
+    power: tuple[float, float, float]
+    points: tuple[float, float, float]
+    denied: int
+    used: float
+
+
+def worths(table: Table) -> list[Worth]:
+    """Return the effects of everything that some seats of a matchup were denied.
+
+    Raises:
+        RatingError: if nothing was denied, or effects are not identifiable.
+    """
+    names = spec_of(table.config).deniable
+    if not len(table):
+        raise RatingError(f"table {table.name!r}: found no games yet, expected some (helsinki arena goes on with them)")
+    # A thing that is covered whenever it is denied is not identifiable either.
+    ids = [number for number in names if ((table.denied & ~table.covered[:, None]) >> number & 1).any()]
+    if not ids:
+        raise RatingError(
+            f"table {table.name!r}: found nothing denied to any seat, expected sets drawn at random: boards with "
+            "denied in its file"
+        )
+    covered = ((table.covered[:, None] >> np.array(ids)) & 1 > 0)[:, None]
+    # Covered things do not distinguish the seats of a game: do not count them as denied.
+    denied = ((table.denied[:, :, None] >> np.array(ids)) & 1 > 0) & ~covered
+    used = (table.used[:, :, None] >> np.array(ids)) & 1 > 0
+    wins = effects.estimate(Study(denied, table.places, table.deck))
+    points = margins.estimate(denied, table.scores, table.deck)
+    found = []
+    for i, number in enumerate(ids):
+        had = ~denied[:, :, i] & ~covered[:, :, i]
+        found.append(
+            Worth(
+                names[number],
+                _interval(wins.power, wins.covariance)[i],
+                _interval(points.power, points.covariance)[i],
+                int(denied[:, :, i].sum()),
+                float(used[:, :, i][had].mean()),
+            )
+        )
+    return found
+
+
+def _interval(values: Any, covariance: Any) -> list[tuple[float, float, float]]:
+    """Return each value with the ends of its simultaneous 95% interval."""
+    half = simultaneous_quantile(covariance) * np.sqrt(np.diag(covariance))
+    return [(float(v), float(v - h), float(v + h)) for v, h in zip(values, half, strict=True)]
+
+
+def denied_files(
+    tables: Sequence[Table], name: str, title: str, provenance: Mapping[str, Any]
+) -> tuple[dict[Path, bytes], dict[str, Any]]:
+    """Return a page with its figure, and the same results as data.
+
+    Args:
+        tables: matchups of a run; those without games are left out.
+        name: prefix of the file names.
+        title: title of the page.
+        provenance: source of the games: seed, digest of the plan, environment, package, and the command that makes the
+            page.
+
+    Raises:
+        RatingError: if the effects of a matchup are not identifiable.
+    """
+    tables = [table for table in tables if len(table)] or tables
+    found = {table.name: worths(table) for table in tables}
+    data = {
+        "provenance": dict(provenance),
+        "tables": {
+            table.name: {
+                "players": table.config.num_players,
+                "player": list(table.players),
+                "games": len(table),
+                "worths": [asdict(one) for one in found[table.name]],
+            }
+            for table in tables
+        },
+    }
+    picture = _figure(tables, found)
+    games = sum(len(table) for table in tables)
+    origin = (
+        f"{games:,} games with seed {provenance['seed']}, plan {code(provenance['plan'])}; "
+        f"{provenance['environment']}, helsinki-env {provenance['package']}. Made by"
+    )
+    lines = [
+        f"# {title}",
+        "",
+        origin,
+        "",
+        f"    {printable(provenance['command'])}",
+        "",
+        *_page(tables, found, f"images/{name}.svg"),
+    ]
+    page = ("\n".join(lines) + "\n").encode()
+    return {Path(f"{name}.md"): page, Path("images", f"{name}.svg"): picture}, data
+
+
+def _page(tables: Sequence[Table], found: dict[str, list[Worth]], picture: str) -> Iterator[str]:
+    yield _METHOD
+    yield ""
+    yield f"![What is worth how much]({picture})"
+    for table in tables:
+        names = ", ".join(code(player) for player in table.players)
+        yield ""
+        yield f"## {table.name}"
+        yield ""
+        missing = f"; {table.missing:,} more are planned and not played yet" if table.missing else ""
+        yield f"{len(table):,} games, {names} in all seats{missing}."
+        yield ""
+        yield row(("thing", "power", "95 %", "points", "95 %", "used or taken by those who could"))
+        yield row(("---", "---:", "---:", "---:", "---:", "---:"))
+        for one in sorted(found[table.name], key=lambda one: -one.power[0]):
+            cells = (
+                code(one.name),
+                f"{one.power[0]:+.1f}",
+                f"{one.power[1]:+.1f} to {one.power[2]:+.1f}",
+                f"{one.points[0]:+.2f}",
+                f"{one.points[1]:+.2f} to {one.points[2]:+.2f}",
+                f"{one.used:.0%}",
+            )
+            yield row(cells)
+
+
+def _figure(tables: Sequence[Table], found: dict[str, list[Worth]]) -> bytes:
+    """Draw marginal effects with their intervals, one row for each thing and one column for each matchup."""
+    names = list(dict.fromkeys(one.name for table in tables for one in found[table.name]))
+    mean = {
+        name: np.mean([one.power[0] for some in found.values() for one in some if one.name == name]) for name in names
+    }
+    names.sort(key=lambda name: mean[name])
+    with drawing(1, 1, 6.4, 0.9 + 0.5 * len(names)) as (figure, panels):
+        axis = panels[0, 0]
+        for i, table in enumerate(tables):
+            shift = 0.5 * ((i + 0.5) / len(tables) - 0.5)
+            for one in found[table.name]:
+                y = names.index(one.name) - shift
+                colour = LINES[i % len(LINES)]
+                axis.plot(one.power[1:], [y, y], color=colour, linewidth=1.5)
+                first = one is found[table.name][0]
+                axis.plot(one.power[0], y, "o", color=colour, markersize=4, label=table.name if first else None)
+        axis.axvline(0, color="#888888", linewidth=0.8)
+        axis.set_yticks(range(len(names)), [name.replace("_", " ") for name in names])
+        axis.set_xlabel("points of the share of games won, with simultaneous 95 % intervals")
+        axis.legend(loc="lower right", frameon=False)
+        return svg(figure)

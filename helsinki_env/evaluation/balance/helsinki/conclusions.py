@@ -1,0 +1,357 @@
+"""Derive conclusions from estimates: which actions are too strong, too weak, balanced, or undecided.
+
+Every player may use every action, so only relative strength matters. The *deviation* of an action is its marginal
+effect (`power`) minus the mean effect of all actions. Each deviation is compared with an equivalence margin (`band`)
+around zero (Wellek 2010, "Testing Statistical Hypotheses of Equivalence and Noninferiority"). This is done for each
+action and number of players, over classes of players of different strength:
+
+- **overpowered**: the simultaneous intervals of both of the two strongest classes lie entirely above the margin, the
+  estimate is above zero for every class, and the adjusted p value is small enough;
+- **underpowered**: the mirror image, below the margin;
+- **balanced**: the intervals of both of the two strongest classes lie entirely within the margin;
+- **undecided**: everything else.
+
+The null hypothesis of the p value is "the deviation is within the margin" (Hodges and Lehmann 1954, "Testing the
+approximate validity of statistical hypotheses", Journal of the Royal Statistical Society B 16). The p value is the
+probability of an estimate at least as extreme, on either side, if the truth were at the nearer edge. Both of the two
+strongest classes must be outside, so the larger p value counts (intersection-union test; Berger 1982, Technometrics
+24). It is adjusted by Holm over all actions and numbers of players.
+
+The conclusions depend only on the findings, the margin and the level. The JSON file of a study is therefore enough to
+compute them again, also with other values.
+
+Letters in shapes: A actions.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from helsinki_env.data import UserError
+from helsinki_env.evaluation.balance.effects import simultaneous_quantile
+from helsinki_env.evaluation.balance.multiplicity import holm
+from helsinki_env.games.helsinki.action_numbers import ACTIONS
+from helsinki_env.utils.extras import needs
+
+with needs("arena"):
+    from scipy import linalg
+
+__all__ = [
+    "STRONGEST",
+    "Finding",
+    "Measured",
+    "Reason",
+    "Verdict",
+    "VerdictError",
+    "Word",
+    "deviations",
+    "findings",
+    "judge",
+    "summary",
+    "with_enough",
+]
+
+Array = npt.NDArray[np.float64]
+Word = Literal["overpowered", "underpowered", "balanced", "undecided"]
+"""Conclusion on an action."""
+Reason = Literal["wider", "narrower", "judges", "estimator", "worth", "chance"]
+"""Reason for a change since an earlier study, see `helsinki_env.evaluation.balance.helsinki.baseline`."""
+
+STRONGEST = 2
+"""Number of strongest classes that must agree."""
+_COUNTS = {2: "two", 3: "three", 4: "four"}
+
+
+class VerdictError(UserError):
+    """Invalid findings. The message names the value found and the expected value."""
+
+
+@dataclass(frozen=True)
+class Measured:
+    """Estimates for one class of players and one number of players.
+
+    Attributes:
+        players: number of players.
+        player: name of the class of player.
+        strength: rank of the class; higher is stronger.
+        power: marginal effect of every action, win %, float64 (A,).
+        covariance: covariance of `power`, float64 (A, A).
+        actions: names of the actions; covered actions have no effect.
+    """
+
+    players: int
+    player: str
+    strength: int
+    power: Array
+    covariance: Array
+    actions: tuple[str, ...] = ACTIONS
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Estimates for one action and one class of players, in win %.
+
+    Attributes:
+        players: number of players.
+        player: name of the class of player.
+        strength: rank of the class; higher is stronger.
+        action: name of the action.
+        power: marginal effect: the value of having the action, compared with being denied it.
+        deviation: `power` minus the mean effect of all actions; the conclusion rests on it.
+        error: standard error of the deviation.
+        low: lower end of the simultaneous interval of the deviation (all actions, numbers of players and classes).
+        high: upper end of this interval.
+    """
+
+    players: int
+    player: str
+    strength: int
+    action: str
+    power: float
+    deviation: float
+    error: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Conclusion on one action with one number of players.
+
+    Attributes:
+        players: number of players.
+        action: name of the action.
+        verdict: the conclusion.
+        why: the reason in plain language, with the numbers.
+        p: p value of "the deviation is within the margin" for both of the two strongest classes.
+        adjusted: Holm-adjusted p value over all actions and numbers of players.
+    """
+
+    players: int
+    action: str
+    verdict: Word
+    why: str
+    p: float
+    adjusted: float
+
+
+def deviations(power: Array, covariance: Array) -> tuple[Array, Array]:
+    """Return the deviations, float64 (A,), and their covariance, float64 (A, A).
+
+    Args:
+        power: marginal effect of every action, float64 (A,).
+        covariance: covariance of `power`, float64 (A, A).
+    """
+    centre = np.eye(len(power)) - 1.0 / len(power)
+    return centre @ power, centre @ covariance @ centre.T
+
+
+def findings(measured: Sequence[Measured], level: float = 0.95) -> list[Finding]:
+    """Return the findings for every action, with simultaneous intervals over the whole study.
+
+    Classes and numbers of players are treated as independent. If they share deals, the intervals are too wide rather
+    than too narrow (Royen 2014, Far East Journal of Theoretical Statistics 48).
+
+    Args:
+        measured: estimates of all classes and numbers of players.
+        level: simultaneous coverage of all intervals.
+    """
+    centred = [deviations(one.power, one.covariance) for one in measured]
+    quantile = simultaneous_quantile(linalg.block_diag(*(covariance for _, covariance in centred)), level)
+    found = []
+    for one, (deviation, covariance) in zip(measured, centred, strict=True):
+        error = np.sqrt(np.diag(covariance))
+        for i, action in enumerate(one.actions):
+            middle, half = float(deviation[i]), float(quantile * error[i])
+            found.append(
+                Finding(
+                    players=one.players,
+                    player=one.player,
+                    strength=one.strength,
+                    action=action,
+                    power=float(one.power[i]),
+                    deviation=middle,
+                    error=float(error[i]),
+                    low=middle - half,
+                    high=middle + half,
+                )
+            )
+    return found
+
+
+def with_enough(findings: Sequence[Finding]) -> list[Finding]:
+    """Return the findings for the numbers of players with enough classes for a conclusion."""
+    classes: dict[int, set[str]] = {}
+    for one in findings:
+        classes.setdefault(one.players, set()).add(one.player)
+    return [one for one in findings if len(classes[one.players]) >= STRONGEST]
+
+
+def judge(findings: Sequence[Finding], band: float = 1.0, level: float = 0.95) -> list[Verdict]:
+    """Return a conclusion for every action and number of players, in the order of the findings.
+
+    Args:
+        findings: findings of at least two classes for every action and number of players.
+        band: half width of the equivalence margin, win %.
+        level: coverage of the intervals in `findings`. Overpowered and underpowered need an adjusted p value of at most
+            1 - level.
+
+    Raises:
+        VerdictError: if findings are missing, duplicated, not finite, or of equally strong classes.
+    """
+    _check(findings, band, level)
+    groups: dict[tuple[int, str], list[Finding]] = {}
+    for finding in findings:
+        groups.setdefault((finding.players, finding.action), []).append(finding)
+    for group in groups.values():
+        group.sort(key=lambda finding: -finding.strength)
+    p = [_p(group[:STRONGEST], band) for group in groups.values()]
+    verdicts = []
+    for ((players, action), group), single, adjusted in zip(groups.items(), p, holm(p).tolist(), strict=True):
+        word, why = _decide(group, adjusted, band, level)
+        verdicts.append(Verdict(players, action, word, why, single, adjusted))
+    return verdicts
+
+
+def _check(findings: Sequence[Finding], band: float, level: float) -> None:
+    if not band >= 0:
+        raise VerdictError(f"band: found {band}, expected points of the share of games won, at least 0")
+    if not 0 < level < 1:
+        raise VerdictError(f"level: found {level}, expected a probability between 0 and 1")
+    classes: dict[int, dict[str, int]] = {}
+    seen: set[tuple[int, str, str]] = set()
+    for one in findings:
+        name = f"{one.action!r}, {one.players} players, {one.player!r}"
+        if not (one.error > 0 and one.low <= one.deviation <= one.high and math.isfinite(one.high - one.low)):
+            raise VerdictError(
+                f"{name}: found {one.deviation} ({one.low} to {one.high}), error {one.error}, expected finite numbers, "
+                "the estimate within its interval, and an error above zero"
+            )
+        if (one.players, one.player, one.action) in seen:
+            raise VerdictError(f"{name}: found twice, expected once")
+        seen.add((one.players, one.player, one.action))
+        if classes.setdefault(one.players, {}).setdefault(one.player, one.strength) != one.strength:
+            raise VerdictError(f"{name}: found strength {one.strength}, expected one strength for a class of player")
+    actions = {one.action for one in findings}
+    for players, strengths in classes.items():
+        if len(strengths) < STRONGEST:
+            raise VerdictError(f"{players} players: found classes {list(strengths)}, expected at least {STRONGEST}")
+        if len(set(strengths.values())) < len(strengths):
+            raise VerdictError(f"{players} players: found strengths {strengths}, expected all different")
+        for player in strengths:
+            missing = sorted(action for action in actions if (players, player, action) not in seen)
+            if missing:
+                raise VerdictError(f"{players} players, {player!r}: found nothing of {missing}, expected all actions")
+
+
+def _p(strongest: Sequence[Finding], band: float) -> float:
+    """Return the p value of "within the margin for at least one class, or outside on different sides"."""
+    if len({one.deviation > 0 for one in strongest}) > 1:
+        return 1.0
+    largest = max(
+        _upper_tail((abs(one.deviation) - band) / one.error) + _upper_tail((abs(one.deviation) + band) / one.error)
+        for one in strongest
+    )
+    return min(1.0, largest)  # rounding errors may exceed 1
+
+
+def _upper_tail(z: float) -> float:
+    """Return the probability that a standard normal variable exceeds z."""
+    return 0.5 * math.erfc(z / math.sqrt(2.0))
+
+
+def _decide(group: Sequence[Finding], adjusted: float, band: float, level: float) -> tuple[Word, str]:
+    """Return the conclusion and its reason from the findings on an action, strongest class first."""
+    strongest = group[:STRONGEST]
+    numbers = ", ".join(f"{one.player} {one.deviation:+.1f} ({one.low:+.1f} to {one.high:+.1f})" for one in strongest)
+    measured = f"games of 100 compared with the average action: {numbers}"
+    both = f"the band of {band:g} for both of the strongest players"
+    if all(-band <= one.low and one.high <= band for one in strongest):
+        return "balanced", f"within {both}; {measured}"
+    above = all(one.low > band for one in strongest)
+    below = all(one.high < -band for one in strongest)
+    if not above and not below:
+        return "undecided", f"{_why_undecided(strongest, band)}; {measured}"
+    side = "above" if above else "below"
+    turned = ", ".join(f"{one.player} {one.deviation:+.1f}" for one in group if (one.deviation > 0) != above)
+    if turned:
+        return "undecided", f"{side} {both}, but the other way round for {turned}; {measured}"
+    if adjusted > 1 - level:
+        return "undecided", (
+            f"{side} {both}, but that may be chance with so many actions looked at (p {adjusted:.2g}, at most "
+            f"{1 - level:.2g} is asked for); {measured}"
+        )
+    return "overpowered" if above else "underpowered", f"{side} {both}; {measured}"
+
+
+def _why_undecided(strongest: Sequence[Finding], band: float) -> str:
+    """Explain why the intervals of the strongest classes are neither all beyond the margin nor all within."""
+    wide = [one.player for one in strongest if one.low <= band < one.high or one.low < -band <= one.high]
+    if wide:
+        return f"undecided for {' and '.join(wide)}, on which side of the band of {band:g} it is"
+    return f"the strongest players differ, on which side of the band of {band:g} it is"
+
+
+def summary(verdicts: Sequence[Verdict], findings: Sequence[Finding]) -> list[str]:
+    """Return sentences for a reader who knows the game but no statistics.
+
+    Each sentence names the actions with one conclusion and the numbers of players for which it holds, largest deviation
+    first. A final sentence explains the numbers: deviations of the strongest class with simultaneous intervals.
+    `Verdict.why` gives those of both strongest classes.
+
+    Args:
+        verdicts: conclusions from `judge`.
+        findings: findings they rest on.
+    """
+    strongest: dict[tuple[str, int], Finding] = {}
+    for one in findings:
+        known = strongest.get((one.action, one.players))
+        if known is None or one.strength > known.strength:
+            strongest[one.action, one.players] = one
+    sentences = []
+    for word, called in _CALLED.items():
+        counts: dict[str, tuple[int, ...]] = {}
+        for verdict in verdicts:
+            if verdict.verdict == word:
+                counts[verdict.action] = (*counts.get(verdict.action, ()), verdict.players)
+        for together in sorted(set(counts.values()), key=lambda players: (-len(players), players)):
+            told = {
+                action: [strongest[action, players] for players in together]
+                for action, own in counts.items()
+                if own == together
+            }
+            names = sorted(told, key=lambda action: -abs(sum(one.deviation for one in told[action])))
+            listed = ", ".join(f"{_name(name)} ({', '.join(map(_amount, told[name]))})" for name in names)
+            sentences.append(f"{called} with {_listed([_COUNTS.get(n, str(n)) for n in together])} players: {listed}.")
+    if sentences:
+        sentences.append(
+            "In brackets: how many more (+) or fewer (-) of 100 games having the action wins than having the average "
+            "action, in the order of the numbers of players, with the interval."
+        )
+    return sentences
+
+
+_CALLED: dict[Word, str] = {
+    "overpowered": "Too strong",
+    "underpowered": "Too weak",
+    "balanced": "Balanced",
+    "undecided": "Undecided, as too uncertain or too different from player to player,",
+}
+
+
+def _amount(one: Finding) -> str:
+    return f"{one.deviation:+.1f} ± {(one.high - one.low) / 2:.1f}"
+
+
+def _listed(words: Sequence[str]) -> str:
+    return " and ".join([", ".join(words[:-1])] * (len(words) > 1) + [words[-1]])
+
+
+def _name(action: str) -> str:
+    return f"'{action.replace('_', ' ')}'"

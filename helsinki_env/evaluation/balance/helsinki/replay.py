@@ -1,0 +1,263 @@
+"""Replay recorded games in compiled code and collect statistics of their course.
+
+A game record stores the actions of a game and how it ended. Replaying the actions shows when an action was used, how
+often the lead changed, how long the winner was behind and how much choice the players had.
+
+Letters in shapes: G games, S seats, A actions of the action board.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from helsinki_env.data import UserError
+from helsinki_env.engine import loops
+from helsinki_env.engine.arrays import UINT64, integers
+from helsinki_env.engine.contract import apply
+from helsinki_env.engine.kernel import kernel
+from helsinki_env.engine.loops import write_mask
+from helsinki_env.evaluation.arena.store import RunFolder
+from helsinki_env.games.helsinki import actions as a
+from helsinki_env.games.helsinki import notation
+from helsinki_env.games.helsinki.components import ACTIONS
+from helsinki_env.games.helsinki.config import GameConfig
+from helsinki_env.games.helsinki.game import HELSINKI, Game, action_table, apply_setup
+from helsinki_env.games.helsinki.score import score
+from helsinki_env.games.helsinki.state import SEATS, new_states
+
+__all__ = ["Course", "Standing", "replay", "replay_run"]
+
+Standing = Literal["points", "score"]
+"""Measure of the lead, see `replay`."""
+
+#: Bit set of all actions of the action board.
+_ALL_ACTIONS = 2 ** len(ACTIONS) - 1
+#: Counters of a game. A choice is a position with more than one legal action.
+_TALLY = np.dtype(
+    (
+        np.record,
+        [
+            ("choices", np.int32),
+            ("legal", np.int32),  # legal actions, summed over the choices
+            ("first_use", np.int16, (SEATS, len(ACTIONS))),
+            ("behind", np.int16, (SEATS,)),  # turns after which another seat had more
+            ("lead_changes", np.int16),
+            ("leader", np.int16),  # most recent sole leader
+            ("turns", np.int16),
+        ],
+    )
+)
+
+
+@dataclass(frozen=True)
+class Course:
+    """Course of a batch of games; row g of every array is game g.
+
+    A seat leads if no other seat has more, and is the sole leader if all others have less. `replay` defines the
+    measure. The lead is measured after every turn, including the last.
+
+    Attributes:
+        first_use: round, from 1, in which a seat used an action; -1: never; int16 (G, S, A). A seat can use each action
+            once.
+        lead_changes: number of times a seat became sole leader and was not the previous sole leader, int16 (G,). The
+            first sole leader is not a change, nor is a lead lost to a tie and regained.
+        behind: fraction of the turns, of all seats, after which the eventual winner was not leading or tied for the
+            lead, float32 (G,), 0 to 1. It measures drama: a late comeback gives a high value.
+        choices: mean number of legal actions at the choices, float32 (G,).
+        forced: fraction of the positions with a single legal action, float32 (G,), 0 to 1.
+        decisions: number of agent actions, int32 (G,).
+        turns: number of turns of all seats, int16 (G,).
+        rounds: number of rounds, int16 (G,).
+        points: final points of each seat, int16 (G, S).
+        places: final rank of each seat, 0 is first, int8 (G, S).
+    """
+
+    first_use: npt.NDArray[np.int16]
+    lead_changes: npt.NDArray[np.int16]
+    behind: npt.NDArray[np.float32]
+    choices: npt.NDArray[np.float32]
+    forced: npt.NDArray[np.float32]
+    decisions: npt.NDArray[np.int32]
+    turns: npt.NDArray[np.int16]
+    rounds: npt.NDArray[np.int16]
+    points: npt.NDArray[np.int16]
+    places: npt.NDArray[np.int8]
+
+    def __len__(self) -> int:
+        """Return the number of games."""
+        return len(self.decisions)
+
+
+@kernel
+def _end_turn(t, g, by_score, has, tally):
+    """Update the lead counters; `has`: scratch, int64 (players,), the value that is compared for each seat."""
+    most = np.int64(0)
+    for seat in range(g.players):
+        has[seat] = score(t, g, seat) if by_score else np.int64(g.points[seat])
+        most = max(most, has[seat])
+    leaders, leader = 0, 0
+    for seat in range(g.players):
+        if has[seat] < most:
+            tally.behind[seat] += 1
+        else:
+            leaders += 1
+            leader = seat
+    tally.turns += 1
+    if leaders == 1:
+        if tally.leader >= 0 and tally.leader != leader:
+            tally.lead_changes += 1
+        tally.leader = leader
+
+
+@kernel
+def _follow(t, g, decisions, by_score, mask, has, tally):
+    """Apply the actions of a game, int64 (n,); return the index of the first illegal one, or n."""
+    for i in range(len(decisions)):
+        write_mask(t, g, mask)
+        action = decisions[i]
+        if action < 0 or action >= len(mask) or mask[action] == 0:
+            return i
+        legal = np.int64(0)
+        for other in range(len(mask)):
+            legal += mask[other]
+        if legal > 1:
+            tally.choices += 1
+            tally.legal += legal
+        seat = g.seat
+        if t.kind_of[action] == a.KIND_USE:
+            tally.first_use[seat, action - t.offset[a.KIND_USE]] = g.round_number
+        apply(t, g, action)
+        if g.done or g.seat != seat:
+            _end_turn(t, g, by_score, has, tally)
+    return len(decisions)
+
+
+@kernel
+def _follow_batch(t, states, decisions, ends, by_score, mask, has, tallies):
+    """Apply the actions of every game; those of game b end before index `ends[b]`, int64 (B,).
+
+    Return (game, number of its actions applied) for the first game that its actions do not finish, or (-1, 0).
+    """
+    begin = np.int64(0)
+    for b in range(len(states)):
+        taken = _follow(t, states[b], decisions[begin : ends[b]], by_score, mask, has, tallies[b])
+        if taken < ends[b] - begin or not states[b].done:
+            return b, taken
+        begin = ends[b]
+    return -1, np.int64(0)
+
+
+def replay(
+    config: GameConfig,
+    seeds: npt.NDArray[np.uint64],
+    covered: npt.NDArray[np.int16],
+    denied: npt.NDArray[np.int16],
+    decisions: Sequence[npt.NDArray[np.int16]],
+    *,
+    standing: Standing = "points",
+) -> Course:
+    """Replay games and return their course.
+
+    Args:
+        config: players, expansion and component file; its covered and denied actions are ignored.
+        seeds: seeds of the games, uint64 (G,), as for `Game`.
+        covered: actions disabled for all players, int16 (G,), bit i for action i.
+        denied: actions disabled for each seat, int16 (G, S), bit i for action i.
+        decisions: action ids of each game, in order.
+        standing: measure of the lead. "points" counts only points made in play (`two_points` and bonus cards). "score"
+            counts everything that would score if the game ended there.
+
+    Raises:
+        ValueError: if array shapes do not match, an action is illegal, or a game does not end with its last action. The
+            message gives game and action index, both from 0.
+    """
+    HELSINKI.checked(config)
+    games, seats = len(decisions), config.num_players
+    seeds = integers("seeds", seeds, (games,), 0, 2**64 - 1, UINT64)
+    covered = integers("covered", covered, (games,), 0, _ALL_ACTIONS)
+    denied = integers("denied", denied, (games, seats), 0, _ALL_ACTIONS)
+    table, t = action_table(config.loaded.types), config.tables[0]
+    states, tallies = new_states(games, config.loaded.types), np.zeros(games, _TALLY)
+    apply_setup(states, config)
+    states["covered"], states["denied"][:, :seats] = covered, denied
+    words = np.zeros(games, np.uint64)
+    loops.batch_deal(t, states, seeds, words, words)
+    tallies["first_use"], tallies["leader"] = -1, -1
+    lengths = np.array([len(each) for each in decisions], np.int64)
+    each = [integers(f"decisions[{g}]", one, (None,), -(2**31), 2**31 - 1) for g, one in enumerate(decisions)]
+    taken = np.concatenate([np.zeros(0, np.int64), *each])
+    scratch = np.zeros(table.size, np.int8), np.zeros(SEATS, np.int64)
+    wrong, at = _follow_batch(t, states, taken, lengths.cumsum(), standing == "score", *scratch, tallies)
+    if wrong >= 0:
+        raise UserError(_what_is_wrong(Game.from_state(config, states[wrong]), wrong, at, decisions[wrong]))
+    return _course(t, states, tallies, lengths, seats)
+
+
+def _what_is_wrong(game: Game, number: int, at: int, decisions: npt.NDArray[np.int16]) -> str:
+    """Describe the illegal action `at`, or the missing one at the end of the record."""
+    if at == len(decisions):
+        return f"game {number}: found {at} decisions, after which the game is not over, expected all of them"
+    remedy = "seed, configuration, actions barred or decisions are not those of this game"
+    return f"game {number}, decision {at}: {notation.why_illegal(game, int(decisions[at]))} ({remedy})"
+
+
+def _course(t: Any, states: Any, tallies: Any, lengths: npt.NDArray[np.int64], seats: int) -> Course:
+    scores, places = np.zeros((2, len(states), SEATS), np.int64)
+    loops.batch_scores(t, states, scores, places)
+    places = places[:, :seats]
+    behind = np.take_along_axis(tallies["behind"], places.argmin(axis=1)[:, None], axis=1)[:, 0]
+    return Course(
+        first_use=tallies["first_use"][:, :seats].copy(),
+        lead_changes=tallies["lead_changes"].copy(),
+        behind=(behind / tallies["turns"]).astype(np.float32),
+        choices=(tallies["legal"] / tallies["choices"]).astype(np.float32),
+        forced=(1 - tallies["choices"] / lengths).astype(np.float32),
+        decisions=lengths.astype(np.int32),
+        turns=tallies["turns"].copy(),
+        rounds=states["round_number"].copy(),
+        points=scores[:, :seats].astype(np.int16),
+        places=places.astype(np.int8),
+    )
+
+
+def replay_run(path: str | Path, *, standing: Standing = "points") -> dict[str, Course]:
+    """Replay the games of an arena run, finished or not; return the course of the games by matchup name.
+
+    Row g corresponds to row g of the `Table` from `helsinki_env.evaluation.arena.load.load_run`. The run is read and
+    replayed one work unit at a time, so memory use does not grow with the number of actions.
+
+    Args:
+        path: folder of the run.
+        standing: see `replay`.
+
+    Raises:
+        ArenaError: (also a ValueError) if there is no run, or it was played with another version of the environment.
+        ValueError: if a game cannot be replayed. The message names the work unit, the game within it and the action.
+    """
+    folder = RunFolder.open(Path(path))
+    played: list[list[Course]] = [[_of_nothing(table.config)] for table in folder.plan.tables]
+    for chunk, games in folder.games():
+        config, planned = folder.plan.tables[chunk.table].config, games.schedule
+        barred = planned.barred.covered, planned.barred.denied
+        try:
+            course = replay(config, planned.seeds, *barred, games.played.decisions, standing=standing)
+        except UserError as problem:
+            raise UserError(f"{path}: {folder.plan.describe(chunk)}: {problem}") from None
+        played[chunk.table].append(course)
+    return {table.name: _joined(parts) for table, parts in zip(folder.plan.tables, played, strict=True)}
+
+
+def _of_nothing(config: GameConfig) -> Course:
+    none = np.zeros(0, np.int16)
+    return replay(config, none.astype(np.uint64), none, none.reshape(0, config.num_players), [])
+
+
+def _joined(parts: list[Course]) -> Course:
+    columns = [field.name for field in fields(Course)]
+    return Course(**{name: np.concatenate([getattr(part, name) for part in parts]) for name in columns})

@@ -1,0 +1,206 @@
+"""Configuration of a search for a balanced board, fixed before the first game."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from helsinki_env.agents.registry import check_code
+from helsinki_env.data import Entry
+from helsinki_env.evaluation.balance.helsinki.part_configs import (
+    StudyError,
+    check_screen,
+    component_file,
+    counts_of,
+    entry_of,
+    read_asked,
+)
+from helsinki_env.evaluation.balance.helsinki.tune.numbers import COVERED, Number, covers, read_numbers
+from helsinki_env.games.helsinki.components import load_components
+
+__all__ = ["BALANCE", "LEAST_GAMES", "LIFT", "Games", "TuneConfig"]
+
+BALANCE, LIFT = "balance", "lift"
+"""Aims of a search, see `TuneConfig.aim`."""
+
+#: Every part derives its own seed from it.
+_MOST_SEED = 2**50
+_MOST_BOARDS = 300
+LEAST_GAMES = 48
+"""Minimum number of games of a screening experiment; fewer carry no information, even combined with others."""
+
+
+@dataclass(frozen=True)
+class Games:
+    """Numbers of games by number of players; all fields have the same numbers of players.
+
+    Attributes:
+        screen: games on the published board.
+        slopes: games on boards with random numbers, in total.
+        halving: games of each halving round, over all remaining boards.
+        proof: games on the published board, and on each finalist.
+    """
+
+    screen: Mapping[int, int] = field(default_factory=dict)
+    slopes: Mapping[int, int] = field(default_factory=dict)
+    halving: Mapping[int, int] = field(default_factory=dict)
+    proof: Mapping[int, int] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Check every value."""
+        first: tuple[int, ...] = ()
+        for item in fields(self):
+            counts = {n: games for n, games in sorted(counts_of(self, item.name).items()) if games}
+            first = first or tuple(counts)
+            if not counts or tuple(counts) != first:
+                some = "games for at least one number of players"
+                entry_of(self, item.name).fail(f"games for {_listed(first)} players, as for screen" if first else some)
+            object.__setattr__(self, item.name, counts)
+
+
+def _listed(players: tuple[int, ...]) -> str:
+    return ", ".join(map(str, players))
+
+
+@dataclass(frozen=True)
+class TuneConfig:
+    """Configuration of a search for a balanced board.
+
+    Attributes:
+        name: name of the search.
+        seed: seed of the whole search.
+        games: numbers of games of each part.
+        components: component file of the published board.
+        player: player in all seats.
+        band: half width of the equivalence margin, win %.
+        level: simultaneous coverage of all intervals of the proof.
+        aim: what the search minimizes. "balance": the largest distance of an action beyond the margin, above or below
+            the mean effect of its board. "lift": the average shortfall of the effects below the published board's mean
+            effect less the margin. Effects above it count as 0, so weaker strong actions gain nothing.
+        floor: smallest mean effect of a proposed board, as a fraction of the mean effect of the published board, for
+            every number of players; 0 for no floor.
+        numbers: numbers that may change, or "covered", see
+            `helsinki_env.evaluation.balance.helsinki.tune.numbers.read_numbers`.
+        most: maximum number of changes; the number of covered actions if actions are covered.
+        boards: number of boards with random numbers.
+        candidates: number of boards at the start of the halving.
+        finalists: number of boards left for the proof.
+        quality: games of each kind that measure length, scores and win rates, on the published and on the proposed
+            board, for each number of players.
+        weaker: weaker opponent that measures the room for skill.
+    """
+
+    name: str
+    seed: int
+    games: Games
+    components: str = "default"
+    player: str = "heuristic"
+    band: float = 1.0
+    level: float = 0.95
+    aim: str = BALANCE
+    floor: float = 0.8
+    numbers: Any = "all"
+    most: int = 4
+    boards: int = 60
+    candidates: int = 16
+    finalists: int = 2
+    quality: int = 0
+    weaker: str = "greedy"
+
+    def __post_init__(self) -> None:
+        """Check every value."""
+        for key in ("name", "player", "weaker"):
+            entry_of(self, key).text("a name")
+        entry_of(self, "seed").integer(0, _MOST_SEED)
+        entry_of(self, "band").number(0.0, 100.0, inside=True)
+        entry_of(self, "level").number(0.5, 1.0, inside=True)
+        entry_of(self, "aim").choice((BALANCE, LIFT), "an aim: ")
+        entry_of(self, "floor").number(
+            0.0, 1.0, expected="a fraction of the level of the published board, from 0 (no floor) to 1"
+        )
+        component_file(entry_of(self, "components"))
+        if not covers(self.free):
+            entry_of(self, "most").integer(1, len(self.free))
+        elif self.most != COVERED:
+            entry_of(self, "most").fail(f"{COVERED}, as many as the rulebook's variant covers")
+        entry_of(self, "boards").integer(3, _MOST_BOARDS)
+        entry_of(self, "candidates").integer(1, _MOST_BOARDS)
+        entry_of(self, "finalists").integer(1, 10)
+        entry_of(self, "quality").integer(0, 10**9)
+        if self.weaker == self.player:
+            entry_of(self, "weaker").fail("another player than the one who plays")
+        parts = {"screen": 1, "slopes": self.boards, "halving": self.candidates, "proof": 1}
+        for part, boards in parts.items():
+            for n, games in getattr(self.games, part).items():
+                if games < LEAST_GAMES * boards:
+                    expected = f"at least {LEAST_GAMES * boards:,}, {LEAST_GAMES} for each of {boards} boards"
+                    Entry(games, StudyError, f"games.{part}.{n}").fail(expected)
+        for part in ("screen", "proof"):
+            check_screen(getattr(self.games, part), f"games.{part}")
+
+    @property
+    def players(self) -> tuple[int, ...]:
+        """Numbers of players, ascending."""
+        return tuple(self.games.screen)
+
+    @cached_property
+    def free(self) -> tuple[Number, ...]:
+        """Numbers that may change."""
+        return read_numbers(entry_of(self, "numbers"), load_components(self.components))
+
+    @classmethod
+    def from_yaml(cls, name_or_path: str | Path, *, trust: bool = False) -> TuneConfig:
+        """Read the configuration from a file (a name in ``configs/tune``, or a path).
+
+        Args:
+            name_or_path: name or path of the file.
+            trust: allow players that run code (``program:COMMAND``, ``MODULE:ATTRIBUTE``).
+
+        Raises:
+            StudyError: for an invalid file; names file, key, value found and expected value.
+            PlayerError: if the file names code and is not trusted.
+        """
+        return cls.from_dict(read_asked(name_or_path, "tune")).allowed(name_or_path, trust=trust)
+
+    def allowed(self, file: str | Path, *, trust: bool) -> TuneConfig:
+        """Return the configuration; raise PlayerError if its players are code of a file that is not trusted."""
+        check_code((self.player, self.weaker), file, trust=trust)
+        return self
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any] | Entry) -> TuneConfig:
+        """Return the configuration with the keys of a file, see ``configs/tune/standard.yaml``.
+
+        Raises:
+            StudyError: for an invalid value; names key, value found and expected value.
+        """
+        data = Entry.of(data, StudyError, "the tuning").mapping([item.name for item in fields(cls)])
+        games = data["games"]
+        if not games.given:
+            games.fail(f"games of {', '.join(item.name for item in fields(Games))}, by number of players")
+        data.value = {**data.value, "games": games.build(Games)}
+        return data.build(cls)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the configuration as plain data in the form of JSON, for `from_dict`."""
+        data = asdict(self)
+        data["games"] = {part: {str(n): games for n, games in counts.items()} for part, counts in data["games"].items()}
+        return data
+
+    def only(self, players: tuple[int, ...]) -> TuneConfig:
+        """Return the configuration for some of its numbers of players.
+
+        Raises:
+            StudyError: if one of them is not part of it.
+        """
+        for n in players:
+            if n not in self.players:
+                Entry(n, StudyError, "players").fail(f"some of {_listed(self.players)}, of which it says the games")
+        kept = {
+            part: {n: games for n, games in counts.items() if int(n) in players}
+            for part, counts in asdict(self.games).items()
+        }
+        return replace(self, games=Games(**kept))

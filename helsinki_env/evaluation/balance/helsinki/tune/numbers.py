@@ -1,0 +1,284 @@
+"""Boards of a search: the numbers that may change, boards as their values, and the files to play them with.
+
+Either numbers may change, or five actions are covered for all as in the rulebook's variant. In that case every action
+has a number that says whether it is covered. A board is the tuple of these values, in order; everything else follows
+the component file.
+
+Letters in shapes: N boards, F numbers that may change.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import yaml
+
+from helsinki_env.data import Entry, digest_of, read_yaml, shown
+from helsinki_env.evaluation.arena.designs import base_design, relabelled, subsets
+from helsinki_env.games.helsinki.action_numbers import ACTIONS, MOST_COATS, STRENGTHS
+from helsinki_env.games.helsinki.components import ComponentError, Components
+from helsinki_env.utils.files import replacing
+from helsinki_env.utils.yaml_files import find_yaml
+
+__all__ = [
+    "COVERED",
+    "Board",
+    "Boards",
+    "Number",
+    "board_file",
+    "board_of",
+    "changed",
+    "covered_on",
+    "coverings",
+    "covers",
+    "in_quotes",
+    "in_words",
+    "random_boards",
+    "read_numbers",
+    "same",
+    "sizes",
+]
+
+Board = tuple[int, ...]
+"""Values of the numbers that may change."""
+Boards = npt.NDArray[np.int64]
+"""A batch of boards, (N, F)."""
+
+COVERED = 5
+"""Number of actions that the rulebook's variant covers."""
+
+_KINDS = ("cost", "strength")
+_COVERED = "covered"
+_WHOLE = {"all": _KINDS, "costs": _KINDS[:1], "strengths": _KINDS[1:], _COVERED: ()}
+#: Changed numbers on a random board: enough to learn from all of them, but few enough that such a board resembles one
+#: with a few changes. Each number still keeps its value on at least half of the boards.
+_CHANGED = 8
+#: Number of runs of the design from which random coverings are taken.
+_RUNS = len(base_design())
+
+
+@dataclass(frozen=True)
+class Number:
+    """A number that may change.
+
+    Attributes:
+        action: id of the action it belongs to.
+        kind: "cost", "strength", or "covered" (0 or 1).
+        was: value in the component file.
+        least: minimum value.
+        most: maximum value.
+    """
+
+    action: int
+    kind: str
+    was: int
+    least: int
+    most: int
+
+    @property
+    def others(self) -> tuple[int, ...]:
+        """Alternative values."""
+        return tuple(value for value in range(self.least, self.most + 1) if value != self.was)
+
+    @property
+    def reach(self) -> int:
+        """Largest possible change."""
+        return max(abs(value - self.was) for value in self.others)
+
+
+def read_numbers(data: Entry, components: Components) -> tuple[Number, ...]:
+    """Return the numbers that may change, in the order of the actions, an action's cost first.
+
+    Args:
+        data: "all", "costs" or "strengths", within the bounds of a component file; or the range of each number by
+            action: ``{two_points: {cost: [1, 3], strength: [1, 2]}}``; or "covered", to search for five actions to
+            cover.
+        components: components with the published values.
+
+    Raises:
+        ValueError: the error type of the entry; names key, value found and expected value.
+    """
+    if isinstance(data.value, str):
+        kinds = _WHOLE[data.choice(tuple(_WHOLE), "numbers by action, or ")]
+        if not kinds:
+            return tuple(Number(action, _COVERED, 0, 0, 1) for action in range(len(ACTIONS)))
+        asked = {(action, kind): _bounds(action, kind) for action in ACTIONS for kind in kinds}
+        asked = {key: bounds for key, bounds in asked.items() if bounds[0] < bounds[1]}
+    else:
+        asked = {}
+        for action, entry in data.mapping(ACTIONS).items():
+            for kind, limits in entry.mapping(_KINDS).items():
+                asked[action, kind] = _limits(limits, action, kind)
+    found = []
+    for i, action in enumerate(ACTIONS):
+        for kind, now in zip(_KINDS, (components.costs[i], components.strengths[i]), strict=True):
+            if (action, kind) in asked and asked[action, kind] != (now, now):
+                found.append(Number(i, kind, now, *asked[action, kind]))
+    if not found:
+        data.fail("at least one number that may change")
+    return tuple(found)
+
+
+def _bounds(action: str, kind: str) -> tuple[int, int]:
+    """Return the bounds of a component file; an action without strength can only have strength 0."""
+    if kind == "cost":
+        return 0, MOST_COATS
+    known = STRENGTHS.get(action)
+    return (known.least, known.most) if known else (0, 0)
+
+
+def _limits(data: Entry, action: str, kind: str) -> tuple[int, int]:
+    least, most = _bounds(action, kind)
+    if most == 0:
+        data.fail(f"no such key, as {action} has a cost but no strength")
+    low, high = (end.integer(least, most) for end in data.entries(f"numbers, from and to, {least} to {most}", length=2))
+    if low > high:
+        data.fail("the lower number first")
+    return low, high
+
+
+def same(numbers: Sequence[Number]) -> Board:
+    """Return the board without changes."""
+    return tuple(number.was for number in numbers)
+
+
+def changed(numbers: Sequence[Number], board: Board) -> list[tuple[Number, int]]:
+    """Return the numbers that differ on a board, each with its new value."""
+    return [(number, value) for number, value in zip(numbers, board, strict=True) if value != number.was]
+
+
+def sizes(numbers: Sequence[Number], boards: Boards) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Return the number of changes on each board, and their total number of steps, int64 (N,) each."""
+    steps = np.abs(boards - np.array(same(numbers)))
+    return (steps > 0).sum(axis=1), steps.sum(axis=1)
+
+
+def board_of(free: Sequence[Number], most: int, change: Entry) -> Board:
+    """Return the board with the changes in a report.
+
+    Args:
+        free: numbers that may change.
+        most: maximum number of changes.
+        change: the changes, each with ``action``, ``kind``, ``was`` and ``now``.
+
+    Raises:
+        ValueError: the error type of the entry, if the changes are not valid; it names the key.
+    """
+    numbers = {(ACTIONS[number.action], number.kind): number for number in free}
+    values = {key: number.was for key, number in numbers.items()}
+    entries = change.entries("changes")
+    for one in entries:
+        key = (one["action"].value, one["kind"].value)
+        if key not in numbers:
+            one.fail("a number that the search was free to change")
+        if one["was"].value != numbers[key].was:
+            one["was"].fail(f"{numbers[key].was}, as the component file has it")
+        if one["now"].value not in numbers[key].others or values[key] != numbers[key].was:
+            one["now"].fail(f"one of {shown(list(numbers[key].others))}, every number once")
+        values[key] = one["now"].value
+    if len(entries) > most:
+        change.fail(f"at most {most} changes", found=str(len(entries)))
+    return tuple(values.values())
+
+
+def covers(numbers: Sequence[Number]) -> bool:
+    """Return whether the search is for actions to cover."""
+    return numbers[0].kind == _COVERED
+
+
+def covered_on(numbers: Sequence[Number], board: Board) -> list[str]:
+    """Return the names of the actions that are covered on a board."""
+    return [ACTIONS[number.action] for number, _ in changed(numbers, board) if number.kind == _COVERED]
+
+
+def coverings() -> Boards:
+    """Return all boards with five actions covered, (3003, 15)."""
+    return subsets(COVERED).astype(np.int64)
+
+
+def random_boards(numbers: Sequence[Number], count: int, seed: int) -> list[Board]:
+    """Return boards on which every number changes equally often, and equally often to each alternative value.
+
+    If actions are covered, the boards are runs of a balanced design, in which every pair is covered equally often.
+
+    Args:
+        numbers: numbers that may change.
+        count: number of boards.
+        seed: random seed.
+    """
+    if covers(numbers):
+        return [tuple(board) for board in relabelled(-(-count // _RUNS), seed)[:count].astype(np.int64).tolist()]
+    generator = np.random.default_rng([seed, 1])
+    boards = np.tile(np.array(same(numbers), np.int64), (count, 1))
+    times = max(1, round(count * min(1 / 2, _CHANGED / len(numbers))))
+    for column, number in enumerate(numbers):
+        values = np.resize(generator.permutation(number.others), times)
+        boards[generator.permutation(count)[:times], column] = values
+    return [tuple(board) for board in boards.tolist()]
+
+
+def in_words(numbers: Sequence[Number], board: Board) -> list[str]:
+    """Return the changes on a board, one sentence for each number."""
+    return [_sentence(number, value) for number, value in changed(numbers, board)]
+
+
+def _sentence(number: Number, value: int) -> str:
+    name = in_quotes(number.action)
+    if number.kind == _COVERED:
+        return f"{name} is covered"
+    of = "coats of arms" if number.kind == "cost" else STRENGTHS[ACTIONS[number.action]].of
+    verb = "costs" if number.kind == "cost" else "gives"
+    return f"{name} {verb} {value} instead of {number.was} ({of})"
+
+
+def in_quotes(action: int) -> str:
+    """Return the quoted name of an action for use in a sentence."""
+    return f"'{ACTIONS[action].replace('_', ' ')}'"
+
+
+def board_file(base: str, numbers: Sequence[Number], board: Board, folder: Path) -> Path:
+    """Write the file of a board if it does not exist, and return its path; its name is derived from the changes.
+
+    It is a component file, or a game file as in configs/game if actions are covered.
+
+    Args:
+        base: component file with all other values, a name in configs/components or a path.
+        numbers: numbers that may change.
+        board: values of the numbers.
+        folder: output folder.
+    """
+    if covers(numbers):
+        return _game_file(base, covered_on(numbers, board), folder)
+    told: dict[str, dict[str, int]] = {}
+    for number, value in changed(numbers, board):
+        told.setdefault(ACTIONS[number.action], {})[number.kind] = value
+    path = folder / f"{digest_of(told)}.yaml"
+    if not path.exists():
+        data = read_yaml(find_yaml(base, "components", ComponentError), ComponentError).mapping().value
+        words = "".join(f"# {sentence}\n" for sentence in in_words(numbers, board))
+        with replacing(path) as file:
+            file.write(f"# {base}, but for these numbers of the action board:\n{words}\n".encode())
+            file.write(_dumped(data, told).encode())
+    return path
+
+
+def _game_file(base: str, covered: list[str], folder: Path) -> Path:
+    told = {"components": base, "covered": covered}
+    path = folder / f"{digest_of(told)}.yaml"
+    if not path.exists():
+        with replacing(path) as file:
+            file.write(b"# Five actions are covered for all, for any number of players.\n")
+            file.write(yaml.safe_dump(told, sort_keys=False, default_flow_style=None, width=120).encode())
+    return path
+
+
+def _dumped(data: dict[str, Any], told: dict[str, dict[str, int]]) -> str:
+    actions: dict[str, Any] = {name: dict(values) for name, values in (data.get("actions") or {}).items()}
+    for name, values in told.items():
+        actions[name] = actions.get(name, {}) | values
+    return yaml.safe_dump({**data, "actions": actions}, sort_keys=False, default_flow_style=None, width=120)

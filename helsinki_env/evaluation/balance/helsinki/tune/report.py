@@ -1,0 +1,283 @@
+"""Write the report of a search: a Markdown page with a figure, all numbers as JSON, and a component file for playing.
+
+Everything except the component file is a deterministic function of the data
+(`helsinki_env.evaluation.balance.helsinki.tune.results`).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from helsinki_env.evaluation.balance.helsinki.covers import MEASURES as UNITS
+from helsinki_env.evaluation.balance.helsinki.figures import forest
+from helsinki_env.evaluation.balance.helsinki.tune.config import BALANCE, LIFT
+from helsinki_env.evaluation.balance.helsinki.tune.results import MEASURES
+from helsinki_env.games.helsinki.action_numbers import STRENGTHS
+from helsinki_env.utils.markdown import all_printable, code, marked, table, text
+
+__all__ = ["PROPOSAL", "label", "play_command", "report_files", "signed"]
+
+Data = Mapping[str, Any]
+
+PROPOSAL = "proposal.yaml"
+"""Name of the proposed file: a component file, or a game file if actions are covered."""
+
+_DISTANCE = {
+    BALANCE: "How far the farthest action lies beyond the band",
+    LIFT: "How far the actions fall short of the published level less the band, on average",
+}
+
+
+def report_files(data: Data, proposal: bytes | None) -> dict[Path, bytes]:
+    """Return the contents of the report files by relative path.
+
+    Args:
+        data: results of the search.
+        proposal: the proposed file, if any.
+    """
+    shown = all_printable(data)
+    files = {
+        Path("tune.md"): ("\n".join(_page(shown)) + "\n").encode(),
+        Path("tune.json"): (json.dumps(data, indent=1, allow_nan=False) + "\n").encode(),
+    }
+    for name, boards in {"tune-forest": shown, "judge-forest": shown["judged"]}.items():
+        picture = _forest(shown, boards) if boards else None
+        if picture is not None:
+            files[Path("images", f"{name}.svg")] = picture
+    return files if proposal is None else files | {Path(PROPOSAL): proposal}
+
+
+def _forest(data: Data, boards: Data) -> bytes | None:
+    """Draw the marginal effects before and after the change."""
+    return forest(
+        {
+            "study": {"band": data["tuning"]["band"]},
+            "actions": data["actions"],
+            "screen": [entry for board in (boards["before"], boards["after"]) if board for entry in board["screen"]],
+        }
+    )
+
+
+def _page(data: Data) -> Iterator[str]:
+    yield "# The action board put in balance"
+    yield ""
+    for sentence in (*data["summary"], *([data["judged"]["summary"]] if data["judged"] else [])):
+        yield f"- {marked(sentence)}"
+    if data["change"]:
+        yield ""
+        yield f"Play it, in the folder of this page: {code(play_command(data, PROPOSAL))}"
+    yield ""
+    yield "![How much more or less actions are worth than the average one](images/tune-forest.svg)"
+    yield ""
+    yield (
+        "*How much more (right) or less (left) an action is worth than the average one, "
+        f"{'before and after' if data['after'] else 'on the board as it is'}. Lines: intervals that hold for all at "
+        "once. Grey: the band.*"
+    )
+    yield ""
+    yield "## Every action"
+    yield ""
+    yield from _measured(data)
+    if data["judged"]:
+        yield ""
+        yield "## As another player judges"
+        yield ""
+        yield (
+            f"What {code(data['judged']['player'])} makes of the same two boards, in all seats, on fresh decks. "
+            "Intervals hold for all at once."
+        )
+        yield ""
+        yield "![How much more or less actions are worth to another player](images/judge-forest.svg)"
+        yield ""
+        yield from _measured({**data, **data["judged"]})
+    if data["games"]:
+        yield ""
+        yield "## What it does to the game"
+        yield ""
+        yield _games(data)
+    if data["tried"]:
+        yield ""
+        yield "## The boards that were tried"
+        yield ""
+        yield (
+            f"{_DISTANCE[data['tuning']['aim']]}, in games of a hundred: as the model saw it, and after each round, "
+            "from the games and the model together. Level: the last estimate, as a percentage of the level of the "
+            "published board, at the worst number of players. The best were left for the proof."
+        )
+        yield ""
+        yield _tried(data)
+    if data["numbers"]:
+        yield ""
+        yield "## What each number does"
+        yield ""
+        yield (
+            "Worth of having the action, in win-share points, by the value of the number, as the model learnt it from "
+            "boards with random numbers; the value in brackets is the present one."
+        )
+        yield ""
+        yield _numbers(data)
+    yield ""
+    yield "## Where the numbers come from"
+    yield ""
+    yield from _provenance(data)
+
+
+def play_command(data: Data, proposal: str) -> str:
+    """Return the command that plays the proposal in the named file."""
+    kind = "--config" if _covers(data["change"]) else "--components"
+    return f"helsinki play {kind} {proposal}"
+
+
+def _covers(change: Sequence[Data]) -> bool:
+    return any(one["kind"] == "covered" for one in change)
+
+
+def signed(value: float) -> str:
+    """Return a number with its sign and one decimal."""
+    return f"{round(value, 1) + 0.0:+.1f}"  # no -0.0
+
+
+def label(action: str) -> str:
+    """Return the label of an action in a table, as Markdown."""
+    return text(action.replace("_", " "))
+
+
+def _measured(data: Data) -> Iterator[str]:
+    """Yield the tables of both boards, or of the published one alone."""
+    yield "Deviation from the mean effect of the board, in games of a hundred."
+    yield ""
+    yield _actions(data, "deviation", signed)
+    yield ""
+    yield (
+        "Level: the mean effect of the actions that are not covered. A dead action has an effect below one game of a "
+        "hundred; in brackets, from those whose whole interval is below it to those whose interval is not wholly above."
+    )
+    yield ""
+    yield _levels(data)
+    yield ""
+    yield "Effect of having an action rather than being denied it, in games of a hundred."
+    yield ""
+    yield _actions(data, "power", signed)
+    yield ""
+    yield "Use: percentage of the seats that could use an action and did. 95 % intervals, each for itself."
+    yield ""
+    yield _actions(data, "use", lambda value: f"{value:.1f}")
+
+
+def _boards(data: Data) -> list[tuple[str, Data]]:
+    """Return the measured boards, with their names in tables."""
+    boards = [board for board in (data["before"], data["after"]) if board]
+    return list(zip(("before", "after") if len(boards) > 1 else ("as it is",), boards, strict=True))
+
+
+def _levels(data: Data) -> str:
+    rows = []
+    for j, first in enumerate(data["before"]["screen"]):
+        for name, board in _boards(data):
+            one = board["screen"][j]["level"]
+            dead = f"{len(one['dead'])} ({one['dead_low']} to {one['dead_high']})"
+            share = "" if one["share"] is None else _cell(one, "share", lambda value: f"{value:.0f}")
+            level = _cell(one, "level", lambda value: f"{value:.2f}")
+            which = ", ".join(map(label, one["dead"]))
+            rows.append([f"{first['players']} players, {name}", which, level, share, dead])
+    head = ["board", "dead actions", "level", "% of the published level", "number of dead actions"]
+    return table(head, rows, left=2)
+
+
+def _cell(one: Data, key: str, said: Callable[[float], str]) -> str:
+    return "{} ({} to {})".format(*(said(one[f"{key}{end}"]) for end in ("", "_low", "_high")))
+
+
+def _actions(data: Data, key: str, said: Callable[[float], str]) -> str:
+    """Return the table of one estimate for every action, strongest first."""
+    counts = [entry["players"] for entry in data["before"]["screen"]]
+    changes: dict[str, list[str]] = {}
+    for one in data["change"]:
+        changes.setdefault(one["action"], []).append(_step(one))
+    head = ["action", *(["change"] if data["change"] else [])]
+    head += [f"{n} players, {name}" for n in counts for name, _ in _boards(data)]
+    rows = []
+    for i, action in enumerate(data["actions"]):
+        cells = [label(action), *([", ".join(changes.get(action, []))] if data["change"] else [])]
+        found = [board["screen"][j]["actions"][i] for j in range(len(counts)) for _, board in _boards(data)]
+        cells += ["" if one["power"] is None else _cell(one, key, said) for one in found]  # None: the action is covered
+        rows.append((found[0]["deviation"], cells))
+    rows.sort(key=lambda row: -row[0])
+    return table(head, [cells for _, cells in rows], left=2 if data["change"] else 1)
+
+
+def _step(change: Data) -> str:
+    return "covered" if change["kind"] == "covered" else f"{_kind(change)} {change['was']} → {change['now']}"
+
+
+def _kind(number: Data) -> str:
+    return "cost" if number["kind"] == "cost" else STRENGTHS[number["action"]].of
+
+
+def _games(data: Data) -> str:
+    rows = []
+    for entry in data["games"]:
+        cells = [f"{entry['players']} players, {entry['board']}", f"{entry['games']:,}"]
+        for name in MEASURES:
+            one = entry["measures"][name]
+            cells.append(f"{one['mean']:.2f} ± {1.96 * (one['error'] or 0.0):.2f}")
+        seats = zip(entry["seats"]["share"], entry["seats"]["error"], strict=True)
+        cells.append(", ".join(f"{share:.1f} ± {1.96 * (error or 0.0):.1f}" for share, error in seats))
+        rows.append((entry["players"], cells))
+    rows.sort(key=lambda row: row[0])
+    head = ["board", "games", *(UNITS[name] for name in MEASURES), "games won by each seat, %"]
+    return table(head, [cells for _, cells in rows])
+
+
+def _changes(change: Sequence[Data]) -> str:
+    if _covers(change):
+        return ", ".join(label(one["action"]) for one in change)
+    return "; ".join(f"{label(one['action'])}: {_step(one)}" for one in change)
+
+
+def _tried(data: Data) -> str:
+    rounds = max(len(one["seen"]) for one in data["tried"])
+    rows = [
+        [
+            _changes(one["change"]),
+            f"{one['predicted']:.1f}",
+            *(f"{one['seen'][i]:.1f}" if i < len(one["seen"]) else "" for i in range(rounds)),
+            f"{one['share']:.0f}",
+        ]
+        for one in data["tried"]
+    ]
+    head = "covered" if _covers(data["tried"][0]["change"]) else "changes"
+    return table([head, "model", *(f"round {i + 1}" for i in range(rounds)), "level, %"], rows)
+
+
+def _numbers(data: Data) -> str:
+    rows = []
+    for number in data["numbers"]:
+        for n, powers in number["power"].items():
+            told = [
+                f"{f'({value})' if value == number['was'] else value}: {signed(power)}"
+                for value, power in zip(number["values"], powers, strict=True)
+            ]
+            rows.append([f"{label(number['action'])}, {_kind(number)}", n, ", ".join(told)])
+    return table(["number", "players", "value: worth"], rows, left=3)
+
+
+def _provenance(data: Data) -> Iterator[str]:
+    p, asked = data["provenance"], data["tuning"]
+    yield (
+        f"Played by {code(p.get('command', 'helsinki balance tune ' + asked['name']))}, seed {asked['seed']}, "
+        f"{code(asked['player'])} in all seats; {p['environment']}, helsinki-env {p['package']}, NumPy {p['numpy']}, "
+        f"SciPy {p['scipy']}. All numbers: tune.json."
+    )
+    if p["networks"]:
+        files = ", ".join(f"{code(player)} is {digest}…" for player, digest in p["networks"].items())
+        yield f"Networks, by the beginning of the SHA-256 of their file: {files}."
+    yield ""
+    rows = [[part, str(entry["seed"]), f"{entry['games']:,}"] for part, entry in p["parts"].items()]
+    yield table(["part", "seed", "games"], rows)
+    yield ""
+    digests = ", ".join(f"{name} {code(digest)}" for name, digest in data["components"].items())
+    yield f"Component files by their digests: {digests}."

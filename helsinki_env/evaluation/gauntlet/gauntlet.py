@@ -1,0 +1,233 @@
+"""Gauntlets from ``configs/gauntlets``: matchups, opponents and deals for rating a player.
+
+A gauntlet is a YAML file; see ``helsinki.yaml`` there. It defines a regular tournament
+(`helsinki_env.evaluation.arena`) in which every line-up consists of the player and its opponents. The short stage plays
+the first deals of the full stage, so a run of the former can be extended to the latter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from helsinki_env.agents.registry import check_code, files_digest
+from helsinki_env.data import Entry, digest_of, read_yaml
+from helsinki_env.evaluation.arena.config import plan_from_dict
+from helsinki_env.evaluation.arena.plan import MOST_GAMES, Plan
+from helsinki_env.evaluation.gauntlet.errors import GauntletError
+from helsinki_env.utils.yaml_files import find_yaml
+
+__all__ = ["Gauntlet", "GauntletTable", "Part"]
+
+_KEYS = ("version", "seed", "chunk", "stages", "zero", "networks", "tables")
+_TABLE_KEYS = ("name", "seats", "game", "boards", "opponents", "reference")
+_PLAYED = ("seats", "game", "boards")
+_MOST_DECKS = 1_000_000
+
+
+@dataclass(frozen=True)
+class Part:
+    """Games between the opponents that determine their ratings.
+
+    Attributes:
+        decks: number of deals for each line-up.
+        lineups: the line-ups.
+    """
+
+    decks: int
+    lineups: tuple[tuple[str, ...], ...]
+
+
+@dataclass(frozen=True)
+class GauntletTable:
+    """A matchup of a gauntlet.
+
+    Attributes:
+        name: name of the matchup.
+        played: the game, with the keys of a tournament's matchup.
+        opponents: opponents of the player in each line-up.
+        reference: games that determine the opponents' ratings in this matchup.
+    """
+
+    name: str
+    played: Mapping[str, Any]
+    opponents: tuple[tuple[str, ...], ...]
+    reference: tuple[Part, ...]
+
+    @property
+    def players(self) -> tuple[str, ...]:
+        """The opponents, without duplicates."""
+        return tuple(dict.fromkeys(player for lineup in self.opponents for player in lineup))
+
+
+@dataclass(frozen=True)
+class Gauntlet:
+    """A gauntlet.
+
+    Attributes:
+        path: path of its file.
+        version: increases with every change that affects a rating.
+        seed: seed of deals and players.
+        chunk: number of games that are played and saved together.
+        stages: number of deals for each line-up, by stage name.
+        zero: the opponent whose rating is zero.
+        networks: network of each opponent by name, 16 hexadecimal digits of the digest of its file.
+        tables: the matchups.
+        digest: 16 hexadecimal digits that identify the file's content.
+    """
+
+    path: Path
+    version: int
+    seed: int
+    chunk: int
+    stages: Mapping[str, int]
+    zero: str
+    networks: Mapping[str, str]
+    tables: tuple[GauntletTable, ...]
+    digest: str
+
+    @classmethod
+    def from_yaml(cls, name_or_path: str | Path, *, trust: bool = False) -> Gauntlet:
+        """Load a gauntlet from a file.
+
+        Args:
+            name_or_path: a name in ``configs/gauntlets``, or a path.
+            trust: allow players that run code (``program:COMMAND``, ``MODULE:ATTRIBUTE``).
+
+        Raises:
+            GauntletError: names file, key, value found and value expected.
+            PlayerError: if the file names code and is not trusted.
+        """
+        path = find_yaml(name_or_path, "gauntlets", GauntletError)
+        if path.suffix == ".json":
+            raise GauntletError(
+                f"found {path}, expected a file that ends in .yaml: the opponents' ratings are beside it"
+            )
+        data = read_yaml(path, GauntletError).mapping(_KEYS)
+        tables = tuple(_table(entry) for entry in data["tables"].entries("at least one table", least=1))
+        stages = {
+            name: decks.integer(2, _MOST_DECKS, "a number of decks, at least 2")
+            for name, decks in data["stages"].items()
+        }
+        if not all(isinstance(name, str) and name for name in stages):
+            data["stages"].fail("names that are text, such as quick (put numbers in quotation marks)")
+        if not stages:
+            data["stages"].fail("a number of decks for each stage, such as {quick: 8, full: 100}")
+        found = cls(
+            path=path,
+            version=data["version"].integer(1),
+            seed=data["seed"].integer(0),
+            chunk=data["chunk"].integer(1, MOST_GAMES),
+            stages=stages,
+            zero=data["zero"].text("a player"),
+            networks={player: digest.text("a digest") for player, digest in data.get("networks", {}).items()},
+            tables=tables,
+            digest=digest_of(data.value),
+        )
+        for table, entry in zip(tables, data["tables"].entries("tables"), strict=True):
+            met = {player for part in table.reference for lineup in part.lineups for player in lineup}
+            if missing := {found.zero, *table.players} - met:
+                entry["reference"].fail(f"games of {', '.join(sorted(missing))} too")
+            if len(met) < 2:
+                entry["reference"].fail("games of at least two players, or there is nothing to compare")
+            check_code((*met, *table.players, found.zero), path, trust=trust)
+        return found
+
+    @property
+    def name(self) -> str:
+        """Name of the file without its extension."""
+        return self.path.stem
+
+    def plan(self, player: str, stage: str) -> Plan:
+        """Return the tournament of a player.
+
+        Args:
+            player: player spec, as for `helsinki_env.agents.registry.make_player`.
+            stage: one of `stages`.
+
+        Raises:
+            GauntletError: for an unknown stage.
+            ArenaError: for other errors in the file.
+        """
+        if stage not in self.stages:
+            raise GauntletError(f"stage: found {stage!r}, expected one of {', '.join(self.stages)}")
+        decks = self.stages[stage]
+        return self._plan(
+            [
+                self._arena_table(table, table.name, decks, [[player, *others] for others in table.opponents])
+                for table in self.tables
+            ]
+        )
+
+    @cached_property
+    def reference(self) -> Plan:
+        """The tournament between the opponents, in which each part of a matchup is a separate matchup."""
+        return self._plan(
+            [
+                self._arena_table(table, f"{table.name} / {number}", part.decks, part.lineups)
+                for table in self.tables
+                for number, part in enumerate(table.reference)
+            ]
+        )
+
+    @property
+    def games(self) -> dict[str, str]:
+        """The digest of each matchup's configuration, component file included, by the matchup's name."""
+        played = iter(self.reference.tables)
+        return {table.name: [next(played).config.digest for _ in table.reference][-1] for table in self.tables}
+
+    def _plan(self, tables: list[dict[str, Any]]) -> Plan:
+        with Entry({}, GauntletError, file=str(self.path)).blamed():
+            return plan_from_dict({"seed": self.seed, "chunk": self.chunk, "tables": tables})
+
+    def _arena_table(self, table: GauntletTable, name: str, decks: int, lineups: Any) -> dict[str, Any]:
+        seats = len(lineups[0])
+        return {
+            **table.played,
+            "name": name,
+            "seats": seats,
+            "games": decks * seats,
+            "lineups": [list(lineup) for lineup in lineups],
+        }
+
+    def check_networks(self) -> None:
+        """Check that the opponents' networks are those of the gauntlet.
+
+        Raises:
+            GauntletError: names the opponent and both digests.
+        """
+        for table in self.reference.tables:
+            for player in table.players:
+                digest = files_digest(player, table.config)
+                if digest is not None and self.networks.get(player) != digest[:16]:
+                    remedy = "bring the former network back: ratings are comparable against the same opponents only"
+                    if player not in self.networks:
+                        remedy = f'write networks: {{"{player}": {digest[:16]}}}'
+                    raise GauntletError(
+                        f"{self.path}: networks: found {self.networks.get(player)} for {player}, but the network is "
+                        f"{digest[:16]} ({remedy})"
+                    )
+
+
+def _table(data: Entry) -> GauntletTable:
+    data.mapping(_TABLE_KEYS)
+    played = {key: data[key].value for key in _PLAYED if data[key].given}
+    seats = data["seats"].integer(2, 4, "2, 3 or 4")
+    parts = tuple(
+        Part(
+            part.mapping(("decks", "lineups"))["decks"].integer(2, _MOST_DECKS),
+            _lineups(part["lineups"], seats),
+        )
+        for part in data["reference"].entries("games between the opponents", least=1)
+    )
+    return GauntletTable(data["name"].text("a name"), played, _lineups(data["opponents"], seats - 1), parts)
+
+
+def _lineups(data: Entry, length: int) -> tuple[tuple[str, ...], ...]:
+    return tuple(
+        tuple(name.text("a player, such as greedy") for name in lineup.entries("players", length=length))
+        for lineup in data.entries("at least one line-up", least=1)
+    )

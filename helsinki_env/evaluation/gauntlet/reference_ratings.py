@@ -1,0 +1,183 @@
+"""Reference ratings: the ratings of a gauntlet's opponents, fixed once by a reference run.
+
+They are stored next to the gauntlet's file, with the same name and the extension ``.json``; ``helsinki evaluate
+--reference`` writes them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import helsinki_env
+from helsinki_env.data import Entry, read_json, sealed
+from helsinki_env.evaluation.arena.files import packed
+from helsinki_env.evaluation.arena.load import Table, load_run
+from helsinki_env.evaluation.arena.plan import environment_of
+from helsinki_env.evaluation.arena.store import RunFolder
+from helsinki_env.evaluation.gauntlet.errors import GauntletError
+from helsinki_env.evaluation.gauntlet.gauntlet import Gauntlet
+from helsinki_env.evaluation.rating.ratings import rate
+from helsinki_env.utils.files import is_file
+
+__all__ = ["Pins", "TablePins", "measured_pins", "pins_path"]
+
+_ELO = 100_000.0
+
+
+@dataclass(frozen=True)
+class TablePins:
+    """The fixed ratings of one matchup, in Elo points.
+
+    Attributes:
+        players: the opponents' ratings by name.
+        seats: seat effects, which sum to zero.
+    """
+
+    players: Mapping[str, float]
+    seats: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Pins:
+    """The reference ratings of a gauntlet.
+
+    Attributes:
+        tables: fixed ratings, by the name of the matchup.
+        digest: 16 hexadecimal digits that identify them.
+        data: the full content of the file.
+    """
+
+    tables: Mapping[str, TablePins]
+    digest: str
+    data: Mapping[str, Any]
+
+    @classmethod
+    def of(cls, gauntlet: Gauntlet) -> Pins:
+        """Load the reference ratings of a gauntlet.
+
+        Raises:
+            GauntletError: if the file is missing, was modified, or belongs to another gauntlet or to other rules or
+                components.
+        """
+        path = pins_path(gauntlet)
+        if not is_file(path):
+            raise GauntletError(
+                f"{path}: found no such file, expected the opponents' ratings (helsinki evaluate --reference "
+                f"--gauntlet {gauntlet.path} measures and writes them)"
+            )
+        data = read_json(path, GauntletError).intact("the ratings of a gauntlet's opponents")
+        environment = environment_of(gauntlet.reference.tables)
+        for entry, expected, whose in (
+            (data["gauntlet"], gauntlet.digest, f"that of {gauntlet.path}"),
+            (data["environment"], environment, "that of this version"),
+            *((data["tables"][name]["game"], game, "that of this version") for name, game in gauntlet.games.items()),
+        ):
+            if entry.value != expected:
+                entry.fail(
+                    f"{expected!r}, {whose}",
+                    f"measure them anew: helsinki evaluate --reference --gauntlet {gauntlet.path}",
+                )
+        tables = {
+            table.name: _table(data["tables"][table.name], [gauntlet.zero, *table.players], table.played["seats"])
+            for table in gauntlet.tables
+        }
+        return cls(tables, data["digest"].text(), data.value)
+
+    def mean(self, player: str) -> float:
+        """Return the mean rating of an opponent over all matchups."""
+        return float(np.mean([table.players[player] for table in self.tables.values() if player in table.players]))
+
+
+def pins_path(gauntlet: Gauntlet) -> Path:
+    """Return the path of the reference ratings."""
+    return gauntlet.path.with_suffix(".json")
+
+
+def _table(data: Entry, players: Sequence[str], seats: int) -> TablePins:
+    found = {player: data["players"][player]["rating"].number(-_ELO, _ELO) for player in players}
+    effects = tuple(
+        effect.number(-_ELO, _ELO) for effect in data["seats"].entries("effects of the seats", length=seats)
+    )
+    return TablePins(found, effects)
+
+
+def measured_pins(gauntlet: Gauntlet, run: Path, command: str) -> dict[str, Any]:
+    """Return the opponents' ratings from a finished reference run, as data for the file.
+
+    The data include the digest of each line-up's first games, which show whether the opponents still act as they did.
+
+    Args:
+        gauntlet: the gauntlet.
+        run: folder of the run.
+        command: command that played it.
+
+    Raises:
+        ArenaError: if the run cannot be read.
+        GauntletError: if games are missing.
+        RatingError: if the games cannot be rated.
+    """
+    plan = gauntlet.reference
+    played = iter(load_run(run))
+    tables: dict[str, Any] = {}
+    games = 0
+    for table in gauntlet.tables:
+        found = _joined(table.name, [next(played) for _ in table.reference])
+        rated = rate(found, reference=gauntlet.zero)
+        games += rated.games
+        tables[table.name] = {
+            "game": gauntlet.games[table.name],
+            "games": rated.games,
+            "decks": rated.decks,
+            "players": {
+                rated.players[i]: {
+                    "rating": round(float(rated.elo[i]), 1),
+                    "low": round(float(rated.low[i]), 1),
+                    "high": round(float(rated.high[i]), 1),
+                    "games": int(rated.standings.games[i]),
+                }
+                for i in rated.order
+            },
+            "seats": [round(float(effect), 1) for effect in rated.seat],
+        }
+    digest, first = sha256(), {}
+    for chunk, part in RunFolder.open(run).games(whole=True):
+        content = packed(part.played)
+        digest.update(content)
+        if chunk.first == 0:
+            first[chunk.name] = sha256(content).hexdigest()
+    return sealed(
+        {
+            "gauntlet": gauntlet.digest,
+            "version": gauntlet.version,
+            "environment": environment_of(plan.tables),
+            "package": helsinki_env.__version__,
+            "command": command,
+            "seed": plan.seed,
+            "games": games,
+            "games_digest": digest.hexdigest(),
+            "first_chunks": first,
+            "zero": gauntlet.zero,
+            "tables": tables,
+        }
+    )
+
+
+def _joined(name: str, parts: Sequence[Table]) -> Table:
+    """Concatenate the games of tables with the same configuration."""
+    if missing := sum(part.missing for part in parts):
+        raise GauntletError(f"{name}: found {missing} games missing, expected all of them (go on with the run)")
+    players = tuple(dict.fromkeys(player for part in parts for player in part.players))
+    numbers = [np.array([players.index(player) for player in part.players]) for part in parts]
+    arrays: dict[str, Any] = {
+        field.name: np.concatenate([getattr(part, field.name) for part in parts])
+        for field in fields(Table)
+        if isinstance(getattr(parts[0], field.name), np.ndarray)
+    }
+    arrays["seating"] = np.concatenate([number[part.seating] for number, part in zip(numbers, parts, strict=True)])
+    return replace(parts[0], name=name, players=players, **arrays)

@@ -1,0 +1,211 @@
+"""Verify a certificate: recompute its results from the ranks, and replay a sample of its games."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import prod
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import helsinki_env
+from helsinki_env.agents.registry import check_code, files_digest
+from helsinki_env.agents.replaced_actions import Mishaps
+from helsinki_env.data import Entry, read_json, shown
+from helsinki_env.evaluation.arena.plan import Chunk, Plan, environment_of
+from helsinki_env.evaluation.arena.workers import in_processes
+from helsinki_env.evaluation.gauntlet.certificate import COUNTED, digest_of_games, entry_of_chunk, places_in
+from helsinki_env.evaluation.gauntlet.errors import GauntletError
+from helsinki_env.evaluation.gauntlet.gauntlet import Gauntlet
+from helsinki_env.evaluation.gauntlet.reference_ratings import Pins
+from helsinki_env.evaluation.gauntlet.results import results
+
+__all__ = ["Claim", "read_certificate", "read_claim"]
+
+#: Relative tolerance for numbers from another machine; they are rounded.
+_CLOSE = 1e-4
+_MOST = 1e6
+#: Remedy for a certificate of another scale.
+_REMEDY = "verify it with the version that made it"
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A consistent certificate whose games have yet to be replayed.
+
+    Attributes:
+        path: path of its file.
+        player: the player that replays the games.
+        named: the player that the certificate names.
+        plan: the tournament.
+        rating: the certified rating with its interval.
+        package: version of the package that played.
+    """
+
+    path: Path
+    player: str
+    named: str
+    plan: Plan
+    rating: dict[str, Any]
+    package: str
+    _chunks: tuple[dict[str, Any], ...]
+
+    def sample(self, games: int, seed: int) -> list[Chunk]:
+        """Return random chunks with at least `games` games in total, or all chunks."""
+        order = np.random.default_rng(seed).permutation(len(self.plan.chunks)).tolist()
+        found: list[Chunk] = []
+        while order and self.plan.games_of(found) < games:
+            found.append(self.plan.chunks[order.pop()])
+        return sorted(found)
+
+    def misses(self, chunks: int, level: float = 0.95) -> float:
+        """Return the largest fraction of games that can be forged and go undetected with probability above 1 - `level`.
+
+        The worst case forges all games of the largest chunks: a chunk with a single forged game is as likely to be
+        drawn.
+
+        Args:
+            chunks: number of chunks to replay, drawn with an unpredictable seed.
+            level: detection probability.
+        """
+        every = len(self.plan.chunks)
+        sizes = sorted((self.plan.games_of([chunk]) for chunk in self.plan.chunks), reverse=True)
+
+        def missed(changed: int) -> float:
+            return prod((every - changed - drawn) / (every - drawn) for drawn in range(chunks))
+
+        most = max(changed for changed in range(every + 1) if missed(changed) > 1 - level)
+        return sum(sizes[:most]) / self.plan.games
+
+    def play(self, chunks: list[Chunk], processes: int, progress: Callable[[int], None] | None = None) -> None:
+        """Replay some chunks and compare the games.
+
+        Args:
+            chunks: the chunks.
+            processes: number of worker processes.
+            progress: called with the number of matching games, chunk by chunk.
+
+        Raises:
+            GauntletError: names the first chunk with a different result.
+            ChunkError: if a player fails.
+        """
+        told = dict(zip((chunk.name for chunk in self.plan.chunks), self._chunks, strict=True))
+        for chunk, games in in_processes(self.plan, chunks, processes):
+            if entry_of_chunk(chunk, games) != told[chunk.name]:
+                raise GauntletError(
+                    f"{self.path}: {self.plan.describe(chunk)}: played again, its games came out otherwise than the "
+                    "certificate says (another player, one that does not decide by its seat's view and random number "
+                    f"alone, or networks on another kind of processor{self._other_package()})"
+                )
+            if progress is not None:
+                progress(self.plan.games_of([chunk]))
+
+    def _other_package(self) -> str:
+        ours = helsinki_env.__version__
+        return "" if self.package == ours else f"; made with helsinki-env {self.package}, this is {ours}"
+
+
+def read_claim(path: Path, gauntlet: Gauntlet, pins: Pins, player: str | None = None, *, trust: bool = False) -> Claim:
+    """Read a certificate and check everything except the games themselves.
+
+    Args:
+        path: path of its file.
+        gauntlet: expected gauntlet.
+        pins: the reference ratings.
+        player: the player that replays the games; None: the one that the certificate names.
+        trust: allow a player that the certificate names to run code (``program:COMMAND``, ``MODULE:ATTRIBUTE``).
+
+    Raises:
+        GauntletError: names the error, the value found and the value expected.
+        PlayerError: if the certificate names code, is not trusted, and no player is given.
+    """
+    data = _of_gauntlet(path, gauntlet, pins)["certified"]
+    named = data["player"].text("a player")
+    if player is None:
+        check_code([named], path, trust=trust)
+    plays = named if player is None else player
+    plan = _plan_of(data, gauntlet, plays)
+    digest = files_digest(plays, plan.tables[0].config)
+    if data["player_digest"].value != digest:
+        data["player_digest"].fail(f"{digest!r}, that of {shown(plays)}", "name the player that was rated")
+    chunks = _chunks(data, plan, pins)
+    return Claim(path, plays, named, plan, data["rating"].value, data["package"].text(), chunks)
+
+
+def read_certificate(path: Path, gauntlet: Gauntlet, pins: Pins) -> dict[str, Any]:
+    """Read a certificate and check everything except player and games, so that the player may be unavailable.
+
+    Args:
+        path: path of its file.
+        gauntlet: expected gauntlet.
+        pins: the reference ratings.
+
+    Raises:
+        GauntletError: names the error, the value found and the value expected.
+    """
+    data = _of_gauntlet(path, gauntlet, pins)
+    certified = data["certified"]
+    _chunks(certified, _plan_of(certified, gauntlet, certified["player"].text("a player")), pins)
+    return dict(data.value)
+
+
+def _plan_of(certified: Entry, gauntlet: Gauntlet, player: str) -> Plan:
+    plan = gauntlet.plan(COUNTED + player, certified["stage"].choice(tuple(gauntlet.stages)))
+    if certified["environment"].value != environment_of(plan.tables):
+        certified["environment"].fail(repr(environment_of(plan.tables)), _REMEDY)
+    return plan
+
+
+def _of_gauntlet(path: Path, gauntlet: Gauntlet, pins: Pins) -> Entry:
+    """Return an unmodified certificate of this gauntlet and scale."""
+    data = read_json(path, GauntletError).mapping(("certified", "measured"))
+    certified = data["certified"].intact("a certificate")
+    for key, ours in (
+        ("certificate", 1),
+        ("gauntlet", gauntlet.name),
+        ("version", gauntlet.version),
+        ("gauntlet_digest", gauntlet.digest),
+        ("pins_digest", pins.digest),
+        ("seed", gauntlet.seed),
+    ):
+        if certified[key].value != ours:
+            certified[key].fail(f"{ours!r}", _REMEDY)
+    measured = data["measured"].mapping()
+    measured["seconds_per_decision"].number(0.0)
+    for kind in Mishaps._fields:
+        measured[kind].integer(0)
+    return data
+
+
+def _chunks(data: Entry, plan: Plan, pins: Pins) -> tuple[dict[str, Any], ...]:
+    """Return the certificate's entries of the chunks, after checking all that follows from them."""
+    entries = data["chunks"].entries("chunks", length=len(plan.chunks))
+    played = []
+    for entry, chunk in zip(entries, plan.chunks, strict=True):
+        if entry["chunk"].value != chunk.name:
+            entry["chunk"].fail(repr(chunk.name))
+        entry["sha256"].text("a digest")
+        played.append((chunk, places_in(entry["places"], plan.games_of([chunk]), plan.tables[chunk.table].seats)))
+    digest = digest_of_games([entry["sha256"].value for entry in entries])
+    if data["games_digest"].value != digest:
+        data["games_digest"].fail(f"{digest!r}, that of the chunks")
+    for key, expected in results(plan, pins, played).items():
+        _same(data[key].value, expected, data[key])
+    return tuple(entry.value for entry in entries)
+
+
+def _same(found: Any, expected: Any, entry: Entry) -> None:
+    """Check that numbers are those that follow from the ranks."""
+    if isinstance(expected, dict):
+        for key, value in expected.items():
+            _same(entry[key].value, value, entry[key])
+    elif isinstance(expected, list):
+        for one, value in zip(entry.entries("figures", length=len(expected)), expected, strict=True):
+            _same(one.value, value, one)
+    elif isinstance(expected, float):
+        if abs(entry.number(-_MOST, _MOST) - expected) > _CLOSE * max(2.0, abs(expected)):
+            entry.fail(f"{expected}, which follows from the places")
+    elif found != expected:
+        entry.fail(f"{expected!r}, which follows from the places")

@@ -1,0 +1,306 @@
+"""Matches between players by name: batched games, rotated seats, results with confidence intervals.
+
+A match consists of paired games (a block): one deal, played once per seat, so that every player sits once in each seat.
+Seats rotate by one from game to game, because the first and the last turn matter too much to be left to chance. Each
+player has its own random stream for each game. A game therefore depends only on players, configuration, seed and its
+number, not on batch size or threads. An interrupted match can be resumed (`Match`).
+
+    >>> results = play_match(["random", "greedy"], games=100, seed=1)
+    >>> greedy = results.standing(1)
+    >>> greedy.games, greedy.share > 0.9
+    (100, True)
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from helsinki_env import GameConfig
+from helsinki_env.agents.base import Player, first_words
+from helsinki_env.agents.registry import make_player
+from helsinki_env.data import Entry, UserError
+from helsinki_env.envs.threads import Slices
+from helsinki_env.evaluation.match_stats import Standing, standing
+from helsinki_env.evaluation.play import Played, Stopped, deck_seeds, play_games
+from helsinki_env.records import Record, replay
+
+__all__ = ["Match", "Results", "Standing", "play_match"]
+
+#: Games in a batch: enough to hide the call overhead, few enough to stay in the CPU cache.
+_BATCH = 2048
+
+
+@dataclass(frozen=True)
+class Results:
+    """The results of G games of a match, ordered by number; games of a block have consecutive numbers.
+
+    Attributes:
+        config: the game configuration.
+        players: unique names of the players.
+        numbers: game numbers within the match, int64 (G,).
+        seating: the player in each seat, int64 (G, P).
+        seeds: seed of the deal, uint64 (G,), as for `Game`.
+        scores: points by seat, int16 (G, P).
+        places: rank by seat, 0 is first, int8 (G, P).
+        rounds: rounds played, int16 (G,).
+        decisions: action ids in order, int16, for each game.
+    """
+
+    config: Any
+    players: tuple[str, ...]
+    numbers: npt.NDArray[np.int64]
+    seating: npt.NDArray[np.int64]
+    seeds: npt.NDArray[np.uint64]
+    scores: npt.NDArray[np.int16]
+    places: npt.NDArray[np.int8]
+    rounds: npt.NDArray[np.int16]
+    decisions: tuple[npt.NDArray[np.int16], ...]
+
+    def __len__(self) -> int:
+        """Return the number of games."""
+        return len(self.seeds)
+
+    def records(self) -> Iterator[Record]:
+        """Yield the game record of every game."""
+        for g, decisions in enumerate(self.decisions):
+            yield Record(
+                config=self.config,
+                seed=int(self.seeds[g]),
+                players=tuple(self.players[i] for i in self.seating[g].tolist()),
+                decisions=tuple(decisions.tolist()),
+                scores=tuple(self.scores[g].tolist()),
+                places=tuple(self.places[g].tolist()),
+            )
+
+    def standing(self, player: int, seat: int | None = None) -> Standing:
+        """Return the statistics of a player.
+
+        Games of a block share a deal and are correlated; `helsinki_env.evaluation.match_stats.share_interval` accounts
+        for that.
+
+        Args:
+            player: player number.
+            seat: only games in this seat; None: all seats.
+        """
+        chosen = self.seating == player
+        if seat is not None:
+            chosen[:, np.arange(chosen.shape[1]) != seat] = False
+        blocks = self.numbers // chosen.shape[1]
+        return standing(self.players[player], seat, chosen, self.places, self.scores, blocks)
+
+    def standings(self) -> list[Standing]:
+        """Return the statistics of every player, in all seats and then in each seat."""
+        seats: list[int | None] = [None, *range(self.config.num_players)]
+        return [self.standing(player, seat) for player in range(len(self.players)) for seat in seats]
+
+
+def _named(players: Sequence[Player]) -> tuple[str, ...]:
+    """Return the players' names; the second player of the same name becomes ``name#2``."""
+    names: list[str] = []
+    for player in players:
+        name, number = player.name, 2
+        while name in names:
+            name, number = f"{player.name}#{number}", number + 1
+        names.append(name)
+    return tuple(names)
+
+
+class Match:
+    """The players, configuration and seed of a match, which determine all its games.
+
+    Args:
+        players: one for each seat, names as for `make_player` or players.
+        config: game configuration; default: nothing covered, one seat for each player.
+        seed: seed of deals and players.
+
+    Raises:
+        PlayerError: if a player cannot be created.
+        ValueError: for incompatible arguments.
+    """
+
+    def __init__(self, players: Sequence[str | Player], config: Any = None, seed: int = 0) -> None:
+        config = config or GameConfig(num_players=len(players))
+        if len(players) != config.num_players:
+            raise UserError(f"players: found {len(players)}, expected {config.num_players}, one for each seat")
+        Entry(seed, UserError, "seed").integer(0)
+        self.config, self.seed = config, seed
+        self.players = [make_player(player, config) if isinstance(player, str) else player for player in players]
+        self.names = _named(self.players)
+
+    def whole(self, games: int) -> int:
+        """Return a number of games rounded up to whole blocks."""
+        seats: int = self.config.num_players
+        return -(-games // seats) * seats
+
+    def play(
+        self,
+        games: int,
+        *,
+        threads: int | None = 1,
+        batch: int | None = _BATCH,
+        before: Results | None = None,
+        ended: Callable[[Results], None] | None = None,
+    ) -> Results:
+        """Play the match, or its missing games, and return its results; see `play_match`."""
+        Entry(games, UserError, "games").integer(1)
+        if batch is not None:
+            Entry(batch, UserError, "batch").integer(1)
+        slices = Slices(threads)
+        missing = np.arange(self.whole(games))
+        parts = [] if before is None else [before]
+        if before is not None:
+            missing = np.setdiff1d(missing, before.numbers)
+        if batch is None:
+            batch = min(getattr(player, "at_once", _BATCH) for player in self.players)
+        size = min(batch, -(-len(missing) // slices.threads))
+        size = max(1, self.whole(size))
+        batches = iter([missing[first : first + size] for first in range(0, len(missing), size)])
+        lock, stop = threading.Lock(), threading.Event()
+
+        def collect(part: Results) -> None:
+            with lock:
+                parts.append(part)
+            if ended is not None:
+                ended(part)
+
+        def play(thread: int) -> None:
+            """Run one thread: play batches until none is left."""
+            try:
+                for numbers in batches:
+                    self._play_batch(numbers, collect, stop.is_set)
+            except Stopped:
+                pass
+            except BaseException:
+                stop.set()  # stops the other threads, too
+                raise
+
+        try:
+            slices.each(play)
+        finally:
+            stop.set()
+            slices.close()
+        return self._joined(parts)
+
+    def _play_batch(
+        self, numbers: npt.NDArray[np.int64], ended: Callable[[Results], None], stopped: Callable[[], bool]
+    ) -> None:
+        """Play a batch of games, each to its end."""
+        seats = self.config.num_players
+        decks = deck_seeds(self.seed, numbers // seats)
+        seating = (np.arange(seats) + numbers[:, None]) % seats
+        by_player = np.stack([first_words(self.seed, numbers, player) for player in range(seats)], axis=1)
+        streams = np.take_along_axis(by_player, seating, axis=1)
+
+        def report(rows: npt.NDArray[np.int64], played: Played) -> None:
+            ended(
+                Results(
+                    config=self.config,
+                    players=self.names,
+                    numbers=numbers[rows],
+                    seating=seating[rows],
+                    seeds=decks[rows],
+                    scores=played.scores,
+                    places=played.places,
+                    rounds=played.rounds,
+                    decisions=played.decisions,
+                )
+            )
+
+        play_games(self.players, self.config, seating, decks, streams, report, stopped=stopped)
+
+    def numbers(self, games: int) -> dict[tuple[int, tuple[str, ...]], int]:
+        """Return the number of each game, keyed by the seed of its deal and the names in its seats.
+
+        Args:
+            games: number of games in the match.
+        """
+        seats = self.config.num_players
+        rotations = [self.names[turn:] + self.names[:turn] for turn in range(seats)]
+        decks = deck_seeds(self.seed, np.arange(self.whole(games) // seats)).tolist()
+        return {(deck, names): i * seats + turn for i, deck in enumerate(decks) for turn, names in enumerate(rotations)}
+
+    def results_of(self, records: Iterable[tuple[int, Record]]) -> Results:
+        """Return the results of games that were already played, replayed from their records.
+
+        Args:
+            records: game numbers and records of finished games of the match, at least one.
+
+        Raises:
+            RecordError: if a record cannot be replayed.
+        """
+        seats = self.config.num_players
+        parts = []
+        for number, record in records:
+            game = replay(record)
+            parts.append(
+                Results(
+                    config=self.config,
+                    players=self.names,
+                    numbers=np.array([number]),
+                    seating=(np.arange(seats)[None] + number) % seats,
+                    seeds=np.array([record.seed], np.uint64),
+                    scores=np.array([record.scores], np.int16),
+                    places=np.array([record.places], np.int8),
+                    rounds=np.array([game.round], np.int16),
+                    decisions=(np.array(record.decisions, np.int16),),
+                )
+            )
+        return self._joined(parts)
+
+    def plays(self, results: Results, game: int) -> bool:
+        """Replay a game with the current players and return whether they take the same actions.
+
+        Args:
+            results: the games.
+            game: index of the game, from 0.
+        """
+        again: list[Results] = []
+        self._play_batch(results.numbers[game : game + 1], again.append, lambda: False)
+        return bool(np.array_equal(again[0].decisions[0], results.decisions[game]))
+
+    def _joined(self, parts: list[Results]) -> Results:
+        columns = ("numbers", "seating", "seeds", "scores", "places", "rounds")
+        arrays: dict[str, Any] = {name: np.concatenate([getattr(part, name) for part in parts]) for name in columns}
+        order = np.argsort(arrays["numbers"])
+        decisions = [game for part in parts for game in part.decisions]
+        return Results(
+            config=self.config,
+            players=self.names,
+            decisions=tuple(decisions[i] for i in order.tolist()),
+            **{name: array[order] for name, array in arrays.items()},
+        )
+
+
+def play_match(
+    players: Sequence[str | Player],
+    config: Any = None,
+    *,
+    games: int = 100,
+    seed: int = 0,
+    threads: int | None = 1,
+    batch: int | None = _BATCH,
+    ended: Callable[[Results], None] | None = None,
+) -> Results:
+    """Play a match and return its results.
+
+    Args:
+        players: one for each seat, names as for `make_player` or players.
+        config: game configuration; default: nothing covered, one seat for each player.
+        games: number of games; rounded up to whole blocks.
+        seed: seed of deals and players.
+        threads: number of batches played in parallel; None: one per CPU core. The threads share the players.
+        batch: games in a batch; None: the players' preference, see `helsinki_env.agents.base.Player`, or 2048.
+        ended: called with the games that ended since the last call, from any thread.
+
+    Raises:
+        PlayerError: if a player cannot be created, or does not return one integer for each row.
+        IllegalActionError: if a player takes an illegal action; names the player.
+        ValueError: for incompatible arguments.
+    """
+    return Match(players, config, seed).play(games, threads=threads, batch=batch, ended=ended)

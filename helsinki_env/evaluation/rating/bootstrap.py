@@ -1,0 +1,146 @@
+"""The block bootstrap of a Plackett-Luce fit, which resamples deals.
+
+Units (deals), not games, are drawn with replacement (Efron 1979; Davison and Hinkley 1997, section 3.8), because games
+of one deal are correlated, also across line-ups. The halves of virtual draws get exponential weights (Rubin 1981),
+because they are not units that a resample could omit.
+
+Intervals are *expanded* percentile intervals (Hesterberg 2015, "What teachers should know about the bootstrap", The
+American Statistician 69). Their percentiles are those at which the normal distribution gives the ends of Student's
+interval with D - 1 degrees of freedom. Plain percentiles are too narrow by a factor sqrt((D - 1) / D) and use the
+normal distribution in place of Student's, which matters for few units.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from helsinki_env.evaluation.match_stats import student_quantile
+from helsinki_env.evaluation.rating.model import Model
+from helsinki_env.evaluation.rating.plackett_luce import (
+    Array,
+    Fit,
+    VirtualDraws,
+    gradients,
+    maximum,
+    unit_hessians,
+    unit_scores,
+)
+from helsinki_env.utils.extras import needs
+
+with needs("arena"):
+    from scipy.special import ndtr
+
+__all__ = ["percentiles", "rank_probabilities", "resample", "stronger_probabilities"]
+
+#: Maximum numbers in the arrays of one batch of resamples, so that they fit the CPU cache (4 MB each).
+_BATCH_NUMBERS = 500_000
+_MOST_STEPS = 12
+#: Convergence tolerance in natural logarithms, 0.002 Elo: far below the resampling variation.
+_ENOUGH = 1e-5
+
+
+def resample(model: Model, fitted: Fit, resamples: int, seed: int) -> Array:
+    """Fit the parameters to resampled units.
+
+    Every resample starts at the fit to all games. It takes Newton steps with a recomputed gradient and a fixed Hessian,
+    that of the resampled units at the start. Each unit's Hessian is therefore computed only once, and all resamples of
+    a batch step together. The few that do not converge are fitted individually.
+
+    Args:
+        model: the games.
+        fitted: the fit to all games.
+        resamples: number of resamples R.
+        seed: random seed.
+
+    Returns:
+        float64 (R, K).
+    """
+    rng = np.random.default_rng(seed)
+    rankings, virtual = model.rankings, model.virtual
+    units, patterns = rankings.counts.shape
+    scores = unit_scores(fitted.theta, rankings)
+    hessians = unit_hessians(fitted.theta, rankings)
+    found = np.empty((resamples, len(fitted.theta)))
+    batch = max(1, min(resamples, _BATCH_NUMBERS // (patterns * rankings.features.shape[1])))
+    for begin in range(0, resamples, batch):
+        size = min(batch, resamples - begin)
+        draws = rng.multinomial(units, np.full(units, 1 / units), size=size).astype(np.float64)
+        drawn = VirtualDraws(
+            virtual.contrasts,
+            virtual.wins[:, None] * rng.standard_exponential((len(virtual.wins), size)),
+            virtual.losses[:, None] * rng.standard_exponential((len(virtual.losses), size)),
+        )
+        weights = np.ascontiguousarray(rankings.counts.T @ draws.T)
+        first = scores.T @ draws.T
+        second = np.tensordot(draws, hessians, axes=1)
+        found[begin : begin + size] = _together(model, fitted.theta, weights, drawn, first, second)
+    return found
+
+
+def _together(
+    model: Model, start: Array, weights: Array, virtual: VirtualDraws, gradient: Array, hessian: Array
+) -> Array:
+    """Fit a batch of resamples; gradient (K, R) and Hessian (R, K, K) are those of the games at the start."""
+    win = 1 / (1 + np.exp(-virtual.contrasts @ start))[:, None]
+    games = (virtual.wins + virtual.losses) * win * (1 - win)
+    hessian = hessian - np.einsum("mr,mi,mj->rij", games, virtual.contrasts, virtual.contrasts, optimize=True)
+    inverse = np.linalg.inv(hessian)
+    theta = np.repeat(start[:, None], weights.shape[1], axis=1)
+    going = np.arange(weights.shape[1])
+    for _ in range(_MOST_STEPS):
+        now = theta[:, going]
+        wins, losses = virtual.wins[:, going], virtual.losses[:, going]
+        win = 1 / (1 + np.exp(-virtual.contrasts @ now))
+        total = gradient + virtual.contrasts.T @ (wins - (wins + losses) * win)
+        step = -np.einsum("rij,jr->ir", inverse[going], total)
+        # If a resample has less information on a rating, the fixed Hessian overshoots: limit steps to length 1.
+        length = np.abs(step).max(axis=0)
+        theta[:, going] += step / np.maximum(length, 1)
+        going = going[length > _ENOUGH]
+        if not len(going):
+            break
+        gradient = gradients(model.rankings, weights[:, going], theta[:, going])
+    for r in going:
+        alone = VirtualDraws(virtual.contrasts, virtual.wins[:, r], virtual.losses[:, r])
+        theta[:, r], _ = maximum(model.rankings, alone, weights[:, r], start)
+    return theta.T
+
+
+def percentiles(samples: Array, units: int, level: float = 0.95) -> tuple[Array, Array]:
+    """Return the ends of the expanded percentile interval of each column.
+
+    Args:
+        samples: resampled values, float64 (R, N).
+        units: number of resampled units D.
+        level: coverage.
+
+    Returns:
+        lower and upper ends, float64 (N,) each.
+    """
+    outside = float(ndtr(-math.sqrt(units / (units - 1)) * student_quantile(units, level)))
+    low, high = np.quantile(samples, [outside, 1 - outside], axis=0, method="weibull")
+    return low, high
+
+
+def rank_probabilities(samples: Array) -> Array:
+    """Return the fraction of resamples in which each player has each rank.
+
+    Args:
+        samples: resampled ratings, float64 (R, P).
+
+    Returns:
+        float64 (P, P): row player, column rank, strongest first; rows and columns sum to 1.
+    """
+    players = samples.shape[1]
+    order = np.argsort(-samples, axis=1, kind="stable")
+    shares = [np.bincount(order[:, rank], minlength=players) / len(samples) for rank in range(players)]
+    return np.stack(shares, axis=1)
+
+
+def stronger_probabilities(samples: Array) -> Array:
+    """Return the fraction of resamples in which the row's player is rated above the column's, float64 (P, P)."""
+    above = np.stack([(samples[:, i, None] > samples).mean(axis=0) for i in range(samples.shape[1])])
+    np.fill_diagonal(above, 0.5)
+    return above

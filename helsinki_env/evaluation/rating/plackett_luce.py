@@ -1,0 +1,341 @@
+"""The Plackett-Luce model of rankings: its exact likelihood with derivatives, and its fit by Newton's method.
+
+The winner is drawn among all with probability proportional to a worth, the second among the others, and so on (Luce
+1959, *Individual Choice Behavior*; Plackett 1975, "The analysis of permutations", Applied Statistics 24). Here a worth
+is ``exp(features @ theta)``: the effects of player, seat and covariates add up. The model is a chain of multinomial
+logits, so the log-likelihood is concave and Newton's method finds its unique maximum. Hunter 2004 ("MM algorithms for
+generalized Bradley-Terry models", Annals of Statistics 32) gives conditions for a finite maximum; with `VirtualDraws`
+it is always finite.
+
+This module does not know players or seats: `helsinki_env.evaluation.rating.model` encodes them as features. Games with
+equal features in equal order of finish are counted as one *pattern*, which makes large runs cheap. Each game belongs to
+a *unit*, a set of games that may be correlated, such as all games of one deal.
+
+**Ties.** A game with tied ranks counts as all compatible orders of finish in equal parts. A tie of k expands to k!
+orders, and the log-likelihood is the mean over the orders (`orders_of_finish`). This estimates the model of the game
+with randomly broken ties, without the noise of drawing them. For two players a tie is half a win and half a loss, as in
+Elo's ratings (Elo 1978) and in the cross-table (`helsinki_env.evaluation.rating.shares`). The function remains a
+concave log-likelihood of weighted games. The sandwich over units and the bootstrap remain valid, as for any maximum of
+a sum over units.
+
+The usual alternatives fit less well here. The marginal likelihood averages the likelihoods instead of their logarithms
+(Kalbfleisch and Prentice 1973, "Marginal likelihoods based on Cox's regression and life model", Biometrika 60; Allison
+and Christakis 1994, "Logit models for sets of ranked items", Sociological Methodology 24). It treats a tie as an
+unobserved order, so that a hundred draws of two players would carry no information. Its approximations by Breslow 1974
+and Efron 1977 count such a draw twice. The model of Turner, van Etten, Firth and Kosmidis 2020 ("Modelling rankings in
+R: the PlackettLuce package", Computational Statistics 35; for two players Davidson 1970) has a parameter for each size
+of a tie. Its strengths are odds among games without ties, whereas a rating here describes how often one player finishes
+ahead of another in all games.
+
+Letters in shapes: U patterns, S seats, K parameters, D units, M virtual draws, R resamples.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import chain, permutations, product
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from helsinki_env.evaluation.rating.errors import RatingError
+
+__all__ = [
+    "Derivatives",
+    "Fit",
+    "Rankings",
+    "VirtualDraws",
+    "derivatives",
+    "fit",
+    "gradients",
+    "maximum",
+    "orders_of_finish",
+    "unit_hessians",
+    "unit_scores",
+]
+
+Array = npt.NDArray[np.float64]
+
+_MOST_STEPS = 100
+#: Convergence tolerance: half of the log-likelihood gain that the next Newton step promises.
+_ENOUGH = 1e-12
+#: Patterns whose Hessians are held at a time: limits the memory to some MB.
+_CHUNK = 4096
+
+
+@dataclass(frozen=True)
+class Rankings:
+    """Games as orders of finish, with equal ones counted together.
+
+    Attributes:
+        features: features of the first, second, ... seat in each pattern, float64 (U, S, K).
+        counts: number of games of each unit with each pattern, fractional for ties, a SciPy sparse matrix (D, U).
+        depth: number of ranks in the likelihood, from the first one. 1 is the multinomial logit of the winner (McFadden
+            1974), which assumes nothing about the lower ranks; None is the whole ranking.
+    """
+
+    features: Array
+    counts: Any
+    depth: int | None = None
+
+    @property
+    def stages(self) -> int:
+        """Number of choices per pattern in the likelihood, at most S - 1."""
+        most: int = self.features.shape[1] - 1
+        return most if self.depth is None else min(self.depth, most)
+
+    @cached_property
+    def weights(self) -> Array:
+        """Number of games with each pattern, float64 (U,)."""
+        return np.asarray(self.counts.sum(axis=0), np.float64).ravel()
+
+    @cached_property
+    def rows(self) -> Array:
+        """The features as a matrix, float64 (U * S, K)."""
+        return self.features.reshape(-1, self.features.shape[2])
+
+
+@dataclass(frozen=True)
+class VirtualDraws:
+    """Virtual games: the two sides differ by a contrast, and each wins half.
+
+    They shrink every contrast slightly to zero, so that a player that always wins gets a finite rating. Two players
+    with n games and one virtual draw get the log odds of (wins + 1/2) : (losses + 1/2), which also removes the bias of
+    order 1/n of the plain log odds (Haldane 1955; Anscombe 1956).
+
+    Attributes:
+        contrasts: difference of the features of the two sides, float64 (M, K).
+        wins: weight of a win of the first side, float64 (M,) or, for resamples, (M, R).
+        losses: weight of a loss, same shape.
+    """
+
+    contrasts: Array
+    wins: Array
+    losses: Array
+
+    @classmethod
+    def of(cls, contrasts: Array, games: float) -> VirtualDraws:
+        """Return `games` draws for each contrast (M, K)."""
+        half = np.full(len(contrasts), games / 2)
+        return cls(contrasts, half, half)
+
+
+@dataclass(frozen=True)
+class Derivatives:
+    """The log-likelihood at one theta: value, gradient float64 (K,) and Hessian float64 (K, K)."""
+
+    value: float
+    gradient: Array
+    hessian: Array
+
+
+@dataclass(frozen=True)
+class Fit:
+    """The maximum of the log-likelihood.
+
+    Attributes:
+        theta: the parameters, float64 (K,), natural logarithms of worth.
+        covariance: cluster-robust covariance of theta, float64 (K, K): the sandwich of Huber 1967 and White 1982 over
+            units, with the factor D / (D - 1).
+    """
+
+    theta: Array
+    covariance: Array
+
+
+def orders_of_finish(
+    places: npt.NDArray[np.integer],
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], Array]:
+    """Return the orders of finish that are compatible with the ranks of games, with weights.
+
+    A game without ties has one order. A tie of k seats has k! orders of equal weight.
+
+    Args:
+        places: number of seats that did better than each seat, int (G, S).
+
+    Returns:
+        game of each order, int64 (N,), ascending; its seats, best first, int64 (N, S); its weight, float64 (N,), which
+        sums to 1 in each game.
+    """
+    places, seats = np.asarray(places, np.int64), places.shape[1]
+    _, first, kind = np.unique(places @ seats ** np.arange(seats), return_index=True, return_inverse=True)
+    orders = [_orders(row) for row in places[first]]
+    parts = np.array([len(found) for found in orders])[kind]
+    game = np.repeat(np.arange(len(places)), parts)
+    begin = np.cumsum([0, *map(len, orders)])[kind]
+    within = np.arange(len(game)) - np.repeat(np.cumsum(parts) - parts, parts)
+    return game, np.concatenate(orders)[begin[game] + within], (1 / parts)[game]
+
+
+def _orders(places: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """Return all orders compatible with the ranks of one game, (S,): int64 (N, S)."""
+    groups = [np.flatnonzero(places == place).tolist() for place in np.unique(places)]
+    return np.array([list(chain(*order)) for order in product(*map(permutations, groups))], np.int64)
+
+
+def _stages(rankings: Rankings, theta: Array) -> tuple[Array, Array, Array]:
+    """Return the choices of every pattern, for one theta (K,) or many (K, R).
+
+    Returns:
+        log-likelihood of each pattern, (U,) or (U, R); worth at each rank divided by the pattern's largest, (U, S) or
+        (U, S, R); sum of the remaining worths at each rank, same shape.
+    """
+    units, seats, _ = rankings.features.shape
+    utility = (rankings.rows @ theta).reshape(units, seats, *theta.shape[1:])
+    utility -= utility.max(axis=1, keepdims=True)
+    worth = np.exp(utility)
+    left = np.cumsum(worth[:, ::-1], axis=1)[:, ::-1]
+    # The last seat is certain: no choice.
+    stages = rankings.stages
+    value = (utility[:, :stages] - np.log(left[:, :stages])).sum(axis=1)
+    return value, worth, left
+
+
+def _residuals(worth: Array, left: Array, stages: int) -> Array:
+    """Return chosen minus expected choices, summed over stages, for each rank: (U, S) or (U, S, R)."""
+    inverse = np.cumsum(1 / left[:, :stages], axis=1)
+    rest = np.repeat(inverse[:, -1:], worth.shape[1] - stages, axis=1)
+    residual: Array = -worth * np.concatenate([inverse, rest], axis=1)
+    residual[:, :stages] += 1
+    return residual
+
+
+def gradients(rankings: Rankings, weights: Array, theta: Array) -> Array:
+    """Return the gradients of weighted log-likelihoods, each at its own theta.
+
+    Args:
+        rankings: the games.
+        weights: weights of the patterns, float64 (U, R).
+        theta: parameters, float64 (K, R).
+
+    Returns:
+        float64 (K, R).
+    """
+    _, worth, left = _stages(rankings, theta)
+    residual = _residuals(worth, left, rankings.stages)
+    residual *= weights[:, None]
+    gradient: Array = rankings.rows.T @ residual.reshape(-1, theta.shape[1])
+    return gradient
+
+
+def _expectations(features: Array, worth: Array, left: Array, stages: int) -> tuple[Array, Array]:
+    """Return the expected number of choices of each rank (U, S), and mean features by stage (U, stages, K)."""
+    chosen = -_residuals(worth, left, stages)
+    chosen[:, :stages] += 1
+    tails = np.cumsum((worth[:, :, None] * features)[:, ::-1], axis=1)[:, ::-1]
+    return chosen, tails[:, :stages] / left[:, :stages, None]
+
+
+def derivatives(theta: Array, rankings: Rankings, virtual: VirtualDraws, weights: Array | None = None) -> Derivatives:
+    """Return the log-likelihood of games and virtual draws with its exact derivatives.
+
+    Args:
+        theta: the parameters, float64 (K,).
+        rankings: the games.
+        virtual: the virtual draws.
+        weights: weights of the patterns, float64 (U,); default: their numbers of games.
+    """
+    weights = rankings.weights if weights is None else weights
+    values, worth, left = _stages(rankings, theta)
+    gradient = rankings.rows.T @ (weights[:, None] * _residuals(worth, left, rankings.stages)).ravel()
+    chosen, means = _expectations(rankings.features, worth, left, rankings.stages)
+    flat = means.reshape(-1, len(theta))
+    second = rankings.rows.T @ ((weights[:, None] * chosen).reshape(-1, 1) * rankings.rows)
+    second -= flat.T @ (np.repeat(weights, means.shape[1])[:, None] * flat)
+
+    difference = virtual.contrasts @ theta
+    win = 1 / (1 + np.exp(-difference))
+    games = virtual.wins + virtual.losses
+    value = float(weights @ values) - float(
+        virtual.wins @ np.logaddexp(0, -difference) + virtual.losses @ np.logaddexp(0, difference)
+    )
+    gradient += virtual.contrasts.T @ (virtual.wins - games * win)
+    second += virtual.contrasts.T @ ((games * win * (1 - win))[:, None] * virtual.contrasts)
+    return Derivatives(value, gradient, -second)
+
+
+def unit_scores(theta: Array, rankings: Rankings) -> Array:
+    """Return each unit's own gradient of the log-likelihood, float64 (D, K)."""
+    _, worth, left = _stages(rankings, theta)
+    by_pattern = np.einsum("us,usk->uk", _residuals(worth, left, rankings.stages), rankings.features)
+    scores: Array = rankings.counts @ by_pattern
+    return scores
+
+
+def unit_hessians(theta: Array, rankings: Rankings) -> Array:
+    """Return each unit's own Hessian of the log-likelihood, float64 (D, K, K)."""
+    patterns, _, k = rankings.features.shape
+    _, worth, left = _stages(rankings, theta)
+    total = np.zeros((rankings.counts.shape[0], k * k))
+    for begin in range(0, patterns, _CHUNK):
+        part = slice(begin, begin + _CHUNK)
+        features = rankings.features[part]
+        chosen, means = _expectations(features, worth[part], left[part], rankings.stages)
+        second = np.einsum("usi,usj->uij", chosen[:, :, None] * features, features, optimize=True)
+        second -= np.einsum("usi,usj->uij", means, means, optimize=True)
+        total -= rankings.counts[:, part] @ second.reshape(-1, k * k)
+    return total.reshape(-1, k, k)
+
+
+def maximum(
+    rankings: Rankings, virtual: VirtualDraws, weights: Array | None = None, start: Array | None = None
+) -> tuple[Array, Derivatives]:
+    """Return theta (K,) at the maximum, and the derivatives there.
+
+    Args:
+        rankings: the games.
+        virtual: the virtual draws.
+        weights: weights of the patterns, as for `derivatives`.
+        start: initial theta, float64 (K,); default: zero.
+
+    Raises:
+        RatingError: if there is no unique maximum.
+    """
+    theta = np.zeros(rankings.features.shape[2]) if start is None else start
+    here = derivatives(theta, rankings, virtual, weights)
+    for _ in range(_MOST_STEPS):
+        step = np.linalg.solve(here.hessian, -here.gradient)
+        if step @ here.gradient < _ENOUGH * max(1.0, abs(here.value)):
+            return theta + step, here
+        size = 1.0
+        there = derivatives(theta + step, rankings, virtual, weights)
+        while not there.value >= here.value and size > 1e-6:  # the function is concave: a short step always gains
+            size /= 2
+            there = derivatives(theta + size * step, rankings, virtual, weights)
+        theta, here = theta + size * step, there
+    raise RatingError(
+        f"found no maximum of the likelihood in {_MOST_STEPS} Newton steps, expected a few: is some feature a "
+        "combination of others, or larger than 100?"
+    )
+
+
+def fit(rankings: Rankings, virtual: VirtualDraws) -> Fit:
+    """Fit the model to games.
+
+    Args:
+        rankings: the games, of at least two units.
+        virtual: the virtual draws. In the covariance each counts as a separate half win and half loss, so that the
+            interval of a player that always won does not shrink to a point.
+
+    Raises:
+        RatingError: if there are too few units to estimate their variance, or no unique maximum.
+    """
+    units = rankings.counts.shape[0]
+    if units < 2:
+        raise RatingError(
+            f"found games of {units} independent unit, expected at least 2: intervals come from how much units (decks) "
+            "differ; play more of them"
+        )
+    theta, here = maximum(rankings, virtual)
+    scores = unit_scores(theta, rankings)
+    scores -= scores.mean(axis=0)
+    inverse = np.linalg.inv(-here.hessian)
+    influence = scores @ inverse
+    covariance = influence.T @ influence * (units / (units - 1))
+    win = 1 / (1 + np.exp(-virtual.contrasts @ theta))
+    noise = virtual.wins * (1 - win) ** 2 + virtual.losses * win**2
+    pulled = virtual.contrasts @ inverse
+    covariance += pulled.T @ (noise[:, None] * pulled)
+    return Fit(theta, covariance)

@@ -1,0 +1,214 @@
+"""Ratings of the players of one matchup: the Plackett-Luce fit on the Elo scale, with intervals and probabilities.
+
+Elo's scale (Elo 1978): 400 points are odds of 10 : 1, so a strength in natural logarithms is multiplied by 400 / ln 10.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from helsinki_env.evaluation.arena.designs import as_sets
+from helsinki_env.evaluation.rating.bootstrap import percentiles, rank_probabilities, resample, stronger_probabilities
+from helsinki_env.evaluation.rating.errors import RatingError
+from helsinki_env.evaluation.rating.model import Model, build_model
+from helsinki_env.evaluation.rating.plackett_luce import fit
+from helsinki_env.evaluation.rating.shares import Pairs, Standings, expected_shares, pairs, standings
+
+__all__ = ["ELO", "Games", "Ratings", "rate"]
+
+Array = npt.NDArray[np.float64]
+
+#: Minimum number of deals, for each action that only some seats are denied, to estimate its effect.
+_DECKS_FOR_ACTION = 20
+ELO = 400 / math.log(10)
+"""Elo points of one natural logarithm."""
+
+
+class Games(Protocol):
+    """The required data of a matchup's games; `helsinki_env.evaluation.arena.load.Table` provides it.
+
+    Attributes:
+        name: name of the matchup.
+        players: names.
+        seating: indices into players, (G, S).
+        deck: deal number, (G,).
+        places: rank by seat, 0 is first, (G, S).
+        scores: points by seat, (G, S).
+        covered: actions disabled for all, (G,), bit i for action i.
+        denied: actions disabled for each seat, (G, S), same encoding.
+    """
+
+    @property
+    def name(self) -> str: ...  # noqa: D102  # described above, as are the others
+    @property
+    def players(self) -> tuple[str, ...]: ...  # noqa: D102
+    @property
+    def seating(self) -> npt.NDArray[np.int64]: ...  # noqa: D102
+    @property
+    def deck(self) -> npt.NDArray[np.int64]: ...  # noqa: D102
+    @property
+    def places(self) -> npt.NDArray[np.int8]: ...  # noqa: D102
+    @property
+    def scores(self) -> npt.NDArray[np.int16]: ...  # noqa: D102
+    @property
+    def covered(self) -> npt.NDArray[np.int16]: ...  # noqa: D102
+    @property
+    def denied(self) -> npt.NDArray[np.int16]: ...  # noqa: D102
+
+
+@dataclass(frozen=True)
+class Ratings:
+    """Ratings of the players of one matchup, in Elo points; arrays are in the order of `players`.
+
+    Attributes:
+        table: name of the matchup.
+        players: names.
+        reference: the player at zero.
+        games: number of games.
+        decks: number of deals, the independent units.
+        resamples: number of resamples for intervals and probabilities.
+        elo: ratings, float64 (P,).
+        low: lower ends of the 95% intervals of the difference to the reference.
+        high: upper ends.
+        error: sandwich standard errors over deals, float64 (P,).
+        covariance: sandwich covariance, float64 (P, P).
+        seat: seat effects, which sum to zero, float64 (S,).
+        seat_low: lower ends of their 95% intervals.
+        seat_high: upper ends.
+        handicaps: whether the model includes the effects of actions denied to only some seats of a game.
+        rank: fraction of resamples in which a player (row) has a rank (column), float64 (P, P).
+        stronger: fraction of resamples in which the row's player is rated above the column's, float64 (P, P).
+        pairs: the cross-table.
+        expected: the cross-table's scores expected from the ratings, float64 (P, P).
+        standings: win rates, points and ranks.
+    """
+
+    table: str
+    players: tuple[str, ...]
+    reference: str
+    games: int
+    decks: int
+    resamples: int
+    elo: Array
+    low: Array
+    high: Array
+    error: Array
+    covariance: Array
+    seat: Array
+    seat_low: Array
+    seat_high: Array
+    handicaps: bool
+    rank: Array
+    stronger: Array
+    pairs: Pairs
+    expected: Array
+    standings: Standings
+
+    @property
+    def order(self) -> list[int]:
+        """Players from the strongest to the weakest."""
+        return [int(i) for i in np.argsort(-self.elo, kind="stable")]
+
+
+def rate(games: Games, *, reference: str | None = None, resamples: int = 1000, seed: int = 0) -> Ratings:
+    """Rate the players of a matchup.
+
+    The model includes seat effects and, where seats of a game are denied different actions, the effects of those
+    actions. Ratings thus compare the players on equal terms. The effects of denied actions are omitted if there are too
+    few deals, or if they cannot be separated from those of the players.
+
+    Args:
+        games: the games.
+        reference: the player at zero; default: ``random`` if it played, else the player that was ahead least often.
+        resamples: number of resamples for intervals and probabilities.
+        seed: seed of the resampling.
+
+    Raises:
+        RatingError: if the games cannot be rated (`build_model`, `fit`), or the reference did not play.
+    """
+    if resamples < 100:
+        raise RatingError(f"resamples: found {resamples}, expected at least 100 for percentiles; usual are 1000")
+    players = games.players
+    if (games.seating == games.seating[:, :1]).all():
+        raise RatingError(
+            f"{games.name}: found no game between different players (found: {', '.join(players)}), expected some: "
+            "a rating compares players that meet"
+        )
+    against = pairs(len(players), games.seating, games.places, games.deck)
+    zero = _reference(players, against, reference)
+    model, covariates = _model(games, zero)
+    fitted = fit(model.rankings, model.virtual)
+    units = len(model.units)
+    samples = resample(model, fitted, resamples, seed) * ELO
+    strengths, seats = samples @ model.player_map.T, samples @ model.seat_map.T
+    low, high = percentiles(strengths, units)
+    seat_low, seat_high = percentiles(seats, units)
+    covariance = model.player_map @ fitted.covariance @ model.player_map.T * ELO**2
+    return Ratings(
+        table=games.name,
+        players=tuple(players),
+        reference=players[zero],
+        games=len(games.seating),
+        decks=units,
+        resamples=resamples,
+        elo=model.player_map @ fitted.theta * ELO,
+        low=low,
+        high=high,
+        error=np.sqrt(np.diag(covariance)),
+        covariance=covariance,
+        seat=model.seat_map @ fitted.theta * ELO,
+        seat_low=seat_low,
+        seat_high=seat_high,
+        rank=rank_probabilities(strengths),
+        stronger=stronger_probabilities(strengths),
+        pairs=against,
+        handicaps=covariates.shape[2] > 0,
+        expected=expected_shares(
+            len(players),
+            games.seating,
+            (model.player_map @ fitted.theta)[games.seating]
+            + model.seat_map @ fitted.theta
+            + covariates @ (model.covariate_map @ fitted.theta),
+        ),
+        standings=standings(len(players), games.seating, games.places, games.scores, games.deck),
+    )
+
+
+def _model(games: Games, reference: int) -> tuple[Model, Array]:
+    """Return the model of games and its covariates, float64 (G, S, C): actions denied to only some seats of a game."""
+    denied = as_sets(games.denied & ~games.covered[:, None])  # an action disabled for all is no handicap
+    apart = (denied != denied[:, :1]).any(axis=1)
+    decks = np.array([len(np.unique(games.deck[apart[:, action]])) for action in range(apart.shape[1])])
+    # With few deals an effect is estimated only by chance, and in some resamples not at all: omit it.
+    unequal = denied[..., decks >= _DECKS_FOR_ACTION].astype(np.float64)
+    if (np.ptp(unequal.sum(axis=2), axis=1) == 0).all():
+        unequal = unequal[..., 1:]  # equal numbers of denied actions: effects are only identified up to a constant
+    if 0 < unequal.shape[2] * _DECKS_FOR_ACTION <= len(np.unique(games.deck)):
+        try:
+            return _built(games, reference, unequal), unequal
+        except RatingError:
+            pass  # such as a handicap that only one player has; other errors are raised below
+    return _built(games, reference, None), unequal[..., :0]
+
+
+def _built(games: Games, reference: int, covariates: Array | None) -> Model:
+    return build_model(
+        games.players, games.seating, games.places, games.deck, reference=reference, covariates=covariates
+    )
+
+
+def _reference(players: tuple[str, ...], against: Pairs, wanted: str | None) -> int:
+    if wanted is None:
+        if "random" in players:
+            return players.index("random")
+        met = np.nansum(against.games, axis=1)
+        ahead = np.nansum(against.share * against.games, axis=1)
+        return int(np.argmin(ahead / np.maximum(met, 1)))
+    if wanted not in players:
+        raise RatingError(f"reference: found {wanted!r}, expected one of {', '.join(players)}")
+    return players.index(wanted)

@@ -1,0 +1,260 @@
+"""The report on ratings: all numbers as JSON, a page, and figures; reproducible byte for byte from games and seed.
+
+Page and figures depend only on the JSON file: `read_report` and `report_files` recreate them.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from helsinki_env.data import read_json, sealed
+from helsinki_env.evaluation.match_stats import student_quantile
+from helsinki_env.evaluation.rating.errors import RatingError
+from helsinki_env.evaluation.rating.figures import budgets, draw_budgets, draw_pairs, draw_ratings
+from helsinki_env.evaluation.rating.ratings import Ratings
+from helsinki_env.evaluation.rating.report_schema import check_report
+from helsinki_env.utils.markdown import all_printable, code, link, printable, row, text
+
+__all__ = ["ratings_data", "read_report", "report_files", "table_data"]
+
+#: Decimals in the JSON: far below any interval, and coarse enough to hide rounding differences between CPUs.
+_DECIMALS = 5
+_EXPLANATION = (
+    "Ratings are Plackett-Luce strengths from whole rankings, the effect of the seat removed, on the Elo scale (400",
+    "points are odds of 10 : 1). Intervals are 95 % intervals of the difference to the player at zero, by a bootstrap",
+    "over decks; P(rank) is the share of resamples in which a player has this rank. How it is done and checked:",
+)
+
+
+def ratings_data(tables: Sequence[Ratings], provenance: Mapping[str, Any], command: str) -> dict[str, Any]:
+    """Return all numbers of the ratings as plain data, with a digest.
+
+    Args:
+        tables: the ratings.
+        provenance: source of the games; ``tables`` has additional entries for each matchup by name.
+        command: command that recreates the report.
+    """
+    told = {**provenance, "command": command}
+    return sealed({"provenance": told, "tables": [table_data(ratings) for ratings in tables]})
+
+
+def read_report(path: Path) -> dict[str, Any]:
+    """Load the data of an existing report.
+
+    Raises:
+        RatingError: if the file is invalid or was modified.
+    """
+    data = read_json(path, RatingError).intact("the data of a report on ratings")
+    check_report(data)
+    report: dict[str, Any] = data.value
+    return report
+
+
+def _number(value: float) -> float | None:
+    return None if math.isnan(value) else round(float(value), _DECIMALS) + 0.0
+
+
+def table_data(ratings: Ratings) -> dict[str, Any]:
+    """Return all numbers of the ratings of one matchup as plain data."""
+    order, against, stands = ratings.order, ratings.pairs, ratings.standings
+    return {
+        "name": ratings.table,
+        "seats": len(ratings.seat),
+        "games": ratings.games,
+        "decks": ratings.decks,
+        "reference": ratings.reference,
+        "resamples": ratings.resamples,
+        "handicaps_removed": ratings.handicaps,
+        "fair_win_share": _number(stands.fair),
+        "players": [
+            {
+                "player": ratings.players[i],
+                "rank": rank + 1,
+                "rating": _number(ratings.elo[i]),
+                "low": _number(ratings.low[i]),
+                "high": _number(ratings.high[i]),
+                "standard_error": _number(ratings.error[i]),
+                "rank_probabilities": [_number(share) for share in ratings.rank[i]],
+                "games": int(stands.games[i]),
+                "win_share": _number(stands.win_share[i]),
+                "win_share_low": _number(stands.low[i]),
+                "win_share_high": _number(stands.high[i]),
+                "mean_points": _number(stands.points[i]),
+                "mean_place": _number(stands.place[i]),
+            }
+            for rank, i in enumerate(order)
+        ],
+        "seat_effects": [
+            {"seat": seat, "effect": _number(effect), "low": _number(low), "high": _number(high)}
+            for seat, (effect, low, high) in enumerate(
+                zip(ratings.seat, ratings.seat_low, ratings.seat_high, strict=True)
+            )
+        ],
+        "pairs": [
+            {
+                "player": ratings.players[i],
+                "opponent": ratings.players[j],
+                "games": int(against.games[i, j]),
+                "ahead": _number(against.share[i, j]),
+                "ahead_by_ratings": _number(ratings.expected[i, j]),
+                "low": _number(against.low[i, j]),
+                "high": _number(against.high[i, j]),
+                "probability_stronger": _number(ratings.stronger[i, j]),
+            }
+            for i in order
+            for j in order
+            if i != j
+        ],
+        **_budgets(ratings),
+    }
+
+
+def _budgets(ratings: Ratings) -> dict[str, Any]:
+    """Return comparisons of budgets with the smallest budget of the first family, if there are any."""
+    families = budgets(ratings.players)
+    if not families:
+        return {}
+    anchor = next(iter(families.values()))[0][1]
+    spread = np.diag(ratings.covariance) + ratings.covariance[anchor, anchor] - 2 * ratings.covariance[anchor]
+    half = student_quantile(ratings.decks) * np.sqrt(np.maximum(spread, 0.0))
+    above = ratings.elo - ratings.elo[anchor]
+    return {
+        "budgets": [
+            {
+                "family": family,
+                "budget": budget,
+                "player": ratings.players[i],
+                "difference": _number(above[i]),
+                "low": _number(above[i] - half[i]),
+                "high": _number(above[i] + half[i]),
+            }
+            for family, members in families.items()
+            for budget, i in members
+        ]
+    }
+
+
+def report_files(data: Mapping[str, Any], *, name: str = "ladder", images: str = "") -> dict[Path, bytes]:
+    """Return the files of the report, keyed by their path relative to the output folder.
+
+    Args:
+        data: data from `ratings_data` or `read_report`.
+        name: prefix of the file names.
+        images: subfolder of the figures.
+    """
+    shown = all_printable(data)
+    tables = shown["tables"]
+    drawn = {"ratings": draw_ratings(tables), "budgets": draw_budgets(tables)}
+    drawn |= {f"pairs-{number + 1}": draw_pairs(table) for number, table in enumerate(tables)}
+    figures = {figure: picture for figure, picture in drawn.items() if picture is not None}
+    paths = {figure: Path(images, f"{name}-{figure}.svg") for figure in figures}
+    return {
+        Path(f"{name}.md"): _page(shown, name, {figure: path.as_posix() for figure, path in paths.items()}).encode(),
+        Path(f"{name}.json"): (json.dumps(data, indent=1, allow_nan=False) + "\n").encode(),
+        **{paths[figure]: picture for figure, picture in figures.items()},
+    }
+
+
+def _page(data: Mapping[str, Any], name: str, figures: Mapping[str, str]) -> str:
+    """Return the page; `figures` maps their subject to their path."""
+    provenance, tables = data["provenance"], data["tables"]
+    missing = provenance.get("missing_games", 0)
+    about = text(name.removeprefix("ladder").lstrip("-"))
+    lines = [
+        f"# Ladder{f': {about}' if about else ''}",
+        "",
+        f"{provenance['games']:,} games with seed {provenance['seed']}"
+        + (f" ({missing:,} more are planned and not yet played)" if missing else "")
+        + f"; {provenance['environment']}, helsinki-env {provenance['package']}. Made by",
+        "",
+        f"    {printable(provenance['command'])}",
+        "",
+        *_EXPLANATION,
+        f"docs/ratings.md; all numbers: {link(f'{name}.json', f'{name}.json')}.",
+        "",
+    ]
+    if networks := provenance.get("networks"):
+        named = ", ".join(f"{code(player)} {code(digest)}" for player, digest in networks.items())
+        lines += [f"Read from files, of which these are the digests: {named}.", ""]
+    if lines_replaced := provenance.get("replaced"):
+        lines += [f"Of chance: {text('; '.join(lines_replaced))}.", ""]
+    for figure, title in (("ratings", "Ratings"), ("budgets", "Rating against search budget")):
+        if figure in figures:
+            lines += [f"!{link(title, figures[figure])}", ""]
+    for number, entry in enumerate(tables):
+        lines += [f"## {text(entry['name'])}", "", *_section(entry, provenance), ""]
+        seen = figures.get(f"pairs-{number + 1}")
+        lines += [f"!{link('Who finishes ahead of whom', seen)}" if seen else _meetings(entry), ""]
+    return "\n".join(lines)
+
+
+def _meetings(entry: Mapping[str, Any]) -> str:
+    """Describe the cross-table in words, if it has too few pairs for a figure."""
+    rank = {row["player"]: row["rank"] for row in entry["players"]}
+    met = [pair for pair in entry["pairs"] if pair["games"] and rank[pair["player"]] < rank[pair["opponent"]]]
+    told = [
+        f"{code(pair['player'])} ahead of {code(pair['opponent'])} in {pair['ahead']:.1%} ({pair['low']:.1%} to "
+        f"{pair['high']:.1%})"
+        for pair in met
+    ]
+    return f"Shares of meetings: {', '.join(told)}."
+
+
+def _fact(key: str, value: Any) -> str:
+    """Format a fact about a matchup; a design is a mapping of facts."""
+    if isinstance(value, Mapping):
+        return f"{text(key)} ({', '.join(_fact(*item) for item in value.items())})"
+    numbers = isinstance(value, list) and all(isinstance(item, int | float) for item in value)
+    return f"{text(key)} {value if numbers else text(str(value))}"
+
+
+def _section(entry: Mapping[str, Any], provenance: Mapping[str, Any]) -> list[str]:
+    """Return the lines of one matchup."""
+    facts = "".join(f", {_fact(*item)}" for item in provenance.get("tables", {}).get(entry["name"], {}).items())
+    played = f"{entry['seats']} players, {entry['games']:,} games of {entry['decks']:,} decks{facts}."
+    lines = [
+        f"{played} Equal players would win {entry['fair_win_share']:.1%}.",
+        "",
+        "| rank | player | rating | 95 % interval | games won (95 % interval) | points | place | games | P(rank) |",
+        "| ---: | --- | ---: | --- | --- | ---: | ---: | ---: | ---: |",
+    ]
+    for one in entry["players"]:
+        cells = (
+            str(one["rank"]),
+            code(one["player"]),
+            f"{one['rating']:.0f}",
+            f"{one['low']:.0f} to {one['high']:.0f}" if one["player"] != entry["reference"] else "reference",
+            f"{one['win_share']:.1%} ({one['win_share_low']:.1%} to {one['win_share_high']:.1%})",
+            f"{one['mean_points']:.1f}",
+            f"{one['mean_place']:.2f}",
+            f"{one['games']:,}",
+            f"{one['rank_probabilities'][one['rank'] - 1]:.0%}",
+        )
+        lines.append(row(cells))
+    seats = "; ".join(
+        f"seat {seat['seat']}: {round(seat['effect']):+d} ({round(seat['low']):+d} to {round(seat['high']):+d})"
+        for seat in entry["seat_effects"]
+    )
+    lines += ["", f"Effect of the seat in Elo points: {seats}."]
+    if entry["handicaps_removed"]:
+        lines += ["", "What each seat was denied is taken out of the ratings as well, not out of the games won."]
+    return [*lines, "", *_disagreement(entry)]
+
+
+def _disagreement(entry: Mapping[str, Any]) -> list[str]:
+    """Return lines on the fit of the model: the deviation of the cross-table from the expected scores."""
+    rank = {row["player"]: row["rank"] for row in entry["players"]}
+    met = [pair for pair in entry["pairs"] if pair["games"] and rank[pair["player"]] < rank[pair["opponent"]]]
+    outside = [pair for pair in met if not pair["low"] <= pair["ahead_by_ratings"] <= pair["high"]]
+    most = max(met, key=lambda pair: abs(pair["ahead"] - pair["ahead_by_ratings"]))
+    return [
+        f"What the ratings expect lies outside the cross-table's 95 % interval for {len(outside)} of {len(met)} pairs;",
+        f"farthest apart are {code(most['player'])} and {code(most['opponent'])}, where the former was ahead in",
+        f"{most['ahead']:.1%} of meetings, not {most['ahead_by_ratings']:.1%}.",
+    ]

@@ -1,0 +1,152 @@
+"""Model-free results: scores between pairs of players, win rates, mean points and mean ranks.
+
+Games of one deal are correlated, so intervals come from the variation between units (deals), see
+`helsinki_env.evaluation.match_stats.share_interval`. A tied rank counts as half ahead. Both directions of the
+cross-table therefore sum to 1, and are comparable with the scores expected from the ratings (`expected_shares`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import permutations
+
+import numpy as np
+import numpy.typing as npt
+
+from helsinki_env.evaluation.match_stats import midranks, share_interval, win_shares
+
+__all__ = ["Pairs", "Standings", "ahead_by_unit", "expected_shares", "pairs", "standings"]
+
+Array = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.integer]
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """The cross-table; row i, column j is player i against player j.
+
+    Attributes:
+        share: score, the fraction of meetings in which i finished ahead of j, ties as half, float64 (P, P); NaN if they
+            never met.
+        low: lower end of its 95% interval.
+        high: upper end.
+        games: number of meetings, int64 (P, P). A player in two seats meets each opponent twice in a game.
+    """
+
+    share: Array
+    low: Array
+    high: Array
+    games: npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Standings:
+    """Statistics of every player; each seat that it took counts. All float64 (P,) unless stated otherwise.
+
+    Attributes:
+        games: number of seats taken, int64 (P,).
+        win_share: win rate of those seats, a tie of k for first as 1/k of a win.
+        low: lower end of its 95% interval.
+        high: upper end.
+        fair: chance level, one in the number of seats.
+        points: mean points.
+        place: mean rank, 1 is first; see `helsinki_env.evaluation.match_stats.midranks`.
+    """
+
+    games: npt.NDArray[np.int64]
+    win_share: Array
+    low: Array
+    high: Array
+    fair: float
+    points: Array
+    place: Array
+
+
+def _unit_sums(unit: Integers, cell: Integers, cells: int, weights: Array | None = None) -> Array:
+    """Sum weights by unit and cell, float64 (D, cells)."""
+    units = int(unit.max()) + 1
+    flat = np.bincount(unit * cells + cell, weights, minlength=units * cells)
+    return flat.reshape(units, cells).astype(np.float64)
+
+
+def _ahead(one: Integers, two: Integers) -> Array:
+    """Return the score of one rank against another: 1 if ahead, 1/2 for a tie, else 0, float64 (N,)."""
+    ahead: Array = (one < two) + (one == two) / 2
+    return ahead
+
+
+def _meetings(seating: Integers, players: int) -> Iterator[tuple[int, int, Integers, Integers]]:
+    """Yield for each two seats: both, the games with different players there, and their cells of the cross-table."""
+    for one, two in permutations(range(seating.shape[1]), 2):
+        games = np.flatnonzero(seating[:, one] != seating[:, two])
+        yield one, two, games, seating[games, one].astype(np.int64) * players + seating[games, two]
+
+
+def pairs(players: int, seating: Integers, places: Integers, units: Integers) -> Pairs:
+    """Return the cross-table of P players from games; shapes as for `rating.model.build_model`."""
+    _, unit = np.unique(units, return_inverse=True)
+    meetings = list(_meetings(seating, players))
+    cells = players * players
+    games = np.concatenate([games for _, _, games, _ in meetings])
+    cell = np.concatenate([cell for *_, cell in meetings])
+    ahead = np.concatenate([_ahead(places[games, one], places[games, two]) for one, two, games, _ in meetings])
+    share, low, high = share_interval(_unit_sums(unit[games], cell, cells, ahead), _unit_sums(unit[games], cell, cells))
+    both = np.bincount(np.unique(games * cells + cell) % cells, minlength=cells)
+    square = (players, players)
+    return Pairs(share.reshape(square), low.reshape(square), high.reshape(square), both.reshape(square))
+
+
+def standings(players: int, seating: Integers, places: Integers, scores: Integers, units: Integers) -> Standings:
+    """Return the statistics of each of P players; `scores` are points by seat, (G, S), the rest as for `pairs`."""
+    _, unit = np.unique(units, return_inverse=True)
+    seats = seating.shape[1]
+    sat, unit = seating.ravel().astype(np.int64), np.repeat(unit, seats)
+    count = np.bincount(sat, minlength=players)
+    share, low, high = share_interval(
+        _unit_sums(unit, sat, players, win_shares(places).ravel()), _unit_sums(unit, sat, players)
+    )
+    with np.errstate(invalid="ignore"):
+        points = np.bincount(sat, scores.ravel().astype(np.float64), minlength=players) / count
+        place = np.bincount(sat, midranks(places).ravel(), minlength=players) / count + 1
+    return Standings(count, share, low, high, 1 / seats, points, place)
+
+
+def expected_shares(players: int, seating: Integers, utility: Array) -> Array:
+    """Return the cross-table that a Plackett-Luce model expects for the same meetings.
+
+    Args:
+        players: number of players P.
+        seating: the player in each seat, (G, S).
+        utility: natural logarithm of the worth of every seat of every game, float64 (G, S).
+
+    Returns:
+        float64 (P, P); NaN for players who never met.
+    """
+    total, number = np.zeros(players**2), np.zeros(players**2)
+    for one, two, games, cell in _meetings(seating, players):
+        difference = utility[games, one] - utility[games, two]
+        total += np.bincount(cell, 1 / (1 + np.exp(-difference)), minlength=players**2)
+        number += np.bincount(cell, minlength=players**2)
+    with np.errstate(invalid="ignore"):
+        share: Array = (total / number).reshape(players, players)
+    return share
+
+
+def ahead_by_unit(seating: Integers, places: Integers, units: Integers, one: int, two: int) -> Array:
+    """Return the score of `one` against `two` in each unit with both players, in the order of units.
+
+    A tied rank counts half, like a draw in tests of chess engines (`helsinki_env.evaluation.rating.sprt`).
+
+    Returns:
+        float64 (N,), N at most the number of units.
+    """
+    names, unit = np.unique(units, return_inverse=True)
+    cells = np.zeros((len(names), 2))
+    for a, b in permutations(range(seating.shape[1]), 2):
+        both = (seating[:, a] == one) & (seating[:, b] == two)
+        np.add.at(cells, (unit[both], 0), _ahead(places[both, a], places[both, b]))
+        np.add.at(cells, (unit[both], 1), 1.0)
+    met = cells[:, 1] > 0
+    share: Array = cells[met, 0] / cells[met, 1]
+    return share

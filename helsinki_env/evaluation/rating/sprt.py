@@ -1,0 +1,181 @@
+"""A sequential test whether one player is better than another by a given amount, evaluated after every block.
+
+The generalized sequential probability ratio test (Wald 1945; Li, Liu and Ying 2014, "Generalized Sequential Probability
+Ratio Test for Separate Families of Hypotheses", Sequential Analysis 33) on the mean scores of blocks, as for chess
+engines (Van den Bergh, "A Practical Introduction to the GSPRT", 2020; fishtest's pentanomial model). A block is a deal.
+Its mean score is one observation, regardless of the number and correlation of its games.
+
+Let Q(s) be the sum of squared distances of the n block scores from s. For a normal distribution of unknown variance,
+the ratio of the maximum likelihoods under mean ``high`` and mean ``low`` is ``(Q(low) / Q(high)) ** (n / 2)``. The test
+stops when its logarithm leaves (log(beta / (1 - alpha)), log((1 - beta) / alpha)).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from helsinki_env.evaluation.rating.errors import RatingError
+
+__all__ = ["Hypotheses", "SequentialTest", "State", "Verdict", "expected_blocks", "log_ratios", "share_of_elo"]
+
+Array = npt.NDArray[np.float64]
+Verdict = Literal["better", "not better", "running", "undecided"]
+"""The status of a test."""
+
+#: Minimum number of blocks for a conclusion: the variance of very few blocks is too uncertain.
+_LEAST = 16
+#: Added to both sums of squares: the variance of one game with equal chances. It prevents conclusions from blocks that
+#: happen to be alike, and keeps the ratio finite.
+_CUSHION = 0.25
+
+
+def share_of_elo(difference: float) -> float:
+    """Return the expected score, the probability to finish ahead, for an Elo difference."""
+    return 1 / (1 + 10 ** (-difference / 400))
+
+
+@dataclass(frozen=True)
+class Hypotheses:
+    """The hypotheses of a test.
+
+    Attributes:
+        low: mean score, from 0 to 1, up to which the conclusion should be "not better".
+        high: mean score from which on the conclusion should be "better".
+        alpha: maximum probability of "better" if the true mean is `low`.
+        beta: maximum probability of "not better" if the true mean is `high`.
+        cap: number of blocks after which the test stops as "undecided"; None: never.
+
+    Raises:
+        RatingError: for invalid values.
+    """
+
+    low: float
+    high: float
+    alpha: float = 0.05
+    beta: float = 0.05
+    cap: int | None = None
+
+    def __post_init__(self) -> None:
+        """Validate the values."""
+        if not 0 < self.low < self.high < 1:
+            raise RatingError(
+                f"found hypotheses of mean scores {self.low:.4g} and {self.high:.4g}, expected 0 < low < high < 1: "
+                "swap or move them"
+            )
+        for name, value in (("alpha", self.alpha), ("beta", self.beta)):
+            if not 0 < value < 0.5:
+                raise RatingError(f"{name}: found {value}, expected a probability between 0 and 0.5")
+        if self.cap is not None and self.cap < _LEAST:
+            raise RatingError(f"cap: found {self.cap} blocks, expected at least {_LEAST}, before which none decides")
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """The log ratios at which the test stops."""
+        return math.log(self.beta / (1 - self.alpha)), math.log((1 - self.beta) / self.alpha)
+
+
+@dataclass(frozen=True)
+class State:
+    """The state of a test.
+
+    Attributes:
+        verdict: conclusion or status.
+        blocks: number of evaluated blocks; later ones do not count.
+        log_ratio: logarithm of the likelihood ratio.
+        mean: mean score of those blocks; NaN without any.
+    """
+
+    verdict: Verdict
+    blocks: int
+    log_ratio: float
+    mean: float
+
+
+def log_ratios(blocks: Array, hypotheses: Hypotheses) -> Array:
+    """Return the log ratio after each block.
+
+    Args:
+        blocks: mean scores from 0 to 1 in the order of play, float64 (..., N).
+        hypotheses: the hypotheses.
+
+    Returns:
+        float64 (..., N); 0 while there are too few blocks for a conclusion.
+    """
+    number = np.arange(1, blocks.shape[-1] + 1)
+    far = np.cumsum((blocks - hypotheses.low) ** 2, axis=-1) + _CUSHION
+    near = np.cumsum((blocks - hypotheses.high) ** 2, axis=-1) + _CUSHION
+    ratio: Array = number / 2 * np.log(far / near)
+    ratio[..., : _LEAST - 1] = 0
+    return ratio
+
+
+class SequentialTest:
+    """An incremental test that receives blocks as they are played.
+
+    Args:
+        hypotheses: the hypotheses.
+
+    Example:
+        >>> test = SequentialTest(Hypotheses(share_of_elo(0), share_of_elo(50)))
+        >>> test.update(np.array([0.5, 1.0] * 10)).verdict
+        'running'
+        >>> test.update(np.array([0.5, 1.0] * 10)).verdict
+        'better'
+    """
+
+    def __init__(self, hypotheses: Hypotheses) -> None:
+        self.hypotheses = hypotheses
+        self._blocks = np.zeros(0)
+
+    @property
+    def state(self) -> State:
+        """The current state of the test."""
+        return evaluate(self._blocks, self.hypotheses)
+
+    def update(self, blocks: npt.ArrayLike) -> State:
+        """Add the mean scores of new blocks, in order, and return the state of the test.
+
+        Raises:
+            RatingError: if a score is outside 0 to 1.
+        """
+        new = np.asarray(blocks, np.float64).ravel()
+        if not ((new >= 0) & (new <= 1)).all():
+            raise RatingError(f"blocks: found a score of {new[~((new >= 0) & (new <= 1))][0]}, expected 0 to 1")
+        self._blocks = np.concatenate([self._blocks, new])
+        return self.state
+
+
+def evaluate(blocks: Array, hypotheses: Hypotheses) -> State:
+    """Return the state of the test after evaluating blocks (N,) in order."""
+    seen = blocks[: hypotheses.cap]
+    lower, upper = hypotheses.bounds
+    ratios = log_ratios(seen, hypotheses)
+    outside = np.flatnonzero((ratios <= lower) | (ratios >= upper))
+    if len(outside):
+        stop = int(outside[0])
+        verdict: Verdict = "better" if ratios[stop] >= upper else "not better"
+        return State(verdict, stop + 1, float(ratios[stop]), float(seen[: stop + 1].mean()))
+    last = float(ratios[-1]) if len(seen) else 0.0
+    mean = float(seen.mean()) if len(seen) else math.nan
+    return State("undecided" if len(seen) == hypotheses.cap else "running", len(seen), last, mean)
+
+
+def expected_blocks(hypotheses: Hypotheses, deviation: float) -> tuple[float, float, float]:
+    """Return the expected number of blocks if the true mean is `low`, the midpoint, or `high`.
+
+    Wald's approximation, which neglects the overshoot of the last block.
+
+    Args:
+        hypotheses: the hypotheses.
+        deviation: standard deviation of a block's mean score.
+    """
+    lower, upper = hypotheses.bounds
+    drift = (hypotheses.high - hypotheses.low) ** 2 / (2 * deviation**2)
+    at_low = -(hypotheses.alpha * upper + (1 - hypotheses.alpha) * lower) / drift
+    at_high = ((1 - hypotheses.beta) * upper + hypotheses.beta * lower) / drift
+    return at_low, -upper * lower / (2 * drift), at_high

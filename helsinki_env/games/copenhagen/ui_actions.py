@@ -1,0 +1,163 @@
+"""The legal actions of a Copenhagen player in words, and the parts of the drawn table to click on."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+from helsinki_env.engine.component_reader import orientations
+from helsinki_env.engine.ui_actions import Item, Selection, Touch, Turn, turns
+from helsinki_env.games.copenhagen import actions as a
+from helsinki_env.games.copenhagen.abilities import active
+from helsinki_env.games.copenhagen.actions import KINDS
+from helsinki_env.games.copenhagen.components import ABILITIES, CELLS, COLOURS, COLUMNS, Components
+from helsinki_env.games.copenhagen.game import Game
+from helsinki_env.games.copenhagen.notation import describe, tile_name
+from helsinki_env.games.copenhagen.state import PHASE_DISCARD, PHASE_MAIN, PHASE_PAY
+
+__all__ = ["selection", "touches"]
+
+#: The imperative and the past tense of each kind; the text after the verb is the same.
+_VERBS = {
+    a.KIND_TAKE: ("Take", "took"),
+    a.KIND_BUILD: ("Construct", "began to construct"),
+    a.KIND_PLACE: ("Lay it at", "laid it at"),
+    a.KIND_PAY: ("Pay with", "paid with"),
+    a.KIND_DISCARD: ("Discard", "discarded"),
+    a.KIND_USE: ("Use:", "used:"),
+    a.KIND_RECOLOUR: ("Let", "let"),
+    a.KIND_WHITE: ("Put a white tile on", "put a white tile on"),
+    a.KIND_ABILITY: ("Take the ability:", "took the ability:"),
+    a.KIND_REACTIVATE: ("Turn", "turned"),
+    a.KIND_END: ("End", "ended"),
+}
+
+
+def touches(game: Game, seat: int) -> list[Touch]:
+    """Return a touch for each legal action of a seat, by id; empty if another seat is to move.
+
+    Args:
+        game: the game; hidden information is not used.
+        seat: the viewing seat.
+
+    Raises:
+        ValueError: if the seat does not exist.
+    """
+    if game.done or game.checked_seat(seat) != game.seat:
+        return []
+    return [_touch(game, int(action)) for action in game.legal_actions()]
+
+
+def selection(game: Game, seat: int) -> Selection | None:
+    """Return the cards that a seat may choose one by one in any order now, or None.
+
+    Args:
+        game: the game; hidden information is not used.
+        seat: the viewing seat.
+
+    Raises:
+        ValueError: if the seat does not exist.
+    """
+    if game.done or game.checked_seat(seat) != game.seat:
+        return None
+    t, g = game.config.tables[0], game.state
+    hand = [int(held) for held in g.hand[seat]]
+    if g.phase == PHASE_MAIN:
+        return _pair(game)
+    if g.phase == PHASE_DISCARD:
+        due = sum(hand) - int(t.hand_limit)
+        held = [count if colour >= g.last_discard else 0 for colour, count in enumerate(hand)]
+        return _cards(game, a.KIND_DISCARD, due, held)
+    if g.phase == PHASE_PAY:
+        due, own, recoloured = int(g.due), int(g.tile) // 4, int(g.recolour)
+        most = [0] * len(hand)
+        most[recoloured] = hand[recoloured]
+        most[own] = hand[own] if g.paid[recoloured] else min(hand[own], due - 1)  # one card must be a recolored one
+        if g.paid[max(own, recoloured)]:
+            most[min(own, recoloured)] = 0
+        return _cards(game, a.KIND_PAY, due, most)
+    return None
+
+
+def _pair(game: Game) -> Selection | None:
+    """Return the selection of two cards of the display."""
+    firsts = [argument for kind, argument in map(a.decode, game.legal_actions().tolist()) if kind == a.KIND_TAKE]
+    if not firsts:
+        return None
+    any_cards = int(active(game.state)) >> a.ANY_CARDS & 1
+    shown = [slot for slot, card in enumerate(game.state.display) if card >= 0]
+    pairs = tuple(
+        (int(a.encode(a.KIND_TAKE, first)), int(a.encode(a.KIND_TAKE, second)), second > first + 1)
+        for first in firsts
+        for second in shown
+        if second == first + 1 or (any_cards and second > first)
+    )
+    ids = sorted({slot for first, second, _ in pairs for slot in (first, second)})
+    between = _touch(game, int(a.encode(a.KIND_USE, a.ANY_CARDS))) if any_cards else None
+    return Selection(KINDS[a.KIND_TAKE], (2,), tuple(Item(_touch(game, one)) for one in ids), pairs, between)
+
+
+def _cards(game: Game, kind: int, count: int, held: list[int]) -> Selection | None:
+    """Return the selection of `count` cards by color; None if it consists of one card."""
+    if count < 2:
+        return None
+    items = [
+        Item(_touch(game, int(a.encode(kind, colour))), min(most, count))
+        for colour, most in enumerate(held)
+        if most > 0
+    ]
+    return Selection(KINDS[kind], (count,), tuple(items))
+
+
+def _touch(game: Game, action: int) -> Touch:
+    kind, argument = a.decode(action)
+    now, then = _VERBS[kind]
+    what, where = _placed(game, argument) if kind == a.KIND_PLACE else _said(game, kind, argument)
+    return Touch(action, KINDS[kind], describe(action), f"{now} {what}", f"{then} {what}", **where)
+
+
+def _said(game: Game, kind: int, argument: int) -> tuple[str, dict[str, Any]]:
+    """Return the effect of an action other than PLACE in words, and the fields with its location."""
+    g, seat = game.state, game.seat
+    if kind == a.KIND_TAKE:
+        colour = COLOURS[g.display[argument]]
+        return f"the {colour} card of slot {argument}", {"at": (f"slot {argument}",)}
+    if kind == a.KIND_BUILD:
+        return f"a tile: {tile_name(argument)}", {"at": (f"kind {argument}",)}
+    if kind in (a.KIND_PAY, a.KIND_DISCARD):
+        return f"a {COLOURS[argument]} card", {"at": (f"card {argument}",)}
+    if kind == a.KIND_RECOLOUR:
+        own = COLOURS[g.tile // 4]
+        return f"{COLOURS[argument]} cards count as {own}", {"at": (f"card {argument}",)}
+    if kind in (a.KIND_USE, a.KIND_ABILITY):
+        return ABILITIES[argument].replace("_", " "), {"at": (f"ability {seat} {argument}",)}
+    if kind == a.KIND_WHITE:
+        cell = f"cell {seat} {argument}"
+        return f"row {argument // COLUMNS}, column {argument % COLUMNS}", {"at": (cell,), "covers": (cell,)}
+    return "the used abilities back" if kind == a.KIND_REACTIVATE else "the turn", {"at": ("now",)}
+
+
+def _placed(game: Game, argument: int) -> tuple[str, dict[str, Any]]:
+    """Return the effect of PLACE in words, and the fields with the tile's location."""
+    t, kind = game.config.tables[0], int(game.state.tile)
+    turn, corner = divmod(argument, CELLS)
+    piece = a.ORIENTATIONS * kind + turn
+    lies = int(t.cells[piece]) << corner
+    covers = tuple(f"cell {game.seat} {cell}" for cell in range(CELLS) if lies >> cell & 1)
+    row, column = divmod(corner, COLUMNS)
+    way = _turns(game.config.loaded, kind)[turn]
+    words = f"row {row}, column {column}{', ' if way.words else ''}{way.words}"
+    return words, {
+        "at": covers,
+        "covers": covers,
+        "marked": f"cell {game.seat} {corner + int(t.brick[piece])}",
+        "turn": turn,
+        "lane": (column, row),
+        "rotated": way.rotated,
+        "flipped": way.flipped,
+    }
+
+
+@lru_cache(maxsize=128)
+def _turns(components: Components, kind: int) -> tuple[Turn, ...]:
+    return turns(orientations(components.drawings[kind // 4][kind % 4]))

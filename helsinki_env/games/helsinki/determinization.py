@@ -1,0 +1,295 @@
+"""Determinization: resample hidden cards consistently with a seat's observation, for search without hidden information.
+
+A copy made by `redeal` differs from the game only in what its viewer cannot see (rules page, section 7):
+
+- the cards in other hands that were not visibly taken,
+- the order of the draw pile,
+- the card removed unseen with two players,
+- the random key, so that later shuffles cannot be predicted.
+
+The viewer's observation of the copy is byte-identical. Every arrangement of hidden cards that the rules and the
+observation allow can occur. Its probability depends on the cards alone: no inference from the actions of other seats.
+
+    >>> from helsinki_env import Game
+    >>> from helsinki_env.engine.determinization import redeal
+    >>> game = Game(seed=3)
+    >>> game.step(0)
+    >>> copy = redeal(game, viewer=0, seed=1)
+    >>> bool((copy.observation(0) == game.observation(0)).all()), copy == game
+    (True, False)
+
+What is known
+-------------
+- While the draw pile is the first one, the hidden cards are the deck less everything in view.
+- The composition of a reshuffled draw pile is known (`reshuffled`, less the cards that visibly left it). It covers the
+  current pile and the cards that seats drew from it face down (`unseen`; the viewer knows its own). Such a card of
+  another seat is in that seat's hand, or was shown later and is in view.
+- Another seat that is paying, discarding or committed to a build holds the cards for it.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from helsinki_env.engine import contract
+from helsinki_env.engine.kernel import kernel
+from helsinki_env.engine.loops import write_mask
+from helsinki_env.engine.random_draws import draw_card
+from helsinki_env.engine.rng import below
+from helsinki_env.games.helsinki.build import hand_by_colour
+from helsinki_env.games.helsinki.state import DECK, LAYOUTS, PHASE_DISCARD, PHASE_PAY, SEATS, UNSEEN, WIDE
+
+__all__ = ["SCRATCH", "redeal_game"]
+
+#: Maximum number of attempts. Even the rarest hand that can pay occurs once in 10^6 attempts.
+_TRIES = 20_000_000
+
+SCRATCH = np.dtype(
+    (
+        np.record,
+        [
+            ("unknown", np.int64, (WIDE,)),  # cards whose location the viewer does not know, by type
+            ("pile", np.int64, (WIDE,)),  # cards of a reshuffled pile
+            ("due", np.int64, (WIDE,)),  # pile cards that other seats must have drawn
+            ("draws", np.int64),  # number of pile cards that other seats drew
+            ("shown", np.int64, (WIDE,)),  # cards shown since the reshuffle
+            ("drawn", np.int64, (WIDE,)),  # pile cards that other seats drew face down, in this sample
+            ("hidden", np.int64, (SEATS,)),  # cards in other hands that only their seats have seen
+            ("cards", np.int8, (DECK,)),
+            ("pool", np.int8, (DECK,)),
+        ],
+    )
+)
+
+
+@kernel
+def _look(t, g, viewer, s):
+    """Section 7: collect the cards that the viewer cannot locate, and how many of them each other hand holds.
+
+    Return whether their number matches the hidden cards: hands, draw pile and, with two players, the removed card.
+    """
+    for card in range(t.types):
+        s.shown[card] = g.discard[card]
+    if g.card >= 0:
+        s.shown[g.card] += 1
+    for i in range(g.paid_count):
+        s.shown[g.paid[i]] += 1
+    s.hidden[:] = 0
+    for card in range(t.types):
+        unknown = np.int64(t.deck[g.players, card]) - s.shown[card]
+        for seat in range(g.players):
+            if seat == viewer:
+                unknown -= g.hand[seat, card]
+            else:
+                unknown -= g.known[seat, card]
+                s.hidden[seat] += np.int64(g.hand[seat, card]) - g.known[seat, card]
+        s.unknown[card] = unknown
+    for slot in range(8):
+        if g.display[slot] >= 0:
+            s.unknown[g.display[slot]] -= 1
+    total = np.int64(g.pile_size) + (g.players == 2)
+    for seat in range(g.players):
+        total += s.hidden[seat]
+    for card in range(t.types):
+        if s.unknown[card] < 0:
+            return False
+        total -= s.unknown[card]
+    return total == 0
+
+
+@kernel
+def _removable(t, cards, size):
+    """Number of the cards that can be the one removed unseen."""
+    candidates = 0
+    for i in range(size):
+        candidates += t.number[cards[i]] == t.removed_number
+    return candidates
+
+
+@kernel
+def _remove(t, g, cards, size):
+    """Section 1: with two players, draw the card of the given number that was removed and move it to the end."""
+    chosen = below(g, _removable(t, cards, size))  # such a card exists: it is not in the game
+    for i in range(size):
+        if t.number[cards[i]] == t.removed_number:
+            if chosen == 0:
+                card = cards[i]
+                cards[i] = cards[size - 1]
+                cards[size - 1] = card
+                return
+            chosen -= 1
+
+
+@kernel
+def _deal_hands(t, g, viewer, s, cards, size):
+    """Deal hidden cards to the other hands; return the number dealt."""
+    dealt = 0
+    for seat in range(g.players):
+        if seat != viewer:
+            for card in range(t.types):
+                g.hand[seat, card] = g.known[seat, card]
+            for _ in range(s.hidden[seat]):
+                g.hand[seat, draw_card(g, cards, dealt, size)] += 1
+                dealt += 1
+    return dealt
+
+
+@kernel
+def _can_go_on(t, g, viewer, mask):
+    """Section 3, No dead ends: check that another seat can complete its payment, discards or build."""
+    if g.seat == viewer or not (g.phase == PHASE_PAY or g.phase == PHASE_DISCARD or g.only_build):
+        return True
+    if g.substitute:  # the mask only checks the card of another color
+        same, wild, _ = hand_by_colour(t, g, g.seat, np.int64(t.colour[g.card]))
+        if same + wild < g.to_pay - 1:
+            return False
+    write_mask(t, g, mask)
+    return np.any(mask)
+
+
+@kernel
+def _deal_first_pile(t, g, viewer, s):
+    """Sample from the first draw pile: the removed card, hands and pile share one set of cards."""
+    size = 0
+    for card in range(t.types):
+        for _ in range(s.unknown[card]):
+            s.cards[size] = card
+            size += 1
+    if g.players == 2:
+        _remove(t, g, s.cards, size)
+        size -= 1
+    dealt = _deal_hands(t, g, viewer, s, s.cards, size)
+    for place in range(g.pile_size):
+        g.pile[place] = draw_card(g, s.cards, dealt + place, size)
+    return True
+
+
+@kernel
+def _look_at_pile(t, g, viewer, s):
+    """Section 4: collect the unlocated cards of a reshuffled pile, and those that must have been drawn from it.
+
+    Draws of each type cover at least what the unknown cards cannot provide. Return whether the counts match.
+    """
+    for card in range(t.types):
+        s.pile[card] = g.reshuffled[card]
+    s.draws = 0
+    for seat in range(g.players):
+        for slot in range(UNSEEN):
+            if g.unseen[seat, slot] >= 0:
+                if seat == viewer:
+                    s.pile[g.unseen[seat, slot]] -= 1
+                else:
+                    s.draws += 1
+    total, due = np.int64(0), np.int64(0)
+    for card in range(t.types):
+        if s.pile[card] < 0:
+            return False
+        total += s.pile[card]
+        s.due[card] = max(np.int64(0), s.pile[card] - s.unknown[card])
+        due += s.due[card]
+    return total == g.pile_size + s.draws and due <= s.draws
+
+
+@kernel
+def _draw_unseen_cards(t, g, s):
+    """Split a reshuffled pile into the cards that other seats drew face down and the current pile.
+
+    Required draws are taken first, the others are drawn from the rest. This finds a set with d cards of a type, e of
+    them required, in C(d, e) ways; rejection sampling corrects for that factor.
+    """
+    size, due = 0, 0
+    for card in range(t.types):
+        s.drawn[card] = s.due[card]
+        due += s.due[card]
+        for _ in range(s.pile[card] - s.due[card]):
+            s.cards[size] = card
+            size += 1
+    for i in range(s.draws - due):
+        s.drawn[draw_card(g, s.cards, i, size)] += 1
+    for place in range(g.pile_size):
+        g.pile[place] = draw_card(g, s.cards, s.draws - due + place, size)
+    ways = 1
+    for card in range(t.types):
+        for i in range(s.due[card]):
+            ways = ways * (s.drawn[card] - i) // (i + 1)
+    return ways == 1 or below(g, ways) == 0
+
+
+@kernel
+def _hand_out_unseen(t, g, viewer, s):
+    """Assign the face-down draws to seats; each card is in that hand or was shown since."""
+    size = 0
+    for card in range(t.types):
+        for _ in range(s.drawn[card]):
+            s.cards[size] = card
+            size += 1
+    at = 0
+    for seat in range(g.players):
+        if seat == viewer:
+            continue
+        for slot in range(UNSEEN):
+            if g.unseen[seat, slot] >= 0:
+                g.unseen[seat, slot] = draw_card(g, s.cards, at, size)
+                at += 1
+    for i in range(size):
+        card = s.cards[i]
+        missing = np.int64(0)
+        for seat in range(g.players):
+            if seat != viewer:
+                drawn = np.int64(0)
+                for slot in range(UNSEEN):
+                    drawn += g.unseen[seat, slot] == card
+                missing += max(np.int64(0), drawn - (np.int64(g.hand[seat, card]) - g.known[seat, card]))
+        if missing > s.shown[card]:
+            return False
+    return True
+
+
+@kernel
+def _deal_reshuffled_pile(t, g, viewer, s):
+    """Sample from a reshuffled pile: its cards are known except for those drawn face down."""
+    if not _draw_unseen_cards(t, g, s):
+        return False
+    size, removable = 0, np.int64(0)
+    for card in range(t.types):
+        removable += s.unknown[card] * (t.number[card] == t.removed_number)
+        for _ in range(s.unknown[card] - (s.pile[card] - s.drawn[card])):
+            s.pool[size] = card
+            size += 1
+    if g.players == 2:
+        # Rejection step: a split that leaves more removable cards corresponds to more deals.
+        if below(g, removable) >= _removable(t, s.pool, size):
+            return False
+        _remove(t, g, s.pool, size)
+        size -= 1
+    _deal_hands(t, g, viewer, s, s.pool, size)
+    return _hand_out_unseen(t, g, viewer, s)
+
+
+@kernel
+def redeal_game(t, g, viewer, word, s, mask):
+    """Resample what `viewer` cannot see, from the random key `word`; return whether a consistent deal was found.
+
+    `s`: scratch of dtype `SCRATCH`; `mask`: scratch, int8 (ids,).
+    """
+    g.chance = word
+    if not _look(t, g, viewer, s):
+        return False
+    reshuffled = False
+    for card in range(t.types):
+        if g.reshuffled[card] > 0:
+            reshuffled = True
+    if reshuffled and not _look_at_pile(t, g, viewer, s):
+        return False
+    for _ in range(_TRIES):
+        if reshuffled:
+            dealt = _deal_reshuffled_pile(t, g, viewer, s)
+        else:
+            dealt = _deal_first_pile(t, g, viewer, s)
+        if dealt and _can_go_on(t, g, viewer, mask):
+            return True
+    return False
+
+
+for _layout in LAYOUTS:
+    contract.redeal.belongs_to(_layout, redeal_game)

@@ -1,0 +1,198 @@
+"""Legal actions of Helsinki as text, with their click targets in the drawing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from helsinki_env.engine.component_reader import orientations
+from helsinki_env.engine.ui_actions import Item, Selection, Touch, Turn, turns
+from helsinki_env.games.helsinki import actions as a
+from helsinki_env.games.helsinki.action_words import phrase
+from helsinki_env.games.helsinki.actions import KINDS, SIDES
+from helsinki_env.games.helsinki.components import ACTIONS, COLOURS, Components
+from helsinki_env.games.helsinki.game import Game
+from helsinki_env.games.helsinki.notation import card_name, describe
+from helsinki_env.games.helsinki.shapes import rest, tile_cells
+from helsinki_env.games.helsinki.state import PHASE_DISCARD, PHASE_PAY, PHASE_ROOF
+
+__all__ = ["selection", "touches"]
+
+_SIZE = 7
+#: Verb of each kind, imperative and past tense; the object is the same for both.
+_VERBS = {
+    a.KIND_START: ("Start on", "started on"),
+    a.KIND_MOVE: ("Move", "moved"),
+    a.KIND_DRAW: ("Take", "took"),
+    a.KIND_BUILD: ("Build", "began to build"),
+    a.KIND_PAY: ("Pay with", "paid with"),
+    a.KIND_PLACE: ("Push it in from the", "pushed it in from the"),
+    a.KIND_WILD: ("Put a wild tile on", "put a wild tile on"),
+    a.KIND_LIFT: ("Lift the superstructure from", "lifted the superstructure from"),
+    a.KIND_ROOF: ("Put a superstructure on", "put a superstructure on"),
+    a.KIND_DISCARD: ("Discard", "discarded"),
+    a.KIND_USE: ("Use:", "used:"),
+    a.KIND_END: ("End", "ended"),
+}
+
+
+def touches(game: Game, seat: int) -> list[Touch]:
+    """Return a touch for each legal action of a seat, by id; empty if another seat is to move.
+
+    Args:
+        game: the game; information hidden from the seat is not read.
+        seat: the viewing seat.
+
+    Raises:
+        ValueError: if the seat does not exist.
+    """
+    if game.done or game.checked_seat(seat) != game.seat:
+        return []
+    return [_touch(game, int(action)) for action in game.legal_actions()]
+
+
+def selection(game: Game, seat: int) -> Selection | None:
+    """Return the cards or roofs that a seat may now select in any order, or None if there is nothing to select.
+
+    Args:
+        game: the game; information hidden from the seat is not read.
+        seat: the viewing seat.
+
+    Raises:
+        ValueError: if the seat does not exist.
+    """
+    if game.done or game.checked_seat(seat) != game.seat:
+        return None
+    t, g = game.config.tables[0], game.state
+    wild = int(t.types) - 1
+    if g.phase == PHASE_DISCARD:
+        due = int(g.hand[seat].sum()) - int(t.hand_limit)
+        return _selected(game, a.KIND_DISCARD, (due, range(max(0, g.last_discard), wild + 1)))
+    if g.phase == PHASE_PAY:
+        begin = int(t.colour[g.card]) * int(t.variants)
+        own = [*range(begin, begin + int(t.variants)), wild]
+        if g.substitute:
+            others = [card for card in range(wild) if card not in own]
+            return _selected(game, a.KIND_PAY, (1, others), (int(g.to_pay) - 1, own))
+        paid = int(g.paid[g.paid_count - 1]) if g.paid_count else -1
+        floor = paid if paid in own else 0  # the substitute is exempt from the order
+        return _selected(game, a.KIND_PAY, (int(g.to_pay), [card for card in own if card >= floor]))
+    if g.phase == PHASE_ROOF and g.lifted < 0:
+        last = int(g.tile_count[seat]) - 1
+        lies = int(tile_cells(t, np.int64(g.tile_piece[seat, last]), g.tile_cell[seat, last]))
+        free = lies & ~int(g.superstructures[seat])
+        cells = [cell for cell in range(int(g.last_roof) + 1, _SIZE * _SIZE) if free >> cell & 1]
+        return _selected(game, a.KIND_ROOF, (int(g.roofs_left), cells))
+    return None
+
+
+def _selected(game: Game, kind: int, *parts: tuple[int, Sequence[int]]) -> Selection | None:
+    """Return a selection of `count` arguments from each part, or None for a single action or too few items."""
+    hand, items = game.state.hand[game.seat], []
+    for part, (count, arguments) in enumerate(parts):
+        held = [(one, 1 if kind == a.KIND_ROOF else int(hand[one])) for one in arguments]
+        if sum(most for _, most in held) < count:
+            return None  # a board action must come first
+        items += [
+            Item(_touch(game, game.actions.encode(kind, one)), min(most, count), part)
+            for one, most in held
+            if min(most, count)
+        ]
+    counts = tuple(count for count, _ in parts)
+    return Selection(KINDS[kind], counts, tuple(items)) if sum(counts) > 1 else None
+
+
+def _touch(game: Game, action: int) -> Touch:
+    kind, argument = game.actions.decode(action)
+    now, then = _VERBS[kind]
+    rest_of_it, where = _placed(game, argument) if kind == a.KIND_PLACE else _said(game, kind, argument)
+    text = describe(action, game.config.loaded)
+    return Touch(action, KINDS[kind], text, f"{now} {rest_of_it}", f"{then} {rest_of_it}", **where)
+
+
+def _said(game: Game, kind: int, argument: int) -> tuple[str, dict[str, Any]]:
+    """Return the text of an action other than PLACE, and its location fields."""
+    components, seat, token = game.config.loaded, game.seat, int(game.state.token[game.seat])
+    if kind == a.KIND_START:
+        return f"space {argument}", {"at": (f"space {argument}",)}
+    if kind == a.KIND_MOVE:
+        steps = argument + 1
+        return f"{steps} space{'s' * (steps > 1)}", {"at": (f"space {(token + steps) % 8}",)}
+    if kind == a.KIND_DRAW:
+        return "the two cards beside the token", {"at": (f"slot {(token - 1) % 8}", f"slot {token}", "draw pile")}
+    if kind == a.KIND_BUILD:
+        return _pavilion(components, argument), {"at": (f"card {argument}",)}
+    if kind in (a.KIND_PAY, a.KIND_DISCARD):
+        return _card(components, argument), {"at": (f"card {argument}",)}
+    if kind == a.KIND_USE:
+        return phrase(components, ACTIONS[argument]), {"at": (f"action {argument}",)}
+    if kind == a.KIND_END:
+        return "the turn", {"at": ("now",)}
+    cell = f"cell {seat} {argument}"
+    covers = (cell,) if kind == a.KIND_WILD else ()
+    return f"row {argument // _SIZE}, column {argument % _SIZE}", {"at": (cell,), "covers": covers}
+
+
+def _card(components: Components, card: int) -> str:
+    """Return a card's name with its article: ``a green 3 (3 roofs, 1 superstructure)``."""
+    if card == components.wild_type:
+        return "a wild card"
+    facts = [f"{components.card_roofs(card)} roofs", *_superstructures(components, card)]
+    name, _, twin = card_name(card, components).partition("#")  # a suffix distinguishes variants with identical facts
+    return f"a {name.split('/')[0]} ({', '.join(facts)}){f' #{twin}' if twin else ''}"
+
+
+def _pavilion(components: Components, card: int) -> str:
+    """Return the text for a build: ``a green pavilion of 3 for 3 cards, with 1 superstructure``."""
+    number, roofs = components.card_number(card), components.card_roofs(card)
+    cost = f"a {COLOURS[components.card_colour(card)]} pavilion of {roofs} for {number} card{'s' * (number > 1)}"
+    _, _, twin = card_name(card, components).partition("#")
+    return ", with ".join((cost, *_superstructures(components, card))) + (f" #{twin}" if twin else "")
+
+
+def _superstructures(components: Components, card: int) -> list[str]:
+    amount = components.card_superstructures(card)
+    return [f"{amount} superstructure{'s' * (amount > 1)}"] if amount else []
+
+
+def _placed(game: Game, argument: int) -> tuple[str, dict[str, Any]]:
+    """Return the text of a PLACE, and the fields for the tile's path and final cells."""
+    t, g = game.config.tables[0], game.state
+    side, turned = divmod(argument, a.ORIENTATIONS * a.LANES)
+    turn, lane = divmod(turned, a.LANES)
+    kind = int(t.kind[g.card])
+    piece = np.int64(a.ORIENTATIONS * kind + turn)
+    lies = int(tile_cells(t, piece, rest(t, piece, np.int64(side), np.int64(lane), np.int64(g.built[game.seat]))))
+    cells = [cell for cell in range(_SIZE * _SIZE) if lies >> cell & 1]
+    way = _turns(game.config.loaded, kind)[turn]
+    words = f"{SIDES[side]}, lane {lane}{', ' if way.words else ''}{way.words}"
+    covers = tuple(f"cell {game.seat} {cell}" for cell in cells)
+    passed = tuple(f"cell {game.seat} {cell}" for cell in _passed(cells, side))
+    return words, {
+        "at": covers + passed,
+        "covers": covers,
+        "turn": turn,
+        "lane": (side, lane),
+        "rotated": way.rotated,
+        "flipped": way.flipped,
+    }
+
+
+def _passed(cells: list[int], side: int) -> list[int]:
+    """Return the cells that a tile passed on its way, without its final cells."""
+    row_step, column_step = ((-1, 0), (0, 1), (1, 0), (0, -1))[side]
+    seen = set()
+    for cell in cells:
+        row, column = divmod(cell, _SIZE)
+        while 0 <= row < _SIZE and 0 <= column < _SIZE:
+            seen.add(_SIZE * row + column)
+            row, column = row + row_step, column + column_step
+    return sorted(seen.difference(cells))
+
+
+@lru_cache(maxsize=128)
+def _turns(components: Components, kind: int) -> tuple[Turn, ...]:
+    return turns(orientations(components.shapes[components.tiles[kind // 4][kind % 4]]))

@@ -1,0 +1,180 @@
+"""Convert a record to an animation: plain data from which a page shows the game step by step without its rules.
+
+Successive pictures of a game differ in few elements. An animation stores every element once, and each picture as the
+difference from the previous one. This reduces 35 MB of pictures to less than 1 MB.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from difflib import SequenceMatcher
+from typing import Any
+
+from helsinki_env.data import UserError
+from helsinki_env.engine.game import BoardGame
+from helsinki_env.engine.ui_actions import Touch
+from helsinki_env.records import Record, positions
+
+__all__ = ["Judgement", "film", "pictures"]
+
+#: The start of an element; a closing tag belongs to the text before it. Drawings write any other < as &lt;.
+_BEGINS = re.compile("<(?!/)")
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """The evaluation of a game of D actions by n seats.
+
+    Attributes:
+        judge: name of the evaluator.
+        shares: every seat's win probability before each action and at the end; D + 1 rows of n numbers from 0 to 1.
+        costs: D numbers: the regret of each action, in win probability of the acting seat, 0 or more; None for forced
+            or unevaluated actions.
+        better: D ids: the best alternative, if it differs from the action taken; otherwise None.
+    """
+
+    judge: str
+    shares: tuple[tuple[float, ...], ...] = field(repr=False)
+    costs: tuple[float | None, ...] = field(repr=False)
+    better: tuple[int | None, ...] = field(repr=False)
+
+    def to_dict(self, record: Record) -> dict[str, Any]:
+        """Return the evaluation as plain data for an animation, with the best alternatives in words.
+
+        Args:
+            record: the evaluated game.
+
+        Raises:
+            ValueError: if the number of actions differs.
+        """
+        count = len(record.decisions)
+        found = len(self.shares), len(self.costs), len(self.better)
+        if found != (count + 1, count, count):
+            expected = f"{count + 1}, {count} and {count}, as of a game of {count} decisions"
+            raise UserError(f"judgement: found {found} shares, costs and better decisions, expected {expected}")
+        asked = zip(positions(record), (*self.better, None), strict=True)
+        better = [None if best is None else _worded(game, best).words for (game, _), best in asked]
+        return {
+            "judge": self.judge,
+            "shares": [[round(share, 4) for share in row] for row in self.shares],
+            "costs": [None if cost is None else round(cost, 4) for cost in self.costs],
+            "better": better[:-1],
+        }
+
+
+def film(
+    record: Record,
+    judgement: Judgement | None = None,
+    seat: int | None = None,
+    *,
+    progress: Callable[[int, int], None] | None = None,
+) -> dict[str, Any]:
+    """Return a game as plain data for JSON, for the viewer (`viewer/viewer.js`).
+
+    Args:
+        record: the game, of D actions by n seats; it may be unfinished.
+        judgement: evaluation of the game.
+        seat: the viewing seat, which sees only its own observations; None sees all cards.
+        progress: called after each picture with the number of pictures so far and their total, D + 1.
+
+    Returns:
+        A dict with these keys:
+
+        - ``game``: its name.
+        - ``players``: n names.
+        - ``result``: null, or ``scores`` and ``places``.
+        - ``steps``: D times ``seat``, ``round``, ``turn`` from 0, ``said`` in words, and ``forced``, whether there was
+          no choice.
+        - ``scores``: D + 1 rows of n points, as if the game had ended there.
+        - ``elements``: texts.
+        - ``frames``: D + 1 lists of ``[at, gone, [elements]]``, the changes of the element numbers from the previous
+          picture. The joined texts are its SVG.
+        - ``judgement``: null, or the result of `Judgement.to_dict`.
+
+    Raises:
+        ValueError: if the game has no drawings, the seat does not exist, or a seat is to see an evaluation, which uses
+            every seat's observations.
+        RecordError: if an action is illegal, or the result differs from that of the record.
+    """
+    if seat is not None and not 0 <= seat < record.config.num_players:
+        raise UserError(f"seat: found {seat}, expected 0 to {record.config.num_players - 1}")
+    if seat is not None and judgement is not None:
+        raise UserError(f"judgement: found one for what seat {seat} sees, expected None: it says what others hold")
+    elements, frames = _cut(_counted(pictures(record, seat), len(record.decisions) + 1, progress))
+    result = {"scores": list(record.scores), "places": list(record.places or ())} if record.scores else None
+    return {
+        "game": record.spec.name,
+        "players": list(record.players),
+        "result": result,
+        "steps": list(_steps(record)),
+        "scores": [game.scores().tolist() for game, _ in positions(record)],
+        "elements": elements,
+        "frames": frames,
+        "judgement": None if judgement is None else judgement.to_dict(record),
+    }
+
+
+def pictures(record: Record, seat: int | None = None) -> Iterator[str]:
+    """Yield the SVG of the table before the first action and after each; arguments and errors as in `film`."""
+    spec, config = record.spec, record.config
+    if spec.to_dict is None or spec.render is None:
+        raise UserError(f"record: found a game of {spec.name}, which has no drawings")
+    render, last = spec.render(), None
+    for game, action in positions(record):
+        yield render.svg(spec.to_dict(game, seat), config.loaded, last_decision=last, viewer=seat)
+        last = None if action is None else spec.describe(action, config)
+
+
+def _counted(svgs: Iterable[str], count: int, progress: Callable[[int, int], None] | None) -> Iterator[str]:
+    for number, svg in enumerate(svgs, 1):
+        yield svg
+        if progress is not None:
+            progress(number, count)
+
+
+def _steps(record: Record) -> Iterator[dict[str, Any]]:
+    turn, before = -1, None
+    for game, action in positions(record):
+        if action is None:
+            return
+        mover = (game.round, game.seat)
+        turn, before = turn + (mover != before), mover
+        yield {
+            "seat": game.seat,
+            "round": game.round,
+            "turn": turn,
+            "said": _worded(game, action).said,
+            "forced": len(game.legal_actions()) == 1,
+        }
+
+
+def _worded(game: BoardGame, action: int) -> Touch:
+    """Return a legal action in words, or in its notation if the game provides no words."""
+    spec = game.spec
+    text = spec.describe(action, game.config)
+    touches = () if spec.touches is None else spec.touches(game, game.seat)
+    return next((touch for touch in touches if touch.id == action), Touch(action, "", text, text, text))
+
+
+Splice = tuple[int, int, list[int]]
+"""A replacement: index of the first element, number of removed elements, and numbers of the inserted elements."""
+
+
+def _cut(svgs: Iterable[str]) -> tuple[list[str], list[list[Splice]]]:
+    """Return the texts of all distinct elements, and for each picture its difference from the previous one."""
+    numbers: dict[str, int] = {}
+    frames, before = [], list[int]()
+    for svg in svgs:
+        # Every picture begins with an element, so there is no text before the first one.
+        now = [numbers.setdefault(f"<{text}", len(numbers)) for text in _BEGINS.split(svg)[1:]]
+        frames.append(_differences(before, now))
+        before = now
+    return list(numbers), frames
+
+
+def _differences(before: Sequence[int], now: Sequence[int]) -> list[Splice]:
+    """Return the replacements from the last index to the first, so that earlier indices stay valid."""
+    found = SequenceMatcher(None, before, now, autojunk=False).get_opcodes()
+    return [(start, end - start, list(now[i:j])) for kind, start, end, i, j in reversed(found) if kind != "equal"]

@@ -1,0 +1,270 @@
+"""A record as validated values, and as one line of JSON."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from helsinki_env.data import Entry, UserError, brief, parse_json, shown
+from helsinki_env.engine.game import BoardGame
+from helsinki_env.engine.spec import GameSpec, game_names, spec_named, spec_of
+
+#: The keys between the game's name and the result.
+_KEYS = ("config", "config_digest", "seed", "stream", "episode", "players", "decisions")
+
+
+class RecordError(UserError):
+    """Raised if a record is invalid. The message names the key, the value found, the value expected and the remedy.
+
+    For records from a file, it begins with the file's name and the line.
+    """
+
+
+@dataclass(frozen=True)
+class Record:
+    """A game as data; see the package for the keys.
+
+    Attributes:
+        config: configuration of any game.
+        seed: seed of the deal, 0 to 2^64 - 1.
+        players: a name for each seat.
+        decisions: ids of the action table.
+        scores: points of each seat, or None if the game is unfinished.
+        ranking: seats, best first, or None if the game is unfinished or has shared ranks.
+        stream: see `Game`.
+        episode: index of the game in the stream.
+        places: number of seats that did better than each, or None if the game is unfinished. Equivalent to the ranking
+            if there is one: either may be given, and the other follows.
+
+    Raises:
+        RecordError: if a value is invalid. Only `replay` checks whether the actions are legal.
+    """
+
+    config: Any
+    seed: int
+    players: tuple[str, ...]
+    decisions: tuple[int, ...]
+    scores: tuple[int, ...] | None = None
+    ranking: tuple[int, ...] | None = None
+    stream: int = 0
+    episode: int = 0
+    places: tuple[int, ...] | None = None
+
+    def __post_init__(self) -> None:
+        """Validate every value."""
+        try:
+            spec = self.spec
+        except ValueError as problem:
+            raise RecordError(str(problem)) from None
+        seats = self.config.num_players
+        for key in ("seed", "stream", "episode"):
+            object.__setattr__(self, key, self._entry(key).integer(0, 2**64 - 1))
+        names = self._entry("players").entries("names, one for each seat", length=seats)
+        object.__setattr__(self, "players", tuple(name.text("a name") for name in names))
+        object.__setattr__(self, "decisions", self._decisions())
+        if spec.shared_places and self.ranking is not None:
+            self._entry("ranking").fail(f"None: places of {spec.name} may be shared", "give places instead")
+        told = [key for key in ("ranking", "places") if getattr(self, key) is not None]
+        if (self.scores is None) != (not told):
+            self._entry(told[0] if told else _result_key(spec)).fail("null exactly if scores is null")
+        if self.scores is not None:
+            scores = self._entry("scores").entries("whole numbers", length=seats)
+            object.__setattr__(self, "scores", tuple(points.integer(0, 10_000) for points in scores))
+            if self.places is not None:
+                object.__setattr__(self, "places", self._places(spec))
+            if not spec.shared_places:
+                object.__setattr__(self, "ranking", self._ranking())
+
+    @property
+    def spec(self) -> GameSpec:
+        """The game of the record."""
+        return spec_of(self.config)
+
+    def _places(self, spec: GameSpec) -> tuple[int, ...]:
+        seats = self.config.num_players
+        entries = self._entry("places").entries("places, one for each seat", length=seats)
+        places = tuple(place.integer(0, seats - 1) for place in entries)
+        if any(place != sum(other < place for other in places) for place in places):
+            self._entry("places").fail("for each seat how many did better")
+        if not spec.shared_places and len(set(places)) != seats:
+            self._entry("places").fail(f"each of 0 to {seats - 1} once: places of {spec.name} are never shared")
+        return places
+
+    def _ranking(self) -> tuple[int, ...]:
+        """Return the seats in the order of their ranks, and store the ranks that follow from it."""
+        if self.ranking is None:
+            return tuple(ranked(self.places or ()))
+        seats = range(self.config.num_players)
+        entries = self._entry("ranking").entries("seats, best first", length=len(seats))
+        ranking = tuple(seat.integer(0, len(seats) - 1) for seat in entries)
+        if len(set(ranking)) != len(seats):
+            self._entry("ranking").fail(f"each of the seats 0 to {len(seats) - 1} once, best first")
+        places = tuple(ranking.index(seat) for seat in seats)
+        if self.places not in (None, places):
+            self._entry("places").fail(f"{list(places)}, the places of this ranking", "one of both is enough")
+        object.__setattr__(self, "places", places)
+        return ranking
+
+    def _entry(self, key: str) -> Entry:
+        return Entry(getattr(self, key), RecordError, key)
+
+    def _decisions(self) -> tuple[int, ...]:
+        most = self.spec.ids(self.config) - 1
+        decisions = self._entry("decisions")
+        found = decisions.value
+        if isinstance(found, list | tuple) and all(type(action) is int and 0 <= action <= most for action in found):
+            return tuple(found)  # the fast path
+        return tuple(action.integer(0, most) for action in decisions.entries("ids of the action table"))
+
+    @classmethod
+    def of(
+        cls,
+        game: BoardGame,
+        seed: int,
+        players: Sequence[str],
+        decisions: Iterable[int],
+        *,
+        stream: int = 0,
+        episode: int = 0,
+    ) -> Record:
+        """Return the record of a game from its seed and its actions.
+
+        Args:
+            game: the game in its current state; if it is over, the record includes its scores and ranks.
+            seed: seed of the deal, together with `stream` and `episode`.
+            players: a name for each seat.
+            decisions: all actions so far.
+            stream: see `Game`.
+            episode: index of the game in the stream.
+        """
+        return cls(
+            config=game.config,
+            seed=seed,
+            stream=stream,
+            episode=episode,
+            players=tuple(players),
+            decisions=tuple(int(action) for action in decisions),
+            scores=tuple(game.scores().tolist()) if game.done else None,
+            places=tuple(game.places().tolist()) if game.done else None,
+        )
+
+    @property
+    def finished(self) -> bool:
+        """Whether the game was played to its end."""
+        return self.scores is not None
+
+    def _repr_html_(self) -> str | None:
+        """Return the game viewer for a notebook; None, which shows text, for a game without drawings."""
+        from helsinki_env.records.page import frame, page  # it imports records
+
+        return None if self.spec.render is None else frame(page(self))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the record as plain data; see the package for the keys."""
+        spec = self.spec
+        key = _result_key(spec)
+        result = getattr(self, key)
+        data: dict[str, Any] = {
+            spec.name: spec.version,
+            "config": self.config.to_dict(),
+            "config_digest": _config_digest(self.config),
+            "seed": self.seed,
+            "stream": self.stream,
+            "episode": self.episode,
+            "players": list(self.players),
+            "decisions": list(self.decisions),
+            "scores": None if self.scores is None else list(self.scores),
+            key: None if result is None else list(result),
+        }
+        data["digest"] = _digest(data)
+        return data
+
+    def to_json(self) -> str:
+        """Return the record as one line of JSON, without a line end; `from_json` is the inverse."""
+        return json.dumps(self.to_dict(), separators=(",", ":"))
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any] | Entry) -> Record:
+        """Return the record that `to_dict` wrote.
+
+        Raises:
+            RecordError: if the data is invalid; names the key, the value found, the value expected and the remedy.
+        """
+        data = Entry.of(data, RecordError, "record").mapping()
+        spec = _game_of(data)
+        version = data[spec.name]
+        if type(version.value) is not int or version.value != spec.version:
+            remedy = "other versions play by other rules: replay it with the version it was played with"
+            version.fail(f"{spec.version}, the version of this environment", remedy)
+        keys = (spec.name, *_KEYS, "scores", _result_key(spec), "digest")
+        data.mapping(keys)
+        for key in keys:
+            if not data[key].given:
+                data[key].fail("this key", "write records with Record.to_json")
+        digest = _digest(data.value)
+        if data["digest"].value != digest:
+            remedy = "the record was changed or damaged; Record(...).to_json() writes a changed one anew"
+            data["digest"].fail(f"{digest}, the digest of the rest", remedy)
+        text = json.dumps({"config": data["config"].value})
+        config = _read_config(spec.name, text, str(data["config_digest"].value))
+        return cls(config, **{key: data.value[key] for key in keys[3:-1]})
+
+    @classmethod
+    def from_json(cls, line: str) -> Record:
+        """Return the record that `to_json` wrote.
+
+        Raises:
+            RecordError: as in `from_dict`, and if the text is not JSON.
+        """
+        try:
+            data = parse_json(line, RecordError, what="record")
+        except RecordError as problem:
+            raise RecordError(f"{problem} (was the file cut off? remove this line)") from None
+        return cls.from_dict(data)
+
+
+def _result_key(spec: GameSpec) -> str:
+    """Return the key for the result in a game's records: ``places`` if ranks may be shared."""
+    return "places" if spec.shared_places else "ranking"
+
+
+def ranked(places: Sequence[int]) -> list[int]:
+    """Return the seats in the order of their ranks."""
+    return sorted(range(len(places)), key=places.__getitem__)
+
+
+def _game_of(data: Entry) -> GameSpec:
+    """Return the game of a record, identified by the key that is its name."""
+    known = sorted(game_names())
+    named = [name for name in known if data[name].given]
+    if len(named) != 1:
+        found = f"the keys {', '.join(map(shown, named or data.value))}" if data.value else "no keys"
+        remedy = "a record is of one game" if named else "this is no record of a game"
+        data.fail(f"one that names the game: {' or '.join(known)}", remedy, brief(found))
+    return spec_named(named[0])
+
+
+def _digest(data: Mapping[str, Any]) -> str:
+    content = {key: value for key, value in data.items() if key != "digest"}
+    try:
+        text = json.dumps(content, sort_keys=True, separators=(",", ":"))
+    except (TypeError, ValueError, RecursionError):
+        Entry(data, RecordError, what="record").fail("what JSON can hold: text, numbers, lists and mappings")
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+_config_digest = lru_cache(maxsize=32)(lambda config: config.digest)
+
+
+@lru_cache(maxsize=32)
+def _read_config(game: str, text: str, digest: str) -> Any:
+    """Return a configuration of a game, cached because the records of a file have few distinct ones."""
+    config = spec_named(game).config.from_dict(parse_json(text, RecordError)["config"])
+    if config.digest != digest:
+        remedy = f"the component file {config.components!r} is not the one that was played with; bring that one back"
+        Entry(digest, RecordError, "config_digest").fail(f"{config.digest}, the digest of this configuration", remedy)
+    return config

@@ -1,0 +1,1 @@
+"""Helpers for files, processes and terminals. They know nothing of games."""

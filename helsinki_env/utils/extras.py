@@ -1,0 +1,94 @@
+"""Optional dependencies: the extras, and the error that names a missing extra.
+
+Modules import optional packages under `needs`:
+
+    with needs("train"):
+        import torch
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+__all__ = ["EXTRAS", "Extra", "MissingExtraError", "install_line", "needs"]
+
+
+class Extra(NamedTuple):
+    """What an extra provides, and its purpose; both as Markdown, for the tables of the documentation."""
+
+    brings: str
+    uses: str
+
+
+#: The extras of pyproject.toml. Each is sufficient for its purpose in an otherwise empty environment.
+EXTRAS = {
+    "train": Extra(
+        "PyTorch, safetensors, TensorBoard, Matplotlib", "`helsinki train`; players `net`, `net+search:N`, `plain:PATH`"
+    ),
+    "cuda": Extra("`train`, numba-cuda, NVIDIA's compilers", 'games in tensors on a graphics card: `device="cuda"`'),
+    "play": Extra("`train`, SciPy, FastAPI, pydantic, Uvicorn, websockets", "`helsinki play`: the game in a browser"),
+    "export": Extra("`train`, ONNX, ONNX Script, ONNX Runtime", "`helsinki export`"),
+    "onnx": Extra("ONNX Runtime", "players `net:MODEL.onnx`, `net+search:N:MODEL.onnx`, without PyTorch"),
+    "arena": Extra(
+        "PyArrow, SciPy, Matplotlib",
+        "`helsinki arena` as Parquet, `rate`, `ladder`, `balance`; with `train` also `evaluate`, `balance retrain`, "
+        "and whatever plays `net`",
+    ),
+    "ray": Extra("`arena`, Ray", "`--ray` of `helsinki arena` and `balance`; with `train` also of `evaluate`"),
+    "render": Extra("resvg, Pillow", 'pictures as pixels: `helsinki replay --png`, `render_mode="rgb_array"`'),
+    "tune": Extra("cma", "`python -m helsinki_env.training.tune_heuristic`"),
+    "sb3": Extra(
+        "`train`, Stable-Baselines3, sb3-contrib",
+        "`python -m helsinki_env.training.sb3`, `python -m helsinki_env.training.bench`",
+    ),
+    "notebooks": Extra("`export`, `arena`, JupyterLab", "the notebooks"),
+    "docs": Extra("MkDocs with Material, mkdocstrings", "this documentation as a site"),
+    "all": Extra("`export`, `play`, `ray`, `render`, `tune`, `sb3`", "every command"),
+    "dev": Extra("`all`, `notebooks`, `docs`, pytest, mypy, Ruff", "working on the project"),
+}
+
+#: The package's parent folder: a clone, or a folder of installed packages.
+_FOLDER = Path(__file__).resolve().parents[2]
+
+
+class MissingExtraError(ImportError):
+    """A missing package; the message names the extra that provides it, and how to install that here."""
+
+
+def install_line(extra: str) -> str:
+    """Return the command that installs an extra: in the current clone, or next to the installed wheel."""
+    if all((_FOLDER / name).is_file() for name in ("constraints.txt", "pyproject.toml")):
+        return f'pip install -c constraints.txt -e ".[{extra}]"'
+    return f'pip install "helsinki-env[{extra}]"'
+
+
+@contextmanager
+def needs(extra: str, *, program: bool = False) -> Iterator[None]:
+    """Name the missing extra if an import in the block finds no module.
+
+    Blocks may be nested: the outermost one names its extra, because it knows what the user asked for.
+
+    Args:
+        extra: a key of `EXTRAS`.
+        program: whether the module was started by ``python -m``, where no caller catches the error: it becomes one line
+            and exit status 2.
+
+    Raises:
+        MissingExtraError: if a module of another project is missing.
+        SystemExit: the same for a program.
+    """
+    try:
+        yield
+    except (ModuleNotFoundError, MissingExtraError) as problem:
+        module = (problem.name or "").partition(".")[0]
+        if module == "helsinki_env":
+            raise
+        text = f"the module {module} is missing, which the extra {extra!r} brings: {install_line(extra)}"
+        if not program:
+            raise MissingExtraError(text, name=module) from problem
+        print(text, file=sys.stderr)
+        raise SystemExit(2) from None

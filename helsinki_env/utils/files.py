@@ -1,0 +1,290 @@
+"""Atomic file writes (temporary file, flush to disk, rename), and lock files."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import re
+import stat
+import tempfile
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from itertools import chain, count, islice
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from helsinki_env.utils.locks import NoLocksError, say_unlocked, try_lock
+
+__all__ = [
+    "check_folder",
+    "check_no_link",
+    "check_writable",
+    "held",
+    "is_file",
+    "remove_leftovers",
+    "replaced_by",
+    "replacing",
+    "write_json",
+]
+
+_POSIX = os.name == "posix"
+#: Maximum length of a chain of symbolic links, as in the operating system.
+_MOST_LINKS = 40
+#: Disk errors: no space, quota exceeded, file too large, I/O error.
+_OF_DISKS = {errno.ENOSPC, errno.EFBIG, errno.EIO, *([errno.EDQUOT] if hasattr(errno, "EDQUOT") else [])}
+#: Pattern of temporary file names, which distinguishes them from files of other programs.
+_TEMPORARY = re.compile(r"\..+\.helsinki-env-\d+\.tmp", re.DOTALL)
+#: Number of concurrent writers of one file whose leftovers the next writer removes.
+_SIDE_BY_SIDE = 8
+
+
+@contextmanager
+def replacing(path: Path, *, follow: bool = False) -> Iterator[BinaryIO]:
+    """Open a file for writing that replaces `path` if the block ends without an error.
+
+    A process that is killed while writing leaves the former file unchanged. It may leave a temporary file, which the
+    next writer of the same file removes; see also `remove_leftovers`. A missing folder is created. A pipe, a device or
+    an open file of this process (/dev/stdout) is written to directly.
+
+    Args:
+        path: the file.
+        follow: treatment of a symbolic link. True: keep the link and replace its target, as users expect for a path
+            that they typed. False: replace the link itself, so that a link in a folder of another user cannot redirect
+            the write.
+
+    Raises:
+        OSError: if the file cannot be written; the error names the file even if the disk is full.
+    """
+    target = replaced_by(path, follow=follow)
+    if target is None:
+        number = _open_here(path)
+        opened = os.open(path, os.O_WRONLY) if number is None else os.dup(number)
+        with _naming(path), os.fdopen(opened, "wb") as file:
+            yield file
+        return
+    target.parent.mkdir(parents=True, exist_ok=True)
+    number, temporary = _temporary(target)
+    # Except on Windows, the file stays open, and therefore locked, until it has its final name.
+    with ExitStack() as stack:
+        if _POSIX:
+            stack.callback(os.close, number)
+        try:
+            with _naming(path), os.fdopen(number, "wb", closefd=not _POSIX) as file:
+                yield file
+                file.flush()
+                os.fsync(file.fileno())
+            # Temporary files are private; the new file gets the mode of the former file, or the default mode.
+            former = target.lstat().st_mode if target.exists() else 0
+            os.chmod(temporary, stat.S_IMODE(former) if stat.S_ISREG(former) else 0o666 & ~_mask())
+            os.replace(temporary, target)
+        except BaseException:
+            temporary.unlink(missing_ok=True)
+            raise
+    with suppress(OSError):  # not every system can open a folder
+        folder = os.open(target.parent, os.O_RDONLY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
+
+
+def _temporary(target: Path) -> tuple[int, Path]:
+    """Create a private temporary file next to a file, locked while it is open; return its descriptor and path.
+
+    Temporary files of killed writers of the same file are removed.
+    """
+    flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+    names = (f".{target.name}.helsinki-env-{number}.tmp" for number in count())
+    first = list(map(target.with_name, islice(names, _SIDE_BY_SIDE)))
+    for path in first:
+        _remove_abandoned(path)
+    for path in chain(first, map(target.with_name, names)):
+        try:
+            descriptor = os.open(path, flags, 0o600)
+        except FileExistsError:  # another writer is using it
+            continue
+        if _lock(descriptor) is not False and _stands_at(descriptor, path):
+            return descriptor, path
+        os.close(descriptor)  # another process removed it as abandoned
+    raise AssertionError
+
+
+def _remove_abandoned(path: Path) -> None:
+    """Remove a temporary file if its writer has ended; leave any other kind of file."""
+    try:
+        descriptor = os.open(path, os.O_RDWR | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
+    except OSError:  # there is no file, or it is not one of our temporary files
+        return
+    try:
+        if stat.S_ISREG(os.fstat(descriptor).st_mode) and _lock(descriptor) and _stands_at(descriptor, path):
+            path.unlink(missing_ok=True)
+    finally:
+        os.close(descriptor)
+
+
+def _lock(descriptor: int) -> bool | None:
+    """Lock a file; return whether the lock was free, or None if locks are not supported."""
+    try:
+        return try_lock(descriptor)
+    except OSError:
+        return None
+
+
+def _stands_at(descriptor: int, path: Path) -> bool:
+    """Return whether an open file is the one at a path."""
+    try:
+        return os.path.samestat(os.fstat(descriptor), path.lstat())
+    except FileNotFoundError:
+        return False
+
+
+@contextmanager
+def _naming(path: Path) -> Iterator[None]:
+    """Add the file name to disk errors: a failed write does not include it."""
+    try:
+        yield
+    except OSError as problem:
+        if problem.filename is None and problem.errno in _OF_DISKS:
+            raise OSError(problem.errno, problem.strerror, str(path)) from problem
+        raise
+
+
+def replaced_by(path: Path, *, follow: bool = False) -> Path | None:
+    """Return the file that `replacing` replaces, whether or not it exists.
+
+    Return None for paths that are not replaced: anything but a regular file, and files that this process has open, by
+    a name such as /dev/stdout.
+
+    Args:
+        path: the file.
+        follow: whether a symbolic link means its target, or the link itself.
+
+    Raises:
+        OSError: if the path is a folder, or links form a cycle.
+    """
+    if not follow and path.is_symlink() and _open_here(path) is None:
+        return Path(os.path.realpath(path.parent)) / path.name
+    try:
+        mode = path.stat().st_mode
+    except FileNotFoundError:
+        return Path(os.path.realpath(path))
+    if stat.S_ISDIR(mode):
+        raise IsADirectoryError(errno.EISDIR, "it is a folder", str(path))
+    return Path(os.path.realpath(path)) if stat.S_ISREG(mode) and _open_here(path) is None else None
+
+
+def _open_here(path: Path) -> int | None:
+    """Return the descriptor of an open file of this process that links such as /dev/stdout lead to, or None."""
+    for _ in range(_MOST_LINKS):
+        if not path.is_symlink():
+            break
+        folder = Path(os.path.realpath(path.parent))
+        if folder == Path(f"/proc/{os.getpid()}/fd"):
+            return int(path.name)
+        path = folder / os.readlink(path)
+    return None
+
+
+def _mask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+def check_no_link(folder: Path) -> None:
+    """Check that a folder inside a run folder is not a symbolic link, so that writes stay inside the run folder.
+
+    Raises:
+        OSError: if it is a link.
+    """
+    if folder.is_symlink():
+        raise OSError(errno.ELOOP, "it is a symbolic link, expected a folder inside its run (remove it)", str(folder))
+
+
+def check_writable(path: Path) -> None:
+    """Check, before any work, that a file can be written (see `replacing`); nothing is changed.
+
+    Raises:
+        OSError: if it cannot be written.
+    """
+    target = replaced_by(path, follow=True)
+    if target is None:
+        if not os.access(path, os.W_OK):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
+        return
+    check_folder(target.parent)
+
+
+def check_folder(path: Path) -> None:
+    """Check, before any work, that files can be created in a folder, which may not exist yet; nothing is changed.
+
+    Raises:
+        OSError: if they cannot be created.
+    """
+    while not path.exists() and path != path.parent:
+        path = path.parent
+    if not path.is_dir():
+        raise NotADirectoryError(errno.ENOTDIR, "it is no folder", str(path))
+    with tempfile.TemporaryFile(dir=path):  # os.access is wrong for privileged users
+        pass
+
+
+def is_file(path: str | Path) -> bool:
+    """Return whether a file exists; unlike `Path.is_file` this accepts any name, including invalid ones."""
+    return os.path.isfile(path)
+
+
+def remove_leftovers(folder: Path) -> None:
+    """Remove temporary files that killed writers left in a folder; see `replacing`.
+
+    Files of other programs and of active writers stay.
+    """
+    for path in folder.glob(".*.tmp"):
+        if _TEMPORARY.fullmatch(path.name):
+            _remove_abandoned(path)
+
+
+def write_json(path: Path, content: Any, *, follow: bool = False) -> None:
+    """Write data to a file as JSON; see `replacing`."""
+    with replacing(path, follow=follow) as file:
+        file.write(json.dumps(content, indent=1).encode() + b"\n")
+
+
+@contextmanager
+def held(path: Path, busy: Exception) -> Iterator[None]:
+    """Hold a lock file during the block; the system releases the lock however the process ends.
+
+    The file is removed at the end of the block. If the file system does not support locks, print a notice and continue
+    without a lock.
+
+    Raises:
+        busy: if another process holds the lock.
+        OSError: if the file cannot be created.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with ExitStack() as stack:
+        if _POSIX:  # on Windows, an open file cannot be removed
+            stack.enter_context(_locked(path, busy))
+            stack.callback(path.unlink, missing_ok=True)
+        yield
+
+
+def _locked(path: Path, busy: Exception) -> BinaryIO:
+    """Return a locked lock file, which is still the one at the path and not one that was just removed."""
+    while True:
+        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0)
+        file = os.fdopen(os.open(path, flags, 0o666), "ab")
+        try:
+            if not try_lock(file.fileno()):
+                raise busy
+            with suppress(FileNotFoundError):
+                if os.path.samestat(os.fstat(file.fileno()), path.stat()):
+                    return file
+        except NoLocksError:
+            say_unlocked(path.parent)
+            return file
+        except BaseException:
+            file.close()
+            raise
+        file.close()

@@ -1,0 +1,44 @@
+"""Locate the project's YAML files and resolve their names.
+
+All kinds of configuration share this module, so that they use the same folders and error messages.
+"""
+
+from pathlib import Path
+
+from helsinki_env.data import one_of, shown
+from helsinki_env.utils.files import is_file
+
+__all__ = ["configs_folder", "find_yaml", "list_yaml"]
+
+
+def configs_folder() -> Path:
+    """Return the folder of the bundled configurations: that of the installed wheel, else of the repository."""
+    package = Path(__file__).resolve().parents[1]
+    inside = package / "configs"
+    return inside if inside.is_dir() else package.parent / "configs"
+
+
+def list_yaml(kind: str) -> list[str]:
+    """Return the names (no suffix, sorted) of the bundled files of one kind, such as ``"components"``."""
+    return sorted(path.stem for path in (configs_folder() / kind).glob("*.yaml"))
+
+
+def find_yaml(name_or_path: str | Path, kind: str, error: type[ValueError]) -> Path:
+    """Return the path of a YAML file.
+
+    Args:
+        name_or_path: a bare name means ``configs/<kind>/<name>.yaml``; a ``Path``, or text that ends in ``.yaml`` or
+            ``.yml`` or contains a slash, is a path.
+        kind: subfolder of the bundled files.
+        error: exception class to raise.
+
+    Raises:
+        error: if the file does not exist; lists the bundled ones.
+    """
+    text = str(name_or_path)
+    is_path = isinstance(name_or_path, Path) or text.endswith((".yaml", ".yml")) or "/" in text or "\\" in text
+    path = Path(text) if is_path else configs_folder() / kind / f"{text}.yaml"
+    if is_file(path):
+        return path
+    expected = f"the path of a .yaml file or {one_of(list_yaml(kind), text)}"
+    raise error(f"{kind}: found {shown(text)}, which is no file; expected {expected}")

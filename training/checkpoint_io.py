@@ -1,0 +1,176 @@
+"""Save and load the state of a training run: arrays and a description, without executable content.
+
+The state is a safetensors file. It is written under a temporary name and renamed, so an interrupted write leaves the
+previous file intact.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from helsinki_env.agents.net.description import arrays_digest
+from helsinki_env.data import Entry, UserError, parse_json, shown
+from helsinki_env.utils.extras import needs
+from helsinki_env.utils.files import replacing
+
+with needs("train"):
+    import torch
+    from safetensors import SafetensorError, safe_open
+    from safetensors.numpy import save
+    from torch import nn
+
+__all__ = ["Standing", "StateError", "check_curve", "differences", "load_module", "load_optimiser", "module_arrays",
+           "optimiser_arrays", "read", "taken", "write"]  # fmt: skip
+
+Arrays = dict[str, npt.NDArray[Any]]
+
+_REMEDY = "begin anew in another folder (--out)"
+
+
+class StateError(UserError):
+    """A saved state that cannot be used; the message names the file and the reason."""
+
+
+def write(path: Path, arrays: Mapping[str, npt.NDArray[Any]], description: Mapping[str, Any]) -> None:
+    """Write arrays (structured ones as bytes) and a description to a file; see `replacing`."""
+    plain = {
+        name: np.require(array.view(np.uint8) if array.dtype.names else array, requirements="C")
+        for name, array in arrays.items()
+    }
+    data = save(plain, {"run": json.dumps({**description, "digest": arrays_digest(plain)})})
+    with replacing(path) as file:
+        file.write(data)
+
+
+def read(path: Path) -> tuple[Arrays, Entry]:
+    """Read a file of `write`; structured arrays are returned as bytes.
+
+    Raises:
+        StateError: if the file is missing, damaged, modified or not a saved state.
+    """
+    try:
+        with safe_open(path, framework="np") as file:
+            text = (file.metadata() or {}).get("run", "")
+            arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118  # no mapping
+        description = parse_json(text, StateError, what="its description").mapping()
+        if description["digest"].given and description["digest"].value != arrays_digest(arrays):
+            description["digest"].fail("the digest of the arrays: they were changed or damaged")
+    except (SafetensorError, OSError, ValueError) as problem:
+        raise StateError(f"{path}: not the state of a training run ({problem}); {_REMEDY}") from None
+    description.value = {key: value for key, value in description.value.items() if key != "digest"}
+    return arrays, description
+
+
+def taken(arrays: Mapping[str, npt.NDArray[Any]], name: str, like: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Return an array of a state with the dtype and shape of `like`; files store structured arrays as bytes.
+
+    Raises:
+        StateError: if the array is missing or has a different dtype or size.
+    """
+    found = arrays.get(name)
+    kept = np.dtype(np.uint8) if like.dtype.names else like.dtype
+    if found is None or found.dtype not in (kept, like.dtype) or found.nbytes != like.nbytes:
+        shown = "nothing" if found is None else f"{found.dtype} of shape {found.shape}"
+        raise StateError(f"{name}: found {shown}, expected {like.nbytes:,} bytes of {kept} for shape {like.shape}")
+    if like.dtype == np.bool_ and (found.view(np.uint8) > 1).any():
+        raise StateError(f"{name}: found bytes that are neither 0 nor 1, expected truth values")
+    return found.view(like.dtype).reshape(like.shape)
+
+
+def check_curve(curve: Entry) -> list[dict[str, Any]]:
+    """Validate and return the evaluation curve that `helsinki_env.training.run` writes.
+
+    Raises:
+        ValueError: if the curve is invalid; the subclass is the entry's own error class.
+    """
+    for entry in curve.entries("measurements"):
+        for count in ("positions", "decisions"):
+            entry[count].integer(0)
+        for found in entry["standings"].entries("standings", least=1):
+            found["players"].integer(2, 4)
+            found["opponent"].text("a player")
+            found["games"].integer(1)
+            for share in ("share", "low", "high"):
+                found[share].number(0, 1)
+    measured: list[dict[str, Any]] = curve.value
+    return measured
+
+
+@dataclass
+class Standing:
+    """Progress and evaluation results of a run, as saved in its state."""
+
+    part: str = "warm"
+    measured: int = 0
+    best_at: int = 0
+    past: list[tuple[str, int]] = field(default_factory=list)
+    curve: list[dict[str, Any]] = field(default_factory=list)
+    seconds: float = 0.0
+
+    def __post_init__(self) -> None:
+        """Check every value."""
+        data = Entry(vars(self), UserError)
+        data["part"].choice(("warm", "ppo"))
+        data["seconds"].number(0)
+        count = len(check_curve(data["curve"]))
+        data["measured"].integer(count, count)
+        data["best_at"].integer(0, max(0, count - 1))
+        past = [one.entries("file and rollout", length=2) for one in data["past"].entries("past selves")]
+        self.past = [
+            (name.choice([f"{i:04d}.safetensors" for i in range(count)]), since.integer(0)) for name, since in past
+        ]
+
+
+def module_arrays(name: str, module: nn.Module) -> Arrays:
+    """Return copies of a module's weights as arrays, by name."""
+    return {f"{name}.{key}": value.detach().cpu().numpy().copy() for key, value in module.state_dict().items()}
+
+
+def load_module(name: str, module: nn.Module, arrays: Mapping[str, npt.NDArray[Any]]) -> None:
+    """Load a module's weights; raise StateError if they do not match."""
+    own = module.state_dict()
+    found = {key: taken(arrays, f"{name}.{key}", value.cpu().numpy()) for key, value in own.items()}
+    module.load_state_dict({key: torch.from_numpy(array.copy()) for key, array in found.items()})
+
+
+def optimiser_arrays(name: str, optimiser: torch.optim.Optimizer) -> Arrays:
+    """Return the state of an optimizer as arrays, by parameter number."""
+    state = optimiser.state_dict()["state"]
+    return {
+        f"{name}.{number}.{key}": torch.as_tensor(value).cpu().numpy().copy()
+        for number, remembered in state.items()
+        for key, value in remembered.items()
+    }
+
+
+def load_optimiser(name: str, optimiser: torch.optim.Optimizer, arrays: Mapping[str, npt.NDArray[Any]]) -> None:
+    """Load the state of an optimizer; raise StateError if it does not match."""
+    weights = [parameter for group in optimiser.param_groups for parameter in group["params"]]
+    remembered: dict[int, dict[str, torch.Tensor]] = {}
+    for key in arrays:
+        if not key.startswith(f"{name}."):
+            continue
+        number, _, item = key.removeprefix(f"{name}.").partition(".")
+        if not number.isdecimal() or int(number) >= len(weights) or item not in ("step", "exp_avg", "exp_avg_sq"):
+            raise StateError(f"{key}: found what no optimiser of this run remembers")
+        like = np.zeros((), np.float32) if item == "step" else weights[int(number)].detach().cpu().numpy()
+        remembered.setdefault(int(number), {})[item] = torch.from_numpy(taken(arrays, key, like).copy())
+    # Weights without any update have no state: supervised pretraining leaves some weights unchanged.
+    if any(len(items) != 3 for items in remembered.values()):
+        raise StateError(f"{name}: found a part of what it remembers, expected all of it")
+    optimiser.load_state_dict({"state": remembered, "param_groups": optimiser.state_dict()["param_groups"]})
+
+
+def differences(begun: Any, now: Any, key: str) -> list[str]:
+    """Describe the differences between the initial and the current settings of a run; `key` names the setting."""
+    if isinstance(begun, dict) and isinstance(now, dict):
+        keys = [*now, *(name for name in begun if name not in now)]
+        return [text for name in keys for text in differences(begun.get(name), now.get(name), f"{key}.{name}")]
+    return [] if begun == now else [f"{key} {shown(begun)}, found {shown(now)} now"]

@@ -1,0 +1,81 @@
+"""Processes that train together, one for each card, as ``torchrun`` starts them.
+
+Every process has its part of the games; what is learnt from all of them together is the same in every process.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from helsinki_env.utils.extras import needs
+
+with needs("train"):
+    import torch
+    from torch import Tensor, distributed
+    from torch.nn.parallel import DistributedDataParallel
+
+__all__ = ["Group"]
+
+
+class Group:
+    """The processes of a run.
+
+    Args:
+        rank: which of them this one is.
+        size: how many there are.
+    """
+
+    def __init__(self, rank: int = 0, size: int = 1) -> None:
+        self.rank, self.size = rank, size
+
+    @classmethod
+    def started(cls, device: str) -> Group:
+        """Join the processes that ``torchrun`` started; without it this process is alone.
+
+        Args:
+            device: "cpu" or "cuda", where each process takes a card of its own.
+        """
+        size = int(os.environ.get("WORLD_SIZE", "1"))
+        if size == 1:
+            return cls()
+        if device == "cuda":
+            torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))
+        distributed.init_process_group("nccl" if device == "cuda" else "gloo")
+        return cls(distributed.get_rank(), distributed.get_world_size())
+
+    def leave(self) -> None:
+        """Let the others go."""
+        if self.size > 1:
+            distributed.destroy_process_group()
+
+    @property
+    def first(self) -> bool:
+        """Whether this process writes files and tells people."""
+        return self.rank == 0
+
+    def total(self, values: Tensor) -> Tensor:
+        """Return the sum over all processes, in the same tensor."""
+        if self.size > 1:
+            distributed.all_reduce(values)
+        return values
+
+    def joined(self, rows: Tensor) -> Tensor:
+        """Return the rows of all processes, one after the other."""
+        if self.size == 1:
+            return rows
+        parts = [torch.empty_like(rows) for _ in range(self.size)]
+        distributed.all_gather(parts, rows.contiguous())
+        return torch.cat(parts)
+
+    def told(self, value: Any) -> Any:
+        """Return what the first process has."""
+        if self.size == 1:
+            return value
+        values = [value]
+        distributed.broadcast_object_list(values)
+        return values[0]
+
+    def learner(self, network: torch.nn.Module) -> torch.nn.Module:
+        """Return a network whose gradients are the means of those of all processes."""
+        return DistributedDataParallel(network, broadcast_buffers=False) if self.size > 1 else network

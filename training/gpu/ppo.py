@@ -1,0 +1,218 @@
+"""Proximal policy optimisation as in `helsinki_env.training.ppo`, with games, network and what is learnt on one device.
+
+Games do not wait for the network here, nor the network for games: both are the device's own work, so that playing and
+learning take turns. A minibatch holds as many steps of every game, so that processes that share the games have equal
+parts of it.
+"""
+
+from __future__ import annotations
+
+import copy
+import math
+import time
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from helsinki_env.agents.mlp.network import PlainNetwork
+from helsinki_env.engine.contract import SEATS
+from helsinki_env.training.checkpoint_io import load_module, load_optimiser, module_arrays, optimiser_arrays
+from helsinki_env.training.gpu.cuda_graph import Captured
+from helsinki_env.training.gpu.gae import advantages
+from helsinki_env.training.gpu.noise import keys, shuffled, whole_word
+from helsinki_env.training.gpu.rollout import CardStage, Kept
+from helsinki_env.training.gpu.seat_order import from_viewer, own_component
+from helsinki_env.training.ppo import PPOConfig
+from helsinki_env.training.progress import Progress
+from helsinki_env.training.value_loss import value_errors
+from helsinki_env.utils.extras import needs
+
+with needs("train"):
+    import torch
+    from torch import Tensor, nn
+
+__all__ = ["CardPPO"]
+
+_LOSSES = ("entropy", "win_loss", "score_loss", "kl", "clipped")
+#: What is drawn for the order of minibatches is drawn from another stream than decisions.
+_ORDER = 1 << 40
+
+
+class CardPPO:
+    """Plays and learns.
+
+    Args:
+        network: what learns, on its device.
+        stage: where it plays.
+        config: how; `batch` counts steps of games.
+        seed: of minibatches.
+        opponent: says who has the other seats in the rollout of that number.
+        fast: compute in bfloat16.
+    """
+
+    def __init__(
+        self,
+        network: PlainNetwork,
+        stage: CardStage,
+        config: PPOConfig,
+        seed: int,
+        opponent: Callable[[int], PlainNetwork],
+        fast: bool,
+    ) -> None:
+        self.network, self.stage, self.config, self.seed, self.fast = network, stage, config, seed, fast
+        self.opponent = opponent
+        device, on_card = stage.device, stage.device.type == "cuda"
+        rate = (
+            torch.tensor(config.learning_rate, dtype=torch.float32, device=device) if on_card else config.learning_rate
+        )
+        self.optimiser = torch.optim.Adam(network.parameters(), rate, eps=1e-5, fused=True, capturable=on_card)
+        self.rival = copy.deepcopy(network)
+        self.updates, self.decisions, self.games = 0, 0, 0
+        self._learner = stage.group.learner(network)
+        cells = stage.steps * config.games
+        #: Minibatches of a pass: all of the same size.
+        self.parts = next(
+            n for n in range(min(stage.steps, max(1, cells // config.batch)), 0, -1) if stage.steps % n == 0
+        )
+        room = stage.steps // self.parts * stage.games
+        self._rows = torch.zeros(room, dtype=torch.int64, device=device)
+        self._fade = torch.ones((), dtype=torch.float32, device=device)
+        self._losses = torch.zeros(len(_LOSSES), dtype=torch.float32, device=device)
+        targets = stage.steps * stage.games
+        self._advantage = torch.zeros(targets, dtype=torch.float32, device=device)
+        self._wins, self._scores = torch.zeros((2, targets, SEATS), dtype=torch.float32, device=device)
+        # What several processes tell each other in the middle of it is not recorded.
+        alone = stage.group.size == 1
+        self._descend = Captured(self._learn_from, device if alone else torch.device("cpu"))
+
+    @property
+    def done(self) -> float:
+        """Part that lies behind, 0 to 1."""
+        return min(1.0, self.decisions / self.config.decisions) if self.config.decisions else 1.0
+
+    def begin(self) -> None:
+        """Nothing is to be prepared."""
+
+    def update(self) -> Progress:
+        """Play a rollout and learn from it."""
+        began = time.perf_counter()
+        self.updates += 1
+        if self.config.apart:
+            self.rival.load_state_dict(self.opponent(self.updates).state_dict())
+        kept = self.stage.play(self.network, self.rival, self.updates, self.fast)
+        counted = torch.cat([kept.learnt.sum().double()[None], self.stage.counted])
+        decisions, games, points = self.stage.group.total(counted).tolist()  # waits for the device
+        played = time.perf_counter()
+        losses = self._learn(kept)
+        self.decisions += int(decisions)
+        self.games += int(games)
+        return Progress(
+            part="self-play",
+            done=self.done,
+            decisions=self.decisions,
+            games=self.games,
+            points=points / games if games else float("nan"),
+            losses=losses,
+            seconds={"playing": played - began, "learning": time.perf_counter() - played},
+        )
+
+    def _learn(self, kept: Kept) -> dict[str, float]:
+        c = self.config
+        fade = c.last + (1 - c.last) * 0.5 * (1 + math.cos(math.pi * self.done))
+        self._fade.fill_(fade)
+        for group in self.optimiser.param_groups:
+            if isinstance(group["lr"], Tensor):
+                group["lr"].fill_(c.learning_rate * fade)
+            else:
+                group["lr"] = c.learning_rate * fade
+        self._write_targets(kept)
+        self._losses.zero_()
+        games = torch.arange(self.stage.games, device=self.stage.device)
+        numbers = torch.from_numpy(self.stage.numbers.astype(np.int32)).to(self.stage.device)
+        for epoch in range(c.epochs):
+            word = torch.tensor(whole_word(self.seed + _ORDER, self.updates, epoch), dtype=torch.int32)
+            order = shuffled(keys(word.to(self.stage.device), numbers), self.stage.steps)
+            for steps in (order * self.stage.games + games).chunk(self.parts):
+                self._rows.copy_(steps.flatten())
+                self._descend()
+        found = self.stage.group.total(self._losses) / (c.epochs * self.parts)
+        return dict(zip(_LOSSES, found.tolist(), strict=True))
+
+    @torch.no_grad()
+    def _write_targets(self, kept: Kept) -> None:
+        """Work out what the learner should have expected, and how much better than that its decisions were."""
+        c = self.config
+        gained = advantages(
+            kept.learnt, kept.seat, kept.ended, kept.outcome, kept.expected, kept.last, SEATS, c.discount, c.decay
+        )
+        returns = kept.expected + gained
+        halves = returns[..., :SEATS], returns[..., SEATS:]
+        wins, scores = (from_viewer(half, kept.seat, kept.players) for half in halves)
+        wins = wins.clamp(0.0, 1.0)
+        self._wins.copy_((wins / wins.sum(-1, keepdim=True).clamp_min(1e-6)).flatten(0, 1))
+        self._scores.copy_(scores.flatten(0, 1))
+        worth, mine = own_component(gained, kept.seat, kept.players, c.margin).double(), kept.learnt.double()
+        count, total, squares = self.stage.group.total(
+            torch.stack([mine.sum(), (worth * mine).sum(), (worth.square() * mine).sum()])
+        )
+        mean = total / count.clamp_min(1)
+        deviation = (squares / count.clamp_min(1) - mean.square()).clamp_min(0).sqrt()
+        self._advantage.copy_(((worth - mean) / (deviation + 1e-8)).flatten())
+
+    def _learn_from(self) -> None:
+        """Take one step down from the minibatch of `_rows`."""
+        c, kept, rows = self.config, self.stage.kept, self._rows
+
+        def taken(values: Tensor) -> Tensor:
+            return values.flatten(0, 1).index_select(0, rows)
+
+        mine = taken(kept.learnt).float()
+        # Processes average their gradients, and each has its part of the decisions.
+        count = self.stage.group.total(mine.sum()).clamp_min(1)
+        share = mine * (self.stage.group.size / count)
+        with torch.autocast(self.stage.device.type, torch.bfloat16, enabled=self.fast, cache_enabled=False):
+            said = self._learner(taken(kept.observation), self.stage.most_players)
+        log_probs = said.log_probs(taken(kept.mask))
+        new = log_probs.gather(1, taken(kept.action)[:, None])[:, 0]
+        old, advantage = taken(kept.log_prob), self._advantage.index_select(0, rows)
+        ratio = (new - old).exp()
+        gain = (torch.min(ratio * advantage, ratio.clamp(1 - c.clip, 1 + c.clip) * advantage) * share).sum()
+        entropy = -((log_probs.exp() * log_probs).sum(1) * share).sum()
+        wins, scores = self._wins.index_select(0, rows), self._scores.index_select(0, rows)
+        win_loss, score_loss = ((error * share).sum() for error in value_errors(said, wins, scores))
+        loss = -gain - c.entropy * self._fade * entropy + c.value * (win_loss + c.scores * score_loss)
+        self.optimiser.zero_grad(set_to_none=True)
+        loss.backward()
+        nn.utils.clip_grad_norm_(self.network.parameters(), c.max_grad_norm)
+        self.optimiser.step()
+        with torch.no_grad():
+            kl = ((ratio - 1 - (new - old)) * share).sum()
+            clipped = (((ratio - 1).abs() > c.clip).float() * share).sum()
+            told = torch.stack([entropy, win_loss, score_loss, kl, clipped])
+            self._losses += told.detach() / self.stage.group.size
+
+    def state(self) -> dict[str, npt.NDArray[Any]]:
+        """Return everything that the next update depends on, but for `counts`; every process must call it."""
+        arrays = module_arrays("network", self.network) | optimiser_arrays("optimiser", self.optimiser)
+        return arrays | {f"stage.{name}": array for name, array in self.stage.state().items()}
+
+    def restore(self, arrays: Mapping[str, npt.NDArray[Any]]) -> None:
+        """Go on from what `state` returned, with `counts` set, before the first update."""
+        load_module("network", self.network, arrays)
+        load_optimiser("optimiser", self.optimiser, arrays)
+        stage = {name.removeprefix("stage."): array for name, array in arrays.items() if name.startswith("stage.")}
+        self.stage.restore(stage)
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """How far it is."""
+        return {"updates": self.updates, "decisions": self.decisions, "games": self.games}
+
+    @counts.setter
+    def counts(self, counts: Mapping[str, int]) -> None:
+        self.updates, self.decisions, self.games = counts["updates"], counts["decisions"], counts["games"]
+
+    def close(self) -> None:
+        """Nothing goes on in the background."""

@@ -1,0 +1,70 @@
+"""The curve of a run as a figure: how strong the learner was each time it was measured."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from helsinki_env.data import brief, read_json
+from helsinki_env.evaluation.figure_style import LINES, MARKERS, drawing, svg
+from helsinki_env.training.checkpoint_io import check_curve
+from helsinki_env.training.run import RunError
+from helsinki_env.utils.files import is_file
+
+__all__ = ["draw_curve"]
+
+
+def draw_curve(folder: str | Path) -> str:
+    """Return the share of games won against each opponent over training as SVG, one panel for each player count.
+
+    Args:
+        folder: of a training run, finished or not. Intervals are 95 % intervals; the dashed line is a fair share.
+
+    Raises:
+        RunError: if the run has not been measured yet, or `curve.json` is damaged.
+        MissingExtraError: if Matplotlib is not installed.
+    """
+    path = Path(folder) / "curve.json"
+    curve = check_curve(read_json(path, RunError)) if is_file(path) else []
+    if not curve:
+        raise RunError(f"{brief(folder)}: found no {path.name} with measurements; the first one follows the warm start")
+    counts = list(dict.fromkeys(found["players"] for found in curve[-1]["standings"]))
+    with drawing(1, len(counts), 1.2 + 4.4 * len(counts), 3.2, share_y=True) as (figure, axes):
+        for axis, count in zip(axes[0], counts, strict=True):
+            _panel(axis, curve, count)
+        axes[0, 0].set_ylabel("games won in %, with 95 % interval")
+        return svg(figure).decode()
+
+
+def _panel(axis: Any, curve: list[dict[str, Any]], count: int) -> None:
+    """Draw what was measured with so many players."""
+    names = [found["opponent"] for found in curve[-1]["standings"] if found["players"] == count]
+    for number, name in enumerate(names):
+        entries = [
+            (entry["decisions"], found)
+            for entry in curve
+            for found in entry["standings"]
+            if (found["players"], found["opponent"]) == (count, name)
+        ]
+        share = [100 * found["share"] for _, found in entries]
+        axis.errorbar(
+            [decisions for decisions, _ in entries],
+            share,
+            yerr=[
+                [mean - 100 * found["low"] for mean, (_, found) in zip(share, entries, strict=True)],
+                [100 * found["high"] - mean for mean, (_, found) in zip(share, entries, strict=True)],
+            ],
+            color=LINES[number % len(LINES)],
+            marker=MARKERS[number % len(MARKERS)],
+            markersize=5,
+            linewidth=1.2,
+            capsize=2.5,
+            label=f"against {name}, {entries[-1][1]['games']:,} games",
+        )
+    axis.axhline(100 / count, color="#999999", linewidth=0.8, linestyle="--", zorder=0)
+    axis.set_ylim(0, 103)
+    axis.grid(axis="y", color="#dddddd", linewidth=0.6)
+    axis.set_axisbelow(True)
+    axis.set_title(f"{count} players", loc="left")
+    axis.set_xlabel("decisions of its own learnt from (0: after the warm start)")
+    axis.legend(frameon=False, loc="lower right")

@@ -1,0 +1,76 @@
+"""Matchups of a training run and the number of games of each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from helsinki_env.data import Entry, UserError, shown
+from helsinki_env.engine.spec import spec_of
+from helsinki_env.training.checks import player_counts
+
+__all__ = ["TableConfig", "divide"]
+
+
+@dataclass(frozen=True)
+class TableConfig:
+    """A matchup: settings that are sampled for every game.
+
+    Args:
+        share: fraction of the games.
+        players: player counts to sample from.
+        covered: number of board actions disabled for all, (low, high).
+        denied: number of board actions disabled for each seat, (low, high).
+        dry_roads: values to sample for playing with the expansion.
+    """
+
+    share: float = 1.0
+    players: tuple[int, ...] = (2,)
+    covered: tuple[int, int] = (0, 0)
+    denied: tuple[int, int] = (0, 0)
+    dry_roads: tuple[bool, ...] = (False,)
+
+    def __post_init__(self) -> None:
+        """Check every value."""
+        Entry(self.share, UserError, "share").number(0, inside=True)
+        for name, times in (("players", 1), ("covered", 2), ("denied", 2), ("dry_roads", 1)):
+            value = getattr(self, name)
+            object.__setattr__(self, name, tuple(value) if isinstance(value, list | tuple) else (value,) * times)
+        player_counts(self.players)
+
+    def episodes(self, game: Any) -> Any:
+        """Return the settings to sample at each deal; board actions that `game` covers stay covered.
+
+        Raises:
+            ValueError: for values that cannot be sampled or that the game does not support.
+        """
+        always = getattr(game, "covered", ())
+        if always and any(self.covered):
+            raise UserError(
+                f"covered: found {shown(list(self.covered))}, expected none: the same actions are covered at all tables"
+            )
+        spec, drawn = spec_of(game), {"covered": self.covered, "denied": self.denied, "dry_roads": self.dry_roads}
+        for name, value in drawn.items():
+            if name not in spec.setup and any(value):
+                raise UserError(
+                    f"{name}: found {shown(list(value))}, but there is no such thing in the game {spec.name}"
+                )
+        if always:
+            del drawn["covered"]
+        try:
+            return spec.episodes(
+                num_players=self.players, **{name: value for name, value in drawn.items() if name in spec.setup}
+            )
+        except ValueError as problem:
+            raise UserError(str(problem).removeprefix("num_")) from None
+
+
+def divide(tables: Sequence[TableConfig], games: int) -> list[tuple[TableConfig, int]]:
+    """Divide games among matchups by share; omit matchups without games."""
+    shares = np.cumsum([table.share for table in tables])
+    ends = np.rint(games * shares / shares[-1]).astype(np.int64)
+    sizes = np.diff([0, *ends]).tolist()
+    return [(table, size) for table, size in zip(tables, sizes, strict=True) if size > 0]

@@ -1,0 +1,62 @@
+"""TensorBoard logging of a training run, if TensorBoard is installed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from helsinki_env.training.progress import Progress
+
+__all__ = ["Board"]
+
+
+class Board:
+    """Writer of TensorBoard events; it does nothing without TensorBoard.
+
+    Args:
+        folder: log folder.
+        begin: number of completed updates; later events of an interrupted run are purged.
+    """
+
+    def __init__(self, folder: Path, begin: int) -> None:
+        self._writer: Any = None
+        try:
+            from torch.utils.tensorboard import SummaryWriter
+        except ImportError:
+            return
+        self._writer = SummaryWriter(str(folder), purge_step=begin + 1)
+
+    def __enter__(self) -> Board:
+        """Return itself."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Close the file."""
+        if self._writer is not None:
+            self._writer.close()
+
+    def progress(self, step: int, progress: Progress) -> None:
+        """Write losses, points and times of an update."""
+        part = progress.part.replace(" ", "_")
+        values = {f"{part}/{name}": value for name, value in progress.losses.items()}
+        values |= {f"seconds/{name}": value for name, value in progress.seconds.items()}
+        values[f"{part}/points"] = progress.points
+        self._write(step, values)
+
+    def measured(self, step: int, standings: Sequence[dict[str, Any]]) -> None:
+        """Write evaluation results with confidence intervals."""
+        values: dict[str, float] = {}
+        for s in standings:
+            name = f"strength/{s['players']} players against {s['opponent']}"
+            values |= {name: s["share"], f"{name}, low": s["low"], f"{name}, high": s["high"]}
+        self._write(step, values)
+
+    def _write(self, step: int, values: dict[str, float]) -> None:
+        if self._writer is not None:
+            for name, value in values.items():
+                if value == value:  # not NaN
+                    self._writer.add_scalar(name, value, step)
