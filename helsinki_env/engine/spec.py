@@ -288,9 +288,9 @@ def usual_spec() -> GameSpec:
 
 
 def game_names() -> list[str]:
-    """Return the names of all registered games."""
+    """Return the sorted names of all registered games."""
     _load_games()
-    return list(_BY_NAME)
+    return sorted(_BY_NAME)
 
 
 def config_to_dict(config: Any) -> dict[str, Any]:
