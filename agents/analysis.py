@@ -17,16 +17,16 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from helsinki_env.agents.base import seat_word
-from helsinki_env.agents.evaluation import DEFAULT_JUDGE, Opinion, opinions
+from helsinki_env.agents.base import seat_key
+from helsinki_env.agents.evaluation import DEFAULT_EVALUATOR, Evaluation, evaluate_actions
 from helsinki_env.agents.registry import make_player
-from helsinki_env.records import Record, positions
-from helsinki_env.records.animation import Judgement
-from helsinki_env.records.page import frame, page
+from helsinki_env.records import Record, replay_steps
+from helsinki_env.records.animation import GameEvaluation
+from helsinki_env.records.page import page, sandboxed_frame
 
-__all__ = ["CHUNK", "Analysis", "analyse", "judged", "questions"]
+__all__ = ["ANALYSIS_BATCH", "Analysis", "analysis_inputs", "analyze", "summarize_evaluations"]
 
-CHUNK = 16
+ANALYSIS_BATCH = 16
 """Number of actions evaluated per call; progress is reported between calls."""
 
 
@@ -40,14 +40,14 @@ class Analysis:
     """
 
     record: Record
-    judgement: Judgement
+    judgement: GameEvaluation
 
     def _repr_html_(self) -> str:
         """Show the game with its graph in a notebook."""
-        return frame(page(self.record, self.judgement))
+        return sandboxed_frame(page(self.record, self.judgement))
 
 
-def questions(record: Record) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.int8], npt.NDArray[np.uint64]]:
+def analysis_inputs(record: Record) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.int8], npt.NDArray[np.uint64]]:
     """Return the inputs of the acting seat before each of the D actions of a record.
 
     The random keys are those that `helsinki play` uses for the same seed.
@@ -58,19 +58,19 @@ def questions(record: Record) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.int8
     Raises:
         RecordError: if the record cannot be replayed.
     """
-    size, ids = record.spec.features(record.config), record.spec.ids(record.config)
-    before = [game for game, action in positions(record) if action is not None]
+    size, ids = record.spec.observation_size(record.config), record.spec.num_actions(record.config)
+    before = [game for game, action in replay_steps(record) if action is not None]
     observations, masks = np.zeros((len(before), size), np.int8), np.zeros((len(before), ids), np.int8)
     words, decided = np.zeros(len(before), np.uint64), [0] * len(record.players)
     for i, game in enumerate(before):
-        observations[i], masks[i] = game.observation(), game.legal_mask()
-        words[i] = seat_word(record.seed, game.seat, decided[game.seat])
+        observations[i], masks[i] = game.observation(), game.action_mask()
+        words[i] = seat_key(record.seed, game.seat, decided[game.seat])
         decided[game.seat] += 1
     return observations, masks, words
 
 
-def judged(record: Record, opinions: Sequence[Opinion], judge: str) -> Judgement:
-    """Convert the evaluations of a record's actions to a `Judgement`.
+def summarize_evaluations(record: Record, opinions: Sequence[Evaluation], judge: str) -> GameEvaluation:
+    """Convert the evaluations of a record's actions to a `GameEvaluation`.
 
     Args:
         record: the game record.
@@ -79,14 +79,14 @@ def judged(record: Record, opinions: Sequence[Opinion], judge: str) -> Judgement
     """
     costs, better = [], []
     for opinion, action in zip(opinions, record.decisions, strict=True):
-        cost = opinion.cost(action) if len(opinion.actions) > 1 else None
+        cost = opinion.regret(action) if len(opinion.actions) > 1 else None
         costs.append(cost)
         better.append(opinion.best if cost else None)
     rows = [*(opinion.expected for opinion in opinions), _at_the_end(record, opinions)]
-    return Judgement(judge, tuple(tuple(row.tolist()) for row in rows), tuple(costs), tuple(better))
+    return GameEvaluation(judge, tuple(tuple(row.tolist()) for row in rows), tuple(costs), tuple(better))
 
 
-def _at_the_end(record: Record, opinions: Sequence[Opinion]) -> npt.NDArray[np.float64]:
+def _at_the_end(record: Record, opinions: Sequence[Evaluation]) -> npt.NDArray[np.float64]:
     """Return every seat's win probability after the last action, float64 (n,)."""
     if record.places is not None:
         first = np.array(record.places) == 0
@@ -97,14 +97,14 @@ def _at_the_end(record: Record, opinions: Sequence[Opinion]) -> npt.NDArray[np.f
     return opinions[-1].expected if np.isnan(after).any() else after
 
 
-def analyse(
-    record: Record, judge: str = DEFAULT_JUDGE, *, progress: Callable[[int, int], None] | None = None
+def analyze(
+    record: Record, evaluator: str = DEFAULT_EVALUATOR, *, progress: Callable[[int, int], None] | None = None
 ) -> Analysis:
     """Evaluate every action of a game.
 
     Args:
         record: the game record; the game may be unfinished.
-        judge: name of a player that can evaluate, such as ``"net"`` or ``"net+search:100"``.
+        evaluator: name of a player that can evaluate, such as ``"net"`` or ``"net+search:100"``.
         progress: callback that receives the number of actions evaluated so far and the total.
 
     Raises:
@@ -112,12 +112,12 @@ def analyse(
             ValueError: if the player cannot evaluate or does not support the game.
             MissingExtraError: if the player needs an optional dependency that is not installed.
     """
-    player = make_player(judge, record.config)
-    observations, masks, words = questions(record)
-    decided, found = np.array(record.decisions, np.int64), list[Opinion]()
-    for first in range(0, len(decided), CHUNK):
-        rows = slice(first, first + CHUNK)
-        found += opinions(player, record.config, observations[rows], masks[rows], words[rows], decided[rows])
+    player = make_player(evaluator, record.config)
+    observations, masks, words = analysis_inputs(record)
+    decided, found = np.array(record.decisions, np.int64), list[Evaluation]()
+    for first in range(0, len(decided), ANALYSIS_BATCH):
+        rows = slice(first, first + ANALYSIS_BATCH)
+        found += evaluate_actions(player, record.config, observations[rows], masks[rows], words[rows], decided[rows])
         if progress is not None:
             progress(len(found), len(decided))
-    return Analysis(record, judged(record, found, judge))
+    return Analysis(record, summarize_evaluations(record, found, evaluator))

@@ -1,27 +1,27 @@
 """The player interface: select one legal action for each game of a batch.
 
 A player is a pure function of what its seat observes. It receives one row for each game in which it acts: the
-observation of the seat to move (`helsinki_env.games.helsinki.observation.split` names its fields), the action mask and
+observation of the seat to move (`helsinki_env.games.helsinki.observation.unpack` names its fields), the action mask and
 a random key. It never receives a game or its state. The result for a row must depend on that row alone. A game is then
 the same in every batch, and callers may split and join batches freely.
 
 The caller supplies the random keys, from one stream per game and player that is independent of the game's own
-randomness (`first_words`, `next_words`). A player therefore needs no `reset`, keeps no state and can be shared.
+randomness (`init_streams`, `next_keys`). A player therefore needs no `reset`, keeps no state and can be shared.
 
 A custom player takes ten lines:
 
-    >>> from helsinki_env.engine.playout import choose_uniformly
+    >>> from helsinki_env.engine.playout import sample_actions
     >>> class Builder:
     ...     name = "builder"  # builds whenever it can, and decides everything else at random
     ...
-    ...     def act(self, observation, mask, words):
-    ...         actions = choose_uniformly(mask, words.copy())
-    ...         builds = mask[:, 15:65]  # BUILD; see docs/actions.md
+    ...     def act(self, observation, action_mask, keys):
+    ...         actions = sample_actions(action_mask, keys.copy())
+    ...         builds = action_mask[:, 15:65]  # BUILD; see docs/actions.md
     ...         can = builds.any(axis=1)
     ...         actions[can] = 15 + builds[can].argmax(axis=1)
     ...         return actions
     >>> from helsinki_env import Game, notation
-    >>> notation.describe(decide(Builder(), Game(seed=0), word=1))
+    >>> notation.action_to_string(choose_action(Builder(), Game(seed=0), key=1))
     'START 4'
 """
 
@@ -32,14 +32,14 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 import numpy.typing as npt
 
-from helsinki_env.agents.player_errors import PlayerError, faults_told
-from helsinki_env.data import has_boolean, whole_number
-from helsinki_env.engine.arrays import UINT64, in_place, integers
+from helsinki_env.agents.player_errors import PlayerError, converted_player_errors
+from helsinki_env.data import as_integer, has_boolean
+from helsinki_env.engine.arrays import UINT64, integer_array, writable_array
 from helsinki_env.engine.game import BoardGame
 
-__all__ = ["Player", "decide", "first_words", "next_words", "seat_word", "usual_errors", "whole_numbers"]
+__all__ = ["Player", "checked_actions", "choose_action", "default_errstate", "init_streams", "next_keys", "seat_key"]
 
-usual_errors = np.errstate(divide="warn", over="warn", under="ignore", invalid="warn")
+default_errstate = np.errstate(divide="warn", over="warn", under="ignore", invalid="warn")
 """Decorator that restores NumPy's default floating-point error handling: warn, but ignore underflow."""
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
@@ -49,8 +49,9 @@ _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 class Player(Protocol):
     """The protocol of a player: any object with a name and an `act` method.
 
-    A player that is slow per row, and gains nothing from large batches, may also have an attribute `at_once`: the
-    maximum number of games in a batch. An interrupted match then loses little, because only finished games are saved.
+    A player that is slow per row, and gains nothing from large batches, may also have an attribute `max_batch_size`:
+    the maximum number of games in a batch. An interrupted match then loses little, because only finished games are
+    saved.
 
     Attributes:
         name: display name in tables and records.
@@ -62,14 +63,14 @@ class Player(Protocol):
         ...
 
     def act(
-        self, observation: npt.NDArray[np.int8], mask: npt.NDArray[np.int8], words: npt.NDArray[np.uint64]
+        self, observation: npt.NDArray[np.int8], action_mask: npt.NDArray[np.int8], keys: npt.NDArray[np.uint64]
     ) -> npt.NDArray[np.int64]:
         """Return one legal action for each row.
 
         Args:
             observation: observations of the seats to move, int8 (B, F).
-            mask: legal actions, int8 (B, A), at least one in each row.
-            words: one uniform random key for each row, uint64 (B,), for this action only. A player that needs more
+            action_mask: legal actions, int8 (B, A), at least one in each row.
+            keys: one uniform random key for each row, uint64 (B,), for this action only. A player that needs more
                 random numbers can seed its own generator with it.
 
         Returns:
@@ -85,7 +86,7 @@ def _mix(words: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
     return words ^ (words >> np.uint64(31))
 
 
-def first_words(seed: int, games: npt.ArrayLike, player: int) -> npt.NDArray[np.uint64]:
+def init_streams(seed: int, games: npt.ArrayLike, player: int) -> npt.NDArray[np.uint64]:
     """Return the initial state of a player's random stream for each game, uint64 (B,).
 
     Args:
@@ -97,11 +98,11 @@ def first_words(seed: int, games: npt.ArrayLike, player: int) -> npt.NDArray[np.
         ArrayError: (a ValueError) for invalid game numbers.
     """
     words = _mix(np.array([seed % 2**64], np.uint64) + _GOLDEN)
-    words = _mix((words ^ integers("games", games, (None,), 0, 2**64 - 1, UINT64)) + _GOLDEN)
+    words = _mix((words ^ integer_array("games", games, (None,), 0, 2**64 - 1, UINT64)) + _GOLDEN)
     return _mix((words ^ np.uint64(player)) + _GOLDEN)
 
 
-def next_words(
+def next_keys(
     streams: npt.NDArray[np.uint64], rows: npt.NDArray[np.int64] | slice = slice(None)
 ) -> npt.NDArray[np.uint64]:
     """Advance the selected streams in place, uint64 (B,), and return their next random keys, uint64 (rows,).
@@ -110,12 +111,12 @@ def next_words(
         ArrayError: (a ValueError) for invalid streams.
     """
     if type(streams) is not np.ndarray or streams.dtype != UINT64 or streams.ndim != 1 or not streams.flags.writeable:
-        in_place("streams", streams, UINT64, None)
+        writable_array("streams", streams, UINT64, None)
     streams[rows] += _GOLDEN
     return _mix(streams[rows])
 
 
-def seat_word(seed: int, seat: int, decided: int) -> np.uint64:
+def seat_key(seed: int, seat: int, decided: int) -> np.uint64:
     """Return the random key for an action of a seat in a single game outside a match.
 
     Args:
@@ -123,28 +124,28 @@ def seat_word(seed: int, seat: int, decided: int) -> np.uint64:
         seat: the acting seat.
         decided: number of actions that the seat has already taken.
     """
-    steps = np.full(1, decided + 1, np.uint64) * _GOLDEN  # the state of `next_words` after that many keys
-    return np.uint64(_mix(first_words(seed, [0], seat) + steps)[0])
+    steps = np.full(1, decided + 1, np.uint64) * _GOLDEN  # the state of `next_keys` after that many keys
+    return np.uint64(_mix(init_streams(seed, [0], seat) + steps)[0])
 
 
-def decide(player: Player, game: BoardGame, word: int = 0) -> int:
+def choose_action(player: Player, game: BoardGame, key: int = 0) -> int:
     """Return a player's action in one unfinished game.
 
     Args:
         player: the player that acts for the seat to move.
         game: the game; the player receives only that seat's observation of it.
-        word: random key for this action.
+        key: random key for this action.
     """
-    number = whole_number(word)
+    number = as_integer(key)
     if number is None:
-        raise ValueError(f"word: found {word!r}, expected a whole number")
+        raise ValueError(f"word: found {key!r}, expected a whole number")
     words = np.array([number % 2**64], np.uint64)
-    with faults_told(player.name, "does not decide"):
-        actions = player.act(game.observation()[None], game.legal_mask()[None], words)
-        return int(whole_numbers(player.name, actions, 1)[0])
+    with converted_player_errors(player.name, "does not decide"):
+        actions = player.act(game.observation()[None], game.action_mask()[None], words)
+        return int(checked_actions(player.name, actions, 1)[0])
 
 
-def whole_numbers(name: str, actions: object, rows: int) -> npt.NDArray[np.integer]:
+def checked_actions(name: str, actions: object, rows: int) -> npt.NDArray[np.integer]:
     """Return the result of a player's `act` if it has one integer for each row, legal or not.
 
     Args:

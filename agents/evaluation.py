@@ -1,12 +1,12 @@
 """Evaluation of actions by a player: the probability of each action and every seat's win probability after it.
 
-A player that can evaluate has a method `judge` next to `act` (`Judge`): the network, with and without search, and flat
-Monte Carlo. Like an action, an evaluation depends only on what the seat to move observes.
+A player that can evaluate has a method `evaluate_actions` next to `act` (`Evaluator`): the network, with and without
+search, and flat Monte Carlo. Like an action, an evaluation depends only on what the seat to move observes.
 
     >>> from helsinki_env.agents.registry import make_player
     >>> from helsinki_env import Game
     >>> game = Game(seed=0)
-    >>> seen = game.observation()[None], game.legal_mask()[None], np.zeros(1, np.uint64)
+    >>> seen = game.observation()[None], game.action_mask()[None], np.zeros(1, np.uint64)
     >>> net = make_player("net")
     >>> opinion = opinions(net, game.config, *seen)[0]
     >>> opinion.best == int(net.act(*seen)[0]), opinion.cost(opinion.best)
@@ -22,19 +22,19 @@ import numpy as np
 import numpy.typing as npt
 
 from helsinki_env.agents.base import Player
-from helsinki_env.agents.rows import asked_rows, checked_also
-from helsinki_env.data import UserError, shown
+from helsinki_env.agents.rows import validate_extra_actions, validate_masks_and_keys
+from helsinki_env.data import UserError, short_repr
 from helsinki_env.engine.determinization import observation_rows
 from helsinki_env.engine.spec import spec_of
 
-__all__ = ["DEFAULT_JUDGE", "Judge", "Opinion", "by_seat", "opinions"]
+__all__ = ["DEFAULT_EVALUATOR", "Evaluation", "Evaluator", "evaluate_actions", "to_seat_order"]
 
-DEFAULT_JUDGE = "net"
+DEFAULT_EVALUATOR = "net"
 """The default evaluator."""
 
 
 @dataclass(frozen=True)
-class Opinion:
+class Evaluation:
     """A player's evaluation of the legal actions of a seat, from what that seat observes.
 
     Attributes:
@@ -62,7 +62,7 @@ class Opinion:
         """Every seat's win probability in the current position, float64 (n,): that after the best action."""
         return self.after(self.best)
 
-    def cost(self, action: int) -> float | None:
+    def regret(self, action: int) -> float | None:
         """Return the regret of an action, at least 0: the win probability that its seat loses against the best action.
 
         None if the action was not evaluated.
@@ -72,48 +72,52 @@ class Opinion:
 
 
 @runtime_checkable
-class Judge(Protocol):
+class Evaluator(Protocol):
     """A player that can evaluate actions."""
 
-    def judge(
+    def evaluate_actions(
         self,
         observation: npt.NDArray[np.int8],
-        mask: npt.NDArray[np.int8],
-        words: npt.NDArray[np.uint64],
+        action_mask: npt.NDArray[np.int8],
+        keys: npt.NDArray[np.uint64],
         also: npt.NDArray[np.int64] | None = None,
-    ) -> list[Opinion]:
-        """Return an evaluation for each row; see `opinions`."""
+    ) -> list[Evaluation]:
+        """Return an evaluation for each row; see `evaluate_actions`."""
         ...
 
 
-def opinions(
+def evaluate_actions(
     player: Player,
     config: Any,
     observation: npt.NDArray[np.int8],
-    mask: npt.NDArray[np.int8],
-    words: npt.NDArray[np.uint64],
+    action_mask: npt.NDArray[np.int8],
+    keys: npt.NDArray[np.uint64],
     also: npt.NDArray[np.int64] | None = None,
-) -> list[Opinion]:
+) -> list[Evaluation]:
     """Return a player's evaluation of each of B positions.
 
     Args:
         player: the evaluator.
         config: configuration of the games.
         observation: observations of the seats to move, int8 (B, F).
-        mask: legal actions, int8 (B, A), at least one in each row.
-        words: one random key for each row, uint64 (B,), as for `Player.act`; `best` is then the action it returns.
+        action_mask: legal actions, int8 (B, A), at least one in each row.
+        keys: one random key for each row, uint64 (B,), as for `Player.act`; `best` is then the action it returns.
         also: one more legal action of each row to evaluate, int64 (B,).
 
     Raises:
         ValueError: if the player cannot evaluate, or the arrays do not fit such games.
     """
-    if not isinstance(player, Judge):
-        raise UserError(f"judge: found {shown(player.name)}, expected one that tells: net, net+search:N or mc:N")
-    observation = observation_rows(observation, spec_of(config).features(config))
-    mask, words = asked_rows(config, observation, mask, words)
-    return player.judge(observation, mask, words, checked_also(also, mask)) if len(mask) else []
+    if not isinstance(player, Evaluator):
+        raise UserError(f"judge: found {short_repr(player.name)}, expected one that tells: net, net+search:N or mc:N")
+    observation = observation_rows(observation, spec_of(config).observation_size(config))
+    action_mask, keys = validate_masks_and_keys(config, observation, action_mask, keys)
+    return (
+        player.evaluate_actions(observation, action_mask, keys, validate_extra_actions(also, action_mask))
+        if len(action_mask)
+        else []
+    )
 
 
-def by_seat(shares: npt.NDArray[np.floating], seat: int, players: int) -> npt.NDArray[np.float64]:
+def to_seat_order(shares: npt.NDArray[np.floating], seat: int, players: int) -> npt.NDArray[np.float64]:
     """Convert win probabilities relative to a seat, (..., 4), to seat order, float64 (..., players)."""
     return np.roll(shares[..., :players].astype(np.float64), seat, axis=-1)

@@ -3,15 +3,20 @@
 Search players, supervised pretraining and the heuristic player are written once for all games. Their kernels call the
 functions below. The dtype of the game record selects the game's implementation (`helsinki_env.engine.overloads`):
 
-- `forget(v, word)`: reset what a view remembers of a game; its random numbers come from the random key `word`, uint64.
-- `recall(w, g, seat, views)`: index, among all views of a search, of the view for a seat's current board. This is the
+- `reset_view(v, word)`: reset what a view remembers of a game; its random numbers come from the random key `word`,
+uint64.
+- `view_index(w, g, seat, views)`: index, among all views of a search, of the view for a seat's current board. This is
+the
   seat's own view, unless there are extra views for boards that occurred before.
-- `decide(t, p, w, g, v, mask, values, every)`: quickly find the best legal action of the seat to move. Writes the value
+- `select_action(t, p, w, g, v, mask, values, every)`: quickly find the best legal action of the seat to move. Writes
+the value
   of each legal action to `values`, float64 (ids,). Values are comparable only with each other; all legal actions need
   a value only if `every` is set.
-- `decide_ahead(t, p, w, g, v, u, work, mask, values)`: the same with look-ahead, as the heuristic plays. `u` is a
+- `select_action_lookahead(t, p, w, g, v, u, work, mask, values)`: the same with look-ahead, as the heuristic plays. `u`
+is a
   second view and `work` an array of one record, both scratch.
-- `win_shares(t, p, weights, g, views, lead, lead_growth, shares)`: every seat's win probability, float64 (4,); they sum
+- `write_win_probabilities(t, p, weights, g, views, lead, lead_growth, shares)`: every seat's win probability, float64
+(4,); they sum
   to 1. `lead` points are one unit of the logistic model in the last turn. `lead_growth` is the growth of that number
   with the square root of the turns left.
 
@@ -34,17 +39,27 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from helsinki_env.agents.search.settings import Settings
-from helsinki_env.engine.contract import place_of
+from helsinki_env.agents.search.settings import MonteCarloSettings
+from helsinki_env.engine.contract import rank_of
 from helsinki_env.engine.kernel import kernel
-from helsinki_env.engine.overloads import Rule
-from helsinki_env.engine.playout import pick, player_words
+from helsinki_env.engine.overloads import OverloadedKernel
+from helsinki_env.engine.playout import random_keys, sample_action
 from helsinki_env.engine.rng import GOLDEN, mix
 from helsinki_env.engine.spec import spec_of
 
-__all__ = ["NOTHING", "Guide", "decide", "decide_ahead", "forget", "guide_of", "recall", "weights_record", "win_shares"]
+__all__ = [
+    "ILLEGAL_VALUE",
+    "Heuristic",
+    "heuristic_of",
+    "reset_view",
+    "select_action",
+    "select_action_lookahead",
+    "view_index",
+    "weights_record",
+    "write_win_probabilities",
+]
 
-NOTHING = -1e9
+ILLEGAL_VALUE = -1e9
 """The value of an illegal action."""
 
 
@@ -53,15 +68,15 @@ def _own_view(w, g, seat, views):
     return np.int64(seat)
 
 
-forget = Rule("forget")
-recall = Rule("recall", _own_view)
-decide = Rule("decide")
-decide_ahead = Rule("decide_ahead")
-win_shares = Rule("win_shares")
+reset_view = OverloadedKernel("reset_view")
+view_index = OverloadedKernel("view_index", _own_view)
+select_action = OverloadedKernel("select_action")
+select_action_lookahead = OverloadedKernel("select_action_lookahead")
+write_win_probabilities = OverloadedKernel("write_win_probabilities")
 
 
 @dataclass(frozen=True)
-class Guide:
+class Heuristic:
     """A game's heuristic interface, apart from its kernels.
 
     Attributes:
@@ -71,7 +86,7 @@ class Guide:
         new_views: function from a count to that many blank views, (count,).
         settings: settings of the search players.
         not_tuned: names of weights that tuning changes only on request.
-        boards: number of views per seat for boards that `recall` finds again; 0: none.
+        boards: number of views per seat for boards that `view_index` finds again; 0: none.
         trials: weights of the actions that search players simulate; None: those of playouts.
     """
 
@@ -79,7 +94,7 @@ class Guide:
     quick: Any
     pieces: Callable[[Any], npt.NDArray[Any]]
     new_views: Callable[[int], npt.NDArray[Any]]
-    settings: Settings = field(default_factory=Settings)
+    settings: MonteCarloSettings = field(default_factory=MonteCarloSettings)
     not_tuned: tuple[str, ...] = ()
     boards: int = 0
     trials: Any = None
@@ -125,9 +140,9 @@ def _start_anew(v, word):
 @kernel
 def _decide_by_chance(t, p, w, g, v, mask, values, every):
     for action in range(len(mask)):
-        values[action] = 0.0 if mask[action] else NOTHING
+        values[action] = 0.0 if mask[action] else ILLEGAL_VALUE
     v.word += GOLDEN
-    return pick(mask, mix(v.word))
+    return sample_action(mask, mix(v.word))
 
 
 @kernel
@@ -140,42 +155,42 @@ def _share_by_place(t, p, weights, g, views, lead, lead_growth, shares):
     """Write win probabilities: the leading seats share the win; an unfinished game counts by its current ranks."""
     winners = 0
     for seat in range(g.players):
-        winners += place_of(t, g, seat) == 0
+        winners += rank_of(t, g, seat) == 0
     for seat in range(g.players):
-        shares[seat] = 1.0 / winners if place_of(t, g, seat) == 0 else 0.0
+        shares[seat] = 1.0 / winners if rank_of(t, g, seat) == 0 else 0.0
 
 
-forget.belongs_to(_CHANCE, _start_anew)
+reset_view.implements(_CHANCE, _start_anew)
 
 
 def _chance_views(count: int) -> npt.NDArray[Any]:
     """Return views with different random streams: seats with the same stream would all play alike."""
     views = np.zeros(count, _CHANCE)
-    views["first"] = views["word"] = player_words(count)
+    views["first"] = views["word"] = random_keys(count)
     return views
 
 
 @lru_cache(maxsize=8)
-def _by_chance(dtype: np.dtype[Any]) -> Guide:
+def _by_chance(dtype: np.dtype[Any]) -> Heuristic:
     """Return the random-play guide for the record dtype of a game without a heuristic."""
     for rule, stated in (
-        (decide, _decide_by_chance),
-        (decide_ahead, _decide_once),
-        (win_shares, _share_by_place),
+        (select_action, _decide_by_chance),
+        (select_action_lookahead, _decide_once),
+        (write_win_probabilities, _share_by_place),
     ):
-        rule.belongs_to(dtype, stated)
+        rule.implements(dtype, stated)
     nothing = np.zeros(1, np.dtype((np.record, [("nothing", np.float64)])))
     # All actions look equal to random play: search all of them, lower the weight of rarely tried ones, and
     # search until the result cannot change.
-    settings = Settings(turns=1e9, arms=1e9, explore=2.0, widen=1.0, widen_others=1.0, catch_up=1.0)
-    return Guide(NoWeights(), NoWeights(), lambda config: nothing, _chance_views, settings)
+    settings = MonteCarloSettings(turns=1e9, arms=1e9, explore=2.0, widen=1.0, widen_others=1.0, catch_up=1.0)
+    return Heuristic(NoWeights(), NoWeights(), lambda config: nothing, _chance_views, settings)
 
 
-def guide_of(config: Any) -> Guide:
+def heuristic_of(config: Any) -> Heuristic:
     """Return the guide of a configuration's game."""
     spec = spec_of(config)
     module = f"helsinki_env.agents.{spec.name}.heuristic_api"
     if find_spec(f"helsinki_env.agents.{spec.name}") is None or find_spec(module) is None:
         return _by_chance(spec.new_states(config, 0).dtype)
-    guide: Guide = import_module(module).GUIDE
+    guide: Heuristic = import_module(module).HEURISTIC
     return guide

@@ -11,7 +11,7 @@ import helsinki_env
 from helsinki_env.data import UserError
 from helsinki_env.utils.extras import MissingExtraError
 
-__all__ = ["PlayerError", "faults_told"]
+__all__ = ["PlayerError", "converted_player_errors"]
 
 _PACKAGE = Path(helsinki_env.__file__).parent
 _OURS = (_PACKAGE, *((_PACKAGE / name).resolve() for name in ("agents", "training")))
@@ -22,7 +22,7 @@ class PlayerError(UserError):
 
 
 @contextmanager
-def faults_told(name: str, what: str) -> Iterator[None]:
+def converted_player_errors(name: str, what: str) -> Iterator[None]:
     """Convert errors in the block, `SystemExit` included, to an error that names the player.
 
     Args:

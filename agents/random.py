@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from helsinki_env.engine.arrays import action_masks, keys
-from helsinki_env.engine.playout import choose_uniformly
+from helsinki_env.engine.arrays import action_masks, key_array
+from helsinki_env.engine.playout import sample_actions
 
 __all__ = ["RandomPlayer"]
 
@@ -17,8 +17,8 @@ class RandomPlayer:
     name = "random"
 
     def act(
-        self, observation: npt.NDArray[np.int8], mask: npt.NDArray[np.int8], words: npt.NDArray[np.uint64]
+        self, observation: npt.NDArray[np.int8], action_mask: npt.NDArray[np.int8], keys: npt.NDArray[np.uint64]
     ) -> npt.NDArray[np.int64]:
         """Return a uniformly random legal action for each row; see `helsinki_env.agents.base.Player`."""
-        masks = action_masks("mask", mask)
-        return choose_uniformly(masks, keys("words", words, len(masks)).copy())
+        masks = action_masks("mask", action_mask)
+        return sample_actions(masks, key_array("words", keys, len(masks)).copy())

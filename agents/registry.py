@@ -27,19 +27,19 @@ from typing import Any
 
 from helsinki_env import GameConfig
 from helsinki_env.agents.base import Player
-from helsinki_env.agents.player_errors import PlayerError, faults_told
-from helsinki_env.data import brief, one_of, shown
+from helsinki_env.agents.player_errors import PlayerError, converted_player_errors
+from helsinki_env.data import choices_text, short_repr, shorten
 from helsinki_env.engine.spec import spec_of
 from helsinki_env.utils.files import is_file
 
-__all__ = ["GROUP", "PlayerError", "check_code", "files_digest", "inner", "is_code", "make_player", "player_files",
-           "player_names"]  # fmt: skip
+__all__ = ["ENTRY_POINT_GROUP", "PlayerError", "check_code", "files_digest", "innermost_name", "is_code", "make_player",
+           "player_files", "player_names"]  # fmt: skip
 
-GROUP = "helsinki.players"
+ENTRY_POINT_GROUP = "helsinki.players"
 """The entry point group of packages that provide players."""
 
 #: Largest number of simulations that is accepted.
-MOST_TRIALS = 1_000_000
+MAX_SIMULATIONS = 1_000_000
 #: Factories of the built-in players, imported on first use: PyTorch takes seconds.
 _OWN = {
     "random": "helsinki_env.agents.registry:_make_random",
@@ -47,11 +47,11 @@ _OWN = {
     "heuristic": "helsinki_env.agents.registry:_make_heuristic",
     "mc": "helsinki_env.agents.registry:_make_flat",
     "ismcts": "helsinki_env.agents.registry:_make_tree",
-    "net": "helsinki_env.agents.net.make:make",
-    "net+search": "helsinki_env.agents.net.make:make_with_search",
-    "plain": "helsinki_env.agents.mlp.player:make",
+    "net": "helsinki_env.agents.net.make:make_net_player",
+    "net+search": "helsinki_env.agents.net.make:make_net_search_player",
+    "plain": "helsinki_env.agents.mlp.player:make_plain_player",
     "forced": "helsinki_env.agents.registry:_make_forced",
-    "counted": "helsinki_env.agents.replaced_actions:make",
+    "counted": "helsinki_env.agents.replaced_actions:make_counted_player",
     "program": "helsinki_env.agents.program.player:make",
 }
 
@@ -104,33 +104,33 @@ def _make_tree(argument: str, config: Any) -> Player:
 
 
 def _make_forced(argument: str, config: Any) -> Player:
-    player: Player = _of_game("forced", config).make(argument, config)
+    player: Player = _of_game("forced", config).make_forced_player(argument, config)
     return player
 
 
 def _budget(name: str, argument: str) -> int:
-    trials = as_trials(argument)
+    trials = parse_simulations(argument)
     if trials is None:
         raise PlayerError(
-            f"player {shown(name + ':' + argument)}: found the budget {shown(argument)}, expected a whole number from "
-            f"1 to {MOST_TRIALS:,} of games tried for each decision, such as {name}:200"
+            f"player {short_repr(name + ':' + argument)}: found the budget {short_repr(argument)}, expected a whole "
+            f"number from 1 to {MAX_SIMULATIONS:,} of games tried for each decision, such as {name}:200"
         )
     return trials
 
 
-def as_trials(text: str) -> int | None:
+def parse_simulations(text: str) -> int | None:
     """Parse a decimal number of simulations; None if it is invalid or above the limit."""
-    digits = text.isascii() and text.isdigit() and len(text) <= len(str(MOST_TRIALS))
-    return int(text) if digits and 1 <= int(text) <= MOST_TRIALS else None
+    digits = text.isascii() and text.isdigit() and len(text) <= len(str(MAX_SIMULATIONS))
+    return int(text) if digits and 1 <= int(text) <= MAX_SIMULATIONS else None
 
 
 def _no_argument(name: str, argument: str) -> None:
     if argument:
-        raise PlayerError(f"player {shown(name + ':' + argument)}: {name} takes nothing after a colon")
+        raise PlayerError(f"player {short_repr(name + ':' + argument)}: {name} takes nothing after a colon")
 
 
 def _third_party() -> dict[str, EntryPoint]:
-    return {point.name: point for point in entry_points(group=GROUP) if point.name not in _OWN}
+    return {point.name: point for point in entry_points(group=ENTRY_POINT_GROUP) if point.name not in _OWN}
 
 
 def player_names() -> list[str]:
@@ -151,12 +151,12 @@ def make_player(spec: str, config: Any = None) -> Player:
         MissingExtraError: if the player needs an optional dependency that is not installed, such as PyTorch.
     """
     if not isinstance(spec, str) or not spec.strip():
-        raise PlayerError(f"player: found {shown(spec)}, expected a name: {', '.join(player_names())}")
+        raise PlayerError(f"player: found {short_repr(spec)}, expected a name: {', '.join(player_names())}")
     if any("\ud800" <= letter <= "\udfff" for letter in spec):
-        raise PlayerError(f"player {shown(spec)}: found a name with bytes that are no UTF-8, expected text")
+        raise PlayerError(f"player {short_repr(spec)}: found a name with bytes that are no UTF-8, expected text")
     if (count := _unwrapped(spec)[1]) > _MOST_WRAPPING:
         raise PlayerError(
-            f"player {shown(spec)}: found {count:,} players around another one, expected at most {_MOST_WRAPPING} "
+            f"player {short_repr(spec)}: found {count:,} players around another one, expected at most {_MOST_WRAPPING} "
             f"of {', '.join(_WRAPPING)}"
         )
     name, _, argument = spec.strip().partition(":")
@@ -164,11 +164,11 @@ def make_player(spec: str, config: Any = None) -> Player:
     if name in _OWN:
         player = _factory(name, argument)(argument, config)
     else:
-        with faults_told(shown(spec.strip()), "cannot be made"):
+        with converted_player_errors(short_repr(spec.strip()), "cannot be made"):
             player = _factory(name, argument)(argument, config)
     if not isinstance(player, Player):
         raise PlayerError(
-            f"player {shown(spec)}: {type(player).__name__} has no name or no act(observation, mask, words)"
+            f"player {short_repr(spec)}: {type(player).__name__} has no name or no act(observation, mask, words)"
         )
     return player
 
@@ -178,7 +178,7 @@ def is_code(spec: str) -> bool:
 
     Accept such a spec from the user, not from a third party's file.
     """
-    name = inner(spec).partition(":")[0]
+    name = innermost_name(spec).partition(":")[0]
     return name == "program" or name not in player_names()
 
 
@@ -196,16 +196,17 @@ def check_code(players: Iterable[object], file: str | Path, *, trust: bool) -> N
     for player in players:
         if trust or not isinstance(player, str) or not is_code(player):
             continue
-        name, _, argument = inner(player).partition(":")
+        name, _, argument = innermost_name(player).partition(":")
         # Look up only the first part of a module's name: looking up `a.b` runs `a`.
         if name == "program" or (argument and _found(name.partition(".")[0]) is not None):
             raise PlayerError(
-                f"{brief(file)}: found the player {shown(player)}, which runs code on this machine, expected players "
-                "that come with a package (read the code first; then --trust, or trust=True in Python, runs it)"
+                f"{shorten(file)}: found the player {short_repr(player)}, which runs code on this machine, "
+                "expected players that come with a package "
+                "(read the code first; then --trust, or trust=True in Python, runs it)"
             )
 
 
-def inner(spec: str) -> str:
+def innermost_name(spec: str) -> str:
     """Return the name of the innermost player, without wrappers (``counted:``)."""
     return _unwrapped(spec)[0]
 
@@ -220,7 +221,7 @@ def _unwrapped(spec: str) -> tuple[str, int]:
 
 def player_files(spec: str, config: Any = None) -> tuple[Path, ...]:
     """Return the files that a player is loaded from; the player depends on their content."""
-    name, _, argument = inner(spec).partition(":")
+    name, _, argument = innermost_name(spec).partition(":")
     if name == "program":
         from helsinki_env.agents.program.player import program_files
 
@@ -255,7 +256,9 @@ def _factory(name: str, argument: str) -> Callable[[str, Any], Any]:
         return loaded
     if argument and _found(name) is not None:
         return partial(_of_module, name)
-    raise PlayerError(f"player {shown(name)}: there is no such player; expected {one_of(player_names(), name)}")
+    raise PlayerError(
+        f"player {short_repr(name)}: there is no such player; expected {choices_text(player_names(), name)}"
+    )
 
 
 def _found(module: str) -> ModuleSpec | None:
@@ -273,8 +276,8 @@ def _found(module: str) -> ModuleSpec | None:
 def _of_module(module: str, argument: str, config: Any) -> Player:
     """Create the player of ``MODULE:ATTRIBUTE`` or ``MODULE:ATTRIBUTE:ARGUMENT``."""
     attribute, _, rest = argument.partition(":")
-    called = shown(module + ":" + argument)
-    with faults_told(called, "cannot be loaded"):
+    called = short_repr(module + ":" + argument)
+    with converted_player_errors(called, "cannot be loaded"):
         found = getattr(import_module(module), attribute)
     if isinstance(found, type | Player):
         _no_argument(f"{module}:{attribute}", rest)

@@ -1,7 +1,8 @@
 """Replaced actions: invalid actions of a player that were replaced by random legal ones and counted.
 
-A player that counts them has an attribute `mishaps`. ``counted:PLAYER`` wraps any player so that its illegal actions
-are replaced and counted. For other players an illegal action ends the match with an error that names the player.
+A player that counts them has an attribute `replaced_actions`. ``counted:PLAYER`` wraps any player so that its illegal
+actions are replaced and counted. For other players an illegal action ends the match with an error that names the
+player.
 """
 
 from __future__ import annotations
@@ -12,15 +13,22 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from helsinki_env.agents.base import Player, whole_numbers
+from helsinki_env.agents.base import Player, checked_actions
 from helsinki_env.agents.registry import make_player
-from helsinki_env.engine.arrays import action_masks, keys
-from helsinki_env.engine.playout import choose_uniformly
+from helsinki_env.engine.arrays import action_masks, key_array
+from helsinki_env.engine.playout import sample_actions
 
-__all__ = ["CountedPlayer", "Mishaps", "make", "mishaps_of", "replaced", "replaced_in"]
+__all__ = [
+    "CountedPlayer",
+    "ReplacedActions",
+    "make_counted_player",
+    "replaced_actions_of",
+    "replacement_warnings",
+    "run_replacement_warnings",
+]
 
 
-class Mishaps(NamedTuple):
+class ReplacedActions(NamedTuple):
     """Number of replaced actions.
 
     Attributes:
@@ -33,26 +41,26 @@ class Mishaps(NamedTuple):
     late: int = 0
     failed: int = 0
 
-    def plus(self, other: Mishaps, sign: int = 1) -> Mishaps:
+    def add(self, other: ReplacedActions, sign: int = 1) -> ReplacedActions:
         """Return the sum of both, or the difference for sign -1."""
-        return Mishaps(*(one + sign * more for one, more in zip(self, other, strict=True)))
+        return ReplacedActions(*(one + sign * more for one, more in zip(self, other, strict=True)))
 
-    def told(self) -> dict[str, int]:
+    def to_dict(self) -> dict[str, int]:
         """Return the nonzero counts as a dictionary."""
         return {kind: count for kind, count in self._asdict().items() if count}
 
     @classmethod
-    def among(cls, data: Mapping[str, Any]) -> Mishaps:
+    def from_mapping(cls, data: Mapping[str, Any]) -> ReplacedActions:
         """Return the counts found in a mapping that may have other keys."""
         return cls(**{kind: data[kind] for kind in cls._fields if kind in data})
 
     @property
-    def words(self) -> str:
+    def summary(self) -> str:
         """The nonzero counts as text, such as "2 illegal, 10 late"."""
-        return ", ".join(f"{count:,} {kind}" for kind, count in self.told().items())
+        return ", ".join(f"{count:,} {kind}" for kind, count in self.to_dict().items())
 
 
-def replaced(player: str, mishaps: Mishaps, where: str = "") -> list[str]:
+def replacement_warnings(player: str, mishaps: ReplacedActions, where: str = "") -> list[str]:
     """Return a warning that actions were replaced, as a list of one line, or an empty list if none were.
 
     Args:
@@ -62,18 +70,22 @@ def replaced(player: str, mishaps: Mishaps, where: str = "") -> list[str]:
     """
     if not any(mishaps):
         return []
-    return [f"{where and where + ': '}decisions of {player} were replaced by any legal ones: {mishaps.words}"]
+    return [f"{where and where + ': '}decisions of {player} were replaced by any legal ones: {mishaps.summary}"]
 
 
-def replaced_in(times: Iterable[Mapping[str, Any]]) -> list[str]:
+def run_replacement_warnings(times: Iterable[Mapping[str, Any]]) -> list[str]:
     """Return the warnings of a run, from its times (`helsinki_env.evaluation.arena.store.RunFolder.times`)."""
-    return [line for one in times for line in replaced(one["player"], Mishaps.among(one), one["table"])]
+    return [
+        line
+        for one in times
+        for line in replacement_warnings(one["player"], ReplacedActions.from_mapping(one), one["table"])
+    ]
 
 
-def mishaps_of(player: Player) -> Mishaps:
+def replaced_actions_of(player: Player) -> ReplacedActions:
     """Return the replaced actions of a player so far; zeros if it does not count them."""
-    found = getattr(player, "mishaps", None)
-    return found if isinstance(found, Mishaps) else Mishaps()
+    found = getattr(player, "replaced_actions", None)
+    return found if isinstance(found, ReplacedActions) else ReplacedActions()
 
 
 class CountedPlayer:
@@ -85,32 +97,32 @@ class CountedPlayer:
 
     def __init__(self, player: Player) -> None:
         self.player, self.name, self._illegal = player, player.name, 0
-        if hasattr(player, "at_once"):
-            self.at_once = player.at_once
+        if hasattr(player, "max_batch_size"):
+            self.max_batch_size = player.max_batch_size
 
     @property
-    def mishaps(self) -> Mishaps:
+    def replaced_actions(self) -> ReplacedActions:
         """Number of actions replaced so far."""
-        return mishaps_of(self.player).plus(Mishaps(illegal=self._illegal))
+        return replaced_actions_of(self.player).add(ReplacedActions(illegal=self._illegal))
 
     def act(
-        self, observation: npt.NDArray[np.int8], mask: npt.NDArray[np.int8], words: npt.NDArray[np.uint64]
+        self, observation: npt.NDArray[np.int8], action_mask: npt.NDArray[np.int8], keys: npt.NDArray[np.uint64]
     ) -> npt.NDArray[np.int64]:
         """Return one legal action for each row, int64 (B,); see `helsinki_env.agents.base.Player`."""
-        mask = action_masks("mask", mask)
-        words = keys("words", words, len(mask))
+        action_mask = action_masks("mask", action_mask)
+        keys = key_array("words", keys, len(action_mask))
         # Pass copies, so that a player cannot make its action legal by writing to the mask.
-        found = self.player.act(observation, mask.copy(), words.copy())
-        actions = whole_numbers(self.name, found, len(mask)).astype(np.int64)
-        inside = (actions >= 0) & (actions < mask.shape[1])
-        wrong = np.flatnonzero(~inside | (mask[np.arange(len(mask)), np.where(inside, actions, 0)] == 0))
+        found = self.player.act(observation, action_mask.copy(), keys.copy())
+        actions = checked_actions(self.name, found, len(action_mask)).astype(np.int64)
+        inside = (actions >= 0) & (actions < action_mask.shape[1])
+        wrong = np.flatnonzero(~inside | (action_mask[np.arange(len(action_mask)), np.where(inside, actions, 0)] == 0))
         if len(wrong):
-            actions[wrong] = choose_uniformly(mask[wrong], words[wrong].copy())
+            actions[wrong] = sample_actions(action_mask[wrong], keys[wrong].copy())
             self._illegal += len(wrong)
         return actions
 
 
-def make(argument: str, config: Any) -> CountedPlayer:
+def make_counted_player(argument: str, config: Any) -> CountedPlayer:
     """Return the player of ``counted:PLAYER``, given the text after the first colon.
 
     Raises:

@@ -7,38 +7,46 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from helsinki_env.engine.arrays import ArrayError, action_masks, fail_mask, integers, is_odd, keys, mask_array
-from helsinki_env.engine.determinization import restore
+from helsinki_env.engine.arrays import (
+    ArrayError,
+    action_masks,
+    fail_mask,
+    has_invalid_entry,
+    integer_array,
+    key_array,
+    mask_array,
+)
+from helsinki_env.engine.determinization import states_from_observations
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.engine.loops import write_mask
 from helsinki_env.engine.spec import spec_of
 from helsinki_env.engine.states import States
 
-__all__ = ["Rows", "asked_rows", "checked_also", "checked_rows"]
+__all__ = ["PlayerInputs", "validate_extra_actions", "validate_inputs", "validate_masks_and_keys"]
 
 
-class Rows(NamedTuple):
+class PlayerInputs(NamedTuple):
     """The validated inputs of a player for B games.
 
     Attributes:
         states: reconstructed from the observations, (B,).
-        mask: legal actions, int8 (B, A), contiguous.
-        words: random keys, uint64 (B,), contiguous.
+        action_mask: legal actions, int8 (B, A), contiguous.
+        keys: random keys, uint64 (B,), contiguous.
     """
 
     states: States
-    mask: npt.NDArray[np.int8]
-    words: npt.NDArray[np.uint64]
+    action_mask: npt.NDArray[np.int8]
+    keys: npt.NDArray[np.uint64]
 
 
 @kernel
-def first_wrong(tables, states, masks, legal):
+def first_invalid_mask(tables, states, masks, legal):
     """Index of the first row of `masks` that is malformed, empty or allows an illegal action; else the number of rows.
 
     `legal`: scratch, int8 (ids,).
     """
     for b in range(len(states)):
-        if is_odd(masks[b]):
+        if has_invalid_entry(masks[b]):
             return b
         write_mask(tables[0], states[b], legal)
         some, wrong = np.int8(0), np.int8(0)
@@ -50,55 +58,55 @@ def first_wrong(tables, states, masks, legal):
     return len(states)
 
 
-def checked_rows(config: Any, observation: Any, mask: Any, words: Any = None) -> Rows:
+def validate_inputs(config: Any, observation: Any, action_mask: Any, keys: Any = None) -> PlayerInputs:
     """Validate the inputs of a player and return them with the reconstructed states.
 
     Args:
         config: configuration of the games; only its component file matters.
         observation: observations of the seats to move, int8 (B, F).
-        mask: legal actions, int8 (B, A), at least one in each row; legal actions may be left out.
-        words: random keys, uint64 (B,); default: zeros.
+        action_mask: legal actions, int8 (B, A), at least one in each row; legal actions may be left out.
+        keys: random keys, uint64 (B,); default: zeros.
 
     Raises:
         ObservationError: (a ValueError) for invalid observations of such games.
         ArrayError: (a ValueError) for invalid masks or keys.
     """
-    states = restore(config, observation)
-    rows, ids = len(states), spec_of(config).ids(config)
-    masks = mask_array("mask", mask, rows, ids)
-    drawn = np.zeros(rows, np.uint64) if words is None else keys("words", words, rows)
+    states = states_from_observations(config, observation)
+    rows, ids = len(states), spec_of(config).num_actions(config)
+    masks = mask_array("mask", action_mask, rows, ids)
+    drawn = np.zeros(rows, np.uint64) if keys is None else key_array("words", keys, rows)
     legal = np.empty(ids, np.int8)
-    b = first_wrong(config.tables, states, masks, legal)
+    b = first_invalid_mask(config.tables, states, masks, legal)
     if b < rows:
-        first_wrong(config.tables, states[b : b + 1], np.zeros((1, ids), np.int8), legal)  # fills `legal`
+        first_invalid_mask(config.tables, states[b : b + 1], np.zeros((1, ids), np.int8), legal)  # fills `legal`
         beyond = (masks[b] == 1) & (legal == 0)
-        if beyond.any() and not is_odd(masks[b]):
+        if beyond.any() and not has_invalid_entry(masks[b]):
             at = int(beyond.argmax())
             raise ArrayError(f"mask[{b}, {at}]: found 1, expected 0: it is not legal in what row {b} observes")
         fail_mask("mask", masks, b)
-    return Rows(states, masks, drawn)
+    return PlayerInputs(states, masks, drawn)
 
 
-def asked_rows(
-    config: Any, observation: Any, mask: Any, words: Any
+def validate_masks_and_keys(
+    config: Any, observation: Any, action_mask: Any, keys: Any
 ) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.uint64]]:
     """Return contiguous masks and random keys, for players that reconstruct states later.
 
     Raises:
         ArrayError: (a ValueError) for invalid arrays, or if their length differs from that of the observation.
     """
-    masks = action_masks("mask", mask, None, spec_of(config).ids(config))
+    masks = action_masks("mask", action_mask, None, spec_of(config).num_actions(config))
     found = np.shape(observation)[:1]
     if found != (len(masks),):
         raise ArrayError(f"observation: found {found} rows, expected {len(masks)} as in mask")
-    return masks, keys("words", words, len(masks))
+    return masks, key_array("words", keys, len(masks))
 
 
-def checked_also(also: Any, mask: npt.NDArray[np.int8]) -> npt.NDArray[np.int64] | None:
+def validate_extra_actions(also: Any, mask: npt.NDArray[np.int8]) -> npt.NDArray[np.int64] | None:
     """Return the extra actions to evaluate, int64 (B,), or None; ArrayError if one is not in the mask, int8 (B, A)."""
     if also is None:
         return None
-    actions = integers("also", also, (len(mask),), 0, mask.shape[1] - 1)
+    actions = integer_array("also", also, (len(mask),), 0, mask.shape[1] - 1)
     lacking = mask[np.arange(len(mask)), actions] == 0
     if lacking.any():
         b = int(lacking.argmax())

@@ -23,44 +23,49 @@ import numpy.typing as npt
 from scipy.optimize import minimize
 
 from helsinki_env.evaluation.arena.load import load_run
-from helsinki_env.evaluation.balance.effects import Study, estimate, features_of, marginal_effects
-from helsinki_env.evaluation.balance.helsinki.screening import study_of
+from helsinki_env.evaluation.balance.effects import (
+    AblationGames,
+    ablation_features,
+    estimate_win_effects,
+    marginal_effects,
+)
+from helsinki_env.evaluation.balance.helsinki.screening import ablation_games
 from helsinki_env.evaluation.balance.margins import contrasts, least_squares
-from helsinki_env.evaluation.match_stats import win_shares
+from helsinki_env.evaluation.match_stats import fractional_wins
 from helsinki_env.evaluation.rating.plackett_luce import orders_of_finish
-from helsinki_env.games.helsinki.components import ACTIONS
+from helsinki_env.games.helsinki.components import BOARD_ACTIONS
 from tests.support.screens import KINDS, simulated, true_effects
 
 Array = npt.NDArray[np.float64]
 _APART = 10**6  # tables deal their own cards: their blocks get numbers of their own
-Estimator = Callable[[Study], tuple[Array, Array]]
+Estimator = Callable[[AblationGames], tuple[Array, Array]]
 """Return effects, float64 (A,), and their covariance, float64 (A, A)."""
 
 
-def linear(study: Study) -> tuple[Array, Array]:
+def linear(study: AblationGames) -> tuple[Array, Array]:
     """Least squares on who won."""
     seats = study.denied.shape[1]
-    found = least_squares(contrasts(study.denied), 100.0 * (win_shares(study.places) - 1 / seats), study.block)
+    found = least_squares(contrasts(study.denied), 100.0 * (fractional_wins(study.places) - 1 / seats), study.block)
     assert found is not None
     return -found.theta[seats - 1 :], found.covariance[seats - 1 :, seats - 1 :]
 
 
-def winner(study: Study) -> tuple[Array, Array]:
+def winner(study: AblationGames) -> tuple[Array, Array]:
     """Multinomial logit of the winner."""
-    found = estimate(study)
+    found = estimate_win_effects(study)
     return found.power, found.covariance
 
 
-def whole(study: Study) -> tuple[Array, Array]:
+def whole(study: AblationGames) -> tuple[Array, Array]:
     """Plackett-Luce of whole rankings."""
-    found = estimate(study, depth=None)
+    found = estimate_win_effects(study, depth=None)
     return found.power, found.covariance
 
 
-def stages(study: Study) -> tuple[Array, Array]:
+def stages(study: AblationGames) -> tuple[Array, Array]:
     """Plackett-Luce with a scale for every stage below the first."""
     seats = study.denied.shape[1]
-    features = features_of(study)
+    features = ablation_features(study)
     game, order, part = orders_of_finish(study.places)
     ordered = np.take_along_axis(features[game], order[:, :, None], axis=1)
     k, scales = features.shape[2], max(seats - 2, 0)
@@ -126,7 +131,7 @@ def compare(folder: Path) -> None:
     for table in load_run(folder):
         if len(table) == 0 or not table.denied.any():
             continue
-        study = study_of(table)
+        study = ablation_games(table)
         direct, covariance = linear(study)
         direct, covariance = centre @ direct, centre @ covariance @ centre
         for name, estimator in ESTIMATORS.items():
@@ -139,9 +144,9 @@ def compare(folder: Path) -> None:
 
 def planted(folder: Path, studies: int = 100) -> None:
     """Print the true effect of the planted handicap, and how often intervals of small studies contain it."""
-    parts = [study_of(table) for table in load_run(folder)]
-    lacks = [study.denied[:, :, ACTIONS.index("two_wild_tiles")] for study in parts]
-    won = [win_shares(study.places) for study in parts]
+    parts = [ablation_games(table) for table in load_run(folder)]
+    lacks = [study.denied[:, :, BOARD_ACTIONS.index("two_wild_tiles")] for study in parts]
+    won = [fractional_wins(study.places) for study in parts]
     has, without = [
         np.concatenate([100 * share[lack == kind] for share, lack in zip(won, lacks, strict=True)]) for kind in (0, 1)
     ]
@@ -153,7 +158,7 @@ def planted(folder: Path, studies: int = 100) -> None:
     for i in range(studies):
         # Study number i takes the i-th part of the deals of every table, so each study is the same coin flip.
         own = [study.block * studies // (study.block.max() + 1) == i for study in parts]
-        study = Study(
+        study = AblationGames(
             np.concatenate([lack[chosen][:, :, None] for lack, chosen in zip(lacks, own, strict=True)]),
             np.concatenate([part.places[chosen] for part, chosen in zip(parts, own, strict=True)]),
             np.concatenate([blocks[chosen] for blocks, chosen in zip(deals, own, strict=True)]),

@@ -19,7 +19,7 @@ from helsinki_env.evaluation.arena.load import load_run
 from helsinki_env.evaluation.rating.model import build_model
 from helsinki_env.evaluation.rating.plackett_luce import fit
 from helsinki_env.evaluation.rating.ratings import ELO
-from helsinki_env.evaluation.rating.shares import expected_shares, pairs, standings
+from helsinki_env.evaluation.rating.shares import cross_table, expected_cross_table, player_statistics
 
 
 def compare(folder: Path) -> None:
@@ -28,15 +28,15 @@ def compare(folder: Path) -> None:
         count, seats = len(table.players), table.places.shape[1]
         if seats < 3 or not len(table):
             continue
-        happened = pairs(count, table.seating, table.places, table.deck)
-        won = standings(count, table.seating, table.places, table.scores, table.deck)
+        happened = cross_table(count, table.seating, table.places, table.deck)
+        won = player_statistics(count, table.seating, table.places, table.scores, table.deck)
         print(f"{table.name}, {len(table):,} games")
         model = build_model(table.players, table.seating, table.places, table.deck)
         for name, depth in (("whole rankings", None), ("winner alone", 1)):
             theta = fit(replace(model.rankings, depth=depth), model.virtual).theta
             strength, seat = model.player_map @ theta, model.seat_map @ theta
             utility = strength[table.seating] + seat
-            ahead = expected_shares(count, table.seating, utility)
+            ahead = expected_cross_table(count, table.seating, utility)
             chance = np.exp(utility - utility.max(axis=1, keepdims=True))
             chance /= chance.sum(axis=1, keepdims=True)
             sums = np.bincount(table.seating.ravel(), chance.ravel(), minlength=count)
@@ -44,7 +44,7 @@ def compare(folder: Path) -> None:
             for i in range(count):
                 expected = sums[i] / won.games[i]
                 between = f"{won.low[i]:.1%} to {won.high[i]:.1%}"
-                print(f"    {table.players[i]} wins {won.win_share[i]:.1%} ({between}), expected {expected:.1%}")
+                print(f"    {table.players[i]} wins {won.win_rate[i]:.1%} ({between}), expected {expected:.1%}")
                 for j in range(i):
                     between = f"{happened.low[i, j]:.1%} to {happened.high[i, j]:.1%}"
                     told = f"{happened.share[i, j]:.1%} ({between}), expected {ahead[i, j]:.1%}"

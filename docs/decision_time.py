@@ -13,11 +13,11 @@ import time
 
 import numpy as np
 
-from helsinki_env.agents.base import first_words, next_words
+from helsinki_env.agents.base import init_streams, next_keys
 from helsinki_env.agents.registry import make_player
-from helsinki_env.engine.spec import game_names, spec_named
+from helsinki_env.engine.spec import game_names, spec_by_name
 from helsinki_env.envs.vector import GameVectorEnv
-from helsinki_env.evaluation.arena.workers import one_thread
+from helsinki_env.evaluation.arena.workers import limit_to_one_thread
 
 GAMES = 64
 CALLS = 24
@@ -34,16 +34,16 @@ def ratios(player: str, other: str, game: str, seats: int, blocks: int, seed: in
         blocks: how many are measured; one more before them is not counted.
         seed: of the games.
     """
-    config = spec_named(game).config(num_players=seats)
+    config = spec_by_name(game).config(num_players=seats)
     both = [make_player(name, config) for name in (player, other)]
     env = GameVectorEnv(GAMES, config=config)
     seen, _ = env.reset(seed=seed)
-    streams = first_words(seed, np.arange(GAMES), 0)
+    streams = init_streams(seed, np.arange(GAMES), 0)
     found, spent = [], 0.0
     for block in range(blocks + 1):
         seconds = [0.0, 0.0]
         for call in range(CALLS):
-            words, actions = next_words(streams), [np.zeros(GAMES, np.int64)] * 2
+            words, actions = next_keys(streams), [np.zeros(GAMES, np.int64)] * 2
             for i in (0, 1) if call % 2 else (1, 0):
                 begun = time.process_time()
                 actions[i] = both[i].act(seen["observation"], seen["action_mask"], words)
@@ -65,7 +65,7 @@ def main() -> None:
     parser.add_argument("--blocks", type=int, default=12, help="how many ratios the median is of")
     parser.add_argument("--seed", type=int, default=1, help="of the games")
     asked = parser.parse_args()
-    one_thread()
+    limit_to_one_thread()
     for seats in asked.seats:
         found, seconds = ratios(asked.player, asked.other, asked.game, seats, asked.blocks, asked.seed)
         print(

@@ -2,8 +2,8 @@
 
 >>> from helsinki_env import Game, notation
 >>> game = Game(seed=7)
->>> game.step(notation.parse("START 2"))
->>> [notation.describe(action) for action in game.legal_actions()]
+>>> game.step(notation.string_to_action("START 2"))
+>>> [notation.action_to_string(action) for action in game.legal_actions()]
 ['MOVE 1', 'MOVE 2', 'MOVE 3']
 """
 

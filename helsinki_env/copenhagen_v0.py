@@ -32,7 +32,7 @@ reward for a covered coat of arms; ...), one step each. For the rules, see `docs
 zeros for agents that are not acting, and for all agents after the end.
 
 **Observation.** The public information and the agent's own hidden information, from its own seat.
-`helsinki_env.games.copenhagen.observation.split` returns the fields by name. All values are from 0 to 127.
+`helsinki_env.games.copenhagen.observation.unpack` returns the fields by name. All values are from 0 to 127.
 
 **Rewards.** Rewards are 0 until the game ends. Then all agents terminate and get their rewards. The rewards sum
 to zero. Tied players receive the average reward of the ranks they share: with `"win"`, two tied winners of a game of
@@ -64,7 +64,7 @@ from gymnasium.vector import AutoresetMode
 from helsinki_env.envs.aec import GameAECEnv, metadata_of
 from helsinki_env.envs.call_order import OrderEnforced
 from helsinki_env.envs.drawing import render_modes
-from helsinki_env.envs.seat import GameSeatEnv, GameSeatVectorEnv, Opponent, Seat
+from helsinki_env.envs.seat import GameSeatEnv, GameSeatVectorEnv, Opponent, SeatOption
 from helsinki_env.envs.vector import GameVectorEnv
 from helsinki_env.games.copenhagen.config import CopenhagenConfig
 from helsinki_env.games.copenhagen.episodes import RandomEpisodes
@@ -126,7 +126,7 @@ def env(*args: Any, **kwargs: Any) -> OrderEnforced:
 class CopenhagenVectorEnv(GameVectorEnv):
     """A batch of games for self-play, all seats; see `GameVectorEnv` for returned values and autoreset.
 
-    `helsinki_env.games.copenhagen.observation.split` returns the observation fields by name.
+    `helsinki_env.games.copenhagen.observation.unpack` returns the observation fields by name.
 
     Args:
         num_envs: number of games B.
@@ -168,7 +168,7 @@ class CopenhagenVectorEnv(GameVectorEnv):
                 components=components,
                 reward=reward,
             )
-        config = COPENHAGEN.checked(config)
+        config = COPENHAGEN.check_config(config)
         super().__init__(num_envs, config, autoreset_mode, episodes, num_threads, copy, render_mode, render_width)
 
     def game(self, b: SupportsIndex) -> Game:
@@ -200,7 +200,7 @@ class CopenhagenSeatVectorEnv(GameSeatVectorEnv):
         self,
         num_envs: int = 1,
         opponents: Opponent | Sequence[Opponent] = "random",
-        seat: Seat = "random",
+        seat: SeatOption = "random",
         num_players: int = 2,
         *,
         denied: Iterable[Iterable[int | str]] | None = None,
@@ -221,7 +221,7 @@ class CopenhagenSeatVectorEnv(GameSeatVectorEnv):
                 components=components,
                 reward=reward,
             )
-        config = COPENHAGEN.checked(config)
+        config = COPENHAGEN.check_config(config)
         super().__init__(
             num_envs, config, opponents, seat, illegal, autoreset_mode, episodes, copy, render_mode, render_width
         )
@@ -253,7 +253,7 @@ class CopenhagenSeatEnv(GameSeatEnv):
     def __init__(
         self,
         opponents: Opponent | Sequence[Opponent] = "random",
-        seat: Seat = "random",
+        seat: SeatOption = "random",
         num_players: int = 2,
         *,
         denied: Iterable[Iterable[int | str]] | None = None,
@@ -272,7 +272,7 @@ class CopenhagenSeatEnv(GameSeatEnv):
                 components=components,
                 reward=reward,
             )
-        super().__init__(COPENHAGEN.checked(config), opponents, seat, illegal, episodes, render_mode, render_width)
+        super().__init__(COPENHAGEN.check_config(config), opponents, seat, illegal, episodes, render_mode, render_width)
 
     @property
     def config(self) -> CopenhagenConfig:

@@ -25,15 +25,15 @@
 **Turns.** A turn consists of several actions (move, draw or build, pay card by card, place the tile, ...), one step
 each. An agent therefore takes several steps in a row until its turn is over. For the rules, see `docs/rules.md`.
 
-**Actions.** `helsinki_env.notation` converts between action ids and text (`notation.describe(65)` is `'PAY blue 1/2'`).
-The ids are the same for every number of players and every setup with the same components.
+**Actions.** `helsinki_env.notation` converts between action ids and text: `notation.action_to_string(65)` is
+`'PAY blue 1/2'`. The ids are the same for every number of players and every setup with the same components.
 
 **Mask.** `action_mask` is 1 for each legal action. At least one action is legal until the game ends. The mask is all
 zeros for agents that are not acting, and for all agents after the end.
 
 **Observation.** The public information and the agent's own hidden information, from its own seat.
-`helsinki_env.games.helsinki.observation.split` returns the fields by name, and
-`helsinki_env.games.helsinki.observation.layout().markdown()` lists them. All values are from 0 to 127.
+`helsinki_env.games.helsinki.observation.unpack` returns the fields by name, and
+`helsinki_env.games.helsinki.observation.observation_layout().markdown()` lists them. All values are from 0 to 127.
 
 **Rewards.** Rewards are 0 until the game ends. Then all agents terminate and get their rewards, so that
 `last()` of each agent returns its reward. The rewards sum to zero.
@@ -91,7 +91,7 @@ from gymnasium.vector import AutoresetMode
 from helsinki_env.envs.aec import GameAECEnv, metadata_of
 from helsinki_env.envs.call_order import OrderEnforced
 from helsinki_env.envs.drawing import render_modes
-from helsinki_env.envs.seat import GameSeatEnv, GameSeatVectorEnv, Opponent, Seat
+from helsinki_env.envs.seat import GameSeatEnv, GameSeatVectorEnv, Opponent, SeatOption
 from helsinki_env.envs.vector import GameVectorEnv
 from helsinki_env.games.helsinki.config import GameConfig
 from helsinki_env.games.helsinki.episodes import RandomEpisodes
@@ -159,7 +159,7 @@ def env(*args: Any, **kwargs: Any) -> OrderEnforced:
 class HelsinkiVectorEnv(GameVectorEnv):
     """A batch of games for self-play, all seats; see `GameVectorEnv` for returned values and autoreset.
 
-    `helsinki_env.games.helsinki.observation.split` returns the observation fields by name.
+    `helsinki_env.games.helsinki.observation.unpack` returns the observation fields by name.
 
     Args:
         num_envs: number of games B.
@@ -207,7 +207,7 @@ class HelsinkiVectorEnv(GameVectorEnv):
                 components=components,
                 reward=reward,
             )
-        config = HELSINKI.checked(config)
+        config = HELSINKI.check_config(config)
         super().__init__(num_envs, config, autoreset_mode, episodes, num_threads, copy, render_mode, render_width)
 
     def game(self, b: SupportsIndex) -> Game:
@@ -241,7 +241,7 @@ class HelsinkiSeatVectorEnv(GameSeatVectorEnv):
         self,
         num_envs: int = 1,
         opponents: Opponent | Sequence[Opponent] = "random",
-        seat: Seat = "random",
+        seat: SeatOption = "random",
         num_players: int = 2,
         *,
         covered: Iterable[int | str] | Literal["first_game"] = (),
@@ -266,7 +266,7 @@ class HelsinkiSeatVectorEnv(GameSeatVectorEnv):
                 components=components,
                 reward=reward,
             )
-        config = HELSINKI.checked(config)
+        config = HELSINKI.check_config(config)
         super().__init__(
             num_envs, config, opponents, seat, illegal, autoreset_mode, episodes, copy, render_mode, render_width
         )
@@ -300,7 +300,7 @@ class HelsinkiSeatEnv(GameSeatEnv):
     def __init__(
         self,
         opponents: Opponent | Sequence[Opponent] = "random",
-        seat: Seat = "random",
+        seat: SeatOption = "random",
         num_players: int = 2,
         *,
         covered: Iterable[int | str] | Literal["first_game"] = (),
@@ -323,7 +323,7 @@ class HelsinkiSeatEnv(GameSeatEnv):
                 components=components,
                 reward=reward,
             )
-        super().__init__(HELSINKI.checked(config), opponents, seat, illegal, episodes, render_mode, render_width)
+        super().__init__(HELSINKI.check_config(config), opponents, seat, illegal, episodes, render_mode, render_width)
 
     @property
     def config(self) -> GameConfig:

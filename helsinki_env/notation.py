@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from helsinki_env.data import shown
+from helsinki_env.data import short_repr
 from helsinki_env.engine.game import BoardGame
-from helsinki_env.engine.spec import spec_named, usual_spec
-from helsinki_env.games.helsinki.notation import card_name, describe, parse
+from helsinki_env.engine.spec import default_spec, spec_by_name
+from helsinki_env.games.helsinki.notation import action_to_string, card_to_string, string_to_action
 
-__all__ = ["card_name", "describe", "from_dict", "parse", "to_dict"]
+__all__ = ["action_to_string", "card_to_string", "from_dict", "string_to_action", "to_dict"]
 
 
 def to_dict(game: BoardGame, seat: int | None = None) -> dict[str, Any]:
@@ -24,7 +24,7 @@ def to_dict(game: BoardGame, seat: int | None = None) -> dict[str, Any]:
         ValueError: for an invalid seat, or a game that does not support positions.
     """
     if game.spec.to_dict is None:
-        raise ValueError(f"game: found {shown(game.spec.name)}, whose positions cannot be written")
+        raise ValueError(f"game: found {short_repr(game.spec.name)}, whose positions cannot be written")
     return game.spec.to_dict(game, seat)
 
 
@@ -36,8 +36,8 @@ def from_dict(position: Mapping[str, Any]) -> BoardGame:
         ValueError: for an unknown game, or one that does not support positions.
     """
     name = position.get("game") if isinstance(position, Mapping) else None
-    spec = usual_spec() if name is None else spec_named(name)  # without a name, the default game reports the error
+    spec = default_spec() if name is None else spec_by_name(name)  # without a name, the default game reports the error
     if spec.from_dict is None:
-        raise ValueError(f"game: found {shown(name)}, whose positions cannot be read")
+        raise ValueError(f"game: found {short_repr(name)}, whose positions cannot be read")
     game: BoardGame = spec.from_dict(position)
     return game

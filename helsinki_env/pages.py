@@ -11,7 +11,7 @@ from typing import Any
 
 from helsinki_env import games
 
-__all__ = ["PAGES", "write"]
+__all__ = ["ALL_PAGES", "write_pages"]
 
 
 def _pages() -> dict[str, Any]:
@@ -20,14 +20,14 @@ def _pages() -> dict[str, Any]:
     return {name: page for module in modules if find_spec(module) for name, page in import_module(module).PAGES.items()}
 
 
-PAGES = _pages()
+ALL_PAGES = _pages()
 
 
-def write(folder: str | Path) -> None:
+def write_pages(folder: str | Path) -> None:
     """Write all pages into a folder."""
-    for name, page in PAGES.items():
+    for name, page in ALL_PAGES.items():
         (Path(folder) / name).write_text(page(), encoding="utf-8")
 
 
 if __name__ == "__main__":
-    write(sys.argv[1] if len(sys.argv) > 1 else "docs")
+    write_pages(sys.argv[1] if len(sys.argv) > 1 else "docs")

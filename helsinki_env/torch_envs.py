@@ -24,7 +24,7 @@ __all__ = ["CopenhagenTorchEnv", "HelsinkiTorchEnv"]
 class HelsinkiTorchEnv(GameTorchEnv):
     """A batch of games of Helsinki in tensors; see `GameTorchEnv` for returned values and autoreset.
 
-    `helsinki_env.games.helsinki.observation.layout` names the observation fields.
+    `helsinki_env.games.helsinki.observation.observation_layout` names the observation fields.
 
     Args:
         num_envs: number of games B.
@@ -68,7 +68,7 @@ class HelsinkiTorchEnv(GameTorchEnv):
                 components=components,
                 reward=reward,
             )
-        super().__init__(num_envs, HELSINKI.checked(config), device, episodes, check)
+        super().__init__(num_envs, HELSINKI.check_config(config), device, episodes, check)
 
     def to_cpu(self, b: int) -> Game:
         """Return a copy of game `b` as an object, to inspect, draw or save. ValueError for an invalid index."""
@@ -112,7 +112,7 @@ class CopenhagenTorchEnv(GameTorchEnv):
     ) -> None:
         if config is None:
             config = CopenhagenConfig(num_players=num_players, denied=denied, components=components, reward=reward)
-        super().__init__(num_envs, COPENHAGEN.checked(config), device, episodes, check)
+        super().__init__(num_envs, COPENHAGEN.check_config(config), device, episodes, check)
 
     def to_cpu(self, b: int) -> CopenhagenGame:
         """Return a copy of game `b` as an object, to inspect, draw or save. ValueError for an invalid index."""

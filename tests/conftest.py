@@ -17,7 +17,7 @@ import pytest
 
 from helsinki_env.engine.kernel import JIT
 from helsinki_env.utils.extras import MissingExtraError
-from helsinki_env.utils.machine import processors
+from helsinki_env.utils.machine import cpu_count
 
 # Workers for all processors leave one thread to each for its arithmetic, and threads that wait for each other's turn
 # make a busy machine many times slower. Processes that tests start inherit it; set before anybody imports PyTorch.
@@ -63,7 +63,7 @@ def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
 
     Two more than there are processors: tests of pages, servers and signals wait a good part of their time.
     """
-    return min(processors() + 2, 8) if _asks_for_many(config) else 0
+    return min(cpu_count() + 2, 8) if _asks_for_many(config) else 0
 
 
 @pytest.fixture(scope="session")

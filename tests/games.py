@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from helsinki_env import CopenhagenSeatEnv, HelsinkiSeatEnv, copenhagen_v0, helsinki_v0
-from helsinki_env.engine.spec import GameSpec, spec_named
+from helsinki_env.engine.spec import GameSpec, spec_by_name
 from helsinki_env.games.copenhagen.config import CopenhagenConfig
 from helsinki_env.games.copenhagen.game import Game as Copenhagen
 from helsinki_env.games.helsinki import notation
@@ -46,7 +46,7 @@ class TestedGame:
 
     @property
     def spec(self) -> GameSpec:
-        return spec_named(self.name)
+        return spec_by_name(self.name)
 
 
 def _helsinki(rng: random.Random) -> Any:
@@ -81,7 +81,7 @@ GAMES = (
 )
 _FURTHER = replace(
     GAMES[0],
-    configs=tuple(config.changed(components="alternative") for config in GAMES[0].configs),
+    configs=tuple(config.replace(components="alternative") for config in GAMES[0].configs),
     built=_further_layout,
 )
 EACH_GAME = pytest.mark.parametrize("game", GAMES, ids=lambda game: game.name)

@@ -12,7 +12,7 @@ import numpy as np
 import torch
 
 import helsinki_env  # noqa: F401  # makes the games known
-from helsinki_env.engine.spec import spec_named
+from helsinki_env.engine.spec import spec_by_name
 from helsinki_env.envs.tensors import GameTorchEnv
 from tests.support.cards import Simulated
 
@@ -40,10 +40,10 @@ def differing(one: GameTorchEnv, other: GameTorchEnv) -> list[str]:
 
 def main(game: str) -> None:
     """Play and compare, from the beginning and around an end."""
-    spec = spec_named(game)
+    spec = spec_by_name(game)
     config, episodes = spec.config(), spec.episodes(num_players=(2, 3, 4))
     one, other = envs = [GameTorchEnv(GAMES, config, "cpu", episodes) for _ in range(2)]
-    other._place = Simulated(other)
+    other._backend = Simulated(other)
     near = near_an_end(GameTorchEnv(GAMES, config, "cpu", episodes))
     endings = 0
     for state, steps in ((None, 3), (near, BEFORE + AFTER)):
@@ -55,7 +55,7 @@ def main(game: str) -> None:
             for env in envs:
                 env.sample()
                 env.memory.actions.copy_(env.memory.chosen)
-            assert [env._place.first_illegal() for env in envs] == [-1, -1]
+            assert [env._backend.first_illegal() for env in envs] == [-1, -1]
             for env in envs:
                 env.step(env.memory.chosen)
             endings += int(one.memory.ended.sum())
@@ -65,10 +65,10 @@ def main(game: str) -> None:
         env.reset(seed=2)
         wrong = torch.tensor([0, -1, 10**6])
         env.memory.actions.copy_(wrong)
-        assert env._place.first_illegal() >= 0
+        assert env._backend.first_illegal() >= 0
         env.step(wrong)
     assert differing(one, other) == []
-    assert int(other.illegal_decisions) >= 2
+    assert int(other.illegal_actions) >= 2
     print(f"the same games, {endings} endings")
 
 

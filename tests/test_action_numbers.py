@@ -11,15 +11,15 @@ import numpy as np
 import pytest
 
 from helsinki_env import Game, GameConfig
-from helsinki_env.agents.base import decide
+from helsinki_env.agents.base import choose_action
 from helsinki_env.agents.registry import make_player
 from helsinki_env.engine import determinization
-from helsinki_env.engine.determinization import deals
+from helsinki_env.engine.determinization import determinize_observation
 from helsinki_env.engine.kernel import JIT
 from helsinki_env.games.helsinki import notation, render
-from helsinki_env.games.helsinki.action_numbers import ACTIONS, MOST_COATS, STRENGTHS
+from helsinki_env.games.helsinki.action_numbers import BOARD_ACTIONS, MAX_COST, STRENGTHS
 from helsinki_env.games.helsinki.components import load_components
-from helsinki_env.games.helsinki.ui_actions import touches
+from helsinki_env.games.helsinki.ui_actions import list_ui_actions
 from tests.oracles.helsinki import brute_force_legal_actions
 from tests.support.agreement import Pair, run_batch
 from tests.support.numbers import component_file, random_file, random_numbers
@@ -50,7 +50,7 @@ def test_games_with_random_numbers_agree(tmp_path: Path) -> None:
 @pytest.mark.thorough
 def test_more_games_with_random_numbers_agree(tmp_path: Path) -> None:
     seen = agree(tmp_path, {"random": range(8, 48), "rich": range(8, 48), "built": range(80, 200)}, 12)
-    assert all(seen[f"use {name}"] >= 10 for name in ACTIONS)
+    assert all(seen[f"use {name}"] >= 10 for name in BOARD_ACTIONS)
 
 
 @pytest.mark.nightly
@@ -59,7 +59,7 @@ def test_five_thousand_games_with_random_numbers_agree(tmp_path: Path) -> None:
     seen = agree(tmp_path, {"random": range(3500), "rich": range(1500), "built": range(5000)}, 15)
     print(seen)
     assert seen["dealt games"] + seen["rich games"] >= 5000
-    assert all(seen[f"use {name}"] >= 1000 for name in ACTIONS)
+    assert all(seen[f"use {name}"] >= 1000 for name in BOARD_ACTIONS)
 
 
 # Each action by itself: legal with its cost in the meadow and not with less, and as strong as the file says
@@ -141,7 +141,7 @@ PHASES: dict[str, tuple[str, dict[str, Any]]] = {
 }
 
 
-@pytest.fixture(scope="module", params=range(MOST_COATS + 1))
+@pytest.fixture(scope="module", params=range(MAX_COST + 1))
 def cost(request: pytest.FixtureRequest) -> int:
     value: int = request.param
     return value
@@ -152,7 +152,7 @@ def path(request: pytest.FixtureRequest, cost: int, tmp_path_factory: pytest.Tem
     """A file in which every action costs so much and is as weak, or as strong, as it may be."""
     numbers = {
         name: {"cost": cost} | ({"strength": getattr(STRENGTHS[name], request.param)} if name in STRENGTHS else {})
-        for name in ACTIONS
+        for name in BOARD_ACTIONS
     }
     return component_file(tmp_path_factory.mktemp("numbers"), f"{cost}_{request.param}", numbers)
 
@@ -163,12 +163,12 @@ def used(path: str, name: str, meadow: int, **over: Any) -> tuple[bool, Pair]:
     hand = HANDS.get(name, [BLUE_1, *BLUE_2, *BLUE_3, RED[0]])
     pair = Pair.at(table(path, phase, hand, meadow, pending=pending) | over, Counter())
     assert brute_force_legal_actions(pair.reference) == pair.legal
-    return notation.parse(f"USE {name}", path) in pair.legal, pair
+    return notation.string_to_action(f"USE {name}", path) in pair.legal, pair
 
 
-@pytest.mark.parametrize("name", ACTIONS)
+@pytest.mark.parametrize("name", BOARD_ACTIONS)
 def test_an_action_is_legal_for_its_cost_and_does_what_its_strength_says(path: str, cost: int, name: str) -> None:
-    action, components = ACTIONS.index(name), load_components(path)
+    action, components = BOARD_ACTIONS.index(name), load_components(path)
     strength = components.strengths[action]
     if cost:
         assert not used(path, name, cost - 1)[0]
@@ -176,12 +176,12 @@ def test_an_action_is_legal_for_its_cost_and_does_what_its_strength_says(path: s
     legal, pair = used(path, name, cost)
     assert legal
     before = pair.position
-    pair.step(notation.parse(f"USE {name}", path))
+    pair.step(notation.string_to_action(f"USE {name}", path))
     me, was, pending = pair.position["seats"][0], before["seats"][0], pair.position["pending"]
     assert me["meadow"] == 0
     assert me["used"] == [action]
     if name in ("move_1_to_6", "move_1_to_5"):
-        moves = [notation.describe(a, components) for a in pair.legal]
+        moves = [notation.action_to_string(a, components) for a in pair.legal]
         assert moves == [f"MOVE {steps}" for steps in range(4, strength + 1)]
     elif name in ("one_wild_tile", "two_wild_tiles"):
         assert pending["wilds_left"] == strength
@@ -201,30 +201,30 @@ def test_an_action_is_legal_for_its_cost_and_does_what_its_strength_says(path: s
 
 
 def test_extra_cards_need_to_be_there(path: str) -> None:
-    cards = 2 + load_components(path).strengths[ACTIONS.index("extra_card")]
+    cards = 2 + load_components(path).strengths[BOARD_ACTIONS.index("extra_card")]
     hand = [BLUE_1]
     for pile, legal in ((cards, True), (cards - 1, False)):
         pair = Pair.at(table(path, "MAIN", hand, 8, pile), Counter())
-        assert (notation.parse("USE extra_card", path) in pair.legal) == legal
+        assert (notation.string_to_action("USE extra_card", path) in pair.legal) == legal
 
 
 def test_fewer_cards_make_a_build_feasible(path: str, cost: int) -> None:
-    strength = load_components(path).strengths[ACTIONS.index("one_card_fewer")]
+    strength = load_components(path).strengths[BOARD_ACTIONS.index("one_card_fewer")]
     others = [*BLUE_2, *BLUE_3]
     for held in range(5):
         hand = [BLUE_5, *others[:held]]
-        covered = [ACTIONS.index("any_card_as_wild")]
+        covered = [BOARD_ACTIONS.index("any_card_as_wild")]
         for meadow in {max(0, cost - 1), cost}:
             pair = Pair.at(table(path, "MAIN", hand, meadow) | {"covered": covered}, Counter())
             feasible = held >= 4 or (held >= 4 - strength and meadow >= cost)
-            assert (notation.parse("BUILD blue 5/5+1", path) in pair.legal) == feasible
+            assert (notation.string_to_action("BUILD blue 5/5+1", path) in pair.legal) == feasible
             assert brute_force_legal_actions(pair.reference) == pair.legal
 
 
 @pytest.mark.parametrize(("fewer", "as_wild", "needed"), [(3, 1, 1), (1, 3, 1), (2, 2, 2), (0, 3, 0)])
 def test_the_cheaper_way_to_pay_decides(tmp_path: Path, fewer: int, as_wild: int, needed: int) -> None:
     path = component_file(tmp_path, "ways", {"one_card_fewer": {"cost": fewer}, "any_card_as_wild": {"cost": as_wild}})
-    build = notation.parse("BUILD blue 5/5+1", path)
+    build = notation.string_to_action("BUILD blue 5/5+1", path)
     short_by_one, short_by_two = [BLUE_5, *BLUE_2, BLUE_3[0], RED[0]], [BLUE_5, *BLUE_2, RED[0]]
     for meadow in range(9):
         for hand, least in ((short_by_one, needed), (short_by_two, fewer + as_wild)):
@@ -236,7 +236,7 @@ def test_the_cheaper_way_to_pay_decides(tmp_path: Path, fewer: int, as_wild: int
 def test_paying_and_placing_share_the_meadow(tmp_path: Path) -> None:
     """A tile that fits from other sides only and lacks a card: both prices are needed, and no dead end is offered."""
     path = component_file(tmp_path, "both", {"any_side": {"cost": 2}, "one_card_fewer": {"cost": 3}})
-    covered = [ACTIONS.index("any_card_as_wild")]
+    covered = [BOARD_ACTIONS.index("any_card_as_wild")]
     closed = [
         {"colour": "purple", "roofs": 4, "cells": [0, 1, 2, 3]},
         {"colour": "green", "roofs": 3, "cells": [4, 5, 6]},
@@ -246,7 +246,7 @@ def test_paying_and_placing_share_the_meadow(tmp_path: Path) -> None:
         position["tile_supply"] |= {"purple": [3, 3, 2, 0], "green": [3, 2, 3, 1]}
         position["seats"][0]["pavilions"] = [*closed, PURPLE]
         pair = Pair.at(position, Counter())
-        assert (notation.parse("BUILD blue 5/5+1", path) in pair.legal) == (meadow >= 5)
+        assert (notation.string_to_action("BUILD blue 5/5+1", path) in pair.legal) == (meadow >= 5)
         pair.play(lambda game, legal: legal[-1], 12, search_every=1)
 
 
@@ -260,16 +260,16 @@ def test_a_fourth_card_of_a_reshuffled_pile_is_shown(tmp_path: Path) -> None:
     position["discard_pile"] = [min(count, 1) for count in other]
     position["seats"][1]["hand"] = [count - min(count, 1) for count in other]
     pair = Pair.at(position, Counter())
-    pair.step(notation.parse("USE extra_card", path))
+    pair.step(notation.string_to_action("USE extra_card", path))
     draws = pair.position["pending"]["unseen_draws"]
     assert [len(cards) for cards in draws] == [3, 0]
     assert sum(pair.position["seats"][0]["known"]) == 2 + 2
     assert sum(pair.position["pending"]["reshuffled"]) == len(pair.position["draw_pile"]) + 3
     for viewer in range(2):
         for seed in range(20):
-            copy = determinization.redeal(pair.game, viewer=viewer, seed=seed)
+            copy = determinization.determinize(pair.game, viewer=viewer, seed=seed)
             np.testing.assert_array_equal(copy.observation(viewer), pair.game.observation(viewer))
-    assert len(deals(pair.game.config, pair.game.observation(), count=3, seed=1)) == 3
+    assert len(determinize_observation(pair.game.config, pair.game.observation(), count=3, seed=1)) == 3
     again = notation.from_dict(pair.position)
     assert again == pair.game
 
@@ -284,7 +284,7 @@ def test_players_read_costs_and_strengths(tmp_path: Path, name: str) -> None:
     for key, numbers in {"dear": {"cost": 3, "strength": 1}, "cheap": {"cost": 0, "strength": 10}}.items():
         path = component_file(tmp_path, key, {"two_points": numbers})
         game = notation.from_dict(table(path, "END", [BLUE_1], 3, 30, pending={"drew": True}, covered=list(range(14))))
-        chosen[key] = notation.describe(decide(make_player(name, game.config), game), path)
+        chosen[key] = notation.action_to_string(choose_action(make_player(name, game.config), game), path)
     assert chosen == {"dear": "END", "cheap": "USE two_points"}
 
 
@@ -296,7 +296,7 @@ def test_players_decide_legally_whatever_the_numbers(tmp_path: Path, name: str) 
         game = notation.from_dict(rich_deal(notation.to_dict(Game(GameConfig(components=path), seed=number))))
         player = make_player(name, game.config)
         while not game.done:
-            game.step(decide(player, game))
+            game.step(choose_action(player, game))
 
 
 def test_numbers_are_seen_in_pictures_and_said_in_words(tmp_path: Path) -> None:
@@ -319,7 +319,7 @@ def test_numbers_are_seen_in_pictures_and_said_in_words(tmp_path: Path) -> None:
     text = render.ansi(position, components)
     assert "Not one coat: Move 1\u20136 no coat, 7 points 2 coats" in text
     assert "Not one coat" not in render.ansi(position, load_components())
-    said = [touch.words for touch in touches(game, 0) if touch.kind == "USE"]
+    said = [touch.words for touch in list_ui_actions(game, 0) if touch.kind == "USE"]
     assert len(set(said)) == len(said)
     assert {"Use: two points: 7 (2 coats)", "Use: move 4 to 6 spaces (no coat)", "Use: move 1 to 5: 4 spaces"} < {*said}
     assert {"Use: one wild tile: 3", "Use: two wild tiles", "Use: move back"} < {*said}

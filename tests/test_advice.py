@@ -9,15 +9,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from helsinki_env.agents.evaluation import opinions
+from helsinki_env.agents.evaluation import evaluate_actions
 from helsinki_env.agents.registry import make_player
-from helsinki_env.engine.determinization import redeal
+from helsinki_env.engine.determinization import determinize
 from helsinki_env.engine.kernel import JIT
-from helsinki_env.engine.spec import spec_named
-from helsinki_env.web.advice import Adviser, Question, answer_to, question_at
-from helsinki_env.web.player_workers import Thinkers
-from helsinki_env.web.sessions import Page
-from helsinki_env.web.tables import HUMAN, Chair, Table
+from helsinki_env.engine.spec import spec_by_name
+from helsinki_env.web.advice import AnalysisTask, EvaluationRequest, answer_to, evaluation_request
+from helsinki_env.web.player_workers import PlayerPool
+from helsinki_env.web.sessions import PageConnection
+from helsinki_env.web.tables import HUMAN, GameTable, SeatAssignment
 from tests.games import EACH_GAME, TestedGame
 from tests.support.server import Line, Server, decide_first, seated, until
 
@@ -135,9 +135,9 @@ def test_when_the_table_moves_on_nothing_is_told_of_what_was(server: Server) -> 
         assert until(line, lambda new: new["type"] == "opinion" and new["deeper"] == 0)["number"] == view["number"]
 
 
-def _asked(table: Table, deeper: int = 0) -> Question:
-    page = Page(lambda _: None, (table.game.seat,))
-    return question_at(table, page, {"number": table.number, "deeper": deeper}, {})
+def _asked(table: GameTable, deeper: int = 0) -> EvaluationRequest:
+    page = PageConnection(lambda _: None, (table.game.seat,))
+    return evaluation_request(table, page, {"number": table.number, "deeper": deeper}, {})
 
 
 @EACH_GAME
@@ -146,21 +146,24 @@ def test_what_is_told_is_the_same_whatever_is_hidden_and_whatever_the_seed(game:
     looked = differed = 0
     for players in (2, 3, 4):
         config = game.spec.config(num_players=players)
-        chairs = tuple(Chair(HUMAN, f"P{seat}") for seat in range(players))
-        table, rng = Table("t", "", config, 6, chairs), np.random.default_rng(players)
+        chairs = tuple(SeatAssignment(HUMAN, f"P{seat}") for seat in range(players))
+        table, rng = GameTable("t", "", config, 6, chairs), np.random.default_rng(players)
         judges = {deeper: make_player(f"net+search:{deeper}" if deeper else "net", config) for deeper in (0, 25)}
         while not table.game.done:
             if rng.random() < 0.12:
                 sent = []
                 kept, seed = table.game, table.seed
                 for deal in (None, int(rng.integers(2**62))):
-                    table.game = kept if deal is None else redeal(kept, kept.seat, seed=deal)
+                    table.game = kept if deal is None else determinize(kept, kept.seat, seed=deal)
                     table.seed = seed if deal is None else deal
                     differed += table.game != kept
                     asked = [_asked(table, deeper) for deeper in judges]
                     sent.append(
                         json.dumps(
-                            [answer_to(one, opinions(judges[one.deeper], config, *one.seen)[0]) for one in asked]
+                            [
+                                answer_to(one, evaluate_actions(judges[one.deeper], config, *one.seen)[0])
+                                for one in asked
+                            ]
                         )
                     )
                 assert sent[0] == sent[1]
@@ -172,30 +175,32 @@ def test_what_is_told_is_the_same_whatever_is_hidden_and_whatever_the_seed(game:
 
 
 def test_without_a_network_that_fits_a_sentence_says_so() -> None:
-    config = spec_named("helsinki").config(components="alternative")
-    table = Table("t", "", config, 1, (Chair(HUMAN, "A"), Chair(HUMAN, "B")))
+    config = spec_by_name("helsinki").config(components="alternative")
+    table = GameTable("t", "", config, 1, (SeatAssignment(HUMAN, "A"), SeatAssignment(HUMAN, "B")))
     said = asyncio.run(_said(_asked(table)))
     assert [one["type"] for one in said] == ["unjudged"]
     assert "card types" in said[0]["message"]
 
 
 def test_of_two_questions_the_later_one_is_answered() -> None:
-    table = Table("t", "", spec_named("copenhagen").config(), 1, (Chair(HUMAN, "A"), Chair(HUMAN, "B")))
+    table = GameTable(
+        "t", "", spec_by_name("copenhagen").config(), 1, (SeatAssignment(HUMAN, "A"), SeatAssignment(HUMAN, "B"))
+    )
     first = _asked(table)
     table.decide(0, int(table.game.legal_actions()[0]), "")
     said = asyncio.run(_said(first, _asked(table)))
     assert [one["number"] for one in said] == [1]
 
 
-async def _said(*questions: Question) -> list[dict[str, Any]]:
+async def _said(*questions: EvaluationRequest) -> list[dict[str, Any]]:
     """Return what an adviser answers that is asked questions at once, until it has answered."""
-    thinkers, said, answered = Thinkers(), list[dict[str, Any]](), asyncio.Event()
+    thinkers, said, answered = PlayerPool(), list[dict[str, Any]](), asyncio.Event()
 
     def send(message: dict[str, Any]) -> None:
         said.append(message)
         answered.set()
 
-    adviser = Adviser(send, thinkers)
+    adviser = AnalysisTask(send, thinkers)
     try:
         for question in questions:
             adviser.ask(question)

@@ -62,7 +62,7 @@ def test_plays_the_game(make: Callable[..., Any], options: dict[str, Any]) -> No
             assert env.unwrapped.game == game
             observation, reward, terminated, truncated, info = env.last()
             assert (reward, terminated, truncated, info) == (0, False, False, {})
-            assert np.array_equal(observation["action_mask"], game.legal_mask())
+            assert np.array_equal(observation["action_mask"], game.action_mask())
             for agent in env.agents:
                 seen = env.observe(agent)
                 assert env.observation_space(agent).contains(seen)
@@ -209,7 +209,7 @@ def test_the_error_names_decision_phase_and_what_is_legal() -> None:
     with pytest.raises(
         IllegalActionError, match=r"\(DRAW\) is not legal in phase START of seat 0. Legal: START 0, START 1"
     ):
-        env.step(notation.parse("DRAW"))
+        env.step(notation.string_to_action("DRAW"))
 
 
 @pytest.mark.parametrize(("reward", "penalty"), [("win", -1), ("rank", -1), ("margin", -100)])

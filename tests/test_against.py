@@ -21,13 +21,13 @@ import pytest
 from helsinki_env import GameConfig
 from helsinki_env.bench import checkout
 from helsinki_env.bench.checkout import Checkout
-from helsinki_env.bench.measures import ROWS, Asked
-from helsinki_env.bench.paired import Comparison, interval
+from helsinki_env.bench.measures import MEASUREMENT_KINDS, MeasurementRequest
+from helsinki_env.bench.paired import Comparison, median_interval
 from helsinki_env.bench.speed_tables import compared_part
 from helsinki_env.bench.workers import Worker
 from helsinki_env.cli.commands import bench
 from helsinki_env.cli.main import main
-from helsinki_env.utils.markdown import section
+from helsinki_env.utils.markdown import replace_section
 from tests.support.blocks import ROOT
 
 PLAIN = {"NUMBA_DISABLE_JIT": "1"}
@@ -44,7 +44,7 @@ def slower(env, actions, step=GameVectorEnv.step):
 
 GameVectorEnv.step = slower
 """
-ASKED = Asked("env", "helsinki", 1, 1, [], 0, 0.01)
+ASKED = MeasurementRequest("env", "helsinki", 1, 1, [], 0, 0.01)
 
 
 def git(folder: Path, *words: str) -> str:
@@ -186,7 +186,7 @@ def test_rows_are_measured_in_turn_and_shown_with_what_is_missing() -> None:
         def __init__(self, name: str) -> None:
             self.name = name
 
-        def ask(self, asked: Asked) -> float | str:
+        def ask(self, asked: MeasurementRequest) -> float | str:
             order.append((self.name, asked.row))
             if self.name == "then" and asked.row == "aec":
                 return "AttributeError: no | such <thing>"
@@ -224,11 +224,11 @@ def test_rows_are_measured_in_turn_and_shown_with_what_is_missing() -> None:
 def test_the_interval_is_that_of_the_sign_test(count: int, place: int) -> None:
     """The places are those of tables of the sign test, two-sided, 5 %."""
     values = [float(i) for i in range(count, 0, -1)]
-    assert interval(values) == ((float(place), float(count + 1 - place)) if place else None)
+    assert median_interval(values) == ((float(place), float(count + 1 - place)) if place else None)
 
 
 def test_rows_are_chosen_by_name(capsys: pytest.CaptureFixture[str]) -> None:
-    assert set(ROWS) <= set(re.findall(r"\w+", str(bench.main.__doc__).partition("only: ")[2]))
+    assert set(MEASUREMENT_KINDS) <= set(re.findall(r"\w+", str(bench.main.__doc__).partition("only: ")[2]))
     assert main(["bench", "--only", "env"]) == 2
     assert "--only: found no --against" in capsys.readouterr().err
     assert main(["bench", "--against", "HEAD", "--only", "envy"]) == 2
@@ -240,7 +240,7 @@ def test_rows_are_chosen_by_name(capsys: pytest.CaptureFixture[str]) -> None:
 
 @pytest.mark.parametrize("part", ["helsinki", "copenhagen", "against", "peers"])
 def test_the_page_of_the_documentation_is_written_by_programs(part: str) -> None:
-    content = section((ROOT / "docs" / "speed.md").read_text(encoding="utf-8"), part)
+    content = replace_section((ROOT / "docs" / "speed.md").read_text(encoding="utf-8"), part)
     assert "| --- |" in content
 
 

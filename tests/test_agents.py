@@ -12,12 +12,12 @@ import pytest
 
 import helsinki_env.agents.base
 from helsinki_env import Game, GameConfig, HelsinkiVectorEnv
-from helsinki_env.agents.base import Player, decide, first_words, next_words
-from helsinki_env.agents.helsinki.greedy import GreedyPlayer, Weights
+from helsinki_env.agents.base import Player, choose_action, init_streams, next_keys
+from helsinki_env.agents.helsinki.greedy import GreedyPlayer, GreedyWeights
 from helsinki_env.agents.random import RandomPlayer
 from helsinki_env.agents.registry import PlayerError, make_player, player_names
 from helsinki_env.agents.replaced_actions import CountedPlayer
-from helsinki_env.engine.determinization import redeal
+from helsinki_env.engine.determinization import determinize
 from helsinki_env.engine.kernel import JIT
 from helsinki_env.engine.rng import mix
 from helsinki_env.evaluation.match import play_match
@@ -62,7 +62,7 @@ def test_decisions_are_legal_and_depend_on_their_row_alone(name: str, config: Ga
     assert player.name == name
     slow = ":" in name
     observation, mask = rows(config, games=8 if slow else 40)
-    words = next_words(first_words(3, np.arange(len(mask)), 0))
+    words = next_keys(init_streams(3, np.arange(len(mask)), 0))
     actions = player.act(observation, mask, words)
     assert actions.dtype == np.int64
     assert mask[np.arange(len(mask)), actions].all()
@@ -78,7 +78,7 @@ def test_decisions_are_legal_and_depend_on_their_row_alone(name: str, config: Ga
 def test_threads_may_ask_one_player_at_once(name: str) -> None:
     player = make_player(name)
     observation, mask = rows(CONFIGS[0], games=4)
-    words = next_words(first_words(3, np.arange(len(mask)), 0))
+    words = next_keys(init_streams(3, np.arange(len(mask)), 0))
     alone = player.act(observation, mask, words)
     with ThreadPoolExecutor(3) as pool:
         parts = np.array_split(np.arange(len(mask)), 3)
@@ -90,7 +90,7 @@ def test_threads_may_ask_one_player_at_once(name: str) -> None:
 @pytest.mark.parametrize("name", PLAYERS)
 def test_arguments_are_left_alone(name: str) -> None:
     observation, mask = rows(CONFIGS[0], steps=10)
-    words = first_words(3, np.arange(len(mask)), 0)
+    words = init_streams(3, np.arange(len(mask)), 0)
     before = observation.copy(), mask.copy(), words.copy()
     make_player(name).act(observation, mask, words)
     for now, then in zip((observation, mask, words), before, strict=True):
@@ -100,9 +100,9 @@ def test_arguments_are_left_alone(name: str) -> None:
 def test_random_player_takes_every_decision_equally_often() -> None:
     game = Game(seed=0)
     n = 20_000 if JIT else 800
-    mask = np.repeat(game.legal_mask()[None], n, axis=0)
+    mask = np.repeat(game.action_mask()[None], n, axis=0)
     actions = RandomPlayer().act(
-        np.repeat(game.observation()[None], n, axis=0), mask, next_words(first_words(0, np.arange(n), 0))
+        np.repeat(game.observation()[None], n, axis=0), mask, next_keys(init_streams(0, np.arange(n), 0))
     )
     counts = np.bincount(actions, minlength=8)
     expected = n / 8
@@ -110,14 +110,14 @@ def test_random_player_takes_every_decision_equally_often() -> None:
 
 
 def test_streams_of_games_and_players_differ_and_advance() -> None:
-    words = np.concatenate([first_words(seed, np.arange(50), player) for seed in (0, 1) for player in (0, 1)])
+    words = np.concatenate([init_streams(seed, np.arange(50), player) for seed in (0, 1) for player in (0, 1)])
     assert len(set(words.tolist())) == 200
-    streams = first_words(7, np.arange(4), 0)
+    streams = init_streams(7, np.arange(4), 0)
     kept = streams.copy()
-    some = next_words(streams, np.array([1, 3]))
+    some = next_keys(streams, np.array([1, 3]))
     np.testing.assert_array_equal(streams[[0, 2]], kept[[0, 2]])
     assert some.tolist() == [int(mix(streams[1])), int(mix(streams[3]))]
-    np.testing.assert_array_equal(next_words(kept)[[1, 3]], some)
+    np.testing.assert_array_equal(next_keys(kept)[[1, 3]], some)
 
 
 def test_the_protocols_example_works() -> None:
@@ -131,7 +131,7 @@ def test_the_protocols_example_works() -> None:
 def test_decide_plays_a_whole_game() -> None:
     game, player = Game(seed=1), GreedyPlayer()
     while not game.done:
-        game.step(decide(player, game))
+        game.step(choose_action(player, game))
     assert max(game.scores()) > 5
 
 
@@ -139,7 +139,7 @@ def test_weights_change_decisions() -> None:
     observation, mask = rows(CONFIGS[0])
     words = np.zeros(len(mask), np.uint64)
     usual = GreedyPlayer().act(observation, mask, words)
-    hoarding = GreedyPlayer(weights=Weights(card=9.0)).act(observation, mask, words)
+    hoarding = GreedyPlayer(weights=GreedyWeights(card=9.0)).act(observation, mask, words)
     assert (usual != hoarding).any()
 
 
@@ -223,11 +223,11 @@ def test_hidden_cards_change_no_decision(name: str) -> None:
         for step in range(80 if JIT else 20):
             if game.done:
                 break
-            chosen = decide(player, game, word=step)
+            chosen = choose_action(player, game, key=step)
             for other in range(3):
-                copy = redeal(game, seed=other)
+                copy = determinize(game, seed=other)
                 assert copy != game
-                assert decide(player, copy, word=step) == chosen
+                assert choose_action(player, copy, key=step) == chosen
                 asked += 1
             game.step(chosen)
     assert asked > 20
@@ -241,7 +241,7 @@ class Returns:
     def __init__(self, something: object) -> None:
         self.something = something
 
-    def act(self, observation: np.ndarray, mask: np.ndarray, words: np.ndarray) -> object:
+    def act(self, observation: np.ndarray, action_mask: np.ndarray, keys: np.ndarray) -> object:
         return self.something
 
 
@@ -258,7 +258,7 @@ class Returns:
 )
 def test_whoever_returns_what_are_no_decisions_is_named(something: object, message: str) -> None:
     player: Any = Returns(something)
-    for asked in (lambda: decide(player, Game(seed=0)), lambda: play_match([player, "random"], games=1)):
+    for asked in (lambda: choose_action(player, Game(seed=0)), lambda: play_match([player, "random"], games=1)):
         with pytest.raises(PlayerError, match=f"^player '?mine'?: {message}"):
             asked()
 
@@ -268,16 +268,16 @@ class Scribbler:
 
     name = "scribbler"
 
-    def act(self, observation: np.ndarray, mask: np.ndarray, words: np.ndarray) -> np.ndarray:
-        observation[:], mask[:], words[:] = 0, 1, 0
-        return np.full(len(mask), mask.shape[1] - 1)
+    def act(self, observation: np.ndarray, action_mask: np.ndarray, keys: np.ndarray) -> np.ndarray:
+        observation[:], action_mask[:], keys[:] = 0, 1, 0
+        return np.full(len(action_mask), action_mask.shape[1] - 1)
 
 
 def test_whoever_writes_into_its_arguments_changes_nothing_that_is_played() -> None:
     player = CountedPlayer(Scribbler())
     match = play_match([player, "greedy"], games=6)
-    assert match.standing(0).games == 6
-    assert player.mishaps.illegal > 100
+    assert match.result(0).games == 6
+    assert player.replaced_actions.illegal > 100
 
 
 def test_how_long_one_thinks_beside_another_can_be_measured() -> None:
@@ -308,6 +308,6 @@ def test_how_long_one_thinks_beside_another_can_be_measured() -> None:
 def test_greedy_beats_random(config: GameConfig, least: float) -> None:
     others = config.num_players - 1
     games = 400 if JIT else 4 * config.num_players
-    standing = play_match(["greedy", *["random"] * others], config, games=games, seed=7).standing(0)
+    standing = play_match(["greedy", *["random"] * others], config, games=games, seed=7).result(0)
     assert standing.games >= games
     assert standing.share >= (least if JIT else 0.6), standing

@@ -19,9 +19,9 @@ from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 
 from helsinki_env.engine.kernel import JIT
-from helsinki_env.games.helsinki.components import ACTIONS
+from helsinki_env.games.helsinki.components import BOARD_ACTIONS
 from helsinki_env.games.helsinki.config import GameConfig
-from helsinki_env.utils.machine import processors
+from helsinki_env.utils.machine import cpu_count
 from tests.oracles.helsinki import ReferenceGame
 from tests.support import agreement, policies, positions
 from tests.support.agreement import Choice, Pair, run_batch, table, too_rare
@@ -30,7 +30,7 @@ from tests.support.agreement import Choice, Pair, run_batch, table, too_rare
 SCALE = 1.0 if JIT else 0.05
 LEAST = 12 if JIT else 0
 
-actions = st.sets(st.integers(0, len(ACTIONS) - 1), max_size=6)
+actions = st.sets(st.integers(0, len(BOARD_ACTIONS) - 1), max_size=6)
 
 
 @st.composite
@@ -104,7 +104,7 @@ def test_twenty_thousand_games_agree_and_everything_rare_occurs_a_thousand_times
     seen: Counter[str] = Counter()
     jobs = [(kind, range(n, n + chunk)) for kind, count in plan.items() for n in range(0, count, chunk)]
     context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(processors(), context) as pool:
+    with ProcessPoolExecutor(cpu_count(), context) as pool:
         for i, job in enumerate(as_completed([pool.submit(_nightly_batch, *job) for job in jobs]), start=1):
             seen += job.result()
             if i % 50 == 0:

@@ -12,7 +12,7 @@ import pytest
 
 from helsinki_env.agents.registry import player_names
 from helsinki_env.cli.main import main
-from helsinki_env.cli.precompile import make_ahead, parts_of
+from helsinki_env.cli.precompile import groups_for, precompile_groups
 from helsinki_env.engine.kernel import JIT
 
 OWN = "from helsinki_env import Game; game = Game(seed=1); game.step(0); game.clone()"
@@ -20,10 +20,10 @@ SIMULATE = ("-m", "helsinki_env.cli.main", "simulate", "--players", "random", "-
 
 
 def test_players_and_what_they_need() -> None:
-    assert parts_of(["random"]) == ["games"]
-    assert parts_of(["mc:200", " net:runs/quick", "somebody:else"]) == ["games", "mc", "net"]
-    assert parts_of(["forced:two_points:ismcts:50"]) == ["games", "ismcts"]
-    assert parts_of(player_names()) == ["games", "greedy", "heuristic", "mc", "ismcts", "net", "net+search"]
+    assert groups_for(["random"]) == ["games"]
+    assert groups_for(["mc:200", " net:runs/quick", "somebody:else"]) == ["games", "mc", "net"]
+    assert groups_for(["forced:two_points:ismcts:50"]) == ["games", "ismcts"]
+    assert groups_for(player_names()) == ["games", "greedy", "heuristic", "mc", "ismcts", "net", "net+search"]
 
 
 @pytest.mark.thorough
@@ -55,9 +55,9 @@ def test_who_waits_for_the_compiler_is_told_so_and_waits_once(tmp_path: Path) ->
 
 
 def test_what_is_there_is_not_made_again(capsys: pytest.CaptureFixture[str]) -> None:
-    make_ahead(["greedy"])
+    precompile_groups(["greedy"])
     capsys.readouterr()
-    assert make_ahead(["greedy"]) == []
+    assert precompile_groups(["greedy"]) == []
     assert capsys.readouterr().err == ""
 
 

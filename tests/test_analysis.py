@@ -7,7 +7,7 @@ import numpy.typing as npt
 import pytest
 
 from helsinki_env.evaluation.arena.designs import (
-    ACTIONS,
+    MAX_DENIABLE_IDS,
     DesignError,
     base_design,
     check_balance,
@@ -15,23 +15,28 @@ from helsinki_env.evaluation.arena.designs import (
     random_sets,
     relabelled,
 )
-from helsinki_env.evaluation.balance.effects import Effects, Study, estimate, simultaneous_quantile
-from helsinki_env.evaluation.balance.helsinki.conclusions import Measured, findings
-from helsinki_env.evaluation.balance.helsinki.part_configs import LEAST_DECKS
+from helsinki_env.evaluation.balance.effects import (
+    AblationGames,
+    WinEffects,
+    estimate_win_effects,
+    simultaneous_quantile,
+)
+from helsinki_env.evaluation.balance.helsinki.conclusions import EffectEstimates, findings
+from helsinki_env.evaluation.balance.helsinki.part_configs import MIN_SCREENING_DEALS
 from tests.support.screens import DESIGN, KINDS, Kind, simulated, true_effects
 
 
 def test_the_base_design_denies_every_action_and_every_pair_equally_often() -> None:
     design = base_design()
-    assert design.shape == (42, ACTIONS)
+    assert design.shape == (42, MAX_DENIABLE_IDS)
     assert set(design.sum(axis=1)) == {5}
     together = design.T.astype(int) @ design.astype(int)
     assert set(np.diag(together)) == {14}
-    assert set(together[np.triu_indices(ACTIONS, 1)]) == {4}
+    assert set(together[np.triu_indices(MAX_DENIABLE_IDS, 1)]) == {4}
 
 
 def test_copies_keep_the_balance_and_tell_pairs_apart() -> None:
-    assert DESIGN.shape == (336, ACTIONS)
+    assert DESIGN.shape == (336, MAX_DENIABLE_IDS)
     check_balance(DESIGN)
     assert pairs_identified(DESIGN)
     assert not pairs_identified(base_design())
@@ -57,7 +62,7 @@ def test_what_is_out_of_balance_is_refused() -> None:
 
 def test_random_sets_have_all_sizes_and_all_actions() -> None:
     sets = random_sets(20_000, 0, 10, np.random.default_rng(3))
-    sizes = np.bincount(sets.sum(axis=1), minlength=ACTIONS + 1)
+    sizes = np.bincount(sets.sum(axis=1), minlength=MAX_DENIABLE_IDS + 1)
     assert (np.abs(sizes[:11] - 20_000 / 11) < 200).all()
     assert (sizes[11:] == 0).all()
     assert (np.abs(sets.mean(axis=0) - 1 / 3) < 0.015).all()
@@ -65,9 +70,9 @@ def test_random_sets_have_all_sizes_and_all_actions() -> None:
 
 @pytest.mark.parametrize("seats", [2, 3, 4])
 def test_powers_are_found_in_points_of_the_share_of_wins(seats: int) -> None:
-    power = np.zeros(ACTIONS)
+    power = np.zeros(MAX_DENIABLE_IDS)
     power[3], power[9] = 0.4, -0.2
-    found = estimate(simulated(power, seats, 2000, seed=1))
+    found = estimate_win_effects(simulated(power, seats, 2000, seed=1))
     # What denial does to the share, straight from the model without luck of the deck: every seat in turn denied
     # nothing but the action, against nobody denied anything, is close to p (1 - p) times the power.
     fair = 1 / seats
@@ -79,7 +84,7 @@ def test_powers_are_found_in_points_of_the_share_of_wins(seats: int) -> None:
     assert found.seat.sum() == pytest.approx(100)
 
 
-def numerical(study: Study, found: Effects, action: int) -> float:
+def numerical(study: AblationGames, found: WinEffects, action: int) -> float:
     """The average marginal effect by brute force: every seat with and without the action in its own game."""
     seats = study.denied.shape[1]
     theta = found.fit.theta
@@ -97,9 +102,9 @@ def numerical(study: Study, found: Effects, action: int) -> float:
 
 
 def test_marginal_effects_equal_brute_force() -> None:
-    power = np.linspace(-0.3, 0.5, ACTIONS)
+    power = np.linspace(-0.3, 0.5, MAX_DENIABLE_IDS)
     study = simulated(power, 3, 300, seed=2)
-    found = estimate(study)
+    found = estimate_win_effects(study)
     for action in (0, 7, 14):
         assert found.power[action] == pytest.approx(numerical(study, found, action), abs=1e-9)
 
@@ -108,40 +113,45 @@ def test_marginal_effects_equal_brute_force() -> None:
 @pytest.mark.parametrize(("seats", "few"), [(2, 24), (4, 12)])
 def test_a_screen_of_the_least_size_holds_nearly_what_it_says_and_a_smaller_one_does_not(seats: int, few: int) -> None:
     def held(blocks: int) -> int:
-        studies = (simulated(np.zeros(ACTIONS), seats, blocks, seed) for seed in range(100))
-        found = (findings([Measured(seats, "x", 0, run.power, run.covariance)]) for run in map(estimate, studies))
+        studies = (simulated(np.zeros(MAX_DENIABLE_IDS), seats, blocks, seed) for seed in range(100))
+        found = (
+            findings([EffectEstimates(seats, "x", 0, run.power, run.covariance)])
+            for run in map(estimate_win_effects, studies)
+        )
         return sum(all(one.low <= 0 <= one.high for one in of_run) for of_run in found)
 
-    assert held(LEAST_DECKS) >= 86
+    assert held(MIN_SCREENING_DEALS) >= 86
     assert held(few) <= 75
 
 
 @pytest.mark.parametrize("seats", [3, 4])
 def test_effects_do_not_depend_on_how_lower_ranks_come_about(seats: int) -> None:
-    power = np.linspace(-0.3, 0.5, ACTIONS)
+    power = np.linspace(-0.3, 0.5, MAX_DENIABLE_IDS)
     study, truth = simulated(power, seats, 4000, seed=4, kind="stages"), true_effects(power, seats, kind="stages")
-    found, whole = estimate(study), estimate(study, depth=None)
+    found, whole = estimate_win_effects(study), estimate_win_effects(study, depth=None)
     assert np.polyfit(found.power, truth, 1)[0] == pytest.approx(1, abs=0.08)
     assert np.polyfit(whole.power, truth, 1)[0] > 1.2, "whole rankings understate the effects in these games"
     assert (np.abs(found.power - truth) < 4 * found.error).all()
     others = study.places.copy()
     lower = others > 0
     others[lower] = seats - others[lower]  # the same winners, the ranks below upside down
-    assert estimate(Study(study.denied, others, study.block)).power == pytest.approx(found.power, abs=1e-9)
+    assert estimate_win_effects(AblationGames(study.denied, others, study.block)).power == pytest.approx(
+        found.power, abs=1e-9
+    )
 
 
 def test_two_seats_have_no_lower_ranks() -> None:
-    study = simulated(np.linspace(-0.3, 0.5, ACTIONS), 2, 200, seed=5)
-    assert (estimate(study).power == estimate(study, depth=None).power).all()
+    study = simulated(np.linspace(-0.3, 0.5, MAX_DENIABLE_IDS), 2, 200, seed=5)
+    assert (estimate_win_effects(study).power == estimate_win_effects(study, depth=None).power).all()
 
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("seats", [3, 4])
 def test_intervals_cover_the_truth_whatever_decides_the_games(seats: int, kind: Kind) -> None:
-    power = np.linspace(-0.3, 0.5, ACTIONS)
+    power = np.linspace(-0.3, 0.5, MAX_DENIABLE_IDS)
     truth = true_effects(power, seats, luck=0.5, kind=kind)
-    runs = [estimate(simulated(power, seats, 400, seed, luck=0.5, kind=kind)) for seed in range(200)]
+    runs = [estimate_win_effects(simulated(power, seats, 400, seed, luck=0.5, kind=kind)) for seed in range(200)]
     within = np.mean([np.abs(run.power - truth) < 1.96 * run.error for run in runs])
     slope = np.polyfit(np.mean([run.power for run in runs], axis=0), truth, 1)[0]
     print(f"{kind}, {seats} seats: intervals cover {within:.1%} of true effects, slope of the truth {slope:.3f}")
@@ -152,10 +162,10 @@ def test_intervals_cover_the_truth_whatever_decides_the_games(seats: int, kind: 
 @pytest.mark.nightly
 @pytest.mark.parametrize("seats", [2, 3, 4])
 def test_intervals_cover_the_truth_as_often_as_they_say(seats: int) -> None:
-    power = np.zeros(ACTIONS)
+    power = np.zeros(MAX_DENIABLE_IDS)
     power[5] = 0.3
-    runs = [estimate(simulated(power, seats, 400, seed=seed, luck=0.5)) for seed in range(200)]
-    nothing = [action for action in range(ACTIONS) if action != 5]
+    runs = [estimate_win_effects(simulated(power, seats, 400, seed=seed, luck=0.5)) for seed in range(200)]
+    nothing = [action for action in range(MAX_DENIABLE_IDS) if action != 5]
     within = np.mean([np.abs(run.power[nothing]) < 1.96 * run.error[nothing] for run in runs])
     together = np.mean(
         [

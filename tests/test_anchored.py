@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from helsinki_env.evaluation.rating.anchored import Anchored, AnchoredGames, anchored
+from helsinki_env.evaluation.rating.anchored import AnchoredGames, AnchoredRating, anchored_ratings
 from helsinki_env.evaluation.rating.errors import RatingError
 from helsinki_env.evaluation.rating.ratings import ELO
 from tests.support.rankings import simulate
@@ -40,8 +40,8 @@ def planted(strength: float, seats: int, decks: int, rng: np.random.Generator) -
     return AnchoredGames(known, own, games.places, games.deck)
 
 
-def one(games: AnchoredGames) -> Anchored:
-    return anchored([games])[1][0]
+def one(games: AnchoredGames) -> AnchoredRating:
+    return anchored_ratings([games])[1][0]
 
 
 def test_against_one_opponent_it_is_the_log_odds_with_half_a_game_more() -> None:
@@ -66,7 +66,7 @@ def test_who_won_always_has_a_finite_rating_and_no_upper_end() -> None:
     lost = one(duels([(0.0, 0.0, 20)]))
     assert lost.low == -math.inf
     assert lost.high == pytest.approx(-few.low, abs=1e-6), "as winning, seen from there"
-    both, _ = anchored([duels([(0.0, 1.0, 20)]), duels([(0.0, 1.0, 10), (0.0, 0.0, 10)])])
+    both, _ = anchored_ratings([duels([(0.0, 1.0, 20)]), duels([(0.0, 1.0, 10), (0.0, 0.0, 10)])])
     assert both.rating == pytest.approx(few.rating / 2, abs=1e-6)
     assert 0 < both.low < both.rating < both.high == math.inf
     nearly = one(duels([(0.0, 1.0, 19), (0.0, 0.0, 1)]))
@@ -76,10 +76,10 @@ def test_who_won_always_has_a_finite_rating_and_no_upper_end() -> None:
 
 def test_against_one_opponent_the_interval_is_wilsons() -> None:
     """But for the half game that the penalty counts for, and for Student's quantile."""
-    from helsinki_env.evaluation.match_stats import student_quantile, wilson
+    from helsinki_env.evaluation.match_stats import student_quantile, wilson_interval
 
     found = one(duels([(0.0, 1.0, 300), (0.0, 0.0, 100)]))
-    low, high = (float(end) for end in wilson(0.75, 400, student_quantile(400)))
+    low, high = (float(end) for end in wilson_interval(0.75, 400, student_quantile(400)))
     for end, share in ((found.low, low), (found.high, high)):
         assert end == pytest.approx(ELO * math.log(share / (1 - share)), abs=1.0)
 
@@ -104,7 +104,7 @@ def test_whole_rankings_count_and_not_only_the_winner() -> None:
 def test_the_rating_over_tables_is_their_mean_and_equal_decks_count_once() -> None:
     games = duels([(0.0, 1.0, 60), (0.0, 0.0, 40)])
     other = AnchoredGames(games.known, games.own, games.places, games.deck + 1000)
-    alone, twice, two = one(games), anchored([games, games])[0], anchored([games, other])[0]
+    alone, twice, two = one(games), anchored_ratings([games, games])[0], anchored_ratings([games, other])[0]
     assert twice.rating == pytest.approx(alone.rating)
     assert twice.high - twice.low == pytest.approx(alone.high - alone.low, rel=1e-6)
     assert two.high - two.low == pytest.approx((alone.high - alone.low) / math.sqrt(2), rel=0.02)
@@ -127,7 +127,7 @@ def coverage(strength: float, decks: int, repetitions: int, seed: int) -> tuple[
     rng = np.random.default_rng(seed)
     held, error = 0, 0.0
     for _ in range(repetitions):
-        found, _ = anchored([planted(strength, seats, decks, rng) for seats in (2, 3, 4)])
+        found, _ = anchored_ratings([planted(strength, seats, decks, rng) for seats in (2, 3, 4)])
         held += found.low <= strength * ELO <= found.high
         error += (found.rating - strength * ELO) / repetitions
     return held, error

@@ -21,9 +21,9 @@ from pettingzoo.test import api_test, render_test, seed_test
 from pettingzoo.utils.wrappers import CaptureStdoutWrapper
 
 from helsinki_env import Game, flatten
-from helsinki_env.engine.determinization import deals, redeal, redeal_many
+from helsinki_env.engine.determinization import determinize, determinize_observation, sample_determinizations
 from helsinki_env.engine.kernel import JIT
-from helsinki_env.engine.playout import choose_uniformly, player_words
+from helsinki_env.engine.playout import random_keys, sample_actions
 from helsinki_env.envs.seat import GameSeatVectorEnv
 from helsinki_env.envs.vector import GameVectorEnv
 from helsinki_env.games.helsinki import notation, observation
@@ -120,14 +120,14 @@ def test_the_mask_is_in_the_info_of_batches(game: TestedGame, vector: str, mode:
     make: Any = GameVectorEnv if vector == "all seats" else GameSeatVectorEnv
     env = make(3, config, autoreset_mode=mode, copy=copies)
     obs, info = env.reset(seed=1)
-    words, kept, endings = player_words(3, 1), [], 0
+    words, kept, endings = random_keys(3, 1), [], 0
     for _ in range(400 if JIT else 40):
         assert info["action_mask"] is obs["action_mask"]
         assert info["action_mask"].dtype == np.int8
         assert info["_action_mask"].all()
         if copies:
             kept.append((info["action_mask"], info["action_mask"].copy()))
-        obs, _, ended, _, info = env.step(choose_uniformly(obs["action_mask"], words))
+        obs, _, ended, _, info = env.step(sample_actions(obs["action_mask"], words))
         for b in np.flatnonzero(ended):
             endings += 1
             if mode == AutoresetMode.SAME_STEP:
@@ -203,7 +203,7 @@ def test_the_first_illegal_action_alone_is_warned_of(game: TestedGame) -> None:
 @EACH_GAME
 def test_flat_observations_hold_the_mask_at_their_end(game: TestedGame) -> None:
     config = game.configs[0]
-    features, ids = game.spec.features(config), game.spec.ids(config)
+    features, ids = game.spec.observation_size(config), game.spec.num_actions(config)
 
     def check(flat: Any, obs: Any, space: Any) -> None:
         assert space.contains(flat)
@@ -225,11 +225,11 @@ def test_flat_observations_hold_the_mask_at_their_end(game: TestedGame) -> None:
         envs: list[Any] = [GameSeatVectorEnv(3, config, autoreset_mode=mode) for _ in range(2)]
         envs[0] = flatten(envs[0])
         (flat, _), (obs, _) = (env.reset(seed=1) for env in envs)
-        words, ended = player_words(3, 1), np.zeros(3, np.bool_)
+        words, ended = random_keys(3, 1), np.zeros(3, np.bool_)
         for _ in range(200 if JIT else 20):
             check(flat, obs, envs[0].observation_space)
             check(flat[1], {name: array[1] for name, array in obs.items()}, envs[0].single_observation_space)
-            actions = choose_uniformly(np.ascontiguousarray(flat[:, -ids:]), words)
+            actions = sample_actions(np.ascontiguousarray(flat[:, -ids:]), words)
             (flat, _, ended, _, info), (obs, _, _, _, told) = (env.step(actions) for env in envs)
             if mode == AutoresetMode.SAME_STEP:
                 for b in np.flatnonzero(ended):
@@ -335,17 +335,17 @@ def test_numbers_of_the_wrong_kind_are_value_errors(value: Any) -> None:
     game.step(0)
     seen = game.observation()
     calls: list[Callable[[], Any]] = [
-        lambda: notation.card_name(value),
-        lambda: player_words(value),
-        lambda: player_words(2, value),
-        lambda: redeal_many(game, value, 0, 1),
-        lambda: deals(game.config, seen, value, 1),
+        lambda: notation.card_to_string(value),
+        lambda: random_keys(value),
+        lambda: random_keys(2, value),
+        lambda: sample_determinizations(game, value, 0, 1),
+        lambda: determinize_observation(game.config, seen, value, 1),
     ]
     if value is not None:  # there it stands for something
         calls += [
-            lambda: observation.split(seen, value),
+            lambda: observation.unpack(seen, value),
             lambda: game.observation(value),
-            lambda: redeal(game, value, 1),
+            lambda: determinize(game, value, 1),
         ]
     for call in calls:
         with pytest.raises(ValueError, match=r"found .*, expected "):
@@ -356,4 +356,4 @@ def test_what_is_no_observation_is_a_value_error() -> None:
     values: list[Any] = [None, 3, [], "abc", np.zeros((2, 0)), np.zeros(1384)]
     for value in values:
         with pytest.raises(ValueError, match="observation: found shape"):
-            observation.split(value)
+            observation.unpack(value)

@@ -30,21 +30,21 @@ from helsinki_env.agents.player_errors import PlayerError
 from helsinki_env.cli.main import main
 from helsinki_env.engine.kernel import JIT
 from helsinki_env.evaluation.arena.config import plan_from_dict, plan_from_yaml
-from helsinki_env.evaluation.arena.designs import Boards, as_sets
-from helsinki_env.evaluation.arena.files import ChunkFiles, packed, unpacked
-from helsinki_env.evaluation.arena.load import Table, load_run, records
+from helsinki_env.evaluation.arena.designs import RandomBoards, decode_action_sets
+from helsinki_env.evaluation.arena.files import WorkUnitFiles, decode_results, encode_results
+from helsinki_env.evaluation.arena.load import MatchupGames, load_records, load_run
 from helsinki_env.evaluation.arena.parquet import SCHEMA, read_parquet, write_parquet
-from helsinki_env.evaluation.arena.parquet_reader import GamesAlone
-from helsinki_env.evaluation.arena.plan import ArenaError, Chunk, Plan, block_seating, lineups_of
+from helsinki_env.evaluation.arena.parquet_reader import ParquetGameReader
+from helsinki_env.evaluation.arena.plan import ArenaError, Plan, WorkUnit, block_seating, round_robin_lineups
 from helsinki_env.evaluation.arena.run import run_arena
 from helsinki_env.evaluation.arena.store import RunFolder
-from helsinki_env.evaluation.arena.work_unit import files_of, play_chunk
-from helsinki_env.evaluation.arena.workers import workers_kept
+from helsinki_env.evaluation.arena.work_unit import play_work_unit, player_file_digests
+from helsinki_env.evaluation.arena.workers import reuse_workers
 from helsinki_env.evaluation.balance.helsinki.replay import replay_run
-from helsinki_env.evaluation.play import Outcome
+from helsinki_env.evaluation.play import GameResults
 from helsinki_env.games.helsinki import notation
-from helsinki_env.games.helsinki.components import ACTIONS
-from helsinki_env.records import RecordError, positions, read_records, replay
+from helsinki_env.games.helsinki.components import BOARD_ACTIONS
+from helsinki_env.records import RecordError, read_records, replay, replay_steps
 from helsinki_env.utils.yaml_files import configs_folder
 from tests.games import EACH_GAME, TestedGame
 from tests.support.pausing import environment
@@ -77,7 +77,7 @@ def play_here(plan: Plan, folder: Path) -> int:
     with RunFolder.create(folder, plan) as run:
         missing = run.missing()
         for chunk in missing:
-            run.save(chunk, play_chunk(plan.tables[chunk.table], plan.seed, chunk))
+            run.save(chunk, play_work_unit(plan.tables[chunk.table], plan.seed, chunk))
         run.join("parquet")
     return plan.games_of(missing)
 
@@ -95,15 +95,15 @@ def content(folder: Path) -> dict[str, bytes]:
 
 
 def test_everybody_meets_everybody() -> None:
-    assert lineups_of(4, 3) == ((0, 1, 2), (0, 1, 3), (0, 2, 3), (1, 2, 3))
-    assert lineups_of(3, 3) == ((0, 1, 2),)
-    assert lineups_of(2, 3) == ((0, 0, 1), (0, 1, 1))
-    assert lineups_of(2, 4) == ((0, 0, 0, 1), (0, 0, 1, 1), (0, 1, 1, 1))
-    assert lineups_of(1, 4) == ((0, 0, 0, 0),)
+    assert round_robin_lineups(4, 3) == ((0, 1, 2), (0, 1, 3), (0, 2, 3), (1, 2, 3))
+    assert round_robin_lineups(3, 3) == ((0, 1, 2),)
+    assert round_robin_lineups(2, 3) == ((0, 0, 1), (0, 1, 1))
+    assert round_robin_lineups(2, 4) == ((0, 0, 0, 1), (0, 0, 1, 1), (0, 1, 1, 1))
+    assert round_robin_lineups(1, 4) == ((0, 0, 0, 0),)
     with pytest.raises(
         ArenaError, match="players: found 60, which makes 487,635 line-ups of 4, expected at most 100,000"
     ):
-        lineups_of(60, 4)
+        round_robin_lineups(60, 4)
 
 
 @pytest.mark.parametrize(("seats", "orders"), [(2, 1), (3, 2), (4, 6)])
@@ -123,7 +123,7 @@ def test_blocks_turn_through_seats_and_cyclic_orders(seats: int, orders: int) ->
 @pytest.mark.thorough
 def test_a_block_is_one_deck_for_all_line_ups(finished: Path, plan: Plan) -> None:
     tables = load_run(finished)
-    played = list(records(finished))
+    played = list(load_records(finished))
     assert len(played) == sum(map(len, tables)) == plan.games
     first = 0
     for table in tables:
@@ -150,7 +150,7 @@ def test_all_orders_of_neighbours_are_played() -> None:
     (chunk,) = plan.chunks
     seating = np.concatenate([block_seating(4, k) for k in range(6)])
     if JIT:
-        games = play_chunk(plan.tables[0], 0, chunk)
+        games = play_work_unit(plan.tables[0], 0, chunk)
         np.testing.assert_array_equal(games.schedule.seating, np.array([0, 0, 1, 1])[seating])
     assert len(np.unique(seating, axis=0)) == 24
 
@@ -158,7 +158,7 @@ def test_all_orders_of_neighbours_are_played() -> None:
 # what is played
 
 
-def same(a: Outcome, b: Outcome, rows: slice) -> bool:
+def same(a: GameResults, b: GameResults, rows: slice) -> bool:
     arrays = ("scores", "places", "rounds", "used", "seat_decisions")
     equal = all((getattr(a, name)[rows] == getattr(b, name)).all() for name in arrays)
     return equal and [d.tolist() for d in a.decisions[rows]] == [d.tolist() for d in b.decisions]
@@ -171,45 +171,49 @@ def test_a_player_whose_file_was_exchanged_since_the_games_began_does_not_play(t
     shutil.copy(boxes / "first.safetensors", file)
     data = {"tables": [{"lineups": [[f"net:{file}", "random"]], "games": 2}]}
     (table,), (chunk,) = plan_from_dict(data).tables, plan_from_dict(data).chunks
-    files = files_of(table)
+    files = player_file_digests(table)
     assert list(files) == [f"net:{file}"]
     shutil.copy(boxes / "two_players.safetensors", file)
     with pytest.raises(PlayerError, match=f"found files of digest .*, expected {files[f'net:{file}'][:16]}"):
-        play_chunk(table, 0, chunk, files)
+        play_work_unit(table, 0, chunk, files)
     shutil.copy(boxes / "first.safetensors", file)
-    assert len(play_chunk(table, 0, chunk, files).played.scores) == 2
+    assert len(play_work_unit(table, 0, chunk, files).played.scores) == 2
 
 
 def test_games_do_not_depend_on_chunks(plan: Plan) -> None:
     table = plan.tables[0]
-    whole = play_chunk(table, 3, Chunk(0, 1, 0, 0, 2))
-    part = play_chunk(table, 3, Chunk(0, 1, 9, 1, 2))
+    whole = play_work_unit(table, 3, WorkUnit(0, 1, 0, 0, 2))
+    part = play_work_unit(table, 3, WorkUnit(0, 1, 9, 1, 2))
     assert same(whole.played, part.played, slice(3, 6))
-    assert not same(whole.played, play_chunk(table, 4, Chunk(0, 1, 9, 1, 2)).played, slice(3, 6))
-    assert not same(whole.played, play_chunk(table, 3, Chunk(1, 1, 9, 1, 2)).played, slice(3, 6)), "another table"
+    assert not same(whole.played, play_work_unit(table, 4, WorkUnit(0, 1, 9, 1, 2)).played, slice(3, 6))
+    assert not same(whole.played, play_work_unit(table, 3, WorkUnit(1, 1, 9, 1, 2)).played, slice(3, 6)), (
+        "another table"
+    )
 
 
 def test_records_replay_to_what_the_columns_say(finished: Path) -> None:
     tables = load_run(finished)
     rows = pq.read_table(finished / "games.parquet").to_pylist()
     places = [(table, g) for table in tables for g in range(len(table))]
-    for record, row, (table, g) in zip(records(finished), rows, places, strict=True):
+    for record, row, (table, g) in zip(load_records(finished), rows, places, strict=True):
         game = replay(record)
         assert record.config == table.config
         assert record.scores == tuple(table.scores[g].tolist()) == tuple(game.scores().tolist())
         assert game.round == table.rounds[g]
         assert [table.places[g, seat] for seat in game.ranking()] == list(range(table.config.num_players))
         assert record.players == tuple(table.players[i] for i in table.seating[g])
-        used = [{ACTIONS[i] for i in seat["used"]} for seat in notation.to_dict(game)["seats"]]
-        assert used == [{name for i, name in enumerate(ACTIONS) if bits >> i & 1} for bits in table.used[g].tolist()]
+        used = [{BOARD_ACTIONS[i] for i in seat["used"]} for seat in notation.to_dict(game)["seats"]]
+        assert used == [
+            {name for i, name in enumerate(BOARD_ACTIONS) if bits >> i & 1} for bits in table.used[g].tolist()
+        ]
         assert sum(row["seat_decisions"]) == len(row["decisions"]) == len(record.decisions)
         assert row["config_digest"] == table.config.digest
 
 
 def test_the_seats_decisions_are_counted(finished: Path) -> None:
     row = pq.read_table(finished / "games.parquet").to_pylist()[0]
-    record = next(iter(records(finished)))
-    seats = [game.seat for game, action in positions(record) if action is not None]
+    record = next(iter(load_records(finished)))
+    seats = [game.seat for game, action in replay_steps(record) if action is not None]
     assert row["seat_decisions"] == [seats.count(seat) for seat in range(3)]
 
 
@@ -304,7 +308,7 @@ def test_damaged_chunks_are_played_again(plan: Plan, finished: Path, tmp_path: P
     assert content(folder) == content(finished)
 
 
-def assert_same(found: Table, expected: Table) -> None:
+def assert_same(found: MatchupGames, expected: MatchupGames) -> None:
     """Check that both are the same finished table."""
     assert found.missing == 0
     for name in ("seating", "block", "deck", "places", "scores", "rounds", "covered", "denied", "used"):
@@ -349,7 +353,7 @@ def test_a_run_does_not_go_on_with_another_network(tmp_path: Path) -> None:
     with RunFolder.create(tmp_path / "run", plan) as folder:
         networks = folder.networks
         chunk = folder.missing()[0]
-        folder.save(chunk, play_chunk(plan.tables[chunk.table], plan.seed, chunk))
+        folder.save(chunk, play_work_unit(plan.tables[chunk.table], plan.seed, chunk))
     assert set(networks) == {f"net:{path}", f"forced:any_side:net:{path}"}
     saved(path, opinionated(seed=1))
     with pytest.raises(ArenaError, match=rf"{networks[f'net:{path}']} here, found .*bring the former back"):
@@ -393,7 +397,7 @@ def test_runs_that_cannot_be_read(finished: Path, tmp_path: Path) -> None:
     manifest.write_text(json.dumps(data))
     with pytest.raises(ArenaError, match="a run of which no game has been played yet"):
         load_run(tmp_path)
-    assert list(records(tmp_path)) == []
+    assert list(load_records(tmp_path)) == []
     manifest.write_text(json.dumps({**data, "environment": "helsinki_v9"}))
     with pytest.raises(ArenaError, match="environment: found 'helsinki_v9', expected 'helsinki_v0'"):
         load_run(tmp_path)
@@ -512,12 +516,18 @@ def test_chunks_that_are_not_those_of_the_plan(finished: Path, tmp_path: Path) -
     (folder / "games.parquet").unlink()
     path = folder / "chunks" / "01-00000-00000.games"
     whole = path.read_bytes()
-    played = unpacked(whole, 6 if JIT else 2, 2)
+    played = decode_results(whole, 6 if JIT else 2, 2)
     even, swapped = np.zeros_like(played.scores), np.sort(played.places, axis=1)  # ties go to the later seat
     for changed, message in (
-        (packed(replace(played, scores=played.scores[:, ::-1])), "game 0: places, which follow from scores,"),
-        (packed(replace(played, scores=even, places=swapped)), r"game 0: places, .* \[0, 1\], expected \[1, 0\]"),
-        (packed(replace(played, used=played.used | -1)), "game 0: used actions, which leave out what is barred,"),
+        (encode_results(replace(played, scores=played.scores[:, ::-1])), "game 0: places, which follow from scores,"),
+        (
+            encode_results(replace(played, scores=even, places=swapped)),
+            r"game 0: places, .* \[0, 1\], expected \[1, 0\]",
+        ),
+        (
+            encode_results(replace(played, used=played.used | -1)),
+            "game 0: used actions, which leave out what is barred,",
+        ),
         (whole[:-2], r"found [\d,]+ bytes, expected [\d,]+ for as many decisions as the seats took"),
         (whole[:9], r"found 9 bytes, expected [\d,]+ and the decisions of \d games"),
     ):
@@ -553,7 +563,7 @@ def test_text_that_is_no_text_in_a_joined_file(column: str, finished: Path, tmp_
         load_run(folder)
     if column != "table":  # which is not needed
         with pytest.raises(ArenaError, match="games: cannot be read as Parquet: 'utf-8' codec"):
-            GamesAlone(path.read_bytes()).records(0, 10)
+            ParquetGameReader(path.read_bytes()).records(0, 10)
 
 
 def small_run(game: TestedGame, folder: Path) -> None:
@@ -578,7 +588,7 @@ def test_any_value_of_a_joined_file_may_be_another_one(game: TestedGame, tmp_pat
             rewrite(folder, column, partial(lambda other, _: other, other))
             try:
                 load_run(folder)
-                list(records(folder))
+                list(load_records(folder))
             except (ArenaError, RecordError) as problem:
                 messages.append(str(problem))
             else:
@@ -596,7 +606,7 @@ def test_any_byte_of_a_chunk_may_be_another_one(game: TestedGame, tmp_path: Path
     for at in [*range(0, 36, 5), *range(36, len(whole), len(whole) // 9)]:
         for value in (0, 0x7F, 0x80, 0xFF):
             write_checked(path, whole[:at] + bytes([value]) + whole[at + 1 :])
-            for read in (load_run, replay_run, lambda folder: list(records(folder))):
+            for read in (load_run, replay_run, lambda folder: list(load_records(folder))):
                 with suppress(ValueError):
                     read(tmp_path)
 
@@ -629,9 +639,9 @@ def _of_another_plan(games: Path) -> None:
 def _of_fewer_blocks(games: Path) -> None:
     """Put the unit there that a run with fewer games would have."""
     plan = Plan.from_dict(json.loads((games.parent.parent / "run.json").read_text()))
-    files, whole = ChunkFiles(games.parent, plan), plan.chunks[0]
+    files, whole = WorkUnitFiles(games.parent, plan), plan.chunks[0]
     chunk = replace(whole, end=whole.end - 1)
-    played = play_chunk(plan.tables[0], plan.seed, chunk)
+    played = play_work_unit(plan.tables[0], plan.seed, chunk)
     files.write(chunk, played.played, played.times)
 
 
@@ -656,14 +666,14 @@ def test_a_work_unit_that_is_lost_while_others_are_played_is_not_left_out(
     if form == "parquet":
         assert path.read_bytes() == (finished / "games.parquet").read_bytes()
     else:
-        assert list(read_records(path)) == list(records(finished))
+        assert list(read_records(path)) == list(load_records(finished))
 
 
 @pytest.mark.thorough
 def test_a_run_is_played_and_read_without_parquet(
     plan: Plan, finished: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    tables, played = load_run(finished), list(records(finished))
+    tables, played = load_run(finished), list(load_records(finished))
     monkeypatch.setitem(sys.modules, "helsinki_env.evaluation.arena.parquet", None)  # it cannot be imported
     with pytest.raises(ModuleNotFoundError):
         run_arena(plan, tmp_path / "never", processes=1)
@@ -673,7 +683,7 @@ def test_a_run_is_played_and_read_without_parquet(
     shutil.copy(finished / "run.json", folder)
     next((folder / "chunks").glob("*.games")).unlink()
     run_arena(plan, folder, processes=1, form="jsonl")
-    assert list(read_records(folder / "games.jsonl")) == list(records(folder)) == played
+    assert list(read_records(folder / "games.jsonl")) == list(load_records(folder)) == played
     for table, expected in zip(load_run(folder), tables, strict=True):
         assert_same(table, expected)
 
@@ -861,7 +871,7 @@ def test_processes_wait_for_the_next_tournament_if_they_are_kept(tmp_path: Path)
 
     alone = played("alone")
     assert gone()
-    with workers_kept():
+    with reuse_workers():
         assert gone()
         played("first", seed=2)
         (number,) = there()
@@ -880,7 +890,7 @@ def test_processes_wait_for_the_next_tournament_if_they_are_kept(tmp_path: Path)
     assert gone()
 
     def stopped() -> None:
-        with workers_kept():
+        with reuse_workers():
             played("fifth")
             raise KeyboardInterrupt
 
@@ -942,7 +952,7 @@ def test_the_example_is_what_it_says() -> None:
     plan = plan_from_yaml("example")
     two, chosen, boards = plan.tables
     assert [table.name for table in plan.tables] == ["two players", "chosen line-ups", "random boards"]
-    assert (boards.boards, boards.blocks) == (Boards((0, 5), (0, 3)), 20)
+    assert (boards.boards, boards.blocks) == (RandomBoards((0, 5), (0, 3)), 20)
     assert (two.config, two.players, two.lineups, two.blocks) == (GameConfig(), ("random", "greedy"), ((0, 1),), 100)
     assert chosen.config == GameConfig(num_players=3, dry_roads=True)
     assert (chosen.players, chosen.lineups, chosen.blocks) == (("random", "greedy"), ((0, 0, 1), (0, 1, 1)), 20)
@@ -960,13 +970,13 @@ def test_every_block_has_a_deck_and_a_random_board_of_its_own(tmp_path: Path) ->
         assert Plan.from_dict(json.loads(json.dumps(plan.to_dict()))) == plan
         run_arena(plan, tmp_path / str(seed), processes=1)
     played, other = (load_run(tmp_path / seed)[0] for seed in ("5", "6"))
-    covered, denied = as_sets(played.covered), as_sets(played.denied)
+    covered, denied = decode_action_sets(played.covered), decode_action_sets(played.denied)
     assert set(covered.sum(axis=1).tolist()) == {1, 2, 3}
     assert set(denied.sum(axis=2).ravel().tolist()) == {0, 1, 2}
     assert covered.any(axis=0).all(), "any action may be covered"
     first = np.arange(0, 120, 3)
     assert len(np.unique(played.denied[first], axis=0)) > 30, "another board in every block"
-    assert len({record.seed for record in records(tmp_path / "5")}) == 40, "and another deck"
+    assert len({record.seed for record in load_records(tmp_path / "5")}) == 40, "and another deck"
     for game in range(120):
         block = 3 * (game // 3)
         assert played.denied[game].tolist() == played.denied[block].tolist(), "what a seat is denied stays with it"
@@ -990,7 +1000,7 @@ def test_what_is_denied_by_design_moves_with_its_place_and_stands_in_the_records
     sizes = [bits.bit_count() for bits in screened.denied.ravel().tolist()]
     assert sizes.count(5) > len(sizes) / 2
     assert covered.covered.tolist() == [0b11111, 0b11111, 0b101111, 0b101111]
-    for game, record in enumerate(records(tmp_path / "run")):
+    for game, record in enumerate(load_records(tmp_path / "run")):
         denied = screened.denied[game] if game < len(screened) else covered.denied[game - len(screened)]
         found = [sum(1 << action for action in actions) for actions in record.config.denied]
         assert found == denied.tolist()
@@ -1002,8 +1012,8 @@ def test_what_a_configuration_bars_is_barred_in_every_game(tmp_path: Path) -> No
     table = {"players": ["random", "greedy"], "games": 4, "game": game}
     run_arena(plan_from_dict({"tables": [table]}), tmp_path / "run", processes=1)
     played = load_run(tmp_path / "run")[0]
-    assert set(played.covered.tolist()) == {1 << ACTIONS.index("two_points")}
-    assert {tuple(row) for row in played.denied.tolist()} == {(1 << ACTIONS.index("move_back"), 0)}
+    assert set(played.covered.tolist()) == {1 << BOARD_ACTIONS.index("two_points")}
+    assert {tuple(row) for row in played.denied.tolist()} == {(1 << BOARD_ACTIONS.index("move_back"), 0)}
 
 
 @pytest.mark.parametrize(
@@ -1028,7 +1038,7 @@ def test_a_design_does_not_silently_replace_what_the_game_bars(game: Any, design
 
 def test_covered_actions_stay_covered_where_others_are_denied() -> None:
     table = {"players": ["random"], "games": 84, "game": {"covered": ["two_points"]}, "screen": {"copies": 1}}
-    assert plan_from_dict({"tables": [table]}).tables[0].config.covered == (ACTIONS.index("two_points"),)
+    assert plan_from_dict({"tables": [table]}).tables[0].config.covered == (BOARD_ACTIONS.index("two_points"),)
 
 
 def test_seats_come_from_the_line_ups_if_nothing_else_says_it() -> None:
@@ -1100,7 +1110,7 @@ def test_the_command_shows_a_table_and_writes_games(tmp_path: Path, capsys: pyte
     for text in ("3 players, Dry roads (12 games)", "ms/decision", "greedy", "12 games with seed 0;", "games.jsonl"):
         assert text in shown
     played = list(read_records(folder / "games.jsonl"))
-    assert played == list(records(folder))
+    assert played == list(load_records(folder))
     assert len(played) == 12
     assert played[0].config == GameConfig(num_players=3, dry_roads=True)
     for record in played:
@@ -1109,7 +1119,7 @@ def test_the_command_shows_a_table_and_writes_games(tmp_path: Path, capsys: pyte
     words[words.index("6")] = "9"
     assert main(words) == 0, "more of the same"
     assert "18 games with seed 0, 12 of them from before" in capsys.readouterr().out
-    assert list(read_records(folder / "games.jsonl")) == list(records(folder))
+    assert list(read_records(folder / "games.jsonl")) == list(load_records(folder))
     words[words.index("9")] = "6"
     assert main(words) == 2
     assert "ask for as many or more" in capsys.readouterr().err
@@ -1141,14 +1151,14 @@ SCRIPT = """
 import sys
 from helsinki_env.evaluation.arena.config import plan_from_dict
 from helsinki_env.evaluation.arena.run import run_arena
-from helsinki_env.evaluation.arena.workers import in_processes
+from helsinki_env.evaluation.arena.workers import play_in_processes
 
 def play():
     plan = plan_from_dict({"tables": [{"players": ["random", "greedy"], "games": 4}]})
     if sys.argv[1] == "run":
         run_arena(plan, sys.argv[2], form="jsonl", processes=2)
     else:
-        list(in_processes(plan, plan.chunks, 1))
+        list(play_in_processes(plan, plan.chunks, 1))
     print("played")
 
 """

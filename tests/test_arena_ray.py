@@ -13,7 +13,7 @@ import pytest
 
 from helsinki_env.engine.kernel import JIT
 from helsinki_env.evaluation.arena import cluster
-from helsinki_env.evaluation.arena.cluster import on_ray
+from helsinki_env.evaluation.arena.cluster import play_on_ray
 from helsinki_env.evaluation.arena.config import plan_from_dict
 from helsinki_env.evaluation.arena.plan import ArenaError, Plan
 from helsinki_env.evaluation.arena.run import run_arena
@@ -93,7 +93,7 @@ def test_without_an_address_nobody_elses_cluster_is_joined(monkeypatch: pytest.M
     monkeypatch.setenv("RAY_ADDRESS", "127.0.0.1:1")
     plan = plan_from_dict({"tables": [{"players": ["random"], "games": 2}]})
     assert not cluster._imported(None).is_initialized()
-    [(chunk, games)] = on_ray(plan, plan.chunks, processes=1)
+    [(chunk, games)] = play_on_ray(plan, plan.chunks, processes=1)
     assert chunk == plan.chunks[0]
     assert len(games.played.scores) == 2
 
@@ -116,10 +116,10 @@ def test_on_a_cluster_that_is_there_ray_plays_again_what_was_killed(plan: Plan, 
 def test_a_player_that_goes_wrong_is_reported_with_its_chunk() -> None:
     plan = plan_from_dict({"tables": [{"players": ["nobody"], "games": 2}]})
     with pytest.raises(ArenaError, match=r"chunk 00-00000-00000 .*PlayerError: player 'nobody': there is no such"):
-        list(on_ray(plan, plan.chunks, processes=1))
+        list(play_on_ray(plan, plan.chunks, processes=1))
 
 
 def test_no_cluster_at_the_address() -> None:
     plan = plan_from_dict({"tables": [{"players": ["random"], "games": 2}]})
     with pytest.raises(ArenaError, match=r"--ray: found no cluster at 127\.0\.0\.1:1: "):
-        list(on_ray(plan, plan.chunks, "127.0.0.1:1"))
+        list(play_on_ray(plan, plan.chunks, "127.0.0.1:1"))

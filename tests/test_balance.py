@@ -17,30 +17,36 @@ import pytest
 from helsinki_env import GameConfig
 from helsinki_env.agents.registry import PlayerError, make_player
 from helsinki_env.cli.main import main
-from helsinki_env.data import sealed
+from helsinki_env.data import with_digest
 from helsinki_env.evaluation.arena.config import plan_from_dict, plan_from_yaml
-from helsinki_env.evaluation.arena.designs import DesignError, Handicap, as_sets
+from helsinki_env.evaluation.arena.designs import DesignError, HandicapDesign, decode_action_sets
 from helsinki_env.evaluation.arena.load import load_run
 from helsinki_env.evaluation.arena.plan import ArenaError
 from helsinki_env.evaluation.arena.run import run_arena
-from helsinki_env.evaluation.balance.effects import Study, estimate
-from helsinki_env.evaluation.balance.helsinki.confirmation import suspects
-from helsinki_env.evaluation.balance.helsinki.covers import FIRST_GAME, by_set, ends, measures, number_of
-from helsinki_env.evaluation.balance.helsinki.figures import figures
-from helsinki_env.evaluation.balance.helsinki.played_parts import Played
-from helsinki_env.evaluation.balance.helsinki.report import report_files
+from helsinki_env.evaluation.balance.effects import AblationGames, estimate_win_effects
+from helsinki_env.evaluation.balance.helsinki.confirmation import select_candidates
+from helsinki_env.evaluation.balance.helsinki.covers import (
+    FIRST_GAME,
+    cover_index,
+    extreme_covers,
+    group_by_cover,
+    group_measures,
+)
+from helsinki_env.evaluation.balance.helsinki.figures import study_figures
+from helsinki_env.evaluation.balance.helsinki.played_parts import PlayedParts
+from helsinki_env.evaluation.balance.helsinki.report import study_report_files
 from helsinki_env.evaluation.balance.helsinki.report_text import chapters
-from helsinki_env.evaluation.balance.helsinki.results import read_results, results, verdicts_of
+from helsinki_env.evaluation.balance.helsinki.results import conclusions_of, read_results, study_results
 from helsinki_env.evaluation.balance.helsinki.run import open_study, plan_of, read_study
-from helsinki_env.evaluation.balance.helsinki.screening import naive, study_of
-from helsinki_env.evaluation.balance.helsinki.study import PARTS, StudyConfig, StudyError, screen_table
+from helsinki_env.evaluation.balance.helsinki.screening import ablation_games, naive_effects
+from helsinki_env.evaluation.balance.helsinki.study import STUDY_PARTS, StudyConfig, StudyError, screening_matchup
 from helsinki_env.evaluation.match import play_match
+from helsinki_env.evaluation.rating.report import rating_report_files as ladder_files
 from helsinki_env.evaluation.rating.report import read_report
-from helsinki_env.evaluation.rating.report import report_files as ladder_files
 from helsinki_env.games.helsinki.actions import KIND_USE
-from helsinki_env.games.helsinki.components import ACTIONS
+from helsinki_env.games.helsinki.components import BOARD_ACTIONS
 from helsinki_env.games.helsinki.game import action_table
-from helsinki_env.records import positions
+from helsinki_env.records import replay_steps
 from helsinki_env.utils.files import write_json
 from helsinki_env.utils.yaml_files import find_yaml
 from tests.support.killed import killed_while_it_plays
@@ -60,7 +66,7 @@ Output = pytest.CaptureFixture[str]
 SECOND_CHUNK = "01-00000-00001.games"
 
 
-def played(folder: Path, parts: tuple[str, ...] = PARTS, **changes: Any) -> StudyConfig:
+def played(folder: Path, parts: tuple[str, ...] = STUDY_PARTS, **changes: Any) -> StudyConfig:
     config = StudyConfig.from_dict({**TINY, **changes})
     open_study(config, folder)
     for part in parts:
@@ -85,7 +91,7 @@ def test_a_report_on_nothing_says_how_to_play(tmp_path: Path, capsys: pytest.Cap
 def study(tmp_path_factory: pytest.TempPathFactory) -> tuple[StudyConfig, Path, dict[str, Any]]:
     folder = tmp_path_factory.mktemp("study")
     config = played(folder)
-    return config, folder, results(config, folder)
+    return config, folder, study_results(config, folder)
 
 
 @pytest.mark.thorough
@@ -96,7 +102,7 @@ def test_everything_that_was_played_is_in_the_results(study: tuple[StudyConfig, 
         ("greedy", 2, 600),
     ]
     for entry in data["screen"]:
-        assert [action["action"] for action in entry["actions"]] == list(ACTIONS)
+        assert [action["action"] for action in entry["actions"]] == list(BOARD_ACTIONS)
         deviations = [action["deviation"] for action in entry["actions"]]
         assert sum(deviations) == pytest.approx(0.0, abs=1e-3)
         for action in entry["actions"]:
@@ -104,7 +110,7 @@ def test_everything_that_was_played_is_in_the_results(study: tuple[StudyConfig, 
             assert action["deviation_low"] < action["deviation"] < action["deviation_high"]
             assert 0 <= action["usage"] <= 1
     assert [gate["player"] for gate in data["gate"]] == ["greedy"]
-    assert len(data["verdicts"]) == len(ACTIONS)
+    assert len(data["verdicts"]) == len(BOARD_ACTIONS)
     assert {entry["game"] for entry in data["quality"]} == {"base game", "first game", "dry roads"}
     ladder = [(entry["game"], entry["weaker"], entry["stronger"], entry["games"]) for entry in data["skill"]]
     assert ladder == [(kind, "random", "greedy", 24) for kind in ("base game", "first game", "dry roads")]
@@ -116,7 +122,7 @@ def test_everything_that_was_played_is_in_the_results(study: tuple[StudyConfig, 
     own = data["variants"][0]["deviation"]  # of greedy
     assert own == [action["deviation"] for action in data["screen"][1]["actions"]]
     parts = data["provenance"]["parts"]
-    assert set(parts) == set(PARTS) - {"covers", "again"}
+    assert set(parts) == set(STUDY_PARTS) - {"covers", "again"}
     assert len({part["seed"] for part in parts.values()}) == len(parts)  # decks of their own
     assert all(part["missing_games"] == 0 for part in parts.values())
 
@@ -126,9 +132,9 @@ def test_verdicts_and_pictures_follow_from_the_json(
     study: tuple[StudyConfig, Path, dict[str, Any]], tmp_path: Path
 ) -> None:
     _, _, data = study
-    files = report_files(data)
+    files = study_report_files(data)
     read = json.loads(files[Path("balance.json")])
-    assert verdicts_of(read) == read["verdicts"]
+    assert conclusions_of(read) == read["verdicts"]
     (tmp_path / "balance.json").write_bytes(files[Path("balance.json")])
     assert main(["balance", "report", "--from", str(tmp_path / "balance.json")]) == 0
     written = {path.relative_to(tmp_path): path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
@@ -137,7 +143,7 @@ def test_verdicts_and_pictures_follow_from_the_json(
     for action in read["screen"][0]["actions"] + read["screen"][1]["actions"]:
         if action["action"] == "any_side":
             action |= {"deviation": 9.0, "deviation_error": 0.5, "deviation_low": 7.5, "deviation_high": 10.5}
-    changed = {verdict["action"]: verdict["verdict"] for verdict in verdicts_of(read)}
+    changed = {verdict["action"]: verdict["verdict"] for verdict in conclusions_of(read)}
     assert changed["any_side"] == "overpowered"
 
 
@@ -149,9 +155,9 @@ def test_pictures_can_be_read() -> None:
     }
     strongest = {"screen": [entry for entry in data["screen"] if entry["player"] == "net"]}
     # Beside the outlines of letters the text stands in comments.
-    drawn = {name: picture.decode() for name, (_, picture) in figures(data | lists | strongest).items()}
+    drawn = {name: picture.decode() for name, (_, picture) in study_figures(data | lists | strongest).items()}
     for name in ("forest", "use", "naive", "variants"):
-        for action in ACTIONS:
+        for action in BOARD_ACTIONS:
             assert drawn[name].count(f"<!-- {action.replace('_', ' ')} -->") == 1, "one row, one name"
     for name in ("forest", "naive", "variants"):
         panels = re.split(r'<g id="axes_\d+">', drawn[name])[1:]
@@ -176,20 +182,22 @@ def test_the_effect_of_a_planted_handicap_is_found(tmp_path: Path) -> None:
     plan = replace(plan, tables=tuple(replace(table, blocks=table.blocks // 20) for table in plan.tables))
     run_arena(plan, tmp_path)
     tables = load_run(tmp_path)
-    lacks = np.concatenate([as_sets(table.denied)[:, :, [ACTIONS.index("two_wild_tiles")]] for table in tables])
+    lacks = np.concatenate(
+        [decode_action_sets(table.denied)[:, :, [BOARD_ACTIONS.index("two_wild_tiles")]] for table in tables]
+    )
     places = np.concatenate([table.places for table in tables])
     block = np.concatenate([table.block + 10**6 * number for number, table in enumerate(tables)])
     won = 100.0 * (places == 0)
     truth = won[~lacks[:, :, 0]].mean() - won[lacks[:, :, 0]].mean()
-    study = Study(lacks, places, block)
-    found, whole = estimate(study), estimate(study, depth=None)
+    study = AblationGames(lacks, places, block)
+    found, whole = estimate_win_effects(study), estimate_win_effects(study, depth=None)
     assert abs(found.power[0] - truth) < 0.2 * found.error[0], "on the same games both see the same luck"
     assert whole.power[0] < truth - 2 * whole.error[0], "whole rankings understate it"
 
 
 @pytest.mark.nightly
 def test_the_report_of_the_repository_follows_from_its_numbers() -> None:
-    for path, content in report_files(read_results(BALANCE)).items():
+    for path, content in study_report_files(read_results(BALANCE)).items():
         if path.suffix in (".md", ".json"):  # pictures also follow from the version of Matplotlib
             assert (BALANCE.parent / path).read_bytes() == content, path
     for page in sorted((BALANCE.parent.parent).glob("ladder*.json")):
@@ -205,15 +213,15 @@ def test_a_player_that_did_not_pass_the_gate_is_not_asked(study: tuple[StudyConf
     _, _, data = study
     refused = json.loads(json.dumps(data))
     refused["gate"][0]["admitted"] = False
-    assert verdicts_of(data)
-    assert verdicts_of(refused) == []  # one class is left, and no verdict rests on one
+    assert conclusions_of(data)
+    assert conclusions_of(refused) == []  # one class is left, and no verdict rests on one
 
 
 def changed_study(path: Path, change: Callable[[dict[str, Any]], None]) -> dict[str, Any]:
     """Return the study of the repository with something changed, judged once more."""
     data = json.loads(BALANCE.read_text(encoding="utf-8"))
     change(data)
-    path.write_text(json.dumps(sealed({key: value for key, value in data.items() if key != "digest"})))
+    path.write_text(json.dumps(with_digest({key: value for key, value in data.items() if key != "digest"})))
     return read_results(path)
 
 
@@ -248,7 +256,7 @@ def test_what_is_not_played_yet_takes_no_other_verdict_away(tmp_path: Path) -> N
 @pytest.mark.thorough
 def test_the_report_needs_nothing_else(study: tuple[StudyConfig, Path, dict[str, Any]]) -> None:
     _, _, data = study
-    files = report_files(data)
+    files = study_report_files(data)
     page = files[Path("balance.html")].decode()
     assert not re.search(r'(src|href)="(?!#|data:)', page)
     assert "url(http" not in page
@@ -271,14 +279,14 @@ def test_the_same_games_give_the_same_bytes_however_they_came_about(
 ) -> None:
     config, _, data = study
     played(tmp_path, ("screen",))
-    partial = results(config, tmp_path)
+    partial = study_results(config, tmp_path)
     assert partial["screen"] == data["screen"]
     assert partial["gate"] == []
     (tmp_path / "screen" / "chunks" / SECOND_CHUNK).unlink()  # as if it had been stopped there
     (tmp_path / "screen" / "games.parquet").unlink()
     played(tmp_path)
-    again = results(config, tmp_path)
-    assert report_files(again) == report_files(data)
+    again = study_results(config, tmp_path)
+    assert study_report_files(again) == study_report_files(data)
 
 
 @pytest.mark.nightly
@@ -289,7 +297,7 @@ def test_a_study_that_is_killed_goes_on_to_the_same_bytes(tmp_path: Path) -> Non
         killed_while_it_plays(command, tmp_path / "killed" / part)
     assert main([*command, "--processes", "2"]) == 0
     config = played(tmp_path / "whole")
-    one, other = (report_files(results(config, tmp_path / name)) for name in ("whole", "killed"))
+    one, other = (study_report_files(study_results(config, tmp_path / name)) for name in ("whole", "killed"))
     assert one == other
 
 
@@ -300,7 +308,7 @@ def test_games_that_come_in_while_a_study_is_read_are_noticed(tmp_path: Path) ->
     kept = chunk.read_bytes()
     chunk.unlink()
     (tmp_path / "screen" / "games.parquet").unlink()
-    reading = Played(config, tmp_path)
+    reading = PlayedParts(config, tmp_path)
     assert len(reading.tables("screen")) == 2
     chunk.write_bytes(kept)
     with pytest.raises(StudyError, match="screen: games came in while they were read"):
@@ -418,9 +426,13 @@ def test_who_confirms_plays_about_its_own_suspects(tmp_path: Path) -> None:
     config = played(tmp_path, ("screen", "confirm"), confirm={"player": "random", "suspects": 2, "decks": 20})
     tables = load_run(tmp_path / "confirm")
     assert {name for table in tables for name in table.players if not name.startswith("forced:")} == {"random"}
-    power = estimate(study_of(next(t for t in load_run(tmp_path / "screen") if t.players == ("random",)))).power
+    power = estimate_win_effects(
+        ablation_games(next(t for t in load_run(tmp_path / "screen") if t.players == ("random",)))
+    ).power
     farthest = np.argsort(-np.abs(power - power.mean()), kind="stable")[:2]
-    assert {one.action for one in suspects(config, load_run(tmp_path / "screen"))} == {ACTIONS[i] for i in farthest}
+    assert {one.action for one in select_candidates(config, load_run(tmp_path / "screen"))} == {
+        BOARD_ACTIONS[i] for i in farthest
+    }
 
 
 @pytest.mark.thorough
@@ -428,7 +440,7 @@ def test_pairs_are_told_of_whoever_has_the_games_for_it(tmp_path: Path) -> None:
     classes = [("random", 300), ("greedy", 1200), ("heuristic", 300)]
     asked = [{"player": player, "games": {2: games}} for player, games in classes]
     config = played(tmp_path, ("screen",), classes=asked)
-    assert [entry["player"] for entry in results(config, tmp_path)["pairs"]] == ["greedy"]
+    assert [entry["player"] for entry in study_results(config, tmp_path)["pairs"]] == ["greedy"]
 
 
 @pytest.mark.parametrize("name", ["quick", "standard"])
@@ -438,7 +450,7 @@ def test_shipped_studies_can_be_planned(name: str) -> None:
     screen = config.plan("screen")
     assert screen is not None
     assert [table.name for table in screen.tables] == [
-        screen_table(entry.player, n) for entry in config.classes for n in config.players if entry.games.get(n)
+        screening_matchup(entry.player, n) for entry in config.classes for n in config.players if entry.games.get(n)
     ]
     assert all(table.screen is not None for table in screen.tables)
 
@@ -471,7 +483,7 @@ def test_a_handicap_moves_with_the_place_through_the_seats(tmp_path: Path) -> No
     table = {"players": ["random"], "games": 12, "seats": 3, "handicap": {"denied": [["two_points", 3], [], [14]]}}
     plan = plan_from_dict({"tables": [table]})
     run_arena(plan, tmp_path, processes=1)
-    denied = as_sets(load_run(tmp_path)[0].denied)
+    denied = decode_action_sets(load_run(tmp_path)[0].denied)
     assert denied.sum(axis=2).tolist() != [[2, 0, 1]] * 12
     for game in denied:
         assert sorted(np.flatnonzero(seat).tolist() for seat in game) == [[], [3, 14], [14]]
@@ -482,17 +494,17 @@ def test_a_handicap_moves_with_the_place_through_the_seats(tmp_path: Path) -> No
     with pytest.raises(ArenaError, match=r"found 'two_pints', .*did you mean 'two_points'"):
         plan_from_dict({"tables": [{**table, "handicap": {"denied": [["two_pints"], [], []]}}]})
     with pytest.raises(DesignError, match="found 1 sets of actions, expected 2"):
-        Handicap(((1,),)).sets(np.arange(3), 2)
+        HandicapDesign(((1,),)).action_sets(np.arange(3), 2)
 
 
 def test_the_forced_player_uses_the_action_as_soon_as_it_may() -> None:
     found = play_match(["forced:two_points:greedy", "greedy"], games=6, seed=2)
-    use = int(action_table(GameConfig().loaded.types).offsets[KIND_USE]) + ACTIONS.index("two_points")
+    use = int(action_table(GameConfig().component_set.types).offsets[KIND_USE]) + BOARD_ACTIONS.index("two_points")
     forced = found.players.index("forced:two_points:greedy")
     for record in found.records():
         seat = record.players.index(found.players[forced])
-        for game, decision in positions(record):
-            if decision is not None and game.seat == seat and game.legal_mask()[use]:
+        for game, decision in replay_steps(record):
+            if decision is not None and game.seat == seat and game.action_mask()[use]:
                 assert decision == use
     for wrong in ("forced:two_points", "forced:two_pints:greedy", "forced"):
         with pytest.raises(PlayerError, match="expected an action"):
@@ -503,13 +515,13 @@ def test_the_forced_player_uses_the_action_as_soon_as_it_may() -> None:
 
 @pytest.mark.thorough
 def test_covered_sets_are_measured_one_by_one(tmp_path: Path) -> None:
-    only = [0, 7, 1500, number_of(FIRST_GAME)]
+    only = [0, 7, 1500, cover_index(FIRST_GAME)]
     table = {"players": ["greedy", "random"], "games": 80, "seats": 2, "cover": {"size": 5, "only": only}}
     run_arena(plan_from_dict({"tables": [table]}), tmp_path, processes=1)
     games = load_run(tmp_path)[0]
-    sets, group = by_set(games)
-    assert sorted(number_of(int(covered)) for covered in sets) == sorted(only)
-    found = measures(games, group, len(sets))
+    sets, group = group_by_cover(games)
+    assert sorted(cover_index(int(covered)) for covered in sets) == sorted(only)
+    found = group_measures(games, group, len(sets))
     for i in range(len(sets)):
         own = games.covered == sets[i]
         assert found["points"].mean[i] == pytest.approx(games.scores[own].mean())
@@ -517,13 +529,13 @@ def test_covered_sets_are_measured_one_by_one(tmp_path: Path) -> None:
             100 * ((games.places[own] == 0) & (games.seating[own] == 0)).any(axis=1).mean() - 50
         )
     assert found["skill"].decks.tolist() == [10] * 4
-    assert set(ends(games, 1, np.random.default_rng(1))) == set(only)
+    assert set(extreme_covers(games, 1, np.random.default_rng(1))) == set(only)
 
     # Two line-ups of three seats play the same decks: games of a deck count as one, whoever sits there.
     run_arena(plan_from_dict({"tables": [table | {"games": 48, "seats": 3}]}), tmp_path / "three", processes=1)
     games = load_run(tmp_path / "three")[0]
-    sets, group = by_set(games)
-    found = measures(games, group, len(sets))
+    sets, group = group_by_cover(games)
+    found = group_measures(games, group, len(sets))
     assert found["points"].decks.tolist() == [len(np.unique(games.deck[games.covered == one])) for one in sets]
     assert 2 * len(np.unique(games.deck)) == len(np.unique(games.block))
     own = games.covered == sets[0]
@@ -535,8 +547,8 @@ def test_covered_sets_are_measured_one_by_one(tmp_path: Path) -> None:
 def test_the_naive_figure_compares_those_who_used_it(study: tuple[StudyConfig, Path, dict[str, Any]]) -> None:
     _, folder, _ = study
     table = load_run(folder / "screen")[1]
-    share, usage = naive(table)
-    used, denied = as_sets(table.used), as_sets(table.denied)
+    share, usage = naive_effects(table)
+    used, denied = decode_action_sets(table.used), decode_action_sets(table.denied)
     for action in (1, 14):
         won = {True: [0, 0], False: [0, 0]}
         for g in range(len(table)):
@@ -565,7 +577,7 @@ def test_a_planted_action_is_found_and_nothing_else(tmp_path: Path) -> None:
     found = {}
     for components in ("default", "two_points_worth_five"):
         config = played(tmp_path / components, ("screen",), components=components, **changes)
-        found[components] = results(config, tmp_path / components)
+        found[components] = study_results(config, tmp_path / components)
     verdict = {one["action"]: one["verdict"] for one in found["two_points_worth_five"]["verdicts"]}
     assert verdict["two_points"] == "overpowered"
     for before, after in zip(*(data["screen"] for data in found.values()), strict=True):

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from helsinki_env.cli.main import main
-from helsinki_env.data import sealed
-from helsinki_env.evaluation.balance.helsinki.baseline import with_former
+from helsinki_env.data import with_digest
+from helsinki_env.evaluation.balance.helsinki.baseline import compare_with_baseline
 from helsinki_env.evaluation.balance.helsinki.report_text import chapters
 from helsinki_env.evaluation.balance.helsinki.results import read_results
 from helsinki_env.evaluation.balance.helsinki.study import StudyError
@@ -49,7 +49,7 @@ def study(published: dict[str, Any], folder: Path, figures: Figures, searching: 
                 "deviation_high": middle + half,
             }
     path = folder / f"study-{len(list(folder.iterdir()))}.json"
-    path.write_text(json.dumps(sealed(data)))
+    path.write_text(json.dumps(with_digest(data)))
     return read_results(path)
 
 
@@ -90,7 +90,7 @@ def compared(published: dict[str, Any], tmp_path_factory: pytest.TempPathFactory
         | {("net", 4, "draw_and_build"): (3.5, 3.0)},  # wider for the second evaluator, narrower for the first
         searching=True,
     )
-    return with_former(now, former)
+    return compare_with_baseline(now, former)
 
 
 def test_every_verdict_that_is_not_the_same_has_its_reason(compared: dict[str, Any]) -> None:
@@ -116,7 +116,9 @@ def test_every_verdict_that_is_not_the_same_has_its_reason(compared: dict[str, A
 def test_another_estimator_explains_what_widths_and_evaluators_do_not(compared: dict[str, Any]) -> None:
     now = {key: value for key, value in compared.items() if key not in ("former", "digest", "estimator")}
     before = {**now, "verdicts": [{**one, "verdict": "overpowered"} for one in now["verdicts"]]}
-    found = differences(with_former({**now, "estimator": "logit of the winner"}, {**before, "digest": "0" * 16}))
+    found = differences(
+        compare_with_baseline({**now, "estimator": "logit of the winner"}, {**before, "digest": "0" * 16})
+    )
     reasons = {(players, one["why"]) for (players, _), one in found.items()}
     assert {why for players, why in reasons if players > 2} == {"estimator"}
     assert "estimator" not in {why for players, why in reasons if players == 2}
@@ -124,7 +126,7 @@ def test_another_estimator_explains_what_widths_and_evaluators_do_not(compared: 
 
 def test_a_study_does_not_differ_from_itself(published: dict[str, Any], tmp_path: Path) -> None:
     one = study(published, tmp_path, all_of("any_side", 2, 3.0, 0.5))
-    found = with_former(one, one)
+    found = compare_with_baseline(one, one)
     assert found["former"]["differences"] == []
     assert found["former"]["joined"] == []
     assert "Of 45 verdicts 45 are the same." in next(iter(words(found)))
@@ -149,7 +151,7 @@ def test_the_report_tells_it(compared: dict[str, Any]) -> None:
 def test_a_former_study_without_verdicts_is_refused(published: dict[str, Any], tmp_path: Path) -> None:
     one = study(published, tmp_path, {})
     with pytest.raises(StudyError, match=r"found verdicts for no number of players, expected some for 2, 3, 4 players"):
-        with_former(one, one | {"verdicts": []})
+        compare_with_baseline(one, one | {"verdicts": []})
 
 
 @pytest.mark.thorough
@@ -163,7 +165,7 @@ def test_the_command_tells_it_and_tells_it_again_without_the_former_study(
     assert main(["balance", "report", "--from", str(now), "--former", str(former), "--out", str(out)]) == 2
     assert "digest" in capsys.readouterr().err, "the numbers do not belong to their seal"
     plain = {key: value for key, value in compared.items() if key not in ("former", "digest")}
-    now.write_text(json.dumps(sealed(plain)))
+    now.write_text(json.dumps(with_digest(plain)))
     assert main(["balance", "report", "--from", str(now), "--former", str(former), "--out", str(out)]) == 0
     told = (out / "balance.md").read_text()
     assert "## What differs from the former study" in told

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from helsinki_env.bench.speed import Measurement, run_benchmark
-from helsinki_env.bench.speed_tables import compared
-from helsinki_env.cli.commands.bench import Page
+from helsinki_env.bench.speed_tables import comparison_table
+from helsinki_env.cli.commands.bench import SectionPage
 from helsinki_env.cli.main import main
 from helsinki_env.engine.kernel import JIT
 from helsinki_env.utils.terminal import plain_console
@@ -75,12 +75,12 @@ def test_a_page_may_be_edited_while_its_figures_are_measured(end: str, tmp_path:
     path = tmp_path / "page.md"
     text = f"# Speed{end}{end}<!-- written: against -->{end}old{end}<!-- end: against -->{end}"
     path.write_bytes(text.encode())
-    page = Page(path, ["against"])
+    page = SectionPage(path, ["against"])
     path.write_bytes((text + f"A new paragraph.{end}").encode())
     page.write({"against": "new\n"})
     assert path.read_bytes().decode() == text.replace("old", "new") + f"A new paragraph.{end}"
     with pytest.raises(ValueError, match=r"--write: found .*, expected a page with marks"):
-        Page(path, ["helsinki"])
+        SectionPage(path, ["helsinki"])
 
 
 @pytest.mark.parametrize(
@@ -119,7 +119,7 @@ def test_numbers_stay_whole_on_narrow_terminals(width: int) -> None:
     ratios = {"median": 21.08, "lowest": 19.25, "highest": 21.57, "interval_95": [20.29, 21.56]}
     result = {"against": {"revision": "8746bf1"}, "pairs": 8, "rows": [{**row, **rates, **ratios}]}
     shown = StringIO()
-    compared(result, "helsinki").show(plain_console(width=width, file=shown))
+    comparison_table(result, "helsinki").show(plain_console(width=width, file=shown))
     lines = shown.getvalue().splitlines()
     words = " ".join(lines).split()
     assert {"vector", "observation", "4,096", "36,271,453", "44,530,251", "21.08", "19.25", "21.56"} <= set(words)

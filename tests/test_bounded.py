@@ -19,11 +19,11 @@ pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
 
 from helsinki_env.data import parse_json  # noqa: E402
-from helsinki_env.evaluation.arena.bounded_parquet import GamesFile  # noqa: E402
+from helsinki_env.evaluation.arena.bounded_parquet import BoundedParquetFile  # noqa: E402
 from helsinki_env.evaluation.arena.load import load_run  # noqa: E402
 from helsinki_env.evaluation.arena.parquet import SCHEMA, read_parquet  # noqa: E402
 from helsinki_env.evaluation.arena.plan import ArenaError  # noqa: E402
-from helsinki_env.web.uploads import UploadError, games_in, told  # noqa: E402
+from helsinki_env.web.uploads import UploadError, parse_upload, upload_summary  # noqa: E402
 from tests.support.server import ROOT  # noqa: E402
 
 MANY = 20_000_000
@@ -118,14 +118,14 @@ _READ = """
 import json, resource, sys
 from pathlib import Path
 from helsinki_env.evaluation.arena.parquet import read_parquet
-from helsinki_env.web.uploads import games_in, told
+from helsinki_env.web.uploads import parse_upload, upload_summary
 
 def peak():
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (2**20 if sys.platform == "darwin" else 2**10)
 
 path = Path(sys.argv[1])
 content = path.read_bytes()
-ways = [lambda: told(games_in(content), 300)]
+ways = [lambda: upload_summary(parse_upload(content), 300)]
 if content.startswith(b"PAR1"):
     ways.append(lambda: list(read_parquet(path)))
 before, said = peak(), []
@@ -168,13 +168,13 @@ def test_texts_that_are_meant_often_stay_one(tmp_path: Path) -> None:
 def test_a_few_games_of_many_long_ones_are_read(tmp_path: Path) -> None:
     decisions = pa.array([[1] * 32_000] * 1000, SCHEMA.field("decisions").type)
     content = parquet(table(1000, decisions=decisions))
-    with GamesFile(content, SCHEMA) as file:
+    with BoundedParquetFile(content, SCHEMA) as file:
         first = next(file.batches(0, ("seed", "decisions")))
         assert 0 < len(first) < 100
         assert first[0]["decisions"] == [1] * 32_000
     mixed = [[1] * 100_000, *([[1]] * 99)]
     with (
-        GamesFile(parquet(table(100, decisions=pa.array(mixed, decisions.type))), SCHEMA) as file,
+        BoundedParquetFile(parquet(table(100, decisions=pa.array(mixed, decisions.type))), SCHEMA) as file,
         pytest.raises(ArenaError, match="values of decisions: found 100,000, expected at most 32,767"),
     ):
         next(file.batches(0, ("decisions",)))
@@ -206,4 +206,4 @@ def test_a_text_of_millions_of_values_is_refused() -> None:
     with pytest.raises(ValueError, match="found more than 2,097,152 values"):
         parse_json("[" + "[]," * 2_000_000 + "[]]", ValueError)
     with pytest.raises(UploadError, match="more than 1,048,576 characters"):
-        told(games_in(b'{"game": "helsinki", "seats": [' + b"0," * 600_000 + b"0]}"), 1)
+        upload_summary(parse_upload(b'{"game": "helsinki", "seats": [' + b"0," * 600_000 + b"0]}"), 1)

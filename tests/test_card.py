@@ -23,24 +23,24 @@ from helsinki_env.agents.mlp.network import PlainNetwork
 from helsinki_env.agents.net.checkpoint import load_network, same_weights
 from helsinki_env.agents.net.network import NetworkConfig
 from helsinki_env.engine.kernel import JIT
-from helsinki_env.engine.spec import spec_named
+from helsinki_env.engine.spec import spec_by_name
 from helsinki_env.envs.tensors import GameTorchEnv
-from helsinki_env.training.checkpoint_io import read, write
-from helsinki_env.training.gae import advantages as advantages_there
-from helsinki_env.training.gpu.cuda_graph import Captured
-from helsinki_env.training.gpu.distributed import Group
-from helsinki_env.training.gpu.gae import advantages
-from helsinki_env.training.gpu.noise import keys, sampled, shuffled, whole_word
-from helsinki_env.training.gpu.ppo import CardPPO
-from helsinki_env.training.gpu.rollout import CardStage, Kept
-from helsinki_env.training.gpu.seat_order import by_seat, from_viewer, outcome_of, own_component
-from helsinki_env.training.matchups import TableConfig
+from helsinki_env.training.checkpoint_io import read_state, write_state
+from helsinki_env.training.gae import compute_gae as advantages_there
+from helsinki_env.training.gpu.cuda_graph import CudaGraph
+from helsinki_env.training.gpu.distributed import ProcessGroup
+from helsinki_env.training.gpu.gae import compute_gae
+from helsinki_env.training.gpu.noise import game_keys, hash_key, sample_categorical, shuffled_steps
+from helsinki_env.training.gpu.ppo import GpuPPO
+from helsinki_env.training.gpu.rollout import GpuRolloutCollector, RolloutBuffer
+from helsinki_env.training.gpu.seat_order import outcome_components, to_seat_order, to_viewer_order, viewer_value
+from helsinki_env.training.matchups import MatchupConfig
 from helsinki_env.training.ppo import PPOConfig
 from helsinki_env.training.preset import Preset, PresetError
-from helsinki_env.training.rollout import COMPONENTS
-from helsinki_env.training.rollout import by_seat as by_seat_there
-from helsinki_env.training.rollout import from_viewer as from_viewer_there
-from helsinki_env.training.rollout import own_component as own_component_there
+from helsinki_env.training.rollout import VALUE_COMPONENTS
+from helsinki_env.training.rollout import to_seat_order as by_seat_there
+from helsinki_env.training.rollout import to_viewer_order as from_viewer_there
+from helsinki_env.training.rollout import viewer_value as own_component_there
 from helsinki_env.training.run import RunError, Training
 from tests.support.riddle import riddle
 
@@ -49,7 +49,7 @@ pytestmark = [pytest.mark.thorough, pytest.mark.skipif(not JIT, reason="too slow
 ROOT = Path(__file__).resolve().parent.parent
 CPU = torch.device("cpu")
 SMALL = NetworkConfig(seat_hidden=16, seat=8, width=32, blocks=1)
-TABLES = (TableConfig(share=3, players=(2,)), TableConfig(players=(3, 4), denied=(0, 3)))
+TABLES = (MatchupConfig(share=3, players=(2,)), MatchupConfig(players=(3, 4), denied=(0, 3)))
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -69,8 +69,10 @@ def plain(seed: int = 0, game: Any = None) -> PlainNetwork:
     return network
 
 
-def stage(games: int = 16, steps: int = 8, apart: float = 0.5, seed: int = 3, rules: str = "helsinki") -> CardStage:
-    return CardStage(spec_named(rules).config(), TABLES, games, steps, apart, seed, CPU)
+def stage(
+    games: int = 16, steps: int = 8, apart: float = 0.5, seed: int = 3, rules: str = "helsinki"
+) -> GpuRolloutCollector:
+    return GpuRolloutCollector(spec_by_name(rules).config(), TABLES, games, steps, apart, seed, CPU)
 
 
 # chance
@@ -81,8 +83,8 @@ def test_decisions_are_drawn_by_their_probabilities_and_never_others() -> None:
     log_probs = torch.log_softmax(torch.tensor([[0.0, 1.0, -1e9, 2.0, -1e9]]), 1)
     counts = torch.zeros(5)
     for number in range(4):
-        word = torch.tensor(whole_word(7, number, 0), dtype=torch.int32)
-        drawn = sampled(log_probs.expand(games, -1), keys(word, torch.arange(games, dtype=torch.int32)))
+        word = torch.tensor(hash_key(7, number, 0), dtype=torch.int32)
+        drawn = sample_categorical(log_probs.expand(games, -1), game_keys(word, torch.arange(games, dtype=torch.int32)))
         counts += torch.bincount(drawn, minlength=5)
     part = counts / counts.sum()
     assert part[2] == part[4] == 0
@@ -92,16 +94,16 @@ def test_decisions_are_drawn_by_their_probabilities_and_never_others() -> None:
 def test_what_is_drawn_depends_on_word_and_game_alone() -> None:
     log_probs = torch.log_softmax(torch.randn(60, 40, generator=torch.Generator().manual_seed(1)), 1)
     games = torch.arange(60, dtype=torch.int32)
-    words = [torch.tensor(whole_word(1, 2, t), dtype=torch.int32) for t in (3, 4)]
-    whole, later = (sampled(log_probs, keys(word, games)) for word in words)
-    half = sampled(log_probs[30:], keys(words[0], games[30:]))
+    words = [torch.tensor(hash_key(1, 2, t), dtype=torch.int32) for t in (3, 4)]
+    whole, later = (sample_categorical(log_probs, game_keys(word, games)) for word in words)
+    half = sample_categorical(log_probs[30:], game_keys(words[0], games[30:]))
     torch.testing.assert_close(half, whole[30:])
     assert (later != whole).any()
-    assert len({whole_word(*numbers) for numbers in np.ndindex(9, 9, 9)}) == 729
+    assert len({hash_key(*numbers) for numbers in np.ndindex(9, 9, 9)}) == 729
 
 
 def test_shuffled_steps_are_orders_of_their_own() -> None:
-    order = shuffled(keys(torch.tensor(5, dtype=torch.int32), torch.arange(50, dtype=torch.int32)), 12)
+    order = shuffled_steps(game_keys(torch.tensor(5, dtype=torch.int32), torch.arange(50, dtype=torch.int32)), 12)
     assert (order.sort(0).values == torch.arange(12)[:, None]).all()
     assert len({tuple(column) for column in order.T.tolist()}) > 45
     assert 0.2 < (order[:6] < 6).float().mean() < 0.8
@@ -109,7 +111,7 @@ def test_shuffled_steps_are_orders_of_their_own() -> None:
 
 def test_on_a_processor_nothing_is_recorded() -> None:
     calls: list[int] = []
-    work = Captured(lambda: calls.append(1), CPU)
+    work = CudaGraph(lambda: calls.append(1), CPU)
     for _ in range(6):
         work()
     assert len(calls) == 6
@@ -124,14 +126,14 @@ def test_advantages_are_those_of_the_other_way_to_work_them_out(discount: float)
     steps, games = 40, 12
     seat = rng.integers(3, size=(steps, games))
     learnt, ended = rng.random((steps, games)) < 0.7, rng.random((steps, games)) < 0.08
-    outcome, expected = rng.normal(size=(2, steps, games, COMPONENTS)).astype(np.float32)
-    last = rng.normal(size=(games, COMPONENTS)).astype(np.float32)
+    outcome, expected = rng.normal(size=(2, steps, games, VALUE_COMPONENTS)).astype(np.float32)
+    last = rng.normal(size=(games, VALUE_COMPONENTS)).astype(np.float32)
     decision = np.where(learnt, np.cumsum(learnt.ravel()).reshape(steps, games) - 1, -1)
     after = np.broadcast_to(last, expected.shape)[learnt]
     wanted = advantages_there(decision, seat, ended, outcome, expected[learnt], after, 4, discount, 0.8)
     arrays: tuple[np.ndarray, ...] = (learnt, seat, ended, outcome, expected, last)
     asked: Any = [*(torch.from_numpy(array) for array in arrays), 4, discount, 0.8]
-    found = advantages(*asked).numpy()
+    found = compute_gae(*asked).numpy()
     np.testing.assert_allclose(found[learnt], wanted, rtol=1e-4, atol=1e-5)
     assert not found[~learnt].any()
 
@@ -143,16 +145,16 @@ def test_seats_are_turned_as_they_are_there() -> None:
     values = rng.normal(size=(60, 8)).astype(np.float32)
     one: Any = [torch.from_numpy(array) for array in (values, viewer, players)]
     half: Any = [torch.from_numpy(values[:, :4].copy()), *one[1:]]
-    np.testing.assert_array_equal(by_seat(*half).numpy(), by_seat_there(values[:, :4], viewer, players))
-    np.testing.assert_array_equal(from_viewer(*half).numpy(), from_viewer_there(values[:, :4], viewer, players))
+    np.testing.assert_array_equal(to_seat_order(*half).numpy(), by_seat_there(values[:, :4], viewer, players))
+    np.testing.assert_array_equal(to_viewer_order(*half).numpy(), from_viewer_there(values[:, :4], viewer, players))
     wanted: Any = own_component_there(values, viewer, players, 0.3)
-    np.testing.assert_allclose(own_component(one[0], one[1], one[2], 0.3).numpy(), wanted, atol=1e-5)
+    np.testing.assert_allclose(viewer_value(one[0], one[1], one[2], 0.3).numpy(), wanted, atol=1e-5)
 
 
 def test_what_comes_of_a_game_is_shares_of_the_win_and_scores() -> None:
     scores = torch.tensor([[7, 9, 0], [5, 5, 3], [4, 4, 4]], dtype=torch.int16)
     places = torch.tensor([[1, 0, 0], [0, 0, 2], [0, 1, 2]], dtype=torch.int8)
-    found = outcome_of(scores, places, torch.tensor([2, 3, 3]), torch.tensor([True, True, False]))
+    found = outcome_components(scores, places, torch.tensor([2, 3, 3]), torch.tensor([True, True, False]))
     assert found.tolist() == [[0, 1, 0, 0, 7, 9, 0, 0], [0.5, 0.5, 0, 0, 5, 5, 3, 0], [0] * 8]
 
 
@@ -162,7 +164,7 @@ def test_what_comes_of_a_game_is_shares_of_the_win_and_scores() -> None:
 @pytest.mark.parametrize("rules", ["helsinki", "copenhagen"])
 def test_a_rollout_is_what_happened(rules: str) -> None:
     """Every game is played once more on environments of their own with the same seeds."""
-    at, network = stage(12, 260, 0.5, rules=rules), plain(game=spec_named(rules).config())
+    at, network = stage(12, 260, 0.5, rules=rules), plain(game=spec_by_name(rules).config())
     rival = plain(1, network.game)
     own = at.own.clone()
     assert (own >= 0).sum() == 6
@@ -205,16 +207,18 @@ def test_a_rollout_is_what_happened(rules: str) -> None:
     assert min(mine_free, foreign) > 100
 
 
-def check_opinions(kept: Kept, t: int, rows: slice, network: PlainNetwork) -> None:
+def check_opinions(kept: RolloutBuffer, t: int, rows: slice, network: PlainNetwork) -> None:
     with torch.no_grad():
         said = network(kept.observation[t, rows])
     log_probs = said.log_probs(kept.mask[t, rows]).gather(1, kept.action[t, rows][:, None])[:, 0]
     torch.testing.assert_close(kept.log_prob[t, rows], log_probs, atol=1e-4, rtol=0)
     seat, players = kept.seat[t, rows], kept.players[t, rows]
     torch.testing.assert_close(
-        kept.expected[t, rows, :4], by_seat(said.win_logits.softmax(1), seat, players), atol=1e-4, rtol=0
+        kept.expected[t, rows, :4], to_seat_order(said.win_logits.softmax(1), seat, players), atol=1e-4, rtol=0
     )
-    torch.testing.assert_close(kept.expected[t, rows, 4:], by_seat(said.scores, seat, players), atol=1e-3, rtol=1e-4)
+    torch.testing.assert_close(
+        kept.expected[t, rows, 4:], to_seat_order(said.scores, seat, players), atol=1e-3, rtol=1e-4
+    )
 
 
 def test_the_learner_s_seat_is_its_own_and_the_others_are_the_rival_s() -> None:
@@ -233,7 +237,7 @@ def test_the_learner_s_seat_is_its_own_and_the_others_are_the_rival_s() -> None:
     assert (kept.action[kept.learnt] != highest[kept.learnt]).any()
 
 
-def same(one: Kept, other: Kept) -> bool:
+def same(one: RolloutBuffer, other: RolloutBuffer) -> bool:
     return all(torch.equal(value, getattr(other, name)) for name, value in vars(one).items())
 
 
@@ -256,16 +260,16 @@ def test_a_rollout_depends_on_where_the_games_stand_weights_seed_and_number_alon
 # learning
 
 
-class Riddles(CardStage):
+class Riddles(GpuRolloutCollector):
     """Games that begin with the same riddle in every rollout."""
 
     def __init__(self, games: int, steps: int) -> None:
-        super().__init__(GameConfig(), [TableConfig()], games, steps, 0.0, 1, CPU)
+        super().__init__(GameConfig(), [MatchupConfig()], games, steps, 0.0, 1, CPU)
         self.riddle = self.state()
         record = np.frombuffer(riddle()[0].state.tobytes(), np.uint8)
         self.riddle["env0.states"][:] = record
 
-    def play(self, *args: Any) -> Kept:
+    def play(self, *args: Any) -> RolloutBuffer:
         self.restore(self.riddle)
         return super().play(*args)
 
@@ -273,7 +277,7 @@ class Riddles(CardStage):
 def test_a_riddle_is_learnt_from_playing_alone() -> None:
     game, right, tempting = riddle()
     network = plain()
-    observation, mask = (torch.from_numpy(x[None].copy()) for x in (game.observation(), game.legal_mask()))
+    observation, mask = (torch.from_numpy(x[None].copy()) for x in (game.observation(), game.action_mask()))
 
     def opinion() -> tuple[list[float], float]:
         """The probabilities of the right decision and of the tempting one, and the share of the win expected."""
@@ -282,7 +286,7 @@ def test_a_riddle_is_learnt_from_playing_alone() -> None:
         return said.log_probs(mask)[0, [right, tempting]].exp().tolist(), float(said.win_logits.softmax(1)[0, 0])
 
     config = PPOConfig(decisions=10**9, games=128, steps=10, batch=320, learning_rate=4e-3, entropy=0.01, margin=0.0)
-    ppo = CardPPO(network, Riddles(config.games, config.steps), config, 1, lambda _: network, False)
+    ppo = GpuPPO(network, Riddles(config.games, config.steps), config, 1, lambda _: network, False)
     assert ppo.parts == 2  # of five steps of every game: the largest divisor of ten that is not above four
     assert opinion()[0][0] < 0.5
     for _ in range(60):
@@ -299,7 +303,7 @@ def test_a_riddle_is_learnt_from_playing_alone() -> None:
 def test_updates_change_weights_count_and_leave_the_rival_alone(fast: bool) -> None:
     network, past, at = plain(), plain(1), stage(16, 8)
     config = PPOConfig(decisions=500, games=16, steps=8, batch=64, apart=0.5)
-    ppo, before, was = CardPPO(network, at, config, 1, lambda _: past, fast), plain(), plain(1)
+    ppo, before, was = GpuPPO(network, at, config, 1, lambda _: past, fast), plain(), plain(1)
     learnt = 0
     for _ in range(3):
         progress = ppo.update()
@@ -310,7 +314,7 @@ def test_updates_change_weights_count_and_leave_the_rival_alone(fast: bool) -> N
     assert progress.done == pytest.approx(min(1.0, learnt / 500))
     assert not same_weights(network, before)
     assert same_weights(ppo.rival, was)
-    assert all(env.illegal_decisions == 0 for env in at.envs)
+    assert all(env.illegal_actions == 0 for env in at.envs)
 
 
 # runs
@@ -344,7 +348,7 @@ def finished(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFa
 
 def check_same(folder: Path, whole: Path) -> None:
     """States and networks but for the time it took."""
-    (arrays, told), (expected, expected_told) = (read(path / "state.safetensors") for path in (folder, whole))
+    (arrays, told), (expected, expected_told) = (read_state(path / "state.safetensors") for path in (folder, whole))
     assert arrays.keys() == expected.keys()
     for name, array in expected.items():
         assert arrays[name].tobytes() == array.tobytes(), name
@@ -457,10 +461,10 @@ def test_a_run_is_not_resumed_from_games_that_cannot_be(
 ) -> None:
     path, whole = finished
     folder = shutil.copytree(whole, tmp_path / "run")
-    arrays, told = read(folder / "state.safetensors")
+    arrays, told = read_state(folder / "state.safetensors")
     key = f"stage.{name}" if name in ("own", "dealt") else f"stage.env0.{name}"
     arrays[key] = change(arrays[key])
-    write(folder / "state.safetensors", arrays, told.value)
+    write_state(folder / "state.safetensors", arrays, told.value)
     with pytest.raises(RunError, match=message):
         Training(Preset.from_yaml(path), folder, 5, resume=True)
 
@@ -490,7 +494,7 @@ def test_a_preset_with_a_mistake_names_it(tmp_path: Path, text: str, message: st
 @pytest.mark.parametrize("rules", ["helsinki", "copenhagen"])
 def test_the_preset_for_a_card_is_valid_for_both_games(rules: str) -> None:
     preset = Preset.from_yaml("card")
-    preset = preset if rules == preset.rules else preset.of_game(rules, "card")
+    preset = preset if rules == preset.rules else preset.for_game(rules, "card")
     assert preset.learner == "plain"
     assert preset.ppo.games >= 4096
     assert Preset.from_dict(json.loads(json.dumps(preset.to_dict()))) == preset
@@ -501,7 +505,7 @@ def test_the_preset_for_a_card_is_valid_for_both_games(rules: str) -> None:
 
 def test_games_are_shared_out_by_their_numbers() -> None:
     whole = stage(16)
-    halves = [CardStage(GameConfig(), TABLES, 16, 8, 0.5, 3, CPU, Group(rank, 2)) for rank in range(2)]
+    halves = [GpuRolloutCollector(GameConfig(), TABLES, 16, 8, 0.5, 3, CPU, ProcessGroup(rank, 2)) for rank in range(2)]
     for name in ("own", "numbers"):
         found = np.concatenate([np.asarray(getattr(half, name)) for half in halves])
         order = np.concatenate([half.numbers for half in halves]).argsort()
@@ -519,7 +523,7 @@ def test_games_are_shared_out_by_their_numbers() -> None:
         half.restore(whole.state())
     check_games()
     with pytest.raises(ValueError, match=r"ppo\.games: 13 games .* cannot be shared out to 2 processes"):
-        CardStage(GameConfig(), [TableConfig()], 13, 8, 0.5, 3, CPU, Group(0, 2))
+        GpuRolloutCollector(GameConfig(), [MatchupConfig()], 13, 8, 0.5, 3, CPU, ProcessGroup(0, 2))
 
 
 WORKER = """
@@ -527,11 +531,11 @@ import sys
 from pathlib import Path
 from dataclasses import replace
 import torch
-from helsinki_env.training.gpu.distributed import Group
+from helsinki_env.training.gpu.distributed import ProcessGroup
 from helsinki_env.training.preset import Preset
 from helsinki_env.training.run import Training
 torch.set_num_threads(1)
-group = Group.started("cpu")
+group = ProcessGroup.started("cpu")
 summary = Training(Preset.from_yaml(sys.argv[1]), sys.argv[2], 5, group=group).run()
 assert summary["finished"]
 assert group.first == ("standings" in summary)
@@ -550,7 +554,7 @@ def test_two_processes_learn_what_one_does_with_all_games(finished: tuple[Path, 
         check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
-    (arrays, told), (wanted, wanted_told) = (read(f / "state.safetensors") for f in (tmp_path / "run", whole))
+    (arrays, told), (wanted, wanted_told) = (read_state(f / "state.safetensors") for f in (tmp_path / "run", whole))
     assert told.value["ppo"] == wanted_told.value["ppo"]
     for name, array in wanted.items():
         if name.startswith(("network.", "best.")):

@@ -306,7 +306,7 @@ def test_lines_now_and_then_where_nobody_sees_a_bar(
     monkeypatch.setattr(progress, "_LINES", 0.0)
     monkeypatch.setattr(progress, "plain_console", partial(plain_console, force_terminal=terminal))
     monkeypatch.setenv("TERM", "dumb" if terminal else "xterm")
-    with progress.Waiting(10) as shown:
+    with progress.ProgressDisplay(10) as shown:
         shown.resume(4)
         shown.advance(0)
         shown.advance(2)
@@ -395,17 +395,17 @@ def test_replay_draws(games: Path, tmp_path: Path, capsys: Output) -> None:
 
 def test_replay_says_who_shares_a_place(tmp_path: Path, capsys: Output) -> None:
     from helsinki_env import CopenhagenConfig
-    from helsinki_env.engine.playout import choose_uniformly, player_words
+    from helsinki_env.engine.playout import random_keys, sample_actions
     from helsinki_env.engine.spec import spec_of
     from helsinki_env.records import Record
 
     config = CopenhagenConfig(num_players=3)
     game = spec_of(config).game(config, seed=4)
-    words, decisions = player_words(1, 4), []
+    words, decisions = random_keys(1, 4), []
     while not game.done:
-        decisions.append(int(choose_uniformly(game.legal_mask()[None], words)[0]))
+        decisions.append(int(sample_actions(game.action_mask()[None], words)[0]))
         game.step(decisions[-1])
-    assert game.places().tolist() == [0, 0, 2]
+    assert game.ranks().tolist() == [0, 0, 2]
     write_records(tmp_path / "games.jsonl", [Record.of(game, 4, ["a", "b", "c"], decisions)])
     assert main(["replay", str(tmp_path / "games.jsonl"), "--each", "game"]) == 0
     a, b, c = game.scores().tolist()

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 import yaml
 
-from helsinki_env.games.helsinki.action_numbers import BOX_COSTS, BOX_STRENGTHS, STRENGTHS
+from helsinki_env.games.helsinki.action_numbers import PUBLISHED_COSTS, PUBLISHED_STRENGTHS, STRENGTHS
 from helsinki_env.games.helsinki.components import (
-    ACTIONS,
+    BOARD_ACTIONS,
     COLOURS,
     ROOFS,
     CardVariant,
@@ -60,7 +60,7 @@ def test_cards_that_go_back_to_the_box(shipped: Components, players: int, remove
     box, deck = shipped.deck(4), shipped.deck(players)
     gone: Counter[tuple[int, int]] = Counter()
     for card in range(shipped.types):
-        gone[shipped.card_colour(card), shipped.card_number(card)] += box[card] - deck[card]
+        gone[shipped.card_color(card), shipped.card_number(card)] += box[card] - deck[card]
     expected = {(colour, number): count for colour in range(5) for number, count in removed.items()}
     assert +gone == Counter(expected | ({(-1, 0): wild} if wild else {}))
     assert shipped.any_removed2_number == 5
@@ -127,12 +127,12 @@ def test_default_cells_supplies_and_points(default: Components) -> None:
     assert default.bonus_cards == (3, 5, 7, 9)
     points = (default.points_row, default.points_column, default.points_crossing, default.points_line)
     assert points == (2, 2, 3, 1)
-    assert default.costs == BOX_COSTS == (1,) * 15
-    assert default.strengths == BOX_STRENGTHS == (6, 2, 0, 1, 1, 5, 1, 0, 1, 0, 1, 0, 0, 0, 2)
+    assert default.costs == PUBLISHED_COSTS == (1,) * 15
+    assert default.strengths == PUBLISHED_STRENGTHS == (6, 2, 0, 1, 1, 5, 1, 0, 1, 0, 1, 0, 0, 0, 2)
 
 
 def test_default_prints_the_actions_in_id_order(default: Components) -> None:
-    assert sum(default.action_rows, ()) == ACTIONS
+    assert sum(default.action_rows, ()) == BOARD_ACTIONS
     assert [len(row) for row in default.action_rows] == [5, 5, 5]
 
 
@@ -143,20 +143,20 @@ def test_card_types_are_numbered_by_colour_then_variant(shipped: Components) -> 
     card = 0
     for colour in range(len(COLOURS)):
         for variant in shipped.variants:
-            assert shipped.card_colour(card) == colour
+            assert shipped.card_color(card) == colour
             assert shipped.card_number(card) == variant.number
             assert shipped.card_roofs(card) == variant.roofs
             assert shipped.card_superstructures(card) == variant.superstructures
             assert shipped.deck(4)[card] == variant.copies[colour]
             card += 1
     assert card == shipped.wild_type == shipped.types - 1
-    assert (shipped.card_colour(card), shipped.card_number(card)) == (-1, 0)
+    assert (shipped.card_color(card), shipped.card_number(card)) == (-1, 0)
     assert (shipped.card_roofs(card), shipped.card_superstructures(card)) == (0, 0)
 
 
 @pytest.mark.parametrize("card", [-1, 51])
 def test_no_other_card_types(default: Components, card: int) -> None:
-    for ask in (default.card_colour, default.card_number, default.card_roofs, default.card_superstructures):
+    for ask in (default.card_color, default.card_number, default.card_roofs, default.card_superstructures):
         with pytest.raises(ValueError, match=rf"card type: found {card}, expected 0 to 50"):
             ask(card)
 
@@ -223,7 +223,7 @@ def test_a_copy_has_the_same_digest_under_its_own_name(tmp_path: Path, default: 
         ("rules", "points_column"),
         ("rules", "points_crossing"),
         ("rules", "points_line"),
-        *(("actions", name, "cost") for name in ACTIONS),
+        *(("actions", name, "cost") for name in BOARD_ACTIONS),
         *(("actions", name, "strength") for name in STRENGTHS if name != "move_1_to_6"),
         ("cards", "variants", 3, "superstructures"),
     ],

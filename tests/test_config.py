@@ -12,7 +12,7 @@ import yaml
 
 from helsinki_env import CopenhagenConfig
 from helsinki_env.engine.spec import config_from_yaml
-from helsinki_env.games.helsinki.components import ACTIONS, ComponentError, load_components
+from helsinki_env.games.helsinki.components import BOARD_ACTIONS, ComponentError, load_components
 from helsinki_env.games.helsinki.config import REWARDS, ConfigError, GameConfig
 from helsinki_env.utils.yaml_files import configs_folder, list_yaml
 
@@ -30,7 +30,7 @@ def test_defaults() -> None:
     config = GameConfig()
     assert (config.num_players, config.covered, config.denied) == (2, (), ((), ()))
     assert (config.dry_roads, config.components, config.reward) == (False, "default", "win")
-    assert config.loaded is load_components("default")
+    assert config.component_set is load_components("default")
 
 
 def test_actions_are_kept_as_ascending_ids() -> None:
@@ -38,7 +38,7 @@ def test_actions_are_kept_as_ascending_ids() -> None:
     assert config.covered == (0, 2, 14)
     assert config.denied == ((), (3,), (1, 14))
     assert GameConfig(covered={"any_side", 0, 14}).covered == (0, 2, 14)
-    assert GameConfig(covered=(name for name in ACTIONS)).covered == tuple(range(15))
+    assert GameConfig(covered=(name for name in BOARD_ACTIONS)).covered == tuple(range(15))
 
 
 def test_numpy_integers_are_integers() -> None:
@@ -71,7 +71,7 @@ def test_arrays_of_actions_are_lists() -> None:
 @pytest.mark.parametrize("components", ["default", "alternative"])
 def test_first_game_covers_the_bottom_row_as_printed(components: str) -> None:
     config = GameConfig(covered="first_game", components=components)
-    assert {ACTIONS[action] for action in config.covered} == set(load_components(components).action_rows[2])
+    assert {BOARD_ACTIONS[action] for action in config.covered} == set(load_components(components).action_rows[2])
     assert config == GameConfig(covered=load_components(components).action_rows[2], components=components)
 
 
@@ -90,7 +90,7 @@ def test_dict_pickle_and_hash_keep_it(config: GameConfig) -> None:
         assert copy == config
         assert hash(copy) == hash(config)
         assert copy.digest == config.digest
-        assert copy.loaded == config.loaded
+        assert copy.component_set == config.component_set
 
 
 def test_frozen() -> None:
@@ -133,21 +133,21 @@ def test_a_config_keeps_the_components_it_was_made_with(tmp_path: Path) -> None:
     config = GameConfig(components=path)
     packed = pickle.dumps(config)
     path.unlink()
-    assert config.loaded.deck_size(2) == 53
+    assert config.component_set.deck_size(2) == 53
     assert pickle.loads(packed) == config
 
 
 def test_changed_is_the_same_with_other_values() -> None:
     config = GameConfig.from_dict(VARIED)
-    assert config.changed() == config
-    assert config.changed(reward="win", covered="first_game") == GameConfig.from_dict(
+    assert config.replace() == config
+    assert config.replace(reward="win", covered="first_game") == GameConfig.from_dict(
         VARIED | {"reward": "win", "covered": "first_game"}
     )
-    assert config.changed(num_players=3).denied == config.denied
-    assert config.changed(num_players=4) == GameConfig.from_dict(VARIED | {"num_players": 4, "denied": None})
-    assert config.changed(num_players=2, denied=[[1], []]).denied == ((1,), ())
-    assert config.changed(components="default") == GameConfig.from_dict(VARIED | {"components": "default"})
-    assert config.changed(components=Path("alternative")) == config
+    assert config.replace(num_players=3).denied == config.denied
+    assert config.replace(num_players=4) == GameConfig.from_dict(VARIED | {"num_players": 4, "denied": None})
+    assert config.replace(num_players=2, denied=[[1], []]).denied == ((1,), ())
+    assert config.replace(components="default") == GameConfig.from_dict(VARIED | {"components": "default"})
+    assert config.replace(components=Path("alternative")) == config
     assert config == GameConfig.from_dict(VARIED)
 
 
@@ -164,7 +164,7 @@ def test_changed_is_the_same_with_other_values() -> None:
 )
 def test_changed_refuses_what_cannot_be_played(changes: dict[str, Any], message: str) -> None:
     with pytest.raises(ConfigError, match=message if "\\" in message else re.escape(message)):
-        GameConfig.from_dict(VARIED).changed(**changes)
+        GameConfig.from_dict(VARIED).replace(**changes)
 
 
 def test_changed_keeps_the_facts_that_were_loaded(tmp_path: Path) -> None:
@@ -173,11 +173,11 @@ def test_changed_keeps_the_facts_that_were_loaded(tmp_path: Path) -> None:
     path.write_text(text, encoding="utf-8")
     config = GameConfig(components=path)
     path.write_text("rules: {}", encoding="utf-8")
-    other = config.changed(num_players=4, dry_roads=True, covered=["two_points"])
-    assert (other.loaded, other.num_players, other.covered) == (config.loaded, 4, (14,))
-    assert other.changed(components=str(path)).loaded is config.loaded
+    other = config.replace(num_players=4, dry_roads=True, covered=["two_points"])
+    assert (other.component_set, other.num_players, other.covered) == (config.component_set, 4, (14,))
+    assert other.replace(components=str(path)).component_set is config.component_set
     path.unlink()
-    assert config.changed(reward="rank").tables is config.tables
+    assert config.replace(reward="rank").tables is config.tables
 
 
 def test_replace_keeps_the_facts_that_were_loaded(tmp_path: Path) -> None:
@@ -187,11 +187,11 @@ def test_replace_keeps_the_facts_that_were_loaded(tmp_path: Path) -> None:
     config = GameConfig(components=path, denied=[[0], []])
     path.write_text("rules: {}", encoding="utf-8")
     other = dataclasses.replace(config, covered=(14,), reward="rank")
-    assert other.loaded is config.loaded
+    assert other.component_set is config.component_set
     assert (other.covered, other.denied, other.reward) == ((14,), config.denied, "rank")
     assert dataclasses.replace(config) == config
     path.unlink()
-    assert dataclasses.replace(other, components=str(path), dry_roads=True).loaded is config.loaded
+    assert dataclasses.replace(other, components=str(path), dry_roads=True).component_set is config.component_set
     assert dataclasses.replace(config, components="default") == GameConfig(denied=[[0], []])
 
 

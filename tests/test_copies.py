@@ -18,7 +18,7 @@ import torch
 from gymnasium.vector import AutoresetMode
 
 from helsinki_env import CopenhagenConfig, GameConfig, copenhagen_v0, helsinki_v0
-from helsinki_env.engine.playout import choose_uniformly, player_words
+from helsinki_env.engine.playout import random_keys, sample_actions
 from helsinki_env.engine.spec import spec_of
 from helsinki_env.envs.seat import GameSeatEnv, GameSeatVectorEnv
 from helsinki_env.envs.tensors import GameTorchEnv
@@ -72,11 +72,11 @@ def planned(env: Any, steps: int) -> list[Any]:
     """Play at random; return the actions. Stop where games that are over would have to be reset."""
     obs, _ = env.reset(seed=7)
     batch = obs["action_mask"].ndim == 2
-    words = player_words(len(obs["action_mask"]) if batch else 1, 1)
+    words = random_keys(len(obs["action_mask"]) if batch else 1, 1)
     actions: list[Any] = []
     while len(actions) < steps:
         masks = np.asarray(obs["action_mask"] if batch else obs["action_mask"][None])
-        action = choose_uniformly(masks, words)
+        action = sample_actions(masks, words)
         actions.append(action if batch else int(action[0]))
         obs, _, ended, *_ = env.step(actions[-1] if not isinstance(env, GameTorchEnv) else torch.from_numpy(action))
         if np.any(np.asarray(ended)) and getattr(env, "autoreset_mode", None) in (None, AutoresetMode.DISABLED):

@@ -17,8 +17,8 @@ from helsinki_env import CopenhagenConfig, GameConfig, RandomEpisodes
 from helsinki_env.engine import vectors
 from helsinki_env.engine.kernel import JIT, kernel
 from helsinki_env.engine.loops import observe_part
-from helsinki_env.engine.playout import choose_uniformly, player_words
-from helsinki_env.engine.spec import spec_named
+from helsinki_env.engine.playout import random_keys, sample_actions
+from helsinki_env.engine.spec import spec_by_name
 from helsinki_env.envs.tensors import GameTorchEnv
 from helsinki_env.envs.vector import GameVectorEnv
 from helsinki_env.games.copenhagen.episodes import RandomEpisodes as CopenhagenEpisodes
@@ -55,17 +55,17 @@ def test_lanes_write_an_observation_together(name: str) -> None:
     games, steps = (60, 300) if JIT else (3, 40)
     env = GameVectorEnv(games, config, episodes=episodes)
     obs, _ = env.reset(seed=1)
-    words, out = player_words(games, 1), np.empty_like(obs["observation"])
+    words, out = random_keys(games, 1), np.empty_like(obs["observation"])
     for _ in range(steps):
         for lanes in (1, 7, 32):
             out[:] = 99
             _observe_in_parts(config.tables, env.states, out, lanes)
             assert np.array_equal(out, obs["observation"])
-        obs, *_ = env.step(choose_uniformly(obs["action_mask"], words))
+        obs, *_ = env.step(sample_actions(obs["action_mask"], words))
 
 
 def _loop_of(word: Any) -> Any:
-    return numba.njit(vectors.LOOPS[word])
+    return numba.njit(vectors.FALLBACK_LOOPS[word])
 
 
 @pytest.mark.skipif(not JIT, reason="without the compiler there are no loops")
@@ -89,7 +89,7 @@ def test_a_loop_says_what_its_word_says() -> None:
         mark.plain(expected, 7, members)
         assert np.array_equal(found, expected)
     source = rng.integers(0, 3, 90).astype(np.int8)
-    for word in (vectors.gatherer(32), vectors.gatherer(64), vectors.summer(10, 16), vectors.summer(51, 64)):
+    for word in (vectors.gatherer(32), vectors.gatherer(64), vectors.byte_summer(10, 16), vectors.byte_summer(51, 64)):
         loop = _loop_of(word)
         for begin in range(20):
             assert loop(source, begin) == word.plain(source, begin)
@@ -130,7 +130,7 @@ def test_kernels_of_a_card_need_no_stack_and_round_as_a_processor(name: str) -> 
     from tests.support.cards import Asked, compiled_for_hopper
 
     kernels = Asked(GameTorchEnv(2, DRAWN[name][0], "cpu")).kernels
-    assert sorted(kernels) == ["begin_all", "choose_all", "mark_all", "observe_all", "refuse_all", "step_all"]
+    assert sorted(kernels) == ["choose_all", "mark_all", "observe_all", "refuse_all", "reset_kernel", "step_kernel"]
     for kernel_name, (function, types) in kernels.items():
         found = compiled_for_hopper(function, types)
         print(f"{name} {kernel_name}: {found.registers} registers")
@@ -159,7 +159,7 @@ def test_a_card_plays_the_same_games(name: str) -> None:
         config, episodes, games = *DRAWN[name], 20_000
     else:
         game, players = name.split()
-        config, episodes, games = spec_named(game).config(num_players=int(players)), None, 100_000
+        config, episodes, games = spec_by_name(game).config(num_players=int(players)), None, 100_000
     here, there = (GameTorchEnv(games, config, device, episodes) for device in ("cpu", "cuda"))
     here.reset(seed=1), there.reset(seed=1)
     again = 0
@@ -171,7 +171,7 @@ def test_a_card_plays_the_same_games(name: str) -> None:
             for part in vars(here.memory):
                 assert torch.equal(getattr(there.memory, part).cpu(), getattr(here.memory, part)), f"{part}, {step}"
     assert again > games
-    assert int(there.illegal_decisions) == 0
+    assert int(there.illegal_actions) == 0
 
 
 @needs_card
@@ -187,6 +187,6 @@ def test_a_card_refuses_or_counts_illegal_decisions() -> None:
     assert torch.equal(env.memory.states, before)
     env.check = False
     env.step(actions)
-    assert int(env.illegal_decisions) == 2
+    assert int(env.illegal_actions) == 2
     assert (env.memory.states != before).any(1).sum() == 998
     assert env.to_cpu(300).round == 1

@@ -11,7 +11,17 @@ import numpy as np
 import pytest
 import yaml
 
-from helsinki_env.data import Entry, brief, from_yaml, one_of, parse_json, parse_yaml, read_json, read_yaml, shown
+from helsinki_env.data import (
+    Node,
+    choices_text,
+    from_yaml,
+    parse_json,
+    parse_yaml,
+    read_json,
+    read_yaml,
+    short_repr,
+    shorten,
+)
 
 
 class WrongError(ValueError):
@@ -116,7 +126,7 @@ def test_what_may_be_deep_and_wide_is_read() -> None:
 
 
 @pytest.mark.parametrize(("read", "most"), [(read_yaml, 2**20), (read_json, 2**26)])
-def test_files_that_cannot_be_read(tmp_path: Path, read: Callable[..., Entry], most: int) -> None:
+def test_files_that_cannot_be_read(tmp_path: Path, read: Callable[..., Node], most: int) -> None:
     path = tmp_path / "some"
     for content, expected in (
         (None, "cannot be read: No such file or directory"),
@@ -147,17 +157,17 @@ def test_where_a_value_stands_is_said() -> None:
     for entry, expected in (
         (tables[1]["x\n"]["y"], "run.json: tables[1].'x\\n'.y: found 2, expected a word"),
         (tables[1]["z"], "run.json: tables[1].z: found nothing, expected a word"),
-        (Entry(5, WrongError, what="the plan"), "the plan: found 5, expected a word"),
-        (Entry(5, WrongError, "name"), "name: found 5, expected a word"),
-        (Entry([5], WrongError, file="a.json"), "a.json: found [5], expected a word"),
-        (Entry({"x" * 5000: 5}, WrongError)["x" * 5000], f"'{'x' * 47}...{'x' * 48}': found 5, expected a word"),
+        (Node(5, WrongError, what="the plan"), "the plan: found 5, expected a word"),
+        (Node(5, WrongError, "name"), "name: found 5, expected a word"),
+        (Node([5], WrongError, file="a.json"), "a.json: found [5], expected a word"),
+        (Node({"x" * 5000: 5}, WrongError)["x" * 5000], f"'{'x' * 47}...{'x' * 48}': found 5, expected a word"),
     ):
         with pytest.raises(WrongError) as caught:
             entry.fail("a word")
         assert str(caught.value) == expected
 
 
-TAKEN: dict[str, tuple[Callable[[Entry], Any], list[Any], list[Any], str]] = {
+TAKEN: dict[str, tuple[Callable[[Node], Any], list[Any], list[Any], str]] = {
     "integer": (
         lambda entry: entry.integer(0, 9),
         [0, 9, np.int8(3)],
@@ -180,7 +190,7 @@ TAKEN: dict[str, tuple[Callable[[Entry], Any], list[Any], list[Any], str]] = {
     "at least": (lambda entry: entry.number(0), [0, 1e300], [float("inf"), float("nan"), -1], "a number of at least 0"),
     "above": (lambda entry: entry.number(0, inside=True), [1e-9], [0, float("inf")], "a number above 0"),
     "between": (lambda entry: entry.number(0, 1, inside=True), [0.5], [0, 1], "a number between 0 and 1"),
-    "flag": (lambda entry: entry.flag(), [True, False], [1, "yes", None], "True or False"),
+    "flag": (lambda entry: entry.boolean(), [True, False], [1, "yes", None], "True or False"),
     "text": (lambda entry: entry.text("a name"), ["a", "é"], ["", "  ", 3, None, ["a"]], "a name"),
     "short text": (lambda entry: entry.text("a name"), ["x" * 1000], ["x" * 1001], "a name of at most 1,000 char"),
     "choice": (lambda entry: entry.choice(["win", "rank"]), ["win"], ["wins", 3, ["win"]], "one of win, rank"),
@@ -195,20 +205,20 @@ TAKEN: dict[str, tuple[Callable[[Entry], Any], list[Any], list[Any], str]] = {
 def test_values_are_taken_out_and_checked(kind: str) -> None:
     take, good, bad, expected = TAKEN[kind]
     for value in good:
-        taken = take(Entry(value, WrongError))
+        taken = take(Node(value, WrongError))
         assert taken == value
         assert not isinstance(taken, np.generic)
     for value in bad:
         with pytest.raises(WrongError) as caught:
-            take(Entry(value, WrongError, "key"))
-        assert str(caught.value).startswith(f"key: found {shown(value)}, expected {expected}")
+            take(Node(value, WrongError, "key"))
+        assert str(caught.value).startswith(f"key: found {short_repr(value)}, expected {expected}")
 
 
 def test_unknown_keys_are_named_with_those_they_may_stand_for() -> None:
     with pytest.raises(WrongError, match=r"^a\.jason: no such key \(found 3\), expected one of json, yaml; did you"):
-        Entry({"a": {"jason": 3}}, WrongError)["a"].mapping(["json", "yaml"])
+        Node({"a": {"jason": 3}}, WrongError)["a"].mapping(["json", "yaml"])
     with pytest.raises(WrongError) as caught:
-        Entry({"j" * 5000: ["x" * 5000] * 5000}, WrongError).mapping(["json"])
+        Node({"j" * 5000: ["x" * 5000] * 5000}, WrongError).mapping(["json"])
     assert len(str(caught.value)) < 400
 
 
@@ -218,13 +228,13 @@ class Part:
     name: str = "part"
 
     def __post_init__(self) -> None:
-        Entry(self.size, ValueError, "size").integer(1)
+        Node(self.size, ValueError, "size").integer(1)
         if self.name == "nobody":
             raise ValueError("there is no such player")
 
 
 def test_a_dataclass_checks_itself_and_the_place_is_added() -> None:
-    whole = Entry({"parts": [{"size": 2}, {"size": 0}, {}, {"size": 1, "name": "nobody"}, {"sise": 1}]}, WrongError)
+    whole = Node({"parts": [{"size": 2}, {"size": 0}, {}, {"size": 1, "name": "nobody"}, {"sise": 1}]}, WrongError)
     good, *bad = whole["parts"].entries("parts")
     assert good.build(Part) == Part(2)
     messages = []
@@ -258,18 +268,18 @@ def test_what_is_shown_stays_short() -> None:
         np.zeros(10**6),
         b"x" * 999,
     ):
-        assert len(shown(value)) <= 160
-    assert shown(10**10_000) == "a number of 33,220 bits"
-    assert (shown("a"), shown([1, "b"]), shown({2: None})) == ("'a'", "[1, 'b']", "{2: None}")
-    assert brief("x" * 160) == "x" * 160
-    assert len(brief("x" * 5000)) == 160
+        assert len(short_repr(value)) <= 160
+    assert short_repr(10**10_000) == "a number of 33,220 bits"
+    assert (short_repr("a"), short_repr([1, "b"]), short_repr({2: None})) == ("'a'", "[1, 'b']", "{2: None}")
+    assert shorten("x" * 160) == "x" * 160
+    assert len(shorten("x" * 5000)) == 160
 
 
 def test_suggestions_do_not_take_long_either() -> None:
-    assert one_of(["win", "rank"], "wim") == "one of win, rank; did you mean 'win'?"
-    assert one_of(["win", "rank"], "w" * 10**6) == "one of win, rank"
-    assert one_of([str(i) for i in range(60_000)], "x").endswith("18, 19 and 59980 more")
-    assert len(one_of(["w" * 5000, "x" * 5000], "x")) < 1100
+    assert choices_text(["win", "rank"], "wim") == "one of win, rank; did you mean 'win'?"
+    assert choices_text(["win", "rank"], "w" * 10**6) == "one of win, rank"
+    assert choices_text([str(i) for i in range(60_000)], "x").endswith("18, 19 and 59980 more")
+    assert len(choices_text(["w" * 5000, "x" * 5000], "x")) < 1100
 
 
 def test_a_byte_order_mark_is_no_part_of_a_text(tmp_path: Path) -> None:

@@ -13,9 +13,9 @@ import yaml
 
 from helsinki_env import GameConfig
 from helsinki_env.cli.main import main
-from helsinki_env.evaluation.arena.load import Table
+from helsinki_env.evaluation.arena.load import MatchupGames
 from helsinki_env.evaluation.arena.store import RunFolder
-from helsinki_env.evaluation.balance.denied import denied_files, worths
+from helsinki_env.evaluation.balance.denied import ablation_effects, ablation_report_files
 from helsinki_env.evaluation.rating.errors import RatingError
 
 #: Of the two that are denied: the one that is worth something, and one that is not.
@@ -30,7 +30,7 @@ PROVENANCE = {
 }
 
 
-def made_up(decks: int, covered: float = 0.0, seed: int = 0) -> Table:
+def made_up(decks: int, covered: float = 0.0, seed: int = 0) -> MatchupGames:
     """Return games in which who is denied `GOOD` has odds of one to e; in a part of the decks it is covered for all.
 
     Where it is covered the sets of the seats hold it all the same, as sets are drawn without looking.
@@ -45,7 +45,7 @@ def made_up(decks: int, covered: float = 0.0, seed: int = 0) -> Table:
     lost = sets[..., 0] & ~barred[:, None]
     places = (rng.gumbel(size=(games, SEATS)) - lost).argsort(axis=1)[:, ::-1].argsort(axis=1)
     could = ~sets & ~np.stack([barred, np.zeros_like(barred)], axis=1)[:, None]
-    return Table(
+    return MatchupGames(
         name="made up",
         config=GameConfig(num_players=SEATS),
         players=("one",),
@@ -61,7 +61,7 @@ def made_up(decks: int, covered: float = 0.0, seed: int = 0) -> Table:
     )
 
 
-def stacked(tables: list[Table]) -> Table:
+def stacked(tables: list[MatchupGames]) -> MatchupGames:
     """Return line-ups that played the same decks as one table."""
     names = ("seating", "deck", "places", "scores", "rounds", "covered", "denied", "used")
     columns: dict[str, Any] = {name: np.concatenate([getattr(table, name) for table in tables]) for name in names}
@@ -70,7 +70,7 @@ def stacked(tables: list[Table]) -> Table:
 
 
 def test_what_is_worth_something_stands_out_and_the_rest_does_not() -> None:
-    idle, good = worths(made_up(2000))
+    idle, good = ablation_effects(made_up(2000))
     assert (idle.name, good.name) == ("move_1_to_5", "two_points")
     assert good.power[1] > 10  # the half of tanh(1/2) is 23 games of a hundred
     assert good.power[1] < 100 * (1 / (1 + np.exp(-1)) - 0.5) < good.power[2]
@@ -81,7 +81,7 @@ def test_what_is_worth_something_stands_out_and_the_rest_does_not() -> None:
 
 def test_line_ups_with_the_same_decks_count_once() -> None:
     one = made_up(300)
-    alone, thrice = worths(one)[1], worths(stacked([one, one, one]))[1]
+    alone, thrice = ablation_effects(one)[1], ablation_effects(stacked([one, one, one]))[1]
     assert thrice.power[0] == pytest.approx(alone.power[0], abs=0.3)  # but for a little that draws towards zero
     for single, several in ((alone.power, thrice.power), (alone.points, thrice.points)):
         assert several[2] - several[1] == pytest.approx(single[2] - single[1], rel=0.02)
@@ -89,7 +89,7 @@ def test_line_ups_with_the_same_decks_count_once() -> None:
 
 def test_what_is_covered_for_all_is_denied_to_nobody() -> None:
     half = made_up(4000, covered=0.5)
-    good = worths(half)[1]
+    good = ablation_effects(half)[1]
     assert good.denied == int(((half.denied >> GOOD & 1) & ~(half.covered >> GOOD & 1)[:, None]).sum())
     assert good.used == 1.0, "whoever could use it did"
     assert good.power[1] < 100 * (1 / (1 + np.exp(-1)) - 0.5) < good.power[2]
@@ -100,7 +100,7 @@ def test_tables_without_games_are_left_out_and_unfinished_ones_say_so() -> None:
     names = ("seating", "block", "deck", "places", "scores", "rounds", "covered", "denied", "used")
     empty: dict[str, Any] = {name: getattr(table, name)[:0] for name in names}
     nothing = replace(table, name="not yet", missing=900, **empty)
-    files, data = denied_files([table, nothing], "denied", "Worth", PROVENANCE)
+    files, data = ablation_report_files([table, nothing], "denied", "Worth", PROVENANCE)
     page = files[Path("denied.md")].decode()
     assert data["provenance"] == PROVENANCE
     assert list(data["tables"]) == ["made up"]
@@ -109,7 +109,7 @@ def test_tables_without_games_are_left_out_and_unfinished_ones_say_so() -> None:
     assert "400 games, `one` in all seats; 100 more are planned and not played yet." in page
     assert "not yet" not in page
     with pytest.raises(RatingError, match=r"table 'not yet': found no games yet"):
-        denied_files([nothing], "denied", "Worth", PROVENANCE)
+        ablation_report_files([nothing], "denied", "Worth", PROVENANCE)
 
 
 def test_the_command_says_which_games_it_tells_of(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -144,7 +144,7 @@ def test_the_command_says_which_games_it_tells_of(tmp_path: Path, capsys: pytest
 def test_games_in_which_nothing_is_denied_tell_nothing() -> None:
     table = made_up(50)
     with pytest.raises(RatingError, match="found nothing denied to any seat"):
-        worths(replace(table, denied=np.zeros_like(table.denied)))
+        ablation_effects(replace(table, denied=np.zeros_like(table.denied)))
     everywhere = np.full(len(table), 1 << GOOD | 1 << IDLE, np.int16)
     with pytest.raises(RatingError, match="found nothing denied to any seat"):
-        worths(replace(table, covered=everywhere))
+        ablation_effects(replace(table, covered=everywhere))

@@ -24,7 +24,7 @@ import helsinki_env
 from helsinki_env import helsinki_v0
 from helsinki_env.agents.registry import player_names
 from helsinki_env.cli.main import COMMANDS
-from helsinki_env.pages import PAGES as GENERATED
+from helsinki_env.pages import ALL_PAGES as GENERATED
 from tests.support.blocks import PAGES, ROOT, SHORTER, Block, blocks, clone, run_shell, shortened
 from tests.test_layers import FILES, name_of
 

@@ -11,13 +11,13 @@ from gymnasium.utils.env_checker import check_env
 from gymnasium.vector import AutoresetMode
 
 from helsinki_env import CopenhagenConfig, copenhagen_v0
-from helsinki_env.agents.base import first_words
+from helsinki_env.agents.base import init_streams
 from helsinki_env.agents.random import RandomPlayer
-from helsinki_env.engine.playout import choose_uniformly, player_words
+from helsinki_env.engine.playout import random_keys, sample_actions
 from helsinki_env.envs.seat import GameSeatEnv, GameSeatVectorEnv
 from helsinki_env.envs.tensors import GameTorchEnv
 from helsinki_env.envs.vector import GameVectorEnv
-from helsinki_env.evaluation.play import deck_seeds, play_games
+from helsinki_env.evaluation.play import deal_seeds, play_games
 from helsinki_env.utils.yaml_files import configs_folder
 
 GAMES = 24
@@ -58,18 +58,18 @@ def test_every_game_ends_by_a_step_that_reports_it(
     assert "rewards" not in info
     assert (obs["action_mask"][early] == 1).all()
     assert env.action_masks()[early].all()
-    words, ended_early, over = player_words(GAMES, 1), 0, np.zeros(GAMES, np.bool_)
+    words, ended_early, over = random_keys(GAMES, 1), 0, np.zeros(GAMES, np.bool_)
     for _ in range(60):
         early = at_once(env)
         final = [env.game(b) for b in range(GAMES)]
-        actions = choose_uniformly(obs["action_mask"], words)
+        actions = sample_actions(obs["action_mask"], words)
         obs, reward, ended, _, info = env.step(actions)
         assert ended[early].all()
         for b in np.flatnonzero(ended & early):
             ended_early += 1
             assert info["_scores"][b]
             assert info["scores"][b].tolist() == final[b].scores().tolist()
-            assert info["places"][b].tolist() == final[b].places().tolist()
+            assert info["places"][b].tolist() == final[b].ranks().tolist()
             assert reward[b] == info["rewards"][b, 1]
             assert illegal == "raise" or not info["illegal_action"][b]
             if mode == AutoresetMode.SAME_STEP:
@@ -120,10 +120,10 @@ def test_the_other_environments_report_such_games(config: CopenhagenConfig) -> N
     vector, tensors = GameVectorEnv(GAMES, config), GameTorchEnv(GAMES, config, "cpu")
     obs, _ = vector.reset(seed=2)
     tensors.reset(seed=2)
-    words, short = player_words(GAMES, 2), 0
+    words, short = random_keys(GAMES, 2), 0
     for _ in range(40):
         games = [vector.game(b) for b in range(GAMES)]
-        actions = choose_uniformly(obs["action_mask"], words)
+        actions = sample_actions(obs["action_mask"], words)
         obs, _, ended, _, info = vector.step(actions)
         _, _, ended_there, _, told = tensors.step(tensors.sample())
         assert np.array_equal(ended_there.numpy(), ended)
@@ -150,7 +150,7 @@ def test_the_other_environments_report_such_games(config: CopenhagenConfig) -> N
 
 def test_matches_play_such_games_to_their_end(config: CopenhagenConfig) -> None:
     seating = np.array([[0, 1], [1, 0]] * 10)
-    streams = np.stack([first_words(1, np.arange(20), p) for p in range(2)], axis=1)
-    played = play_games([RandomPlayer(), RandomPlayer()], config, seating, deck_seeds(1, np.arange(20)), streams)
+    streams = np.stack([init_streams(1, np.arange(20), p) for p in range(2)], axis=1)
+    played = play_games([RandomPlayer(), RandomPlayer()], config, seating, deal_seeds(1, np.arange(20)), streams)
     assert (played.rounds >= 1).all()
     assert (played.seat_decisions[:, 1] == 0).any()

@@ -16,13 +16,13 @@ from safetensors.torch import load_file
 
 from helsinki_env.agents.net import export
 from helsinki_env.agents.net.checkpoint import load_checkpoint, save_checkpoint
-from helsinki_env.agents.net.description import KEY, CheckpointError
-from helsinki_env.agents.net.export import compare, export_half, export_onnx
-from helsinki_env.agents.net.features import places
-from helsinki_env.agents.net.network import Assessment, Network, NetworkConfig
-from helsinki_env.agents.net.onnx import PREFERENCE_KEY, OnnxAssessor, load_onnx
-from helsinki_env.agents.net.player import CHUNK, NetPlayer
-from helsinki_env.agents.net.pytorch import TorchAssessor
+from helsinki_env.agents.net.description import DESCRIPTION_KEY, CheckpointError
+from helsinki_env.agents.net.export import compare_models, export_half, export_onnx
+from helsinki_env.agents.net.features import feature_offsets
+from helsinki_env.agents.net.network import Network, NetworkConfig, NetworkOutput
+from helsinki_env.agents.net.onnx import PREFERENCE_KEY, OnnxModel, load_onnx
+from helsinki_env.agents.net.player import INFERENCE_BATCH, NetPlayer
+from helsinki_env.agents.net.pytorch import TorchModel
 from helsinki_env.cli.main import main
 from helsinki_env.engine.kernel import JIT
 from helsinki_env.engine.spec import config_from_dict
@@ -74,7 +74,7 @@ def model(original: Path, tmp_path: Path) -> Path:
 
 def test_a_model_prefers_what_the_checkpoint_prefers(checkpoint: Path, original: Path) -> None:
     seen: list[int] = []
-    agreement = compare(checkpoint, original, positions=10_000, seed=1, progress=seen.append)
+    agreement = compare_models(checkpoint, original, positions=10_000, seed=1, progress=seen.append)
     assert agreement.decisions == sum(seen) == 10_000
     assert agreement.differ == 0
     assert agreement.ties <= 10
@@ -82,7 +82,7 @@ def test_a_model_prefers_what_the_checkpoint_prefers(checkpoint: Path, original:
 
 
 def test_the_comparison_notices_another_network(original: Path, tmp_path: Path) -> None:
-    agreement = compare(write(tmp_path / "other.safetensors", network(seed=1)), original, positions=500)
+    agreement = compare_models(write(tmp_path / "other.safetensors", network(seed=1)), original, positions=500)
     assert agreement.differ > 50
     assert agreement.largest > 0.1
 
@@ -100,26 +100,26 @@ def test_choices_that_are_equally_good_count_as_the_same(tmp_path: Path) -> None
     choosy = write(tmp_path / "choosy.safetensors", model)
     path = tmp_path / "model.onnx"
     export_onnx(choosy, path, positions=1)
-    agreement = compare(indifferent, path, positions=500)
+    agreement = compare_models(indifferent, path, positions=500)
     assert agreement.largest > 10 * export.TIE
     assert agreement.differ == 0
     assert agreement.ties > 50
     # The other way round, the model has no preference and takes the first of choices that are not equally good.
     export_onnx(indifferent, path, positions=1)
-    agreement = compare(choosy, path, positions=500)
+    agreement = compare_models(choosy, path, positions=500)
     assert agreement.differ > 50
     assert agreement.ties == 0
 
 
 def test_the_decisions_compared_are_from_all_kinds_of_games() -> None:
     from helsinki_env import GameConfig
-    from helsinki_env.games.helsinki.observation import split
+    from helsinki_env.games.helsinki.observation import unpack
 
     batches = list(export._decisions(GameConfig(), 10_000, 0))
     observation, mask = (np.concatenate([batch[i] for batch in batches]) for i in range(2))
     assert len(mask) == 10_000
     assert mask.sum(axis=1, dtype=np.int64).min() > 1
-    seen = split(observation)
+    seen = unpack(observation)
     table = dict(zip(("players", "seat", "dry_roads", "round", "last_round"), seen["table"].T, strict=False))
     for name, values in (("players", {2, 3, 4}), ("seat", {0, 1, 2, 3}), ("dry_roads", {0, 1}), ("last_round", {0, 1})):
         assert set(table[name].tolist()) == values
@@ -142,7 +142,7 @@ class Recorder:
 def test_a_position_is_assessed_alike_in_any_batch(original: Path) -> None:
     assessor, _ = load_onnx(original)
     recorder = assessor._session = Recorder(assessor._session)
-    at = places(config_from_dict(assessor.description["game"]))
+    at = feature_offsets(config_from_dict(assessor.description["game"]))
     rng = np.random.default_rng(0)
     for players in (2, 3, 4):
         seats = rng.integers(0, 3, (600, players, at.seat[-1]), np.int8)
@@ -153,7 +153,7 @@ def test_a_position_is_assessed_alike_in_any_batch(original: Path) -> None:
             alone = assessor(seats[rows], table[rows])
             for name in ("win_logits", "scores", "trust", "liking"):
                 np.testing.assert_array_equal(getattr(alone, name), getattr(together, name)[rows])
-    assert recorder.sizes == {CHUNK}  # other processors may add up in another order for another shape
+    assert recorder.sizes == {INFERENCE_BATCH}  # other processors may add up in another order for another shape
 
 
 PLAY = """
@@ -175,10 +175,10 @@ print(json.dumps([game.tolist() for game in results.decisions]))
 def test_a_model_plays_the_same_games_without_pytorch(checkpoint: Path, original: Path) -> None:
     done = subprocess.run([sys.executable, "-c", PLAY, str(original)], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    with_pytorch = NetPlayer(TorchAssessor(load_checkpoint(checkpoint)[0]))
+    with_pytorch = NetPlayer(TorchModel(load_checkpoint(checkpoint)[0]))
     expected = play_match([with_pytorch, "heuristic"], games=20, seed=3, threads=2)
     assert json.loads(done.stdout) == [game.tolist() for game in expected.decisions]
-    shared = play_match([NetPlayer(OnnxAssessor(original)), "heuristic"], games=20, seed=3, threads=2)
+    shared = play_match([NetPlayer(OnnxModel(original)), "heuristic"], games=20, seed=3, threads=2)
     assert json.loads(done.stdout) == [game.tolist() for game in shared.decisions]
 
 
@@ -190,8 +190,8 @@ def test_a_model_holds_what_the_checkpoint_says_of_itself(checkpoint: Path, orig
     assessor, told = load_onnx(original)
     assert told == description
     assert told["preset"] == "none"
-    expected = TorchAssessor(network)
-    assert [output.name for output in assessor._session.get_outputs()] == list(Assessment._fields)
+    expected = TorchModel(network)
+    assert [output.name for output in assessor._session.get_outputs()] == list(NetworkOutput._fields)
     assert assessor.sharpness == expected.sharpness
     np.testing.assert_array_equal(assessor.group, expected.group)
 
@@ -214,9 +214,11 @@ def reopen(path: Path, *forget: str, description: object = None, preferences: ob
     """Change entries of a model's metadata."""
     model = onnx.load(path)
     entries = {
-        entry.key: json.loads(entry.value) for entry in model.metadata_props if entry.key in (KEY, PREFERENCE_KEY)
+        entry.key: json.loads(entry.value)
+        for entry in model.metadata_props
+        if entry.key in (DESCRIPTION_KEY, PREFERENCE_KEY)
     }
-    entries[KEY] |= description or {}
+    entries[DESCRIPTION_KEY] |= description or {}
     entries[PREFERENCE_KEY] |= preferences or {}
     for key in forget:
         del entries[key]
@@ -258,12 +260,15 @@ def foreign(path: Path, **entries: str) -> None:
         (lambda p: p.write_text("a text\n" * 100), "not a whole ONNX model"),
         (lambda p: write(p, network()), "not a whole ONNX model"),
         (foreign, "an ONNX model, but not of this project: it has no description 'helsinki'"),
-        (lambda p: reopen(p, KEY), "an ONNX model, but not of this project: it has no description 'helsinki'"),
+        (
+            lambda p: reopen(p, DESCRIPTION_KEY),
+            "an ONNX model, but not of this project: it has no description 'helsinki'",
+        ),
         (lambda p: reopen(p, description={"types": "many"}), "it has no description 'helsinki'"),
         (lambda p: reopen(p, description={"environment": "helsinki_v9"}), "environment is 'helsinki_v9'"),
         (lambda p: reopen(p, description={"inputs": "0" * 16}), "inputs is '0000000000000000'"),
         (lambda p: reopen(p, description={"format": 99}), "format is 99"),
-        (lambda p: foreign(p, **{KEY: json.dumps(load_onnx(p)[1])}), "other inputs or outputs"),
+        (lambda p: foreign(p, **{DESCRIPTION_KEY: json.dumps(load_onnx(p)[1])}), "other inputs or outputs"),
         (lambda p: reopen(p, PREFERENCE_KEY), "'helsinki_preferences' is missing or does not fit"),
         (lambda p: reopen(p, preferences={"group": [0, 1]}), "'helsinki_preferences' is missing or does not fit"),
         (lambda p: reopen(p, preferences={"group": [99] * 554}), "'helsinki_preferences' is missing or does not fit"),
@@ -285,8 +290,8 @@ def test_a_model_cut_off_anywhere_is_refused(original: Path) -> None:
     near_the_end = range(len(content) - 5000, len(content), 31)  # the description comes last
     for size in (1, 10, 1000, len(content) // 2, *near_the_end, len(content) - 1):
         with pytest.raises(CheckpointError):
-            OnnxAssessor("model.onnx", content=content[:size])
-    OnnxAssessor("model.onnx", content=content)
+            OnnxModel("model.onnx", content=content[:size])
+    OnnxModel("model.onnx", content=content)
 
 
 # the command
@@ -300,7 +305,7 @@ def test_the_command_exports_the_best_network_of_a_run(checkpoint: Path, tmp_pat
     assert f"Wrote {path} ({path.stat().st_size / 1e6:.2f} MB)" in shown.out
     assert f"--players net:{path},heuristic" in shown.out
     assert shown.err == ""  # nothing of what PyTorch says of itself
-    assert compare(checkpoint, path, positions=50).differ == 0
+    assert compare_models(checkpoint, path, positions=50).differ == 0
     assert [file.name for file in path.parent.iterdir()] == ["model.onnx"]
 
 

@@ -15,7 +15,7 @@ import pytest
 from packaging.requirements import Requirement
 
 from helsinki_env.cli.main import COMMANDS
-from helsinki_env.utils.extras import EXTRAS, MissingExtraError, install_line, needs
+from helsinki_env.utils.extras import EXTRAS, MissingExtraError, install_command, requires_extra
 from tests.test_layers import FILES, ROOT, name_of
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
@@ -117,7 +117,7 @@ print(json.dumps(found))
 def assert_named(extra: str, command: str, status: int, errors: str) -> None:
     assert status == 2, f"{command}\n{errors}"
     assert errors.count("\n") == 1, f"{command}\n{errors}"
-    assert errors.endswith(f" is missing, which the extra {extra!r} brings: {install_line(extra)}\n"), command
+    assert errors.endswith(f" is missing, which the extra {extra!r} brings: {install_command(extra)}\n"), command
 
 
 @pytest.mark.thorough
@@ -136,17 +136,17 @@ def test_a_missing_extra_is_one_line_that_names_it(tmp_path: Path) -> None:
 
 def test_what_was_asked_for_decides_which_extra_is_named() -> None:
     missing = pytest.raises(MissingExtraError, match=r"module nowhere is missing.*\[export\]")
-    with missing as caught, needs("export"), needs("onnx"):
+    with missing as caught, requires_extra("export"), requires_extra("onnx"):
         import_module("nowhere.at_all")
     assert caught.value.name == "nowhere"
-    with pytest.raises(ModuleNotFoundError, match=r"helsinki_env\.nowhere"), needs("train"):
+    with pytest.raises(ModuleNotFoundError, match=r"helsinki_env\.nowhere"), requires_extra("train"):
         import_module("helsinki_env.nowhere")  # a mistake of ours: no extra helps
 
 
 def test_without_a_clone_the_wheel_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    assert install_line("play") == 'pip install -c constraints.txt -e ".[play]"'
+    assert install_command("play") == 'pip install -c constraints.txt -e ".[play]"'
     monkeypatch.setattr("helsinki_env.utils.extras._FOLDER", tmp_path)  # as in a folder of installed packages
-    assert install_line("play") == 'pip install "helsinki-env[play]"'
+    assert install_command("play") == 'pip install "helsinki-env[play]"'
 
 
 def test_other_libraries_get_the_versions_that_they_need_with_the_constraints() -> None:
@@ -164,7 +164,7 @@ def test_every_extra_is_described() -> None:
     assert list(EXTRAS) == list(PROJECT["optional-dependencies"])
     readme, page = ((ROOT / name).read_text(encoding="utf-8") for name in ("README.md", "docs/install.md"))
     for name, extra in EXTRAS.items():
-        assert f"\n| `{name}` | {extra.brings} | {extra.uses} |\n" in page
+        assert f"\n| `{name}` | {extra.provides} | {extra.uses} |\n" in page
     assert [name for names in README_ROWS for name in names] == list(EXTRAS)
     for names in README_ROWS:
         row = f"| {', '.join(f'`{name}`' for name in names)} | {'; '.join(EXTRAS[name].uses for name in names)} |"
@@ -189,7 +189,7 @@ def test_one_extra_has_all_that_commands_use() -> None:
 
 
 def optional_imports(tree: ast.AST, extra: str | None = None) -> list[tuple[str | None, str]]:
-    """What a module imports that does not come with the package, each with the extra that `needs` says there."""
+    """What a module imports that does not come with the package, each with the extra that `requires_extra` names."""
     found: list[tuple[str | None, str]] = []
     for node in ast.iter_child_nodes(tree):
         inner = extra
@@ -200,7 +200,7 @@ def optional_imports(tree: ast.AST, extra: str | None = None) -> list[tuple[str 
         elif isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
             continue
         elif isinstance(node, ast.With):
-            said = re.match(r"needs\('(\w+)'", ast.unparse(node.items[0]))
+            said = re.match(r"requires_extra\('(\w+)'", ast.unparse(node.items[0]))
             inner = said[1] if said else extra
         found += optional_imports(node, inner)
     return [(extra, name) for extra, name in found if name not in BASE | sys.stdlib_module_names]

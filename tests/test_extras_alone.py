@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from helsinki_env.utils.extras import EXTRAS, install_line
+from helsinki_env.utils.extras import EXTRAS, install_command
 from tests.support.blocks import ROOT, clone, run_shell
 from tests.test_extras import FREE, NEEDING, assert_named
 
@@ -120,7 +120,7 @@ def folder(tmp_path: Path, material: Path) -> Iterator[Path]:
 
 @pytest.mark.parametrize("extra", EXTRAS)
 def test_an_extra_is_enough_alone(extra: str, folder: Path) -> None:
-    run_shell(install_line(extra), folder)
+    run_shell(install_command(extra), folder)
     run_shell("pip check", folder)
     for command in ENOUGH[extra]:
         run_shell(command, folder)

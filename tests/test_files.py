@@ -17,13 +17,19 @@ import pytest
 
 from helsinki_env import Game
 from helsinki_env.records import Record, RecordError, RecordWriter, read_records, write_records
-from helsinki_env.utils.files import check_folder, check_writable, held, remove_leftovers, replacing
+from helsinki_env.utils.files import (
+    atomic_write,
+    check_writable,
+    check_writable_folder,
+    hold_lock_file,
+    remove_leftovers,
+)
 
 posix = pytest.mark.skipif(os.name != "posix", reason="pipes, links and devices of POSIX")
 
 
 def write(path: Path, text: str = "new\n", *, follow: bool = True) -> None:
-    with replacing(path, follow=follow) as file:
+    with atomic_write(path, follow=follow) as file:
         file.write(text.encode())
 
 
@@ -38,7 +44,7 @@ def test_a_file_is_replaced_whole_and_keeps_its_mode(tmp_path: Path) -> None:
     write(path, "two\n")
     assert path.read_text() == "two\n"
     assert stat.S_IMODE(path.stat().st_mode) == 0o640
-    with suppress(ZeroDivisionError), replacing(path) as file:
+    with suppress(ZeroDivisionError), atomic_write(path) as file:
         file.write(b"three\n")
         raise ZeroDivisionError
     assert path.read_text() == "two\n"
@@ -88,7 +94,7 @@ def test_a_link_in_a_folder_of_somebody_else_is_replaced_itself(tmp_path: Path, 
 @posix
 def test_a_lock_is_not_made_where_a_link_leads(tmp_path: Path) -> None:
     (tmp_path / "lock").symlink_to(tmp_path / "elsewhere")
-    with pytest.raises(OSError, match="symbolic links"), held(tmp_path / "lock", RuntimeError("busy")):
+    with pytest.raises(OSError, match="symbolic links"), hold_lock_file(tmp_path / "lock", RuntimeError("busy")):
         pass
     assert not (tmp_path / "elsewhere").exists()
 
@@ -147,8 +153,8 @@ def test_a_disk_that_is_full_is_told_with_the_file_and_loses_nothing(tmp_path: P
     # A limit of the process is as good as a disk: what goes beyond it cannot be written.
     asked = (
         "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000)); from pathlib import Path\n"
-        "from helsinki_env.utils.files import replacing\n"
-        f"with replacing(Path({str(path)!r})) as file: file.write(b'x' * 100000)"
+        "from helsinki_env.utils.files import atomic_write\n"
+        f"with atomic_write(Path({str(path)!r})) as file: file.write(b'x' * 100000)"
     )
     done = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True)
     assert done.returncode == 1
@@ -160,9 +166,9 @@ def test_a_disk_that_is_full_is_told_with_the_file_and_loses_nothing(tmp_path: P
 @pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="only where open files have names")
 def test_what_the_shell_has_opened_is_written_to(tmp_path: Path) -> None:
     code = (
-        "from pathlib import Path; from helsinki_env.utils.files import replacing\n"
+        "from pathlib import Path; from helsinki_env.utils.files import atomic_write\n"
         "print('before', flush=True)\n"
-        "with replacing(Path('/dev/stdout')) as file: file.write(b'new\\n')\n"
+        "with atomic_write(Path('/dev/stdout')) as file: file.write(b'new\\n')\n"
         "print('after')\n"
     )
     path = tmp_path / "out"
@@ -179,12 +185,12 @@ def test_a_folder_is_no_file_and_a_file_no_folder(tmp_path: Path) -> None:
         with pytest.raises(NotADirectoryError):
             attempt(tmp_path / "file" / "new")
     with pytest.raises(NotADirectoryError, match="no folder"):
-        check_folder(tmp_path / "file")
+        check_writable_folder(tmp_path / "file")
 
 
 def test_checking_changes_nothing(tmp_path: Path) -> None:
     check_writable(tmp_path / "new" / "file")
-    check_folder(tmp_path / "new" / "folder")
+    check_writable_folder(tmp_path / "new" / "folder")
     assert list(tmp_path.iterdir()) == []
 
 
@@ -194,8 +200,8 @@ def test_checking_changes_nothing(tmp_path: Path) -> None:
 WRITER = """
 import sys, time
 from pathlib import Path
-from helsinki_env.utils.files import replacing
-with replacing(Path(sys.argv[1])) as file:
+from helsinki_env.utils.files import atomic_write
+with atomic_write(Path(sys.argv[1])) as file:
     file.write(b"half")
     file.flush()
     print("ready", flush=True)
@@ -243,7 +249,7 @@ def test_a_killed_writer_leaves_nothing_for_good(tmp_path: Path, by: str) -> Non
 @posix
 def test_a_writer_at_work_is_left_alone_by_writers_of_the_same_file(tmp_path: Path) -> None:
     path = tmp_path / "file"
-    with replacing(path) as slow:
+    with atomic_write(path) as slow:
         slow.write(b"slow")
         slow.flush()
         write(path, "fast")
@@ -280,12 +286,12 @@ def test_what_others_have_put_there_stays(tmp_path: Path) -> None:
 @posix
 def test_a_lock_is_held_by_one_at_a_time_and_leaves_no_file(tmp_path: Path) -> None:
     path = tmp_path / "new" / "lock"
-    with held(path, RuntimeError("busy")):
-        with pytest.raises(RuntimeError, match="busy"), held(path, RuntimeError("busy")):
+    with hold_lock_file(path, RuntimeError("busy")):
+        with pytest.raises(RuntimeError, match="busy"), hold_lock_file(path, RuntimeError("busy")):
             pass
         assert path.exists(), "who was refused has not removed it"
     assert not path.exists()
-    with held(path, RuntimeError("busy")):
+    with hold_lock_file(path, RuntimeError("busy")):
         pass
 
 
@@ -353,10 +359,11 @@ CODES = [errno.ENOSYS, errno.EOPNOTSUPP, errno.ENOLCK, errno.EINVAL]
 @pytest.mark.parametrize("code", CODES, ids=errno.errorcode.get)
 def test_file_systems_without_locks(code: int, without_locks: Callable[[int], dict[str, str]], tmp_path: Path) -> None:
     asked = (
-        "import sys; from pathlib import Path; from helsinki_env.utils.files import held, replacing\n"
+        "import sys; from pathlib import Path; from helsinki_env.utils.files import hold_lock_file, atomic_write\n"
         "path = Path(sys.argv[1])\n"
         "for _ in range(2):\n"
-        "    with held(path / 'lock', RuntimeError('busy')), replacing(path / 'file') as file: file.write(b'new')\n"
+        "    with hold_lock_file(path / 'lock', RuntimeError('busy')), atomic_write(path / 'file') as file:\n"
+        "        file.write(b'new')\n"
     )
     folder = tmp_path / "folder"
     done = subprocess.run(
@@ -395,10 +402,10 @@ def test_tables_are_kept_where_there_are_no_locks(
     pytest.importorskip("fastapi")
     asked = (
         "import sys; from pathlib import Path; from helsinki_env import GameConfig\n"
-        "from helsinki_env.web.store import Store; from helsinki_env.web.tables import Chair, Table\n"
-        "chairs = (Chair('human', 'A'), Chair('human', 'B'))\n"
-        "one, two = Store(Path(sys.argv[1])), Store(Path(sys.argv[1]))\n"
-        "two.add(Table(sys.argv[2], '', GameConfig(), 1, chairs)); two.close()\n"
+        "from helsinki_env.web.store import TableStore; from helsinki_env.web.tables import SeatAssignment, GameTable\n"
+        "chairs = (SeatAssignment('human', 'A'), SeatAssignment('human', 'B'))\n"
+        "one, two = TableStore(Path(sys.argv[1])), TableStore(Path(sys.argv[1]))\n"
+        "two.add(GameTable(sys.argv[2], '', GameConfig(), 1, chairs)); two.close()\n"
         "print(*sorted(table.name for table in one.all())); one.close()\n"
     )
     expected: list[str] = []

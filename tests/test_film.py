@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from helsinki_env.engine.determinization import redeal
+from helsinki_env.engine.determinization import determinize
 from helsinki_env.evaluation.match import play_match
 from helsinki_env.games.helsinki.config import GameConfig
-from helsinki_env.records import Record, RecordError, positions
-from helsinki_env.records.animation import Judgement, film, pictures
+from helsinki_env.records import Record, RecordError, replay_steps
+from helsinki_env.records.animation import GameEvaluation, make_animation, svg_frames
 from helsinki_env.records.page import page
 from tests.games import EACH_GAME, GAMES, TestedGame
 
@@ -52,8 +52,8 @@ def shown(data: dict[str, Any]) -> list[str]:
 @pytest.mark.parametrize("seats", [2, *(pytest.param(seats, marks=pytest.mark.thorough) for seats in (3, 4))])
 def test_every_picture_comes_back_from_little_data(game: TestedGame, seats: int) -> None:
     record = played(game, seats)
-    data = film(record)
-    assert shown(data) == list(pictures(record))
+    data = make_animation(record)
+    assert shown(data) == list(svg_frames(record))
     assert len(data["frames"]) == len(data["scores"]) == len(data["steps"]) + 1 == len(record.decisions) + 1
     assert data["scores"][-1] == list(record.scores or ())
     assert data["result"] == {"scores": list(record.scores or ()), "places": list(record.places or ())}
@@ -63,10 +63,10 @@ def test_every_picture_comes_back_from_little_data(game: TestedGame, seats: int)
 @EACH_GAME
 def test_steps_are_the_decisions_in_words_by_turns(game: TestedGame) -> None:
     record = played(game, 3)
-    steps = film(begun(record, 40))["steps"]
-    touches, turn = game.spec.touches, 0
+    steps = make_animation(begun(record, 40))["steps"]
+    touches, turn = game.spec.list_ui_actions, 0
     assert touches is not None
-    for number, ((before, action), step) in enumerate(zip(positions(record), steps, strict=False)):
+    for number, ((before, action), step) in enumerate(zip(replay_steps(record), steps, strict=False)):
         assert (step["seat"], step["round"]) == (before.seat, before.round)
         assert step["forced"] == (len(before.legal_actions()) == 1)
         assert step["said"] == next(one.said for one in touches(before, before.seat) if one.id == action)
@@ -78,10 +78,10 @@ def test_steps_are_the_decisions_in_words_by_turns(game: TestedGame) -> None:
 @EACH_GAME
 def test_a_game_that_is_not_over_and_one_that_has_not_begun(game: TestedGame) -> None:
     record = begun(played(game, 2), 7)
-    data = film(record)
+    data = make_animation(record)
     assert data["result"] is None
-    assert shown(data) == list(islice(pictures(played(game, 2)), 8))
-    nothing = film(begun(record, 0))
+    assert shown(data) == list(islice(svg_frames(played(game, 2)), 8))
+    nothing = make_animation(begun(record, 0))
     assert (nothing["steps"], len(nothing["frames"])) == ([], 1)
     assert page(record) == page(record)
 
@@ -90,47 +90,50 @@ def test_a_game_that_is_not_over_and_one_that_has_not_begun(game: TestedGame) ->
 def test_a_seat_is_shown_nothing_that_is_hidden_from_it(game: TestedGame) -> None:
     """Hidden cards are dealt anew in every position: what the seat's film says of it stays the same."""
     record, seat, spec, differed = begun(played(game, 3), 60), 1, game.spec, 0
-    data, last = film(record, seat=seat), None
+    data, last = make_animation(record, seat=seat), None
     assert spec.to_dict is not None
     assert spec.render is not None
-    for number, ((before, action), picture) in enumerate(zip(positions(record), shown(data), strict=True)):
-        other = redeal(before, seat, seed=number)
+    for number, ((before, action), picture) in enumerate(zip(replay_steps(record), shown(data), strict=True)):
+        other = determinize(before, seat, seed=number)
         differed += other != before
-        drawn = spec.render().svg(spec.to_dict(other, seat), record.config.loaded, last_decision=last, viewer=seat)
+        drawn = spec.render().svg(
+            spec.to_dict(other, seat), record.config.component_set, last_decision=last, viewer=seat
+        )
         assert picture == drawn
         assert data["scores"][number] == other.scores().tolist()
-        last = None if action is None else spec.describe(action, record.config)
+        last = None if action is None else spec.action_to_string(action, record.config)
     assert differed > 50
 
 
 def test_what_would_have_been_better_is_said_in_words() -> None:
     record = begun(played_by_name("helsinki"), 3)
-    first = [game.legal_actions().tolist() for game, _ in positions(record)]
+    first = [game.legal_actions().tolist() for game, _ in replay_steps(record)]
     better = (first[0][-1], None, first[2][0])
-    told = Judgement("mine", ((0.5, 0.5),) * 4, (0.123456, None, 0.0), better).to_dict(record)
+    told = GameEvaluation("mine", ((0.5, 0.5),) * 4, (0.123456, None, 0.0), better).to_dict(record)
     assert told["judge"] == "mine"
     assert told["costs"] == [0.1235, None, 0.0]
     assert told["better"][0].startswith("Start on space")
     assert told["better"][1] is None
     assert (
-        film(record, Judgement("mine", ((0.5, 0.5),) * 4, (None,) * 3, better))["judgement"]["better"] == told["better"]
+        make_animation(record, GameEvaluation("mine", ((0.5, 0.5),) * 4, (None,) * 3, better))["judgement"]["better"]
+        == told["better"]
     )
 
 
 def test_what_no_film_is_made_of_is_said() -> None:
     record = begun(played_by_name("copenhagen"), 4)
-    judgement = Judgement("mine", ((0.5, 0.5),), (), ())
+    judgement = GameEvaluation("mine", ((0.5, 0.5),), (), ())
     with pytest.raises(ValueError, match=r"found \(1, 0, 0\) shares, costs and better decisions, expected 5, 4 and 4"):
-        film(record, judgement)
+        make_animation(record, judgement)
     with pytest.raises(ValueError, match=r"judgement: found one for what seat 1 sees, expected None"):
-        film(record, judgement, 1)
+        make_animation(record, judgement, 1)
     with pytest.raises(ValueError, match=r"seat: found 2, expected 0 to 1"):
-        film(record, seat=2)
+        make_animation(record, seat=2)
     with pytest.raises(RecordError, match=r"decisions\[1\]: .* is not legal"):
-        film(Record(GameConfig(), seed=0, players=("a", "b"), decisions=(0, 0)))
+        make_animation(Record(GameConfig(), seed=0, players=("a", "b"), decisions=(0, 0)))
 
 
 def test_progress_is_told_picture_by_picture() -> None:
     told: list[tuple[int, int]] = []
-    film(begun(played_by_name("copenhagen"), 4), progress=lambda done, of: told.append((done, of)))
+    make_animation(begun(played_by_name("copenhagen"), 4), progress=lambda done, of: told.append((done, of)))
     assert told == [(1, 5), (2, 5), (3, 5), (4, 5), (5, 5)]

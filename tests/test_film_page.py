@@ -11,9 +11,9 @@ import pytest
 
 from helsinki_env.cli.main import main
 from helsinki_env.evaluation.match import play_match
-from helsinki_env.records import Record, positions, read_records, write_records
-from helsinki_env.records.animation import Judgement, film
-from helsinki_env.records.page import VIEWER, frame, page
+from helsinki_env.records import Record, read_records, replay_steps, write_records
+from helsinki_env.records.animation import GameEvaluation, make_animation
+from helsinki_env.records.page import VIEWER, page, sandboxed_frame
 from tests.games import GAMES, ONE_GAME_OR_EACH_NIGHTLY, TestedGame
 from tests.test_accessibility import problems
 
@@ -58,16 +58,16 @@ def game_of(game: TestedGame, seats: int, folder: Path) -> tuple[Record, Path]:
     return record, file
 
 
-def judgement_of(record: Record) -> Judgement:
+def judgement_of(record: Record) -> GameEvaluation:
     """What somebody might think of a game of two: the tenth decision was bad, the twentieth worse."""
     count = len(record.decisions)
     costs: list[float | None] = [0.0] * count
     costs[9], costs[19] = 0.08, 0.31
     shares = tuple((number / count, 1 - number / count) for number in range(count + 1))
     better: list[int | None] = [None] * count
-    before = [game for game, _ in positions(record)]
+    before = [game for game, _ in replay_steps(record)]
     better[19] = next(int(action) for action in before[19].legal_actions() if action != record.decisions[19])
-    return Judgement("mine", shares, tuple(costs), tuple(better))
+    return GameEvaluation("mine", shares, tuple(costs), tuple(better))
 
 
 def test_the_viewer_names_no_game() -> None:
@@ -82,7 +82,9 @@ def test_a_game_of_four_is_stepped_through_by_keys(game: TestedGame, browser: An
     file = tmp_path / "game.html"
     assert main(["replay", str(games), "--html", str(file), "--judge", "none"]) == 0
     assert file.stat().st_size < MOST_BYTES
-    steps = film(replace(record, decisions=record.decisions[:30], scores=None, ranking=None, places=None))["steps"]
+    steps = make_animation(replace(record, decisions=record.decisions[:30], scores=None, ranking=None, places=None))[
+        "steps"
+    ]
     reader = Reader(browser, file)
     assert reader.text(".words") == "The game begins."
     reader.press("ArrowRight", "ArrowRight", "ArrowRight", "ArrowLeft")
@@ -156,7 +158,7 @@ def test_it_plays_by_itself_until_somebody_takes_over(judged: tuple[Record, Path
 def test_what_a_decision_brought_is_marked(judged: tuple[Record, Path], browser: Any) -> None:
     record, file = judged
     reader = Reader(browser, file)
-    laid = next(n for n, step in enumerate(film(record)["steps"], 1) if step["said"].startswith("laid"))
+    laid = next(n for n, step in enumerate(make_animation(record)["steps"], 1) if step["said"].startswith("laid"))
     reader.page.fill("input[type=range]", str(laid))
     assert reader.page.locator(".scene .fresh").count() == 1
     reader.press("ArrowLeft")
@@ -190,7 +192,7 @@ def test_names_are_text_and_nothing_else(judged: tuple[Record, Path], browser: A
 def test_a_notebook_shows_it_in_a_frame_of_its_own(judged: tuple[Record, Path], browser: Any, tmp_path: Path) -> None:
     record, _ = judged
     begun = replace(record, decisions=record.decisions[:12], scores=None, places=None, players=(HOSTILE, "b"))
-    assert frame(page(begun)) == begun._repr_html_()
+    assert sandboxed_frame(page(begun)) == begun._repr_html_()
     file = tmp_path / "notebook.html"
     file.write_text(f"<!doctype html><p>A notebook</p>{begun._repr_html_()}", encoding="utf-8")
     context = browser.new_context(offline=True)

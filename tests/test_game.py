@@ -28,7 +28,7 @@ CONFIGS = (
     ),
 )
 #: The last one's records are of a further layout.
-EACH_CONFIG = [*CONFIGS, pytest.param(CONFIGS[2].changed(components="alternative"), marks=pytest.mark.thorough)]
+EACH_CONFIG = [*CONFIGS, pytest.param(CONFIGS[2].replace(components="alternative"), marks=pytest.mark.thorough)]
 GAMES = range(10 if JIT else 1)
 
 
@@ -39,7 +39,9 @@ def play(game: Game, rng: random.Random, most: int = 10_000) -> Iterator[Game]:
         if game.done or decided == most:
             return
         legal = game.legal_actions().tolist()
-        building = [a for a in legal if notation.describe(a, game.config.loaded).startswith(("BUILD", "USE"))]
+        building = [
+            a for a in legal if notation.action_to_string(a, game.config.component_set).startswith(("BUILD", "USE"))
+        ]
         game.step(rng.choice(building or legal))
 
 
@@ -167,19 +169,19 @@ def test_games_are_equal_if_state_and_setup_are() -> None:
 def test_illegal_decisions_are_refused_and_change_nothing(config: GameConfig) -> None:
     rng = random.Random(1)
     for game in play(Game(config, seed=8), rng):
-        before, mask = game.state.tobytes(), game.legal_mask()
+        before, mask = game.state.tobytes(), game.action_mask()
         for action in rng.sample(np.flatnonzero(mask == 0).tolist(), 3):
             with pytest.raises(IllegalActionError, match=rf"action {action} \("):
                 game.step(action)
         assert game.state.tobytes() == before
-        assert (game.legal_mask() == mask).all()
+        assert (game.action_mask() == mask).all()
 
 
 def test_the_error_names_decision_phase_and_what_is_legal() -> None:
     game = Game(seed=0)
-    game.step(notation.parse("START 0"))
+    game.step(notation.string_to_action("START 0"))
     with pytest.raises(IllegalActionError) as error:
-        game.step(notation.parse("BUILD green 3/3+1"))
+        game.step(notation.string_to_action("BUILD green 3/3+1"))
     assert str(error.value) == (
         "action 28 (BUILD green 3/3+1) is not legal in phase MOVE of seat 0. Legal: MOVE 1, MOVE 2, MOVE 3"
     )
@@ -216,10 +218,10 @@ def test_whole_numbers_of_any_kind_are_ids(action: Any) -> None:
 def test_nothing_is_legal_once_the_game_is_over() -> None:
     *_, game = play(Game(seed=1), random.Random(1))
     assert game.done
-    assert not game.legal_mask().any()
+    assert not game.action_mask().any()
     assert game.legal_actions().tolist() == []
     with pytest.raises(IllegalActionError, match="the game is over"):
-        game.step(notation.parse("END"))
+        game.step(notation.string_to_action("END"))
 
 
 # Seeds and settings
@@ -256,7 +258,7 @@ def test_bad_seeds_are_refused(seed: Any) -> None:
 @pytest.mark.parametrize("config", EACH_CONFIG, ids=["two", "three", "four", "further"])
 def test_the_deal(config: GameConfig) -> None:
     """Rules page, section 2."""
-    data, players = config.loaded, config.num_players
+    data, players = config.component_set, config.num_players
     removed = set()
     for seed in range(40):
         position = deal(seed, config=config)
@@ -275,12 +277,12 @@ def test_the_deal(config: GameConfig) -> None:
 def test_tokens_start_on_every_other_space_and_everybody_draws_two_cards() -> None:
     game = Game(CONFIGS[2], seed=1)
     pile = notation.to_dict(game)["draw_pile"]
-    game.step(notation.parse("START 3", CONFIGS[2].components))
+    game.step(notation.string_to_action("START 3", CONFIGS[2].components))
     position = notation.to_dict(game)
     assert [seat["token"] for seat in position["seats"]] == [3, 5, 7, 1]
     for number, seat in enumerate(position["seats"]):
         drawn = pile[2 * number : 2 * number + 2]
-        assert seat["hand"] == [drawn.count(card) for card in range(CONFIGS[2].loaded.types)]
+        assert seat["hand"] == [drawn.count(card) for card in range(CONFIGS[2].component_set.types)]
         assert not any(seat["known"])
     assert position["draw_pile"] == pile[8:]
 
@@ -288,7 +290,7 @@ def test_tokens_start_on_every_other_space_and_everybody_draws_two_cards() -> No
 def test_two_players_by_default() -> None:
     game = Game(seed=0)
     assert (game.num_players, game.config, game.seat, game.round) == (2, GameConfig(), 0, 1)
-    assert game.actions.size == len(game.legal_mask()) == 554
+    assert game.actions.size == len(game.action_mask()) == 554
     assert repr(game) == "Game(2 players, round 1, START of seat 0)"
 
 
@@ -297,7 +299,7 @@ def test_two_players_by_default() -> None:
 
 def test_masks_are_copies() -> None:
     game = Game(seed=0)
-    game.legal_mask()[:] = 1
+    game.action_mask()[:] = 1
     game.observation()[:] = 0
     assert game.legal_actions().tolist() == list(range(8))
     assert game.observation().any()
@@ -315,7 +317,7 @@ def test_seats_that_do_not_exist_are_refused() -> None:
 def test_the_observation_is_that_of_the_seat_to_move_unless_another_is_named() -> None:
     game = late(CONFIGS[1], 4, 40)
     assert (game.observation() == game.observation(game.seat)).all()
-    pieces = observation.split(game.observation((game.seat + 1) % 3))
+    pieces = observation.unpack(game.observation((game.seat + 1) % 3))
     assert pieces["table"][1] == (game.seat + 1) % 3
 
 

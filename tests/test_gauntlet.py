@@ -23,23 +23,27 @@ import pytest
 from helsinki_env import GameConfig
 from helsinki_env.agents.registry import PlayerError, make_player
 from helsinki_env.cli.main import main
-from helsinki_env.data import sealed
+from helsinki_env.data import with_digest
 from helsinki_env.engine.kernel import JIT
-from helsinki_env.evaluation.arena.files import packed
+from helsinki_env.evaluation.arena.files import encode_results
 from helsinki_env.evaluation.arena.plan import ArenaError, Plan
 from helsinki_env.evaluation.arena.store import RunFolder
-from helsinki_env.evaluation.arena.work_unit import play_chunk, schedule
-from helsinki_env.evaluation.gauntlet.certificate import COUNTED, certificate, digest_of_games
+from helsinki_env.evaluation.arena.work_unit import play_work_unit, schedule_games
+from helsinki_env.evaluation.gauntlet.certificate import COUNTED_PREFIX, games_digest, make_certificate
 from helsinki_env.evaluation.gauntlet.errors import GauntletError
 from helsinki_env.evaluation.gauntlet.gauntlet import Gauntlet
 from helsinki_env.evaluation.gauntlet.leaderboard import Leaderboard
-from helsinki_env.evaluation.gauntlet.reference_ratings import Pins, measured_pins, pins_path
-from helsinki_env.evaluation.gauntlet.report import certificate_row, pinned_table
-from helsinki_env.evaluation.gauntlet.results import expected_ahead, results
-from helsinki_env.evaluation.gauntlet.verify import read_claim
+from helsinki_env.evaluation.gauntlet.reference_ratings import (
+    ReferenceRatings,
+    estimate_reference_ratings,
+    reference_ratings_path,
+)
+from helsinki_env.evaluation.gauntlet.report import certificate_row, opponents_table
+from helsinki_env.evaluation.gauntlet.results import expected_opponent_scores, gauntlet_results
+from helsinki_env.evaluation.gauntlet.verify import read_unverified_certificate
 from helsinki_env.evaluation.rating.ratings import ELO
 from helsinki_env.utils.files import write_json
-from helsinki_env.utils.markdown import section
+from helsinki_env.utils.markdown import replace_section
 from helsinki_env.utils.yaml_files import list_yaml
 from tests.support.killed import killed_while_it_plays
 
@@ -76,7 +80,7 @@ def play_here(plan: Plan, folder: Path, most: int | None = None) -> None:
     """Play what is missing of a run, or so many chunks of it, without a process for it."""
     with RunFolder.create(folder, plan) as run:
         for chunk in run.missing()[:most]:
-            run.save(chunk, play_chunk(plan.tables[chunk.table], plan.seed, chunk))
+            run.save(chunk, play_work_unit(plan.tables[chunk.table], plan.seed, chunk))
         if not run.missing():
             run.join("parquet")
 
@@ -87,20 +91,23 @@ def gauntlet(tmp_path_factory: pytest.TempPathFactory) -> Gauntlet:
     (folder / "tiny.yaml").write_text(TINY)
     found = Gauntlet.from_yaml(folder / "tiny.yaml")
     play_here(found.reference, folder / "reference")
-    write_json(pins_path(found), measured_pins(found, folder / "reference", "helsinki evaluate --reference"))
+    write_json(
+        reference_ratings_path(found),
+        estimate_reference_ratings(found, folder / "reference", "helsinki evaluate --reference"),
+    )
     return found
 
 
 @pytest.fixture(scope="module")
-def pins(gauntlet: Gauntlet) -> Pins:
-    return Pins.of(gauntlet)
+def pins(gauntlet: Gauntlet) -> ReferenceRatings:
+    return ReferenceRatings.of(gauntlet)
 
 
 @pytest.fixture(scope="module")
-def rated(gauntlet: Gauntlet, pins: Pins, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def rated(gauntlet: Gauntlet, pins: ReferenceRatings, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("rated")
-    play_here(gauntlet.plan(COUNTED + "heuristic", "quick"), folder)
-    write_json(folder / "certificate.json", certificate(gauntlet, pins, "heuristic", "quick", folder))
+    play_here(gauntlet.plan(COUNTED_PREFIX + "heuristic", "quick"), folder)
+    write_json(folder / "certificate.json", make_certificate(gauntlet, pins, "heuristic", "quick", folder))
     return folder / "certificate.json"
 
 
@@ -111,14 +118,16 @@ def read(path: Path) -> Any:
 # what is played
 
 
-def test_the_short_stage_is_the_beginning_of_the_full_one(gauntlet: Gauntlet, pins: Pins, tmp_path: Path) -> None:
-    quick, full = (gauntlet.plan(COUNTED + "random", stage) for stage in gauntlet.stages)
+def test_the_short_stage_is_the_beginning_of_the_full_one(
+    gauntlet: Gauntlet, pins: ReferenceRatings, tmp_path: Path
+) -> None:
+    quick, full = (gauntlet.plan(COUNTED_PREFIX + "random", stage) for stage in gauntlet.stages)
     assert (quick.games, full.games) == (2 * 3 * 2 + 3 * 3, 2 * 5 * 2 + 5 * 3)
     assert quick.basis == full.basis
     play_here(quick, tmp_path)
-    before = certificate(gauntlet, pins, "random", "quick", tmp_path)["certified"]
+    before = make_certificate(gauntlet, pins, "random", "quick", tmp_path)["certified"]
     play_here(full, tmp_path)
-    after = certificate(gauntlet, pins, "random", "full", tmp_path)["certified"]
+    after = make_certificate(gauntlet, pins, "random", "full", tmp_path)["certified"]
     assert after["rating"]["games"] == 35
     games = [[one["places"].split() for one in found["chunks"]] for found in (before, after)]
     flat = [list(chain.from_iterable(found)) for found in games]
@@ -138,7 +147,7 @@ def test_shipped_gauntlets_have_their_opponents_ratings_and_networks(name: str) 
     """The pinned ratings are those of the file that stands beside them, and the networks those in the box."""
     gauntlet = Gauntlet.from_yaml(name)
     gauntlet.check_networks()
-    found = Pins.of(gauntlet)
+    found = ReferenceRatings.of(gauntlet)
     networks = {"net:first", "net+search:100:first"} if name == "helsinki" else {"net", "net+search:100"}
     players = {"random", "greedy", "heuristic", "mc:100", "ismcts:100", *networks}
     assert {player for table in found.tables.values() for player in table.players} == players
@@ -149,8 +158,8 @@ def test_shipped_gauntlets_have_their_opponents_ratings_and_networks(name: str) 
     assert found.data["command"] == f"helsinki evaluate --reference{named}"
     assert found.mean("random") < 0 < found.mean("heuristic") < min(map(found.mean, networks))
     page = (ROOT / "docs" / "leaderboard.md").read_text(encoding="utf-8")
-    assert section(page, name) == pinned_table(gauntlet, found)
-    for table in gauntlet.plan(COUNTED + "random", "full").tables:
+    assert replace_section(page, name) == opponents_table(gauntlet, found)
+    for table in gauntlet.plan(COUNTED_PREFIX + "random", "full").tables:
         for player in table.players:
             make_player(player, table.config)
 
@@ -159,13 +168,13 @@ def test_shipped_gauntlets_have_their_opponents_ratings_and_networks(name: str) 
 def test_rows_of_the_leaderboard_are_what_their_certificates_say(name: str) -> None:
     """Each of them fits together, is of this version's scale and of the network in the box, and has its row."""
     gauntlet = Gauntlet.from_yaml(name)
-    pins = Pins.of(gauntlet)
+    pins = ReferenceRatings.of(gauntlet)
     page = Leaderboard(ROOT / "docs" / "leaderboard.md", gauntlet)
     for path in page.folder.glob("*.json"):
         player = json.loads(path.read_text(encoding="utf-8"))["certified"]["player"]
         assert path == page.file_of(player)
-        read_claim(path, gauntlet, pins, player)
-    assert section(page.path.read_text(encoding="utf-8"), f"{name}, rated") == page.rated(pins)
+        read_unverified_certificate(path, gauntlet, pins, player)
+    assert replace_section(page.path.read_text(encoding="utf-8"), f"{name}, rated") == page.rated(pins)
 
 
 def test_every_certificate_of_the_leaderboard_is_of_a_gauntlet() -> None:
@@ -183,13 +192,13 @@ def test_opponents_decide_as_when_they_were_measured(name: str) -> None:
     Networks are held by their digest; their sums differ from machine to machine.
     """
     gauntlet = Gauntlet.from_yaml(name)
-    plan, told, tried = gauntlet.reference, Pins.of(gauntlet).data["first_chunks"], set[str]()
+    plan, told, tried = gauntlet.reference, ReferenceRatings.of(gauntlet).data["first_chunks"], set[str]()
     for chunk in plan.chunks:
         table = plan.tables[chunk.table]
         players = {table.players[i] for i in table.lineups[chunk.lineup]}
         if chunk.first == 0 and players - tried and not any(player.startswith("net") for player in players):
             tried |= players
-            digest = hashlib.sha256(packed(play_chunk(table, plan.seed, chunk).played)).hexdigest()
+            digest = hashlib.sha256(encode_results(play_work_unit(table, plan.seed, chunk).played)).hexdigest()
             assert digest == told[chunk.name], f"{plan.describe(chunk)}: {', '.join(sorted(players))}"
     assert tried == {"random", "greedy", "heuristic", "mc:100", "ismcts:100"}
 
@@ -197,8 +206,8 @@ def test_opponents_decide_as_when_they_were_measured(name: str) -> None:
 def half_width(name: str, stage: str, planted: float, seed: int) -> float:
     """The median of five intervals: games as the model has them, by the pinned ratings and that of a planted player."""
     gauntlet = Gauntlet.from_yaml(name)
-    pins, plan, rng = Pins.of(gauntlet), gauntlet.plan("planted", stage), np.random.default_rng(seed)
-    scheduled = [(chunk, schedule(plan.tables[chunk.table], plan.seed, chunk).seating) for chunk in plan.chunks]
+    pins, plan, rng = ReferenceRatings.of(gauntlet), gauntlet.plan("planted", stage), np.random.default_rng(seed)
+    scheduled = [(chunk, schedule_games(plan.tables[chunk.table], plan.seed, chunk).seating) for chunk in plan.chunks]
     widths = []
     for _ in range(5):
         played = []
@@ -208,7 +217,7 @@ def half_width(name: str, stage: str, planted: float, seed: int) -> float:
             elo = np.array([planted, *(fixed.players[player] for player in table.players[1:])])[seating] + fixed.seats
             drawn = elo / ELO + rng.gumbel(size=seating.shape)
             played.append((chunk, (drawn[:, None, :] > drawn[:, :, None]).sum(axis=2)))
-        rating = results(plan, pins, played)["rating"]
+        rating = gauntlet_results(plan, pins, played)["rating"]
         widths.append((rating["high"] - rating["low"]) / 2)
     print(f"{name} {stage}, a player at {planted:.0f}: {np.median(widths):.1f} to either side")
     return float(np.median(widths))
@@ -263,19 +272,19 @@ def test_a_file_that_is_none_is_refused(found: str, other: str, message: str, tm
 def test_ratings_of_another_gauntlet_are_refused(gauntlet: Gauntlet, tmp_path: Path) -> None:
     (tmp_path / "tiny.yaml").write_text(TINY.replace("seed: 7", "seed: 8"))
     with pytest.raises(GauntletError, match="found no such file, expected the opponents' ratings"):
-        Pins.of(Gauntlet.from_yaml(tmp_path / "tiny.yaml"))
-    (tmp_path / "tiny.json").write_text(pins_path(gauntlet).read_text())
+        ReferenceRatings.of(Gauntlet.from_yaml(tmp_path / "tiny.yaml"))
+    (tmp_path / "tiny.json").write_text(reference_ratings_path(gauntlet).read_text())
     with pytest.raises(GauntletError, match=f"gauntlet: found '{gauntlet.digest}', expected"):
-        Pins.of(Gauntlet.from_yaml(tmp_path / "tiny.yaml"))
-    changed = re.sub(r'"rating": 0.0', '"rating": 9.0', pins_path(gauntlet).read_text(), count=1)
+        ReferenceRatings.of(Gauntlet.from_yaml(tmp_path / "tiny.yaml"))
+    changed = re.sub(r'"rating": 0.0', '"rating": 9.0', reference_ratings_path(gauntlet).read_text(), count=1)
     (tmp_path / "tiny.json").write_text(changed)
     with pytest.raises(GauntletError, match=r"digest: found .*it was changed after it was written"):
-        Pins.of(Gauntlet.from_yaml(tmp_path / "tiny.yaml"))
+        ReferenceRatings.of(Gauntlet.from_yaml(tmp_path / "tiny.yaml"))
 
 
 def test_ratings_of_other_rules_or_components_are_refused(gauntlet: Gauntlet, tmp_path: Path) -> None:
     (tmp_path / "tiny.yaml").write_text(TINY)
-    found = json.loads(pins_path(gauntlet).read_text())
+    found = json.loads(reference_ratings_path(gauntlet).read_text())
     del found["digest"]
     components = GameConfig(components="alternative").digest
     for change, message in (
@@ -285,15 +294,15 @@ def test_ratings_of_other_rules_or_components_are_refused(gauntlet: Gauntlet, tm
             rf"tables.two.game: found '{components}', expected '.*measure them anew",
         ),
     ):
-        write_json(tmp_path / "tiny.json", sealed(found | change))
+        write_json(tmp_path / "tiny.json", with_digest(found | change))
         with pytest.raises(GauntletError, match=message):
-            Pins.of(Gauntlet.from_yaml(tmp_path / "tiny.yaml"))
+            ReferenceRatings.of(Gauntlet.from_yaml(tmp_path / "tiny.yaml"))
 
 
 # certificates
 
 
-def test_a_certificate_says_what_was_played(rated: Path, gauntlet: Gauntlet, pins: Pins) -> None:
+def test_a_certificate_says_what_was_played(rated: Path, gauntlet: Gauntlet, pins: ReferenceRatings) -> None:
     data = read(rated)
     certified, measured = data["certified"], data["measured"]
     assert (certified["player"], certified["stage"], certified["version"]) == ("heuristic", "quick", 3)
@@ -306,7 +315,7 @@ def test_a_certificate_says_what_was_played(rated: Path, gauntlet: Gauntlet, pin
     assert measured["seconds_per_decision"] > 0
     assert [measured[kind] for kind in ("illegal", "late", "failed")] == [0, 0, 0]
     assert certificate_row(data).startswith("| `heuristic` | ")
-    claim = read_claim(rated, gauntlet, pins)
+    claim = read_unverified_certificate(rated, gauntlet, pins)
     assert claim.plan.games_of(claim.sample(10**9, 0)) == 21
     assert 10 <= claim.plan.games_of(claim.sample(10, 0)) <= 14
     assert claim.sample(10, 0) == claim.sample(10, 0)
@@ -320,9 +329,9 @@ def changed(rated: Path, folder: Path, change: Change) -> Path:
     data = read(rated)
     certified = {key: value for key, value in data["certified"].items() if key != "digest"}
     change(certified)
-    certified["games_digest"] = digest_of_games([one["sha256"] for one in certified["chunks"]])
+    certified["games_digest"] = games_digest([one["sha256"] for one in certified["chunks"]])
     path = folder / "changed.json"
-    write_json(path, {**data, "certified": sealed(certified)})
+    write_json(path, {**data, "certified": with_digest(certified)})
     return path
 
 
@@ -378,58 +387,62 @@ def a_program(certified: dict[str, Any]) -> None:
     ],
 )
 def test_a_certificate_that_was_changed_is_refused(
-    change: Change, message: str, rated: Path, gauntlet: Gauntlet, pins: Pins, tmp_path: Path
+    change: Change, message: str, rated: Path, gauntlet: Gauntlet, pins: ReferenceRatings, tmp_path: Path
 ) -> None:
     with pytest.raises(GauntletError, match=message):
-        read_claim(changed(rated, tmp_path, change), gauntlet, pins)
+        read_unverified_certificate(changed(rated, tmp_path, change), gauntlet, pins)
 
 
 def test_code_that_a_certificate_names_is_run_only_if_the_user_trusts_it(
-    rated: Path, gauntlet: Gauntlet, pins: Pins, tmp_path: Path
+    rated: Path, gauntlet: Gauntlet, pins: ReferenceRatings, tmp_path: Path
 ) -> None:
     path = changed(rated, tmp_path, a_program)
     with pytest.raises(PlayerError, match=r"found the player 'program:rm -r important', .*--trust") as caught:
-        read_claim(path, gauntlet, pins)
+        read_unverified_certificate(path, gauntlet, pins)
     assert str(caught.value).startswith(f"{path}: ")
-    assert read_claim(path, gauntlet, pins, trust=True).player == "program:rm -r important"
-    assert read_claim(path, gauntlet, pins, "program:true").player == "program:true"
+    assert read_unverified_certificate(path, gauntlet, pins, trust=True).player == "program:rm -r important"
+    assert read_unverified_certificate(path, gauntlet, pins, "program:true").player == "program:true"
 
 
 @pytest.mark.parametrize("content", ["", "{", "[]", "{}", '{"certified": 3}', '{"certified": {}, "other": 1}'])
-def test_what_is_no_certificate_is_refused(content: str, gauntlet: Gauntlet, pins: Pins, tmp_path: Path) -> None:
+def test_what_is_no_certificate_is_refused(
+    content: str, gauntlet: Gauntlet, pins: ReferenceRatings, tmp_path: Path
+) -> None:
     path = tmp_path / "certificate.json"
     path.write_text(content)
     with pytest.raises(GauntletError, match=re.escape(str(path))):
-        read_claim(path, gauntlet, pins)
+        read_unverified_certificate(path, gauntlet, pins)
 
 
 def test_without_its_seal_changed_a_certificate_is_refused_at_once(
-    rated: Path, gauntlet: Gauntlet, pins: Pins, tmp_path: Path
+    rated: Path, gauntlet: Gauntlet, pins: ReferenceRatings, tmp_path: Path
 ) -> None:
     path = tmp_path / "certificate.json"
     path.write_text(rated.read_text().replace('"heuristic"', '"greedy"', 1))
     with pytest.raises(GauntletError, match=r"digest: found .*it was changed after it was written"):
-        read_claim(path, gauntlet, pins)
+        read_unverified_certificate(path, gauntlet, pins)
 
 
-def test_a_run_that_is_not_finished_has_no_certificate(gauntlet: Gauntlet, pins: Pins, tmp_path: Path) -> None:
-    play_here(gauntlet.plan(COUNTED + "random", "quick"), tmp_path, most=2)
+def test_a_run_that_is_not_finished_has_no_certificate(
+    gauntlet: Gauntlet, pins: ReferenceRatings, tmp_path: Path
+) -> None:
+    play_here(gauntlet.plan(COUNTED_PREFIX + "random", "quick"), tmp_path, most=2)
     with pytest.raises(GauntletError, match="games missing, expected all of them"):
-        certificate(gauntlet, pins, "random", "quick", tmp_path)
+        make_certificate(gauntlet, pins, "random", "quick", tmp_path)
 
 
 def test_how_much_can_be_changed_and_be_missed(rated: Path, gauntlet: Gauntlet) -> None:
-    claim = read_claim(rated, gauntlet, Pins.of(gauntlet))
+    claim = read_unverified_certificate(rated, gauntlet, ReferenceRatings.of(gauntlet))
     every = len(claim.plan.chunks)
     for drawn in range(1, every + 1):
         draws = list(combinations(range(every), drawn))
         for level in (0.5, 0.95):
             shares = np.cumsum([0, *sorted(map(claim.plan.games_of, zip(claim.plan.chunks)), reverse=True)]) / 21
-            (most,) = np.flatnonzero(np.isclose(shares, claim.misses(drawn, level)))
+            (most,) = np.flatnonzero(np.isclose(shares, claim.undetected_fraction(drawn, level)))
             missed = [np.mean([min(draw) >= changed for draw in draws]) for changed in range(every + 1)]
             assert missed[most] > 1 - level
             assert all(share <= 1 - level for share in missed[most + 1 :])
-    assert claim.misses(every) == 0
+    assert claim.undetected_fraction(every) == 0
 
 
 # the command
@@ -452,7 +465,7 @@ def test_the_command_rates_and_verifies(
     assert "of 21 games played again with --seed 1: the same" in told
     assert "95 %" not in told, "whoever made it may have known that seed"
     assert main([*words, "--verify", str(rated), "--games", "1", "--processes", "2"]) == 0
-    share = read_claim(rated, gauntlet, Pins.of(gauntlet)).misses(1)
+    share = read_unverified_certificate(rated, gauntlet, ReferenceRatings.of(gauntlet)).undetected_fraction(1)
     assert f"at most {share:.1%} of them were changed (95 % certain); --games 21 plays" in capsys.readouterr().out
     assert main([*words, "--verify", str(rated), "--games", "21", "--processes", "2"]) == 0
     assert "95 %" not in capsys.readouterr().out, "all were played again"
@@ -473,9 +486,9 @@ def test_the_command_rates_and_verifies(
     assert "came out otherwise" in capsys.readouterr().err
 
 
-def test_what_a_rating_expects_of_each_opponent(gauntlet: Gauntlet, pins: Pins) -> None:
-    plan = gauntlet.plan(COUNTED + "heuristic", "quick")
-    at_zero, ahead = (expected_ahead(plan, pins, [elo, elo]) for elo in (0.0, 4000.0))
+def test_what_a_rating_expects_of_each_opponent(gauntlet: Gauntlet, pins: ReferenceRatings) -> None:
+    plan = gauntlet.plan(COUNTED_PREFIX + "heuristic", "quick")
+    at_zero, ahead = (expected_opponent_scores(plan, pins, [elo, elo]) for elo in (0.0, 4000.0))
     assert set(at_zero) == {"random", "greedy"}
     assert all(share > 0.999 for share in ahead.values())
     assert at_zero["greedy"] == pytest.approx(0.5, abs=0.02), "greedy has 0 points too; seats are met equally often"
@@ -483,14 +496,14 @@ def test_what_a_rating_expects_of_each_opponent(gauntlet: Gauntlet, pins: Pins) 
     difference = -two.players["random"]
     only_two = replace(plan, tables=plan.tables[:1])
     chances = [1 / (1 + 10 ** (-(difference + sign * (two.seats[0] - two.seats[1])) / 400)) for sign in (1, -1)]
-    assert expected_ahead(only_two, pins, [0.0])["random"] == pytest.approx(np.mean(chances))
+    assert expected_opponent_scores(only_two, pins, [0.0])["random"] == pytest.approx(np.mean(chances))
 
 
 PAGE = "# Players\n\n<!-- written: tiny, rated -->\n<!-- end: tiny, rated -->\nThe end.\n"
 
 
 def test_the_command_puts_players_on_a_page(
-    rated: Path, gauntlet: Gauntlet, pins: Pins, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    rated: Path, gauntlet: Gauntlet, pins: ReferenceRatings, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Each has one row, the strongest first, and its certificate beside the page; all else stays as it was."""
     page = tmp_path / "players.md"
@@ -597,7 +610,7 @@ def test_a_page_that_cannot_be_written_to_stays_as_it_is(
 
 
 def test_a_page_keeps_its_line_ends_and_a_link_leads_to_its_certificates(
-    rated: Path, gauntlet: Gauntlet, pins: Pins, tmp_path: Path
+    rated: Path, gauntlet: Gauntlet, pins: ReferenceRatings, tmp_path: Path
 ) -> None:
     page, link = tmp_path / "players.md", tmp_path / "elsewhere" / "link.md"
     page.write_bytes(PAGE.removesuffix("The end.\n").rstrip("\n").replace("\n", "\r\n").encode())
@@ -612,23 +625,25 @@ def test_a_page_keeps_its_line_ends_and_a_link_leads_to_its_certificates(
     assert lines[5].decode() == certificate_row(read(rated))
 
 
-def test_rows_of_a_former_scale_go_with_the_scale(rated: Path, gauntlet: Gauntlet, pins: Pins, tmp_path: Path) -> None:
+def test_rows_of_a_former_scale_go_with_the_scale(
+    rated: Path, gauntlet: Gauntlet, pins: ReferenceRatings, tmp_path: Path
+) -> None:
     (tmp_path / "players.md").write_text(
         PAGE.replace("<!-- written", "<!-- written: tiny -->\n<!-- end: tiny -->\n<!-- written")
     )
     page = Leaderboard(tmp_path / "players.md", gauntlet)
     page.write_rated(pins, read(rated))
-    assert page.write_pinned(pins) == []
+    assert page.write_opponents_table(pins) == []
     assert certificate_row(read(rated)) in page.path.read_text()
     changed(rated, tmp_path, aged).rename(page.file_of("heuristic"))
-    (problem,) = page.write_pinned(pins)
+    (problem,) = page.write_opponents_table(pins)
     assert "version: found 2, expected 3" in problem
     assert certificate_row(read(rated)) not in page.path.read_text()
-    assert section(page.path.read_text(), "tiny") == pinned_table(gauntlet, pins)
+    assert replace_section(page.path.read_text(), "tiny") == opponents_table(gauntlet, pins)
 
 
 def test_a_player_that_changes_while_it_plays_gets_no_certificate(
-    gauntlet: Gauntlet, pins: Pins, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    gauntlet: Gauntlet, pins: ReferenceRatings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     bot = tmp_path / "changing_bot.py"
     bot.write_text(
@@ -636,11 +651,11 @@ def test_a_player_that_changes_while_it_plays_gets_no_certificate(
     )
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", list(sys.path))
-    play_here(gauntlet.plan(COUNTED + "changing_bot:Bot", "quick"), tmp_path / "run")
-    assert certificate(gauntlet, pins, "changing_bot:Bot", "quick", tmp_path / "run")["certified"]["player_digest"]
+    play_here(gauntlet.plan(COUNTED_PREFIX + "changing_bot:Bot", "quick"), tmp_path / "run")
+    assert make_certificate(gauntlet, pins, "changing_bot:Bot", "quick", tmp_path / "run")["certified"]["player_digest"]
     bot.write_text(bot.read_text() + "# better now\n")
     with pytest.raises(GauntletError, match=r"digest \w{16} when this run began, found \w{16} now"):
-        certificate(gauntlet, pins, "changing_bot:Bot", "quick", tmp_path / "run")
+        make_certificate(gauntlet, pins, "changing_bot:Bot", "quick", tmp_path / "run")
 
 
 @pytest.mark.nightly
@@ -680,7 +695,7 @@ def test_what_is_asked_wrongly(
 def test_another_player_in_the_same_folder_is_refused(rated: Path, gauntlet: Gauntlet) -> None:
     with (
         pytest.raises(ArenaError, match="holds another run"),
-        RunFolder.create(rated.parent, gauntlet.plan(COUNTED + "greedy", "quick")),
+        RunFolder.create(rated.parent, gauntlet.plan(COUNTED_PREFIX + "greedy", "quick")),
     ):
         pass
 

@@ -14,7 +14,7 @@ import pytest
 
 from helsinki_env.engine.kernel import JIT
 from helsinki_env.games.helsinki import notation
-from helsinki_env.games.helsinki.components import ACTIONS
+from helsinki_env.games.helsinki.components import BOARD_ACTIONS
 from tests import regenerate
 from tests.support import golden
 
@@ -97,7 +97,7 @@ def test_the_signature() -> None:
 def test_the_signature_is_taken_over_ten_thousand_games_with_every_action() -> None:
     written = json.loads(golden.SIGNATURE.read_text())
     assert written["games"] == sum(count for count, _, _ in golden.GROUPS.values()) == 10_000
-    assert all(sum(group["used"][name] for group in written["groups"].values()) >= 25 for name in ACTIONS)
+    assert all(sum(group["used"][name] for group in written["groups"].values()) >= 25 for name in BOARD_ACTIONS)
 
 
 def test_one_command_writes_them_anew(

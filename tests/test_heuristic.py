@@ -10,15 +10,15 @@ import numpy as np
 import pytest
 
 from helsinki_env import Game, GameConfig
-from helsinki_env.agents.base import decide
+from helsinki_env.agents.base import choose_action
 from helsinki_env.agents.helsinki.greedy import GreedyPlayer
 from helsinki_env.agents.helsinki.weights import Weights
 from helsinki_env.agents.heuristic.player import HeuristicPlayer
-from helsinki_env.agents.heuristic.playouts import play_out_guided
+from helsinki_env.agents.heuristic.playouts import play_out_with_heuristic
 from helsinki_env.engine.kernel import JIT
 from helsinki_env.evaluation.match import play_match
-from helsinki_env.games.helsinki.state import SEATS
-from helsinki_env.training.tune_heuristic import lead, tune
+from helsinki_env.games.helsinki.state import MAX_SEATS
+from helsinki_env.training.tune_heuristic import points_lead, tune_weights
 from tests.support import positions
 from tests.support.endings import ENDINGS
 from tests.test_restore import built_games, dealt_games, observed
@@ -75,7 +75,7 @@ def test_what_is_plain_to_see_in_the_last_turn_is_done(name: str) -> None:
     assert game.scores()[-1] == 0
     player = HeuristicPlayer(game.config)
     while not game.done:
-        game.step(decide(player, game))
+        game.step(choose_action(player, game))
     assert game.scores()[-1] == points
 
 
@@ -92,7 +92,7 @@ def test_a_playout_takes_the_decisions_of_the_player(config: GameConfig) -> None
     """Whatever a playout remembers from one decision to the next, and though it sees whole games."""
     games = dealt(config, 60 if JIT else 1)
     states = np.concatenate([game._states for game in games])
-    decisions = play_out_guided(config, states, [Weights()] * SEATS)
+    decisions = play_out_with_heuristic(config, states, [Weights()] * MAX_SEATS)
     player, asked = HeuristicPlayer(config, Weights()), 0
     while playing := [game for game in games if not game.done]:
         _, observation, mask = observed(playing)
@@ -112,11 +112,11 @@ def test_playouts_go_on_from_anywhere_and_every_seat_has_its_weights() -> None:
     games = list(built_games(60 if JIT else 3, "default"))
     states = np.concatenate([game._states for game in games])
     again, other = states.copy(), states.copy()
-    assert play_out_guided(GameConfig(), states, [Weights()] * SEATS) >= len(games)
+    assert play_out_with_heuristic(GameConfig(), states, [Weights()] * MAX_SEATS) >= len(games)
     assert states["done"].all()
-    play_out_guided(GameConfig(), again, [Weights()] * SEATS)
+    play_out_with_heuristic(GameConfig(), again, [Weights()] * MAX_SEATS)
     assert again.tobytes() == states.tobytes()
-    play_out_guided(GameConfig(), other, [Weights(), *[ODD[1]] * (SEATS - 1)])
+    play_out_with_heuristic(GameConfig(), other, [Weights(), *[ODD[1]] * (MAX_SEATS - 1)])
     assert other.tobytes() != states.tobytes()
 
 
@@ -126,7 +126,7 @@ def test_playouts_go_on_from_anywhere_and_every_seat_has_its_weights() -> None:
 @pytest.mark.parametrize("config", KINDS[:3], ids=str)
 def test_nobody_leads_against_oneself(config: GameConfig) -> None:
     """Every deck is played from all seats, so luck of seat and cards cancels out."""
-    ahead, own = lead(Weights(), Weights(), config, 12 if JIT else 1, seed=3)
+    ahead, own = points_lead(Weights(), Weights(), config, 12 if JIT else 1, seed=3)
     assert ahead.shape == own.shape
     assert np.abs(ahead).max() < 1e-9
     assert (own > 0).all()
@@ -134,13 +134,13 @@ def test_nobody_leads_against_oneself(config: GameConfig) -> None:
 
 def test_lead_says_who_is_better() -> None:
     bad = ODD[1]
-    ahead, own = lead(Weights(), bad, GameConfig(), 20 if JIT else 1, seed=1)
-    behind, _ = lead(bad, Weights(), GameConfig(), 20 if JIT else 1, seed=1)
+    ahead, own = points_lead(Weights(), bad, GameConfig(), 20 if JIT else 1, seed=1)
+    behind, _ = points_lead(bad, Weights(), GameConfig(), 20 if JIT else 1, seed=1)
     np.testing.assert_allclose(behind, -ahead)  # with two players the same games
     assert ahead.mean() > 3
-    again, _ = lead(Weights(), bad, GameConfig(), 20 if JIT else 1, seed=1)
+    again, _ = points_lead(Weights(), bad, GameConfig(), 20 if JIT else 1, seed=1)
     np.testing.assert_array_equal(again, ahead)
-    elsewhere, _ = lead(Weights(), bad, GameConfig(), 20 if JIT else 1, seed=2)
+    elsewhere, _ = points_lead(Weights(), bad, GameConfig(), 20 if JIT else 1, seed=2)
     assert (elsewhere != ahead).any()
     assert own.mean() > 3
 
@@ -152,7 +152,9 @@ def test_a_tuning_is_reproducible() -> None:
 
     def found(seed: int, threads: int = 1) -> dict[str, float]:
         only = ("room", "card", "coat")
-        return asdict(tune(Weights(), generations=2, decks=2, seed=seed, players=(2, 3), threads=threads, only=only))
+        return asdict(
+            tune_weights(Weights(), generations=2, decks=2, seed=seed, players=(2, 3), threads=threads, only=only)
+        )
 
     one = found(1)
     assert found(1, threads=2) == one
@@ -171,7 +173,7 @@ def test_a_tuning_is_reproducible() -> None:
 )
 def test_a_tuning_refuses_what_is_no_number(numbers: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        tune(Weights(), **numbers)
+        tune_weights(Weights(), **numbers)
 
 
 # strength
@@ -182,7 +184,7 @@ def test_a_tuning_refuses_what_is_no_number(numbers: dict[str, Any], message: st
 def test_it_beats_random(config: GameConfig) -> None:
     """It wins all of thousands of games; one that wins 99 % fails here with probability 7e-6 (binomial)."""
     results = play_match(["heuristic", *["random"] * (config.num_players - 1)], config, games=200, seed=7)
-    assert results.standing(0).share >= 0.95
+    assert results.result(0).share >= 0.95
 
 
 def test_it_is_another_player_than_greedy() -> None:

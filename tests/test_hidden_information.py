@@ -18,11 +18,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from helsinki_env import Game, GameConfig, load_components
-from helsinki_env.agents.base import Player, decide
+from helsinki_env.agents.base import Player, choose_action
 from helsinki_env.agents.net.player import NetPlayer
-from helsinki_env.agents.net.pytorch import TorchAssessor
+from helsinki_env.agents.net.pytorch import TorchModel
 from helsinki_env.agents.registry import make_player
-from helsinki_env.engine.determinization import redeal
+from helsinki_env.engine.determinization import determinize
 from helsinki_env.engine.kernel import JIT
 from helsinki_env.engine.positions import PositionError
 from helsinki_env.games.helsinki import notation
@@ -161,7 +161,7 @@ def players_of(components: str, folder: Path) -> list[Player]:
     path = saved(folder / f"{components}.safetensors", network, components)
     names += ["mc:8", "ismcts:8", f"net:{path}", f"net+search:8:{path}"]
     players = [make_player(name, config) for name in names]
-    return [*players, NetPlayer(TorchAssessor(network), config, "net, drawing", sample=True)]
+    return [*players, NetPlayer(TorchModel(network), config, "net, drawing", sample=True)]
 
 
 @pytest.mark.parametrize("components", positions.EACH_LAYOUT_SEARCHED)
@@ -178,7 +178,7 @@ def test_hidden_cards_change_no_player_s_choice(components: str, tmp_path: Path)
             other = notation.from_dict(dealt_anew(position, game.seat, rng))
             differed += game.state.hand.tobytes() != other.state.hand.tobytes()
             for player in players:
-                assert decide(player, other, number) == decide(player, game, number), player.name
+                assert choose_action(player, other, number) == choose_action(player, game, number), player.name
                 asked += 1
     assert asked > (250 if JIT else 10)
     assert differed > 0.3 * asked / len(players)
@@ -236,13 +236,13 @@ def test_what_is_dealt_anew_shows_to_no_viewer(game: TestedGame) -> None:
     rng, compared, changed = random.Random(f"views {game.name}"), 0, 0
     for one in some_games(game, rng):
         viewer = rng.randrange(one.num_players)
-        other = redeal(one, viewer, rng.getrandbits(63))
+        other = determinize(one, viewer, rng.getrandbits(63))
         assert other.observation(viewer).tobytes() == one.observation(viewer).tobytes()
         assert other.config == one.config
         assert (other.seat, other.round, other.phase) == (one.seat, one.round, one.phase)
         if viewer == one.seat:
-            assert np.array_equal(other.legal_mask(), one.legal_mask())
-        assert other.places().tolist() == one.places().tolist()
+            assert np.array_equal(other.action_mask(), one.action_mask())
+        assert other.ranks().tolist() == one.ranks().tolist()
         compared += 1
         changed += other.state.tobytes() != one.state.tobytes()
     assert compared > (100 if JIT else 5)
@@ -254,7 +254,7 @@ def test_what_others_hold_is_dealt_anew(game: TestedGame) -> None:
     """Or the comparisons here would be of the same games."""
     rng, differed, asked = random.Random(f"hands {game.name}"), 0, 0
     for one in some_games(game, rng):
-        other = redeal(one, seed=rng.getrandbits(63))
+        other = determinize(one, seed=rng.getrandbits(63))
         asked += 1
         differed += one.state.hand.tobytes() != other.state.hand.tobytes()
     assert differed > 0.3 * asked
@@ -279,10 +279,10 @@ def check_choices(game: TestedGame, name: str) -> None:
     players: dict[Any, Player] = {}
     for number, one in enumerate(some_games(game, rng)):
         player = players.setdefault(one.config.components, make_player(name, one.config))
-        chosen = decide(player, one, number)
-        assert one.legal_mask()[chosen]
+        chosen = choose_action(player, one, number)
+        assert one.action_mask()[chosen]
         for _ in range(2):
-            assert decide(player, redeal(one, seed=rng.getrandbits(63)), number) == chosen
+            assert choose_action(player, determinize(one, seed=rng.getrandbits(63)), number) == chosen
         asked += 1
     assert asked > (100 if JIT else 5)
 

@@ -21,33 +21,33 @@ import numpy as np
 import pytest
 import yaml
 
-from helsinki_env.agents.net.description import CheckpointError, describe, parse_description
+from helsinki_env.agents.net.description import CheckpointError, network_description, parse_description
 from helsinki_env.agents.registry import PlayerError, is_code, make_player, player_files
 from helsinki_env.cli.main import main
-from helsinki_env.data import Entry, sealed
+from helsinki_env.data import Node, with_digest
 from helsinki_env.engine.configuration import ConfigError
 from helsinki_env.engine.positions import PositionError
 from helsinki_env.engine.spec import config_from_dict, config_from_yaml, config_to_dict
 from helsinki_env.evaluation.arena.config import plan_from_dict, plan_from_yaml
-from helsinki_env.evaluation.arena.files import packed, read_note, unpacked
+from helsinki_env.evaluation.arena.files import decode_results, encode_results, read_metadata
 from helsinki_env.evaluation.arena.load import load_run
 from helsinki_env.evaluation.arena.plan import ArenaError, Plan
 from helsinki_env.evaluation.arena.store import RunFolder
 from helsinki_env.evaluation.balance.helsinki.report_text import chapters
 from helsinki_env.evaluation.balance.helsinki.results import _results_in, read_results
-from helsinki_env.evaluation.balance.helsinki.retraining.config import RetrainedConfig
+from helsinki_env.evaluation.balance.helsinki.retraining.config import RetrainingConfig
 from helsinki_env.evaluation.balance.helsinki.run import read_study
 from helsinki_env.evaluation.balance.helsinki.study import StudyConfig, StudyError
 from helsinki_env.evaluation.balance.helsinki.tune.config import TuneConfig
 from helsinki_env.evaluation.balance.helsinki.tune.found import read_found
 from helsinki_env.evaluation.gauntlet.errors import GauntletError
 from helsinki_env.evaluation.gauntlet.gauntlet import Gauntlet
-from helsinki_env.evaluation.gauntlet.reference_ratings import Pins
+from helsinki_env.evaluation.gauntlet.reference_ratings import ReferenceRatings
 from helsinki_env.evaluation.gauntlet.report import rated_table
 from helsinki_env.evaluation.gauntlet.verify import read_certificate
-from helsinki_env.evaluation.play import Outcome
+from helsinki_env.evaluation.play import GameResults
 from helsinki_env.evaluation.rating.errors import RatingError
-from helsinki_env.evaluation.rating.report import read_report, report_files
+from helsinki_env.evaluation.rating.report import rating_report_files, read_report
 from helsinki_env.games.copenhagen import components as copenhagen_components
 from helsinki_env.games.helsinki import components as helsinki_components
 from helsinki_env.records import Record, RecordError, read_records
@@ -89,9 +89,9 @@ def training(name: str) -> Any:
 
 
 @cache
-def the_gauntlet() -> tuple[Gauntlet, Pins]:
+def the_gauntlet() -> tuple[Gauntlet, ReferenceRatings]:
     gauntlet = Gauntlet.from_yaml("helsinki")
-    return gauntlet, Pins.of(gauntlet)
+    return gauntlet, ReferenceRatings.of(gauntlet)
 
 
 #: The modules of component files.
@@ -108,7 +108,7 @@ YAML = {
     "preset": Reader(lambda path: training("Preset").from_yaml(path), ValueError, "some.yaml"),
     "gauntlet": Reader(Gauntlet.from_yaml, GauntletError, "some.yaml"),
     "tuning": Reader(TuneConfig.from_yaml, StudyError, "some.yaml"),
-    "retraining": Reader(RetrainedConfig.from_yaml, StudyError, "some.yaml"),
+    "retraining": Reader(RetrainingConfig.from_yaml, StudyError, "some.yaml"),
 }
 JSON = {
     "run": Reader(lambda path: RunFolder.open(path.parent), ArenaError, "run.json"),
@@ -193,7 +193,7 @@ def test_bytes_that_are_no_text_and_files_that_are_not_there(reader: Reader, tmp
 def test_damaged_notes_beside_games_count_as_none(text: str, tmp_path: Path) -> None:
     note = tmp_path / "00-00000-00000.json"
     note.write_text(TEXTS[text], encoding="utf-8")
-    assert read_note(note, 2) is None  # and the chunk is played again
+    assert read_metadata(note, 2) is None  # and the chunk is played again
 
 
 GAMES, SEATS = 3, 2
@@ -213,16 +213,16 @@ GAMES_CHANGED: dict[str, Callable[[bytes], bytes]] = {
 }
 
 
-def outcome() -> Outcome:
+def outcome() -> GameResults:
     """What may have come out of games, for the form of a file."""
     by_seat = np.arange(GAMES * SEATS, dtype=np.int16).reshape(GAMES, SEATS)
     decisions = tuple(np.arange(n, dtype=np.int16) for n in by_seat.sum(axis=1).tolist())
     rounds = np.arange(GAMES, dtype=np.int16)
-    return Outcome(by_seat * 2, by_seat.astype(np.int8), rounds, by_seat - 1, by_seat, decisions)
+    return GameResults(by_seat * 2, by_seat.astype(np.int8), rounds, by_seat - 1, by_seat, decisions)
 
 
 def test_a_file_of_games_holds_what_came_out() -> None:
-    written, found = outcome(), unpacked(packed(outcome()), GAMES, SEATS)
+    written, found = outcome(), decode_results(encode_results(outcome()), GAMES, SEATS)
     for name in ("scores", "places", "rounds", "used", "seat_decisions"):
         array = getattr(found, name)
         np.testing.assert_array_equal(array, getattr(written, name))
@@ -235,7 +235,7 @@ def test_a_file_of_games_holds_what_came_out() -> None:
 @pytest.mark.parametrize("change", GAMES_CHANGED)
 def test_hostile_files_of_games_are_refused_in_one_line(change: str) -> None:
     with pytest.raises(ArenaError) as caught:
-        unpacked(GAMES_CHANGED[change](packed(outcome())), GAMES, SEATS)
+        decode_results(GAMES_CHANGED[change](encode_results(outcome())), GAMES, SEATS)
     assert len(str(caught.value)) < 200
     assert str(caught.value).isprintable()
 
@@ -340,14 +340,14 @@ def record(game: TestedGame) -> dict[str, Any]:
     for _ in range(5):
         decisions.append(int(played.legal_actions()[0]))
         played.step(decisions[-1])
-    result = {"places": [1, 0]} if game.spec.shared_places else {"ranking": [1, 0]}
+    result = {"places": [1, 0]} if game.spec.allows_ties else {"ranking": [1, 0]}
     return {**Record.of(played, 1, ["a", "b"], decisions).to_dict(), "scores": [3, 4], **result}
 
 
 def read_run(data: dict[str, Any]) -> Plan:
     """A plan with the digest that belongs to it: somebody who writes plans of their own."""
     told = {key: value for key, value in data.items() if key != "digest"}
-    return Plan.from_dict(sealed(told))
+    return Plan.from_dict(with_digest(told))
 
 
 def rich_position(game: TestedGame) -> dict[str, Any]:
@@ -370,7 +370,7 @@ def drawing(game: TestedGame) -> dict[str, Any]:
 
 def draw(game: TestedGame, position: dict[str, Any]) -> None:
     spec: Any = game.spec
-    render, facts = spec.render(), spec.config().loaded
+    render, facts = spec.render(), spec.config().component_set
     for viewer in (None, 0):
         render.ansi(position, facts, viewer=viewer)
         render.svg(position, facts, viewer=viewer)
@@ -405,7 +405,7 @@ def results() -> dict[str, Any]:
 
 def read_and_report(data: dict[str, Any]) -> None:
     """The text of a report on data with the digest that belongs to it: somebody who writes results of their own."""
-    list(chapters(_results_in(Entry(sealed(data), StudyError, file="balance.json")), "balance"))
+    list(chapters(_results_in(Node(with_digest(data), StudyError, file="balance.json")), "balance"))
 
 
 def ratings() -> dict[str, Any]:
@@ -418,7 +418,7 @@ def ratings() -> dict[str, Any]:
 
 def read_and_show(data: dict[str, Any]) -> None:
     """The page and figures of ratings with the digest that belongs to them."""
-    in_a_file(sealed(data), "ladder.json", lambda path: report_files(read_report(path)))
+    in_a_file(with_digest(data), "ladder.json", lambda path: rating_report_files(read_report(path)))
 
 
 def in_a_file(data: Any, name: str, read: Callable[[Path], Any]) -> None:
@@ -446,9 +446,9 @@ def read_pins(data: dict[str, Any]) -> None:
 
     def read(path: Path) -> None:
         gauntlet = replace(the_gauntlet()[0], path=path.with_suffix(".yaml"))
-        Pins.of(gauntlet)
+        ReferenceRatings.of(gauntlet)
 
-    in_a_file(sealed(data), "helsinki.json", read)
+    in_a_file(with_digest(data), "helsinki.json", read)
 
 
 def certified() -> dict[str, Any]:
@@ -461,7 +461,7 @@ def certified() -> dict[str, Any]:
 def read_certified(data: dict[str, Any]) -> None:
     """A certificate with the digest that belongs to it, which is then put on a page."""
     if isinstance(data.get("certified"), dict):
-        data = data | {"certified": sealed(data["certified"])}
+        data = data | {"certified": with_digest(data["certified"])}
     gauntlet, scale = the_gauntlet()
     in_a_file(data, "some.json", lambda path: rated_table(scale, [read_certificate(path, gauntlet, scale)]))
 
@@ -493,7 +493,7 @@ def of_game(game: TestedGame) -> dict[str, Data]:
         "config": Data(lambda: CONFIGS[game.name], config_from_dict, ConfigError),
         "components": Data(
             lambda: shipped("components", "alternative" if game.name == "helsinki" else game.name),
-            lambda data: facts._components(Entry(data, facts.ComponentError), "mine"),
+            lambda data: facts._components(Node(data, facts.ComponentError), "mine"),
             facts.ComponentError,
         ),
         "position": Data(lambda: rich_position(game), spec.from_dict, PositionError),
@@ -503,7 +503,7 @@ def of_game(game: TestedGame) -> dict[str, Data]:
         "run": Data(lambda: plan_from_dict(PLANS[game.name]).to_dict() | {"digest": ""}, read_run, ArenaError),
         "description": Data(
             lambda: json.loads(
-                describe(spec.config(), {"network": {"width": 8}, "game": config_to_dict(spec.config())})
+                network_description(spec.config(), {"network": {"width": 8}, "game": config_to_dict(spec.config())})
             ),
             lambda data: parse_description(Path("x"), json.dumps(data), "a file"),
             CheckpointError,
@@ -527,7 +527,7 @@ FROM_DATA: dict[str, Data] = {
     "ratings": Data(ratings, read_and_show, RatingError),
     "gauntlet": in_yaml("gauntlets", "helsinki", lambda path: Gauntlet.from_yaml(path).reference),
     "tuning": in_yaml("tune", "standard", TuneConfig.from_yaml),
-    "retraining": in_yaml("retrained", "standard", RetrainedConfig.from_yaml),
+    "retraining": in_yaml("retrained", "standard", RetrainingConfig.from_yaml),
     "pins": Data(pins, read_pins, GauntletError),
     "certificate": Data(certified, read_certified, GauntletError),
 }

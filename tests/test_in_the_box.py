@@ -9,7 +9,7 @@ import pytest
 
 from helsinki_env import GameConfig
 from helsinki_env.agents.net.checkpoint import CheckpointError, load_checkpoint, same_weights
-from helsinki_env.agents.net.make import in_the_box, network_path, shipped
+from helsinki_env.agents.net.make import bundled_network, bundled_networks, network_path
 from helsinki_env.agents.net.player import NetPlayer
 from helsinki_env.agents.registry import make_player, player_files
 from helsinki_env.engine.kernel import JIT
@@ -22,17 +22,17 @@ pytestmark = pytest.mark.skipif(not JIT, reason="too slow")
 
 @pytest.mark.parametrize("config", [GameConfig(), CopenhagenConfig()], ids=["helsinki", "copenhagen"])
 def test_there_is_a_network_for_all_tables_and_all_of_them_are_small(config: GameConfig | CopenhagenConfig) -> None:
-    networks = in_the_box(config)
-    assert networks[""] == shipped(config)
+    networks = bundled_networks(config)
+    assert networks[""] == bundled_network(config)
     assert sum(path.stat().st_size for path in networks.values()) < 10_000_000
     for name in networks:
         assert isinstance(make_player(f"net:{name}" if name else "net", config), NetPlayer)
 
 
 def test_a_network_in_the_box_goes_by_its_name() -> None:
-    path = in_the_box()["two_players"]
+    path = bundled_networks()["two_players"]
     assert player_files("net:two_players") == player_files("net+search:50:two_players") == (path,)
-    assert not same_weights(load_checkpoint(path)[0], load_checkpoint(shipped())[0])
+    assert not same_weights(load_checkpoint(path)[0], load_checkpoint(bundled_network())[0])
     observation, mask = rows(40)
     named, read = (make_player(name) for name in ("net:two_players", f"net:{path}"))
     for player in (named, make_player("net+search:2:two_players")):
@@ -47,7 +47,7 @@ def test_a_folder_that_is_called_like_one_has_to_be_written_as_a_path(
     (tmp_path / "two_players").mkdir()
     saved(tmp_path / "two_players" / "best.safetensors", opinionated())
     monkeypatch.chdir(tmp_path)
-    assert network_path("two_players") == in_the_box()["two_players"]
+    assert network_path("two_players") == bundled_networks()["two_players"]
     assert same_weights(load_checkpoint(network_path("./two_players"))[0], opinionated())
 
 

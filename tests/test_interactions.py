@@ -10,9 +10,9 @@ import numpy.typing as npt
 import pytest
 from scipy import stats
 
-from helsinki_env.evaluation.arena.designs import ACTIONS, Screen
-from helsinki_env.evaluation.balance.effects import Study
-from helsinki_env.evaluation.balance.interactions import Interactions, estimate, reweighted
+from helsinki_env.evaluation.arena.designs import MAX_DENIABLE_IDS, ScreeningDesign
+from helsinki_env.evaluation.balance.effects import AblationGames
+from helsinki_env.evaluation.balance.interactions import Interactions, estimate_interactions, weighted_least_squares
 from helsinki_env.evaluation.balance.margins import against_others, contrasts
 from helsinki_env.evaluation.balance.multiplicity import benjamini_hochberg, holm
 from helsinki_env.evaluation.rating.errors import RatingError
@@ -20,18 +20,18 @@ from helsinki_env.evaluation.rating.errors import RatingError
 pytestmark = pytest.mark.thorough
 
 Array = npt.NDArray[np.float64]
-ONE, TWO = np.triu_indices(ACTIONS, 1)
+ONE, TWO = np.triu_indices(MAX_DENIABLE_IDS, 1)
 
 
-def screened(seats: int, blocks: int, screen: Screen) -> Study:
+def screened(seats: int, blocks: int, screen: ScreeningDesign) -> AblationGames:
     """What seats are denied in all rotations of the line-up; nobody has played yet."""
-    sets = screen.sets(0, np.arange(blocks), seats)
+    sets = screen.action_sets(0, np.arange(blocks), seats)
     denied = np.concatenate([np.roll(sets, turn, axis=1) for turn in range(seats)])
     places = np.tile(np.arange(seats), (len(denied), 1))
-    return Study(denied, places, np.tile(np.arange(blocks), seats))
+    return AblationGames(denied, places, np.tile(np.arange(blocks), seats))
 
 
-def played(study: Study, single: Array, pair: Array, generator: np.random.Generator) -> Study:
+def played(study: AblationGames, single: Array, pair: Array, generator: np.random.Generator) -> AblationGames:
     """Winners by the model itself, in points of a hundred; the luck of a deck moves with the line-up."""
     games, seats, _ = study.denied.shape
     deck = against_others(generator.uniform(-2, 2, (games // seats, seats)))
@@ -42,12 +42,12 @@ def played(study: Study, single: Array, pair: Array, generator: np.random.Genera
     winner = (generator.random((games, 1)) > chance.cumsum(axis=1)).sum(axis=1)
     # who comes first is what counts: the others follow in the order of their seats
     places = (np.arange(seats) - winner[:, None]) % seats
-    return Study(study.denied, places, study.block)
+    return AblationGames(study.denied, places, study.block)
 
 
 def truth(seats: int) -> tuple[Array, Array]:
     """Single actions worth up to 1.5 points, a pair of complements, a pair that stand in for each other."""
-    single, pair = np.linspace(0, 1.5, ACTIONS) * 2 / seats, np.zeros((ACTIONS, ACTIONS))
+    single, pair = np.linspace(0, 1.5, MAX_DENIABLE_IDS) * 2 / seats, np.zeros((MAX_DENIABLE_IDS, MAX_DENIABLE_IDS))
     pair[1, 2] = pair[2, 1] = 8.0 * 2 / seats
     pair[4, 9] = pair[9, 4] = -8.0 * 2 / seats
     return single, pair
@@ -56,8 +56,8 @@ def truth(seats: int) -> tuple[Array, Array]:
 @pytest.fixture(scope="module", params=[2, 3])
 def found(request: pytest.FixtureRequest) -> tuple[Interactions, int]:
     seats = request.param
-    study = played(screened(seats, 8000, Screen()), *truth(seats), np.random.default_rng(1))
-    return estimate(study, resamples=50), seats
+    study = played(screened(seats, 8000, ScreeningDesign()), *truth(seats), np.random.default_rng(1))
+    return estimate_interactions(study, resamples=50), seats
 
 
 def test_pairs_are_found_in_points_of_the_share_of_wins(found: tuple[Interactions, int]) -> None:
@@ -90,43 +90,47 @@ def test_matrices_of_pairs_are_symmetric(found: tuple[Interactions, int]) -> Non
 
 def test_shapley_values_share_out_what_all_actions_are_worth(found: tuple[Interactions, int]) -> None:
     fitted, _ = found
-    everything = fitted.value(np.ones(ACTIONS, np.bool_)) - fitted.value(np.zeros(ACTIONS, np.bool_))
+    everything = fitted.value(np.ones(MAX_DENIABLE_IDS, np.bool_)) - fitted.value(np.zeros(MAX_DENIABLE_IDS, np.bool_))
     assert fitted.shapley.sum() == pytest.approx(everything)
-    assert fitted.value(np.ones(ACTIONS, np.bool_)) == 0
+    assert fitted.value(np.ones(MAX_DENIABLE_IDS, np.bool_)) == 0
 
 
 def test_shapley_values_equal_the_mean_over_all_orders(found: tuple[Interactions, int]) -> None:
     fitted, _ = found
     action = 4
-    rest = [i for i in range(ACTIONS) if i != action]
+    rest = [i for i in range(MAX_DENIABLE_IDS) if i != action]
     mean = 0.0
-    for size in range(ACTIONS):
-        before = np.zeros((comb(len(rest), size), ACTIONS), np.bool_)
+    for size in range(MAX_DENIABLE_IDS):
+        before = np.zeros((comb(len(rest), size), MAX_DENIABLE_IDS), np.bool_)
         for row, others in enumerate(combinations(rest, size)):
             before[row, list(others)] = True
         after = before.copy()
         after[:, action] = True
-        mean += float((fitted.value(after) - fitted.value(before)).mean()) / ACTIONS
+        mean += float((fitted.value(after) - fitted.value(before)).mean()) / MAX_DENIABLE_IDS
     assert fitted.shapley[action] == pytest.approx(mean)
 
 
 def test_shapley_intervals_lie_around_and_come_from_the_seed() -> None:
-    study = played(screened(2, 800, Screen()), *truth(2), np.random.default_rng(4))
-    one, again, other = (estimate(study, resamples=300, seed=seed) for seed in (0, 0, 1))
+    study = played(screened(2, 800, ScreeningDesign()), *truth(2), np.random.default_rng(4))
+    one, again, other = (estimate_interactions(study, resamples=300, seed=seed) for seed in (0, 0, 1))
     assert (one.shapley_low < one.shapley).all()
     assert (one.shapley < one.shapley_high).all()
     assert one.shapley_low.tolist() == again.shapley_low.tolist()
     assert one.shapley_low.tolist() != other.shapley_low.tolist()
-    narrow = estimate(study, resamples=300, level=0.5)
+    narrow = estimate_interactions(study, resamples=300, level=0.5)
     assert (narrow.shapley_high - narrow.shapley_low < one.shapley_high - one.shapley_low).all()
 
 
 def test_blocks_may_have_different_numbers_of_games_in_any_order() -> None:
-    study = played(screened(2, 700, Screen()), *truth(2), np.random.default_rng(5))
+    study = played(screened(2, 700, ScreeningDesign()), *truth(2), np.random.default_rng(5))
     keep = np.random.default_rng(6).permutation(len(study.block))[:-90]
-    shuffled = estimate(Study(study.denied[keep], study.places[keep], study.block[keep]), resamples=100)
+    shuffled = estimate_interactions(
+        AblationGames(study.denied[keep], study.places[keep], study.block[keep]), resamples=100
+    )
     keep.sort()
-    sorted_ = estimate(Study(study.denied[keep], study.places[keep], study.block[keep]), resamples=100)
+    sorted_ = estimate_interactions(
+        AblationGames(study.denied[keep], study.places[keep], study.block[keep]), resamples=100
+    )
     assert shuffled.pair == pytest.approx(sorted_.pair)
     assert shuffled.pair_error == pytest.approx(sorted_.pair_error)
     assert shuffled.shapley_low == pytest.approx(sorted_.shapley_low)
@@ -140,7 +144,7 @@ def test_weights_of_blocks_equal_weighted_least_squares() -> None:
     outcome = against_others(generator.normal(size=(len(block), 3)))
     numbers, unit = np.unique(block, return_inverse=True)
     weights = generator.exponential(size=(3, len(numbers)))
-    found = reweighted(features, outcome, block, weights)
+    found = weighted_least_squares(features, outcome, block, weights)
     for row, weight in zip(found, weights, strict=True):
         root = np.repeat(np.sqrt(weight[unit]), 3)
         expected = np.linalg.lstsq(root[:, None] * features.reshape(-1, 6), root * outcome.ravel(), rcond=None)[0]
@@ -149,21 +153,21 @@ def test_weights_of_blocks_equal_weighted_least_squares() -> None:
 
 def test_pairs_that_cannot_be_told_apart_are_refused() -> None:
     with pytest.raises(RatingError, match=r"no sets but of 5 denied actions, expected that all 105 pairs.*raise loose"):
-        estimate(screened(2, 700, Screen(loose=0.0)))
+        estimate_interactions(screened(2, 700, ScreeningDesign(loose=0.0)))
     with pytest.raises(RatingError, match=r"different sets of denied actions.*raise copies, of the design, to at"):
-        estimate(screened(2, 400, Screen(copies=1, loose=0.03)))
+        estimate_interactions(screened(2, 400, ScreeningDesign(copies=1, loose=0.03)))
     with pytest.raises(RatingError, match=r"found 200 games in 100 blocks for 121 effects.*raise games"):
-        estimate(screened(2, 100, Screen()))
+        estimate_interactions(screened(2, 100, ScreeningDesign()))
 
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("seats", [2, 3])
 def test_without_pairs_few_are_found(seats: int) -> None:
     """Of nothing but nulls, every finding is false: Benjamini and Hochberg's rate is the chance of any."""
-    design, nothing = screened(seats, 1000, Screen()), np.zeros((ACTIONS, ACTIONS))
-    single = np.full(ACTIONS, 0.6)
+    design, nothing = screened(seats, 1000, ScreeningDesign()), np.zeros((MAX_DENIABLE_IDS, MAX_DENIABLE_IDS))
+    single = np.full(MAX_DENIABLE_IDS, 0.6)
     generator = np.random.default_rng(seats)
-    runs = [estimate(played(design, single, nothing, generator), resamples=1) for _ in range(60)]
+    runs = [estimate_interactions(played(design, single, nothing, generator), resamples=1) for _ in range(60)]
     below = np.mean([run.pair_p[ONE, TWO] < 0.05 for run in runs])
     any_found = np.mean([run.pair_adjusted.min() < 0.05 for run in runs])
     print(f"{seats} seats: {below:.1%} of p values below 5 %, findings in {any_found:.1%} of studies")
@@ -176,8 +180,10 @@ def test_without_pairs_few_are_found(seats: int) -> None:
 def test_intervals_cover_the_truth_as_often_as_they_say(seats: int) -> None:
     single, pair = truth(seats)
     shapley = single - pair.sum(axis=1) / 2
-    design, generator = screened(seats, 2000, Screen()), np.random.default_rng(seats)
-    runs = [estimate(played(design, single, pair, generator), resamples=200, seed=seed) for seed in range(120)]
+    design, generator = screened(seats, 2000, ScreeningDesign()), np.random.default_rng(seats)
+    runs = [
+        estimate_interactions(played(design, single, pair, generator), resamples=200, seed=seed) for seed in range(120)
+    ]
     covered = {
         "single": np.mean([np.abs(run.single - single) < 1.96 * run.single_error for run in runs]),
         "pair": np.mean([np.abs(run.pair - pair)[ONE, TWO] < 1.96 * run.pair_error[ONE, TWO] for run in runs]),

@@ -10,7 +10,7 @@ from gymnasium.vector import AutoresetMode
 
 from helsinki_env import CopenhagenConfig, GameConfig, RandomEpisodes
 from helsinki_env.engine.kernel import JIT
-from helsinki_env.engine.playout import choose_uniformly, player_words
+from helsinki_env.engine.playout import random_keys, sample_actions
 from helsinki_env.envs.vector import GameVectorEnv
 
 GAMES, STEPS = (16, 300) if JIT else (2, 60)
@@ -29,11 +29,11 @@ def check_alike(kept: dict[str, Any], fresh: dict[str, Any]) -> None:
 
 def play(envs: list[GameVectorEnv], steps: int, seed: int) -> int:
     """Play both at random side by side; return how many games ended."""
-    words, ended = player_words(envs[0].num_envs, seed), 0
+    words, ended = random_keys(envs[0].num_envs, seed), 0
     results: Any = [env.reset(seed=seed) for env in envs]
     for _ in range(steps):
         check_alike(results[0][0], results[1][0])
-        actions = choose_uniformly(results[1][0]["action_mask"], words)
+        actions = sample_actions(results[1][0]["action_mask"], words)
         results = [env.step(actions) for env in envs]
         over = results[1][2]
         ended += int(over.sum())
@@ -80,9 +80,9 @@ def test_rows_are_as_new_after_another_state_is_brought_in() -> None:
     play(envs, 90, seed=5)
     results: Any = [env.set_state(state) for env, state in zip(envs, states, strict=True)]
     check_alike(results[0][0], results[1][0])
-    words = player_words(GAMES, 6)
+    words = random_keys(GAMES, 6)
     for _ in range(60):
-        actions = choose_uniformly(results[1][0]["action_mask"], words)
+        actions = sample_actions(results[1][0]["action_mask"], words)
         results = [env.step(actions) for env in envs]
         check_alike(results[0][0], results[1][0])
 

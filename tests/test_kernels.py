@@ -16,14 +16,19 @@ from hypothesis import strategies as st
 from helsinki_env import Game, GameConfig, RandomEpisodes, load_components
 from helsinki_env.engine import bits as sets
 from helsinki_env.engine import component_reader, loops, random_draws, rng
-from helsinki_env.engine.determinization import ObservationError, RedealError, batch_redeal, deals
+from helsinki_env.engine.determinization import (
+    DeterminizationError,
+    ObservationError,
+    determinize_batch,
+    determinize_observation,
+)
 from helsinki_env.engine.kernel import JIT
-from helsinki_env.engine.states import copies_of, copy_states
+from helsinki_env.engine.states import copy_states, repeat_state
 from helsinki_env.games.helsinki import actions as a
 from helsinki_env.games.helsinki import bits, deal, legal, observation, score, shapes, state
 from helsinki_env.games.helsinki.components import ROOFS
 from helsinki_env.games.helsinki.game import apply_setup
-from helsinki_env.games.helsinki.state_from_observation import restore
+from helsinki_env.games.helsinki.state_from_observation import states_from_observations
 from tests.oracles.helsinki import GOLDEN, entry_paths, first_word, mix, neighbours, orientations, slide
 from tests.support.positions import COMPONENTS
 
@@ -46,11 +51,11 @@ def as_cells(cells: Any) -> set[int]:
 @FEW
 def test_sets_of_cells(cells: set[int]) -> None:
     board = as_bits(cells)
-    assert sets.count(board) == len(cells)
-    assert as_cells(bits.neighbours(board)) == {near for cell in cells for near in neighbours(cell)}
-    assert as_cells(bits.neighbours(bits.BOARD)) == set(range(49))
+    assert sets.popcount(board) == len(cells)
+    assert as_cells(bits.neighbors(board)) == {near for cell in cells for near in neighbours(cell)}
+    assert as_cells(bits.neighbors(bits.BOARD)) == set(range(49))
     if cells:
-        assert sets.lowest(board) == min(cells)
+        assert sets.lowest_bit(board) == min(cells)
         assert as_cells(legal._highest(board)) == {max(cells)}
     for cell in cells:
         assert as_cells(sets.bit(cell)) == {cell}
@@ -98,7 +103,7 @@ def test_orientations_are_numbered_like_those_of_the_plain_rules(components: str
 @settings(max_examples=30 if JIT else 10, deadline=None)
 def test_every_slide_ends_where_pushing_step_by_step_ends(components: str, board: set[int], more: set[int]) -> None:
     config = GameConfig(components=components)
-    data, t = config.loaded, config.tables[0]
+    data, t = config.component_set, config.tables[0]
     for cells in (board & more, board):  # sparse boards let tiles pass more often
         built = as_bits(cells)
         for colour in range(5):
@@ -115,7 +120,7 @@ def _check_slides(drawing: tuple[str, ...], t: Any, kind: int, cells: set[int], 
             legal_lanes = shapes.lanes(t, piece, side, packed)
             for lane in range(7):
                 if legal_lanes >> lane & 1:
-                    corner = shapes.rest(t, piece, side, lane, built)
+                    corner = shapes.resting_corner(t, piece, side, lane, built)
                     found[a.place_argument(side, orientation, lane)] = as_cells(shapes.tile_cells(t, piece, corner))
         ends = {argument: slide(path, cells) for argument, path in entry_paths(drawing, side)}
         assert found == {argument: set(end) for argument, end in ends.items() if end is not None}
@@ -129,7 +134,7 @@ def _check_slides(drawing: tuple[str, ...], t: Any, kind: int, cells: set[int], 
 @FEW
 def test_random_words(seed: int, stream: int, episode: int) -> None:
     assert int(rng.mix(np.uint64(seed))) == mix(seed)
-    word = rng.first_word(np.uint64(seed), np.uint64(stream), np.uint64(episode))
+    word = rng.initial_state(np.uint64(seed), np.uint64(stream), np.uint64(episode))
     assert int(word) == first_word(seed, stream, episode)
 
 
@@ -178,37 +183,37 @@ def test_copies_of_records_are_copies() -> None:
 def test_one_record_many_times() -> None:
     states = state.new_states(1)
     states["points"] = 7
-    copies = copies_of(states, 3)
+    copies = repeat_state(states, 3)
     assert copies.tobytes() == 3 * states.tobytes()
     copies["points"][0] = 8
     assert (states["points"] == 7).all()
-    assert copies_of(states, 0).shape == (0,)
+    assert repeat_state(states, 0).shape == (0,)
 
 
 def test_drawing_from_sets() -> None:
     chance = RandomEpisodes().record()[0]
-    members = Counter(int(random_draws.member(chance, 0b10110, 5)) for _ in range(600))
+    members = Counter(int(random_draws.draw_member(chance, 0b10110, 5)) for _ in range(600))
     assert set(members) == {1, 2, 4}
     assert min(members.values()) > 140
-    assert random_draws.member(chance, 0, 5) == 0
-    subsets = Counter(int(random_draws.subset(chance, 3, 2, 2)) for _ in range(600))
+    assert random_draws.draw_member(chance, 0, 5) == 0
+    subsets = Counter(int(random_draws.draw_subset(chance, 3, 2, 2)) for _ in range(600))
     assert set(subsets) == {0b011, 0b101, 0b110}
     assert min(subsets.values()) > 140
-    assert {int(random_draws.subset(chance, 3, 0, 3)) for _ in range(200)} == set(range(8))
+    assert {int(random_draws.draw_subset(chance, 3, 0, 3)) for _ in range(200)} == set(range(8))
 
 
 def test_games_from_observations_up_to_the_first_that_is_none() -> None:
     game = Game(seed=1)
     seen = game.observation()
-    states = deals(game.config, seen, 2, seed=1)
+    states = determinize_observation(game.config, seen, 2, seed=1)
     assert len({state.tobytes() for state in states}) == 2
     spoilt = seen.copy()
-    observation.split(spoilt)["known"][1, 5] = 60
+    observation.unpack(spoilt)["known"][1, 5] = 60
     with pytest.raises(ObservationError, match=r"observations\[1\]: known"):
-        restore(game.config, np.stack([seen, spoilt]))
+        states_from_observations(game.config, np.stack([seen, spoilt]))
     states["pile_size"][1] += 1
-    with pytest.raises(RedealError, match="game 1"):
-        batch_redeal(game.config, states, np.zeros(2, np.int64), np.ones(2, np.uint64))
+    with pytest.raises(DeterminizationError, match="game 1"):
+        determinize_batch(game.config, states, np.zeros(2, np.int64), np.ones(2, np.uint64))
 
 
 def test_a_record_takes_over_which_game_is_played_and_nothing_else() -> None:
@@ -216,7 +221,7 @@ def test_a_record_takes_over_which_game_is_played_and_nothing_else() -> None:
     config = GameConfig(num_players=3, covered=[2, 3], denied=[[4], [], [14]], dry_roads=True)
     apply_setup(setups, config)
     setups["points"] = 9
-    deal.set_up(states[0], setups[0])
+    deal.copy_setup(states[0], setups[0])
     for name in deal.SETUP_FIELDS:
         assert (states[name] == setups[name]).all()
     states["points"] = 9

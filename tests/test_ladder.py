@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 from helsinki_env.cli.main import main
-from helsinki_env.evaluation.rating.figures import budgets, draw_budgets, draw_pairs, short
+from helsinki_env.evaluation.rating.figures import budget_families, draw_budgets, draw_pairs, shorten_name
 from helsinki_env.evaluation.rating.ratings import rate
-from helsinki_env.evaluation.rating.report import ratings_data, read_report, report_files, table_data
+from helsinki_env.evaluation.rating.report import matchup_rating_data, rating_report_files, ratings_data, read_report
 from tests.support.rankings import simulate
 
 pytestmark = pytest.mark.thorough
@@ -44,7 +44,7 @@ def files(seed: int = 0) -> dict[Path, bytes]:
         simulate((0, 1, 2, 3, 2), np.zeros(seats), 12, np.random.default_rng(seats), names=NAMES) for seats in (2, 4)
     ]
     rated = [rate(table, resamples=200, seed=seed) for table in tables]
-    return report_files(ratings_data(rated, PROVENANCE, "helsinki rate X"), images="images")
+    return rating_report_files(ratings_data(rated, PROVENANCE, "helsinki rate X"), images="images")
 
 
 def test_equal_games_and_seeds_give_equal_bytes() -> None:
@@ -90,16 +90,16 @@ def test_the_page_shows_what_the_data_say() -> None:
 
 def test_families_are_players_that_differ_in_a_budget() -> None:
     players = ("mc:200", "mc:50", "random", "net:3/x", "ismcts:100", "ismcts:100:wide", "ismcts:400:wide", "mc:x")
-    assert budgets(players) == {"ismcts:wide": [(100, 5), (400, 6)], "mc": [(50, 1), (200, 0)]}
+    assert budget_families(players) == {"ismcts:wide": [(100, 5), (400, 6)], "mc": [(50, 1), (200, 0)]}
     alone = simulate((0, 1), (0, 0), 5, np.random.default_rng(0), names=("random", "mc:50"))
-    assert draw_budgets([table_data(rate(alone, resamples=100))]) is None
+    assert draw_budgets([matchup_rating_data(rate(alone, resamples=100))]) is None
 
 
 def test_a_heat_map_needs_more_than_two_numbers() -> None:
     def of(players: int) -> dict[str, Any]:
         names = NAMES[:players]
         table = simulate((0, 1, 2)[:players], (0, 0), 6, np.random.default_rng(0), names=names)
-        return table_data(rate(table, resamples=100))
+        return matchup_rating_data(rate(table, resamples=100))
 
     assert draw_pairs(of(2)) is None
     three = of(3)
@@ -111,10 +111,10 @@ def test_a_heat_map_needs_more_than_two_numbers() -> None:
 
 
 def test_long_names_are_shortened_in_the_middle() -> None:
-    assert short("greedy") == "greedy"
-    assert len(short(NAMES[-1])) == 30
-    assert short(NAMES[-1]).startswith("net:runs/")
-    assert short(NAMES[-1]).endswith("checkpoint")
+    assert shorten_name("greedy") == "greedy"
+    assert len(shorten_name(NAMES[-1])) == 30
+    assert shorten_name(NAMES[-1]).startswith("net:runs/")
+    assert shorten_name(NAMES[-1]).endswith("checkpoint")
 
 
 @pytest.fixture(scope="module")
@@ -186,7 +186,7 @@ def test_a_page_is_made_again_from_its_numbers_alone(folder: Path, tmp_path: Pat
 def test_pages_follow_from_their_numbers_and_say_which_networks_played(name: str) -> None:
     docs = Path(__file__).resolve().parent.parent / "docs"
     data = read_report(docs / f"{name}.json")
-    page = report_files(data, name=name, images="images")[Path(f"{name}.md")].decode()
+    page = rating_report_files(data, name=name, images="images")[Path(f"{name}.md")].decode()
     assert page == (docs / f"{name}.md").read_text(encoding="utf-8")
     networks = data["provenance"].get("networks", {})
     players = {row["player"] for table in data["tables"] for row in table["players"]}

@@ -268,11 +268,11 @@ def test_what_opening_a_game_means() -> None:
     allowed = """
 from helsinki_env.games.helsinki.state import States, new_states
 from helsinki_env.engine.states import copy_states
-from helsinki_env.engine.determinization import deals
-from helsinki_env.games.helsinki.state_from_observation import restore
+from helsinki_env.engine.determinization import determinize_observation
+from helsinki_env.games.helsinki.state_from_observation import states_from_observations
 states = new_states(4)
-states["hand"][0] = restore(config, observations)["hand"][0]
-game = Game.from_state(config, deals(config, observation, 2)[0])
+states["hand"][0] = states_from_observations(config, observations)["hand"][0]
+game = Game.from_state(config, determinize_observation(config, observation, 2)[0])
 mine = spec_of(config).game(config, seed=0)
 seen = game.to_dict(seat), position.to_dict(game, seat), config.to_dict()
 self.state = game.observation()

@@ -17,7 +17,7 @@ from helsinki_env.cli.main import COMMANDS, main
 from helsinki_env.engine.kernel import CACHE_FOLDER, JIT
 from helsinki_env.records import read_records, write_records
 from helsinki_env.utils import machine
-from helsinki_env.utils.machine import processors
+from helsinki_env.utils.machine import cpu_count
 from helsinki_env.utils.yaml_files import configs_folder
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="shells and signals of POSIX")
@@ -199,8 +199,8 @@ def test_games_are_shown_in_any_encoding(encoding: str, named: Path) -> None:
 @pytest.mark.parametrize("game", ["helsinki", "copenhagen"])
 def test_environments_draw_in_any_encoding(game: str, encoding: str) -> None:
     code = (
-        "from helsinki_env.engine.spec import spec_named\n"
-        f"spec = spec_named({game!r}); spec.draw(spec.game(spec.config(), seed=0), 'human')\n"
+        "from helsinki_env.engine.spec import spec_by_name\n"
+        f"spec = spec_by_name({game!r}); spec.draw(spec.game(spec.config(), seed=0), 'human')\n"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, env=environment(PYTHONIOENCODING=encoding))
     assert done.returncode == 0, done.stderr
@@ -432,8 +432,8 @@ def test_every_number_of_threads_and_workers_heeds_the_quota() -> None:
                 (group / "cpu.cfs_quota_us").write_text("50000")
             code = (
                 "import os; open(PATH, 'w').write(str(os.getpid()))\n"
-                "from helsinki_env.utils.machine import processors; from helsinki_env.envs.threads import Slices\n"
-                "print(processors(), Slices(None).threads, len(os.sched_getaffinity(0)))"
+                "from helsinki_env.utils.machine import cpu_count; from helsinki_env.envs.threads import ThreadPool\n"
+                "print(cpu_count(), ThreadPool(None).threads, len(os.sched_getaffinity(0)))"
             ).replace("PATH", repr(str(group / "cgroup.procs")))
             done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment())
         except OSError:
@@ -452,11 +452,11 @@ def test_every_number_of_threads_and_workers_heeds_the_quota() -> None:
 
 
 def test_the_cores_of_this_process() -> None:
-    assert 1 <= processors() <= len(os.sched_getaffinity(0))
+    assert 1 <= cpu_count() <= len(os.sched_getaffinity(0))
 
 
 def test_cores_are_counted_in_one_place() -> None:
-    words = ("cpu_count(", "sched_getaffinity(")
+    words = ("os.cpu_count(", "sched_getaffinity(")
     found = {
         str(path.relative_to(ROOT))
         for folder in ("helsinki_env", "agents", "training")

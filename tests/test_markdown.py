@@ -58,22 +58,24 @@ def shown(name: str) -> str:
 
 @pytest.mark.parametrize("name", NASTY)
 def test_text_and_code_show_what_they_are_given(name: str) -> None:
-    for write, tags in ((markdown.text, {"p"}), (markdown.code, {"p", "code"})):
+    for write, tags in ((markdown.escape_markdown, {"p"}), (markdown.code_span, {"p", "code"})):
         page = rendered(f"before {write(name)} after")
         assert page.words.strip() == f"before {shown(name)} after"
         assert page.tags == tags
-    page = rendered(f"## {markdown.text(name)}\n\nmore")
+    page = rendered(f"## {markdown.escape_markdown(name)}\n\nmore")
     assert page.words.split("\n")[0] == shown(name)
     assert page.tags == {"h2", "p"}
-    cells = [markdown.text(name), markdown.code(name), "last"]
-    page = rendered("\n".join([markdown.row(["1", "2", "3"]), markdown.row(["---"] * 3), markdown.row(cells)]))
+    cells = [markdown.escape_markdown(name), markdown.code_span(name), "last"]
+    page = rendered(
+        "\n".join([markdown.table_row(["1", "2", "3"]), markdown.table_row(["---"] * 3), markdown.table_row(cells)])
+    )
     assert [line for line in page.words.split("\n") if line][3:] == [shown(name), shown(name), "last"]
     assert page.tags == {"table", "thead", "tbody", "tr", "th", "td", "code"}
 
 
 def test_code_within_text() -> None:
-    assert markdown.marked("run `helsinki rate *`, 5 % *more*") == r"run `helsinki rate *`, 5 % \*more\*"
-    assert rendered(markdown.marked("a `b")).words.strip() == "a `b"
+    assert markdown.escape_outside_code("run `helsinki rate *`, 5 % *more*") == r"run `helsinki rate *`, 5 % \*more\*"
+    assert rendered(markdown.escape_outside_code("a `b")).words.strip() == "a `b"
     assert markdown.link("a_b [1].md", "runs/a b(1).md") == r"[a_b \[1\].md](runs/a%20b%281%29.md)"
 
 
@@ -92,14 +94,14 @@ SHORT = "a|b <b>`*y*` [l](x) $\\frac$ \x1b[1m\n# h\ud800"
 
 def test_ladders_show_tables_and_players_by_their_names() -> None:
     pytest.importorskip("matplotlib")
-    from helsinki_env.evaluation.rating.report import report_files
+    from helsinki_env.evaluation.rating.report import rating_report_files
 
     data = json.loads((DOCS / "ladder.json").read_text(encoding="utf-8"))
     data["tables"] = data["tables"][:1]
-    before = rendered(report_files(data)[Path("ladder.md")].decode())
+    before = rendered(rating_report_files(data)[Path("ladder.md")].decode())
     table, players = data["tables"][0]["name"], [row["player"] for row in data["tables"][0]["players"]]
     names = {table: f"{SHORT}t", players[0]: f"{SHORT}p", players[-1]: f"{SHORT}q"}
-    files = report_files(renamed(data, names))
+    files = rating_report_files(renamed(data, names))
     page = rendered(files[Path("ladder.md")].decode())
     assert page.tags == before.tags
     for name in names.values():
@@ -109,7 +111,7 @@ def test_ladders_show_tables_and_players_by_their_names() -> None:
 
 def test_studies_show_players_by_their_names() -> None:
     pytest.importorskip("matplotlib")
-    from helsinki_env.evaluation.balance.helsinki.report import report_files
+    from helsinki_env.evaluation.balance.helsinki.report import study_report_files
 
     data = json.loads((DOCS / "balance" / "balance.json").read_text(encoding="utf-8"))
     for part in ("screen", "verdicts", "pairs", "covers", "variants", "confirm", "quality", "skill"):  # long to draw
@@ -117,7 +119,7 @@ def test_studies_show_players_by_their_names() -> None:
     player = data["gate"][0]["player"]
     bad = renamed(data, {player: SHORT})
     bad["study"]["name"] = SHORT
-    before, after = report_files(data), report_files(bad)
+    before, after = study_report_files(data), study_report_files(bad)
     assert all(b"\x1b" not in content for content in after.values())
     for path, read in ((Path("balance.html"), Read), (Path("balance.md"), rendered)):
         page = read(after[path].decode())

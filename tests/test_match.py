@@ -12,8 +12,8 @@ from helsinki_env.agents.random import RandomPlayer
 from helsinki_env.agents.registry import PlayerError
 from helsinki_env.engine.kernel import JIT
 from helsinki_env.evaluation.match import Results, play_match
-from helsinki_env.evaluation.match_stats import share_interval, standing, student_quantile, wilson
-from helsinki_env.evaluation.rating.shares import standings
+from helsinki_env.evaluation.match_stats import player_result, proportion_interval, student_quantile, wilson_interval
+from helsinki_env.evaluation.rating.shares import player_statistics
 from helsinki_env.records import Record, replay
 
 GAMES = 60 if JIT else 6
@@ -55,10 +55,10 @@ def test_blocks_deal_one_deck_and_rotate_the_seats(seats: int) -> None:
 
 def test_a_standing_is_one_line_of_text() -> None:
     results = play_match(["greedy", "random"], games=4, seed=3)
-    s = results.standing(0)
+    s = results.result(0)
     numbers = f"{s.share:.1%} of 4 games won ({s.low:.1%} to {s.high:.1%}), {s.score:.1f} points, place {s.place:.2f}"
     assert str(s) == f"greedy: {numbers}"
-    assert str(results.standing(1, seat=1)).startswith("random in seat 1: ")
+    assert str(results.result(1, seat=1)).startswith("random in seat 1: ")
 
 
 def test_records_replay() -> None:
@@ -75,7 +75,7 @@ def test_records_replay() -> None:
 
 def test_games_are_made_up_to_whole_blocks() -> None:
     told: list[int] = []
-    results = play_match(["random", "random"], games=5, ended=lambda part: told.append(len(part)))
+    results = play_match(["random", "random"], games=5, on_games_end=lambda part: told.append(len(part)))
     assert len(results) == 6
     assert sum(told) == 6
 
@@ -102,28 +102,28 @@ def made_up(places: list[list[int]]) -> Results:
 
 def test_standings() -> None:
     results = made_up([[0, 1], [0, 1]] * 50)  # the first seat always wins
-    a = results.standing(0)
+    a = results.result(0)
     assert (a.player, a.seat, a.games, a.share, a.place, a.score) == ("a", None, 100, 0.5, 1.5, 3)
     assert (a.low, a.high) == interval(0.5, 50, 50), "decks that do not differ count as one game each"
-    first = results.standing(0, seat=0)
+    first = results.result(0, seat=0)
     assert (first.games, first.share, first.high) == (50, 1.0, 1.0)
-    assert [s.seat for s in results.standings()] == [None, 0, 1] * 2
-    assert [s.player for s in results.standings()] == ["a"] * 3 + ["b"] * 3
+    assert [s.seat for s in results.player_results()] == [None, 0, 1] * 2
+    assert [s.player for s in results.player_results()] == ["a"] * 3 + ["b"] * 3
 
 
 def interval(share: float, games: float, decks: int) -> tuple[float, float]:
     """Wilson's interval for so many independent games, with Student's quantile for so many decks."""
-    low, high = wilson(share, games, student_quantile(decks))
+    low, high = wilson_interval(share, games, student_quantile(decks))
     return float(low), float(high)
 
 
 def test_games_of_a_deck_count_as_what_they_are_worth() -> None:
     """Where the deck decides who wins, two games of it are worth one."""
     deck_decides = made_up([[0, 1], [1, 0], [1, 0], [0, 1]] * 50)
-    a = deck_decides.standing(0)
+    a = deck_decides.result(0)
     assert a.share == 0.5
     assert (a.low, a.high) == pytest.approx(interval(0.5, 99, 100), abs=1e-9)
-    always = made_up([[0, 1], [1, 0]] * 50).standing(0)
+    always = made_up([[0, 1], [1, 0]] * 50).result(0)
     assert (always.share, always.high) == (1.0, 1.0)
     assert always.low == interval(1.0, 50, 50)[0]
 
@@ -132,27 +132,27 @@ def test_a_match_an_arena_and_its_ratings_tell_one_interval() -> None:
     rng = np.random.default_rng(4)
     seating, decks = rng.integers(0, 3, (90, 4)), np.repeat(np.arange(15), 6)
     places, scores = rng.permuted(np.tile(np.arange(4), (90, 1)), axis=1), rng.integers(0, 30, (90, 4))
-    rated = standings(3, seating, places, scores, decks)
+    rated = player_statistics(3, seating, places, scores, decks)
     for player in range(3):
-        told = standing("x", None, seating == player, places.astype(np.int8), scores.astype(np.int16), decks)
+        told = player_result("x", None, seating == player, places.astype(np.int8), scores.astype(np.int16), decks)
         assert told.games == rated.games[player]
         assert (told.share, told.low, told.high) == pytest.approx(
-            (rated.win_share[player], rated.low[player], rated.high[player]), rel=1e-12
+            (rated.win_rate[player], rated.low[player], rated.high[player]), rel=1e-12
         )
 
 
 def test_wilson() -> None:
     # R: binom::binom.confint(7, 20, methods = "wilson")
-    low, high = wilson(7 / 20, 20, 1.959963984540054)
+    low, high = wilson_interval(7 / 20, 20, 1.959963984540054)
     assert low == pytest.approx(0.1811918, abs=1e-6)
     assert high == pytest.approx(0.5671457, abs=1e-6)
-    assert wilson(0.0, 10, 2)[0] == 0.0
-    assert wilson(1.0, 10, 2)[1] == 1.0
+    assert wilson_interval(0.0, 10, 2)[0] == 0.0
+    assert wilson_interval(1.0, 10, 2)[1] == 1.0
 
 
 def test_a_share_of_nothing_has_no_interval() -> None:
     happened, possible = np.array([[0.0, 1.0], [0.0, 0.0]]), np.array([[0.0, 1.0], [0.0, 1.0]])
-    share, low, high = share_interval(happened, possible)
+    share, low, high = proportion_interval(happened, possible)
     assert np.isnan([share[0], low[0], high[0]]).all()
     assert low[1] < share[1] == 0.5 < high[1]
 
@@ -176,9 +176,9 @@ class Odd:
         self.answer = answer
 
     def act(
-        self, observation: npt.NDArray[np.int8], mask: npt.NDArray[np.int8], words: npt.NDArray[np.uint64]
+        self, observation: npt.NDArray[np.int8], action_mask: npt.NDArray[np.int8], keys: npt.NDArray[np.uint64]
     ) -> npt.NDArray[np.int64]:
-        return self.answer(mask)  # type: ignore[operator,no-any-return]
+        return self.answer(action_mask)  # type: ignore[operator,no-any-return]
 
 
 @pytest.mark.parametrize(

@@ -13,20 +13,20 @@ from typing import Any
 import pytest
 
 from helsinki_env import GameConfig
-from helsinki_env.agents.analysis import analyse, questions
+from helsinki_env.agents.analysis import analysis_inputs, analyze
 from helsinki_env.agents.net import measured
 from helsinki_env.agents.net.checkpoint import CheckpointError, load_checkpoint, save_checkpoint
-from helsinki_env.agents.net.description import COMPONENTS
-from helsinki_env.agents.net.make import in_the_box, shipped
+from helsinki_env.agents.net.description import COMPONENTS_KEY
+from helsinki_env.agents.net.make import bundled_network, bundled_networks
 from helsinki_env.agents.net.measured import UnmeasuredComponentsWarning, measured_components
 from helsinki_env.agents.registry import make_player
 from helsinki_env.engine.kernel import JIT
-from helsinki_env.engine.spec import spec_named
+from helsinki_env.engine.spec import spec_by_name
 from helsinki_env.evaluation.match import play_match
 from helsinki_env.games.copenhagen.config import CopenhagenConfig
 from helsinki_env.records import Record
 from helsinki_env.utils.yaml_files import configs_folder, list_yaml
-from helsinki_env.web.player_workers import Thinkers
+from helsinki_env.web.player_workers import PlayerPool
 from tests.support.networks import saved, untrained
 from tests.support.server import Server
 
@@ -68,7 +68,7 @@ def shipped_components() -> list[Any]:
     for game in ("helsinki", "copenhagen"):
         for name in list_yaml("components"):
             try:
-                config = spec_named(game).config(components=name)
+                config = spec_by_name(game).config(components=name)
             except ValueError:  # of another game
                 continue
             found.append(config)
@@ -86,11 +86,13 @@ def test_the_network_in_the_box_was_measured_with_every_shipped_file_that_it_can
 
 @pytest.mark.parametrize("config", [GameConfig(), CopenhagenConfig()], ids=["helsinki", "copenhagen"])
 def test_what_was_measured_is_stated_by_what_the_files_hold_now(config: Any) -> None:
-    for path in in_the_box(config).values():
+    for path in bundled_networks(config).values():
         known = measured_components(path, load_checkpoint(path)[1])
         assert config.components in known
         for name, digest in known.items():
-            assert type(config)(components=name).loaded.digest == digest, f"{path} beside {name}: measure it again"
+            assert type(config)(components=name).component_set.digest == digest, (
+                f"{path} beside {name}: measure it again"
+            )
 
 
 def test_another_name_for_the_same_components_is_no_other_file(tmp_path: Path) -> None:
@@ -125,7 +127,7 @@ def test_an_analysis_warns(mine: Path) -> None:
     config = GameConfig(components=mine)
     record = Record(config=config, seed=1, players=("a", "b"), decisions=())
     with pytest.warns(UnmeasuredComponentsWarning) as found:
-        analyse(record)
+        analyze(record)
     assert len(found) == 1
 
 
@@ -142,7 +144,7 @@ def test_a_network_counts_as_measured_with_what_it_was_trained_with(
     tmp_path: Path, mine: Path, said: list[str]
 ) -> None:
     path = saved(tmp_path / "mine.safetensors", untrained(str(mine)), str(mine))
-    assert load_checkpoint(path)[1][COMPONENTS] == {"mine": GameConfig(components=mine).loaded.digest}
+    assert load_checkpoint(path)[1][COMPONENTS_KEY] == {"mine": GameConfig(components=mine).component_set.digest}
     make_player(f"net:{path}", GameConfig(components=mine))
     assert said == []
     make_player(f"net:{path}")
@@ -152,7 +154,7 @@ def test_a_network_counts_as_measured_with_what_it_was_trained_with(
 def test_a_file_next_to_a_network_states_what_it_was_measured_with(tmp_path: Path, mine: Path, said: list[str]) -> None:
     path = saved(tmp_path / "best.safetensors", untrained())
     beside = tmp_path / "best.measured.yaml"
-    beside.write_text(f'components: {{mine: "{GameConfig(components=mine).loaded.digest}"}}\n')
+    beside.write_text(f'components: {{mine: "{GameConfig(components=mine).component_set.digest}"}}\n')
     for components in ("default", mine):
         make_player(f"net:{tmp_path}", GameConfig(components=components))
         make_player(f"net:{path}", GameConfig(components=components))
@@ -179,8 +181,8 @@ def test_a_file_next_to_a_network_holds_digests(text: str, message: str, tmp_pat
 
 def test_a_description_from_before_there_were_digests_names_its_file(tmp_path: Path, said: list[str]) -> None:
     path = tmp_path / "first.safetensors"
-    path.write_bytes(in_the_box()["first"].read_bytes())
-    assert COMPONENTS not in load_checkpoint(path)[1]
+    path.write_bytes(bundled_networks()["first"].read_bytes())
+    assert COMPONENTS_KEY not in load_checkpoint(path)[1]
     make_player(f"net:{path}")
     assert said == []
     make_player(f"net:{path}", GameConfig(components="other_shapes"))
@@ -188,9 +190,9 @@ def test_a_description_from_before_there_were_digests_names_its_file(tmp_path: P
 
 
 def test_a_copy_of_a_network_in_a_file_of_its_own_keeps_what_was_measured(tmp_path: Path, said: list[str]) -> None:
-    network, description = load_checkpoint(shipped())
-    known = measured_components(shipped(), description)
-    copy = save_checkpoint(tmp_path / "copy.safetensors", network, description | {COMPONENTS: known})
+    network, description = load_checkpoint(bundled_network())
+    known = measured_components(bundled_network(), description)
+    copy = save_checkpoint(tmp_path / "copy.safetensors", network, description | {COMPONENTS_KEY: known})
     assert measured_components(copy, load_checkpoint(copy)[1]) == known
     make_player(f"net:{copy}", GameConfig(components="other_shapes"))
     assert said == []
@@ -203,9 +205,9 @@ def test_players_in_processes_of_their_own_warn_through_the_process_that_asks(mi
     config = GameConfig(components=mine)
 
     async def ask() -> None:
-        record, thinkers = Record(config=config, seed=1, players=("a", "b"), decisions=(0,)), Thinkers()
+        record, thinkers = Record(config=config, seed=1, players=("a", "b"), decisions=(0,)), PlayerPool()
         try:
-            first = questions(record)
+            first = analysis_inputs(record)
             both = (thinkers.opinions(config, "net", *first), thinkers.opinions(config, "net:first", *first))
             await asyncio.gather(*both)
         finally:

@@ -20,12 +20,12 @@ from pathlib import Path
 import pytest
 
 from helsinki_env import Game
-from helsinki_env.engine.determinization import redeal
+from helsinki_env.engine.determinization import determinize
 from helsinki_env.engine.kernel import JIT
 from helsinki_env.games.helsinki import notation, state_checks
 from helsinki_env.games.helsinki.position import PositionError
 from helsinki_env.games.helsinki.state import PHASES
-from helsinki_env.utils.machine import processors
+from helsinki_env.utils.machine import cpu_count
 from tests.oracles.helsinki import ReferenceGame
 from tests.support import mutations
 from tests.support.agreement import Pair
@@ -82,7 +82,7 @@ def look(rng: random.Random, game: Game, seen: Counter[str]) -> None:
     seen["positions"] += 1
     assert notation.from_dict(position) == game
     assert game.done or game.legal_actions().size, "no decision is legal"
-    state_checks.check(game.state.reshape(1), game.config)  # environments take it, too
+    state_checks.check_states(game.state.reshape(1), game.config)  # environments take it, too
     assert all(0 <= score <= MOST_POINTS for score in game.scores())
     if rng.random() < 0.03:
         seen["masks compared"] += 1
@@ -93,7 +93,7 @@ def look(rng: random.Random, game: Game, seen: Counter[str]) -> None:
     if rng.random() < 0.01 and not game.done:
         seen["dealt anew"] += 1
         viewer = rng.randrange(game.num_players)
-        copy = redeal(game, viewer, seed=rng.getrandbits(64))
+        copy = determinize(game, viewer, seed=rng.getrandbits(64))
         assert notation.from_dict(notation.to_dict(copy)) == copy
         assert copy.observation(viewer).tobytes() == game.observation(viewer).tobytes()
 
@@ -132,7 +132,7 @@ def test_a_hundred_thousand_mutations(components: tuple[str, ...]) -> None:
     count, chunk = 100_000, 500
     started = time.monotonic()
     seen: Counter[str] = Counter()
-    with ProcessPoolExecutor(processors(), multiprocessing.get_context("spawn")) as pool:
+    with ProcessPoolExecutor(cpu_count(), multiprocessing.get_context("spawn")) as pool:
         jobs = [
             pool.submit(run_batch, range(n, n + chunk), games=200, components=components, share=1.0)
             for n in range(0, count, chunk)

@@ -23,21 +23,21 @@ import torch
 from safetensors.torch import save_file
 
 from helsinki_env import Game, GameConfig
-from helsinki_env.agents.base import Player, decide, first_words, next_words
-from helsinki_env.agents.evaluation import opinions
-from helsinki_env.agents.helsinki.features import INPUTS, seat_parts, table_parts
+from helsinki_env.agents.base import Player, choose_action, init_streams, next_keys
+from helsinki_env.agents.evaluation import evaluate_actions
+from helsinki_env.agents.helsinki.features import FEATURES, seat_parts, table_parts
 from helsinki_env.agents.helsinki.weights import QUICK
 from helsinki_env.agents.heuristic.player import HeuristicPlayer
 from helsinki_env.agents.mlp.network import PlainNetwork
-from helsinki_env.agents.net.afterstates import MOST, Inputs, Writer
+from helsinki_env.agents.net.afterstates import MAX_EVALUATED_CHOICES, AfterstateBatch, AfterstateEncoder
 from helsinki_env.agents.net.checkpoint import CheckpointError, load_checkpoint, same_weights, save_checkpoint
-from helsinki_env.agents.net.features import Part, places_of
-from helsinki_env.agents.net.network import Assessment, Network, NetworkConfig, Tensors
-from helsinki_env.agents.net.player import NetPlayer, preferences
-from helsinki_env.agents.net.pytorch import TorchAssessor
-from helsinki_env.agents.net.search import NetSearchPlayer, SearchSettings
+from helsinki_env.agents.net.features import FeatureSpec, offsets_for_types
+from helsinki_env.agents.net.network import AfterstateTensors, Network, NetworkConfig, NetworkOutput
+from helsinki_env.agents.net.player import NetPlayer, choice_log_probs
+from helsinki_env.agents.net.pytorch import TorchModel
+from helsinki_env.agents.net.search import NetSearchPlayer, NetSearchSettings
 from helsinki_env.agents.registry import make_player
-from helsinki_env.engine.determinization import batch_redeal
+from helsinki_env.engine.determinization import determinize_batch
 from helsinki_env.engine.kernel import JIT
 from helsinki_env.engine.rng import GOLDEN, mix
 from helsinki_env.engine.spec import config_to_dict
@@ -46,7 +46,7 @@ from helsinki_env.games.copenhagen.config import CopenhagenConfig
 from helsinki_env.games.helsinki import actions as a
 from helsinki_env.games.helsinki import notation
 from helsinki_env.games.helsinki.components import COLOURS, load_components
-from helsinki_env.games.helsinki.state_from_observation import restore
+from helsinki_env.games.helsinki.state_from_observation import states_from_observations
 from tests.support import positions
 from tests.support.networks import SMALL, opinionated, saved, untrained
 from tests.support.riddle import riddle
@@ -88,11 +88,11 @@ def test_networks_play_alike_whatever_a_program_has_chosen(name: str, choice: st
         expected = play()
         game = Game(seed=4)
         game.step(0)
-        seen = game.observation()[None], game.legal_mask()[None], np.zeros(1, np.uint64)
+        seen = game.observation()[None], game.action_mask()[None], np.zeros(1, np.uint64)
         begin()
         try:
             assert play() == expected
-            assert np.isfinite(opinions(make_player(name), game.config, *seen)[0].probabilities).all()
+            assert np.isfinite(evaluate_actions(make_player(name), game.config, *seen)[0].probabilities).all()
         finally:
             end()
 
@@ -101,13 +101,13 @@ def test_a_network_computes_with_one_thread_and_leaves_the_programs_number_of_th
     seen: set[int] = set()
 
     class Watched(Network):
-        def forward(self, seats: torch.Tensor, table: torch.Tensor) -> Assessment:
+        def forward(self, seats: torch.Tensor, table: torch.Tensor) -> NetworkOutput:
             seen.add(torch.get_num_threads())
             return super().forward(seats, table)
 
     torch.set_num_threads(2)
     try:
-        player = NetPlayer(TorchAssessor(Watched(config=SMALL)))
+        player = NetPlayer(TorchModel(Watched(config=SMALL)))
         play_match([player, "random"], games=8, threads=3, batch=2)
         assert seen == {1}
         assert torch.get_num_threads() == 2
@@ -134,10 +134,10 @@ def rows(count: int, components: str = "default") -> tuple[npt.NDArray[np.int8],
 
 
 def words(count: int, seed: int = 0) -> npt.NDArray[np.uint64]:
-    return next_words(first_words(seed, np.arange(count), 0))
+    return next_keys(init_streams(seed, np.arange(count), 0))
 
 
-def assert_same(one: Inputs, other: Inputs) -> None:
+def assert_same(one: AfterstateBatch, other: AfterstateBatch) -> None:
     for name in ("first", "action", "advice", "position", "begin", "seats", "table", "ended"):
         found, expected = getattr(one, name), getattr(other, name)
         assert found.dtype == expected.dtype
@@ -151,7 +151,7 @@ def assert_same(one: Inputs, other: Inputs) -> None:
 def test_every_legal_decision_is_a_choice_and_the_heuristic_advises(components: str) -> None:
     config = GameConfig(components=components)
     observation, mask = rows(600, components)
-    inputs = Writer(config).write(observation, mask)
+    inputs = AfterstateEncoder(config).write(observation, mask)
     favourite = HeuristicPlayer(config, QUICK).act(observation, mask, words(len(mask)))
     assert len(inputs) == len(mask)
     np.testing.assert_array_equal(inputs.row, np.nonzero(mask)[0])
@@ -161,7 +161,7 @@ def test_every_legal_decision_is_a_choice_and_the_heuristic_advises(components: 
     for b, chosen in enumerate(favourite):
         choices = slice(inputs.first[b], inputs.first[b + 1])
         assert inputs.advice[choices][inputs.action[choices] == chosen] == 0
-    np.testing.assert_array_equal(np.diff(inputs.begin), np.minimum(mask.sum(axis=1), MOST))
+    np.testing.assert_array_equal(np.diff(inputs.begin), np.minimum(mask.sum(axis=1), MAX_EVALUATED_CHOICES))
     assert inputs.begin[-1] == len(inputs.seats) == len(inputs.table) == len(inputs.ended)
     # Every position is one that some choice of that decision leads to, and only such.
     np.testing.assert_array_equal(np.unique(inputs.position), np.arange(len(inputs.table)))
@@ -169,11 +169,11 @@ def test_every_legal_decision_is_a_choice_and_the_heuristic_advises(components: 
     assert (inputs.position < inputs.begin[inputs.row + 1]).all()
 
 
-@pytest.mark.parametrize("most", [1, 3, MOST])
+@pytest.mark.parametrize("most", [1, 3, MAX_EVALUATED_CHOICES])
 def test_of_many_choices_the_likeliest_are_looked_at_and_the_others_stand_with_the_favourite(most: int) -> None:
     observation, mask = rows(600)
-    inputs = Writer(most=most).write(observation, mask)
-    every = Writer(most=554).write(observation, mask)
+    inputs = AfterstateEncoder(most=most).write(observation, mask)
+    every = AfterstateEncoder(most=554).write(observation, mask)
     crowded = 0
     for b in range(len(inputs)):
         choices = slice(inputs.first[b], inputs.first[b + 1])
@@ -190,22 +190,22 @@ def test_of_many_choices_the_likeliest_are_looked_at_and_the_others_stand_with_t
         for i in looked.tolist():  # as it would be if all were looked at
             np.testing.assert_array_equal(inputs.seats[position[i]], every.seats[every.position[choices][i]])
             np.testing.assert_array_equal(inputs.table[position[i]], every.table[every.position[choices][i]])
-    assert crowded > (20 if most == MOST else 100)
+    assert crowded > (20 if most == MAX_EVALUATED_CHOICES else 100)
 
 
 def test_a_row_depends_on_nothing_beside_it() -> None:
     observation, mask = rows(300)
-    writer = Writer()
+    writer = AfterstateEncoder()
     together = writer.write(observation, mask, 4)
     alone = [writer.write(observation[b : b + 1], mask[b : b + 1], 4) for b in range(len(mask))]
-    assert_same(together, Inputs.join(alone))
+    assert_same(together, AfterstateBatch.join(alone))
     order = np.random.default_rng(0).permutation(len(mask))
     assert_same(writer.write(observation[order], mask[order], 4), together.take(order))
 
 
 def test_rows_can_be_taken_and_joined() -> None:
     observation, mask = rows(60)
-    writer = Writer()
+    writer = AfterstateEncoder()
     inputs = writer.write(observation, mask)
     for chosen in ([0], [59, 3, 3, 0, 17], list(range(60)), []):
         some = np.array(chosen, np.int64)
@@ -215,12 +215,12 @@ def test_rows_can_be_taken_and_joined() -> None:
             assert_same(taken, writer.write(observation[some], mask[some], inputs.seats.shape[1]))
             np.testing.assert_array_equal(taken.row, np.repeat(np.arange(len(some)), mask[some].sum(axis=1)))
     parts = [inputs.take(np.arange(begin, begin + 20)) for begin in (40, 0, 20)]
-    assert_same(Inputs.join(parts), inputs.take(np.r_[40:60, 0:20, 20:40]))
+    assert_same(AfterstateBatch.join(parts), inputs.take(np.r_[40:60, 0:20, 20:40]))
 
 
 def test_choices_can_be_left_out() -> None:
     observation, mask = rows(80)
-    inputs = Writer().write(observation, mask)
+    inputs = AfterstateEncoder().write(observation, mask)
     generator = np.random.default_rng(4)
     wanted = generator.random(len(inputs.action)) < 0.4
     wanted[inputs.first[:-1]] |= np.add.reduceat(wanted, inputs.first[:-1]) == 0  # at least one of each decision
@@ -240,7 +240,7 @@ def test_choices_can_be_left_out() -> None:
 
 def test_what_is_not_looked_at_is_out_of_the_question() -> None:
     observation, mask = rows(400)
-    few, many = Writer(most=2).write(observation, mask), Writer(most=500).write(observation, mask)
+    few, many = AfterstateEncoder(most=2).write(observation, mask), AfterstateEncoder(most=500).write(observation, mask)
     np.testing.assert_array_equal(few.action, many.action)
     looked_at = few.position != few.begin[few.row]
     looked_at |= few.advice == 0
@@ -251,12 +251,12 @@ def test_what_is_not_looked_at_is_out_of_the_question() -> None:
 
 def test_threads_may_share_a_writer() -> None:
     observation, mask = rows(300)
-    writer = Writer()
+    writer = AfterstateEncoder()
     whole = writer.write(observation, mask, 4)
     parts = np.array_split(np.arange(len(mask)), 6)
     with ThreadPoolExecutor(3) as pool:
         written = list(pool.map(lambda part: writer.write(observation[part], mask[part], 4), parts))
-    assert_same(Inputs.join(written), whole)
+    assert_same(AfterstateBatch.join(written), whole)
 
 
 # inputs: positions
@@ -265,15 +265,15 @@ def test_threads_may_share_a_writer() -> None:
 class Described:
     """The described positions of some inputs, by name of the part."""
 
-    def __init__(self, inputs: Inputs, types: int) -> None:
-        self.inputs, at = inputs, places_of(INPUTS, types)
+    def __init__(self, inputs: AfterstateBatch, types: int) -> None:
+        self.inputs, at = inputs, offsets_for_types(FEATURES, types)
         self.of_seats, self.of_table = (
             self._slices(seat_parts(types), at.seat),
             self._slices(table_parts(types), at.table),
         )
 
     @staticmethod
-    def _slices(parts: tuple[Part, ...], at: Ints) -> dict[str, slice]:
+    def _slices(parts: tuple[FeatureSpec, ...], at: Ints) -> dict[str, slice]:
         return {part.name: slice(begin, end) for part, begin, end in zip(parts, at[:-1], at[1:], strict=True)}
 
     def seat(self, position: int, turn: int) -> dict[str, list[int]]:
@@ -299,7 +299,7 @@ def built(seat: dict[str, Any]) -> set[int]:
 def by_colour(counts: list[int], components: str) -> list[int]:
     data, found = load_components(components), [0] * 6
     for card, count in enumerate(counts):
-        found[data.card_colour(card) if card != data.wild_type else 5] += count
+        found[data.card_color(card) if card != data.wild_type else 5] += count
     return found
 
 
@@ -346,7 +346,7 @@ def expected_card(card: int | None, components: str) -> list[int]:
     variant = data.variants[card % len(data.variants)]
     return [
         0,
-        *flags(6, [data.card_colour(card)]),
+        *flags(6, [data.card_color(card)]),
         *flags(6, [min(6, variant.number) - 1]),
         *flags(3, [min(2, variant.superstructures)]),
         *flags(4, [variant.roofs - 2]),
@@ -386,7 +386,7 @@ def expected_table(position: dict[str, Any], viewer: int, blank: set[int]) -> di
 
 def drawn_slots(game: Game, action: int) -> set[int]:
     """The slots that a decision refills."""
-    if notation.describe(action, game.config.components) not in ("DRAW", "USE extra_card"):
+    if notation.action_to_string(action, game.config.components) not in ("DRAW", "USE extra_card"):
         return set()
     token = int(game.state.token[game.seat])
     return {token, (token + 7) % 8}
@@ -398,22 +398,22 @@ def test_a_choice_stands_for_the_end_of_the_turn_that_it_leads_to(components: st
     config = GameConfig(components=components)
     games = some_games(250, components)
     observation, mask = rows(250, components)
-    inputs = Writer(config, most=554).write(observation, mask)
-    described = Described(inputs, config.loaded.types)
-    dealt = restore(config, observation)
-    batch_redeal(config, dealt, dealt["seat"].astype(np.int64), np.full(len(games), mix(GOLDEN), np.uint64))
+    inputs = AfterstateEncoder(config, most=554).write(observation, mask)
+    described = Described(inputs, config.component_set.types)
+    dealt = states_from_observations(config, observation)
+    determinize_batch(config, dealt, dealt["seat"].astype(np.int64), np.full(len(games), mix(GOLDEN), np.uint64))
     heuristic, seen, odd = HeuristicPlayer(config, QUICK), Counter[str](), 0
     for choice, (b, action) in enumerate(zip(inputs.row.tolist(), inputs.action.tolist(), strict=True)):
         game = Game.from_state(games[b].config, dealt[b])
         viewer, blank, taken = game.seat, drawn_slots(game, action), 0
         while True:
-            name, taken = notation.describe(action, components), taken + 1
+            name, taken = notation.action_to_string(action, components), taken + 1
             seen[name.split(" ")[0]] += 1
             seen["extra card"] += name == "USE extra_card"
             game.step(action)
             if game.done or game.seat != viewer:
                 break
-            action = decide(heuristic, game)
+            action = choose_action(heuristic, game)
             blank |= drawn_slots(game, action)
         position, at = notation.to_dict(game), int(inputs.position[choice])
         found = [described.seat(at, turn) for turn in range(game.num_players)] + [described.table(at)]
@@ -435,7 +435,7 @@ def test_a_choice_stands_for_the_end_of_the_turn_that_it_leads_to(components: st
 
 
 def test_what_the_heuristic_expects_is_told_and_who_leads() -> None:
-    inputs = Writer().write(*rows(300))
+    inputs = AfterstateEncoder().write(*rows(300))
     described = Described(inputs, 51)
     for at in range(len(inputs.table)):
         present = int(inputs.seats[at, :, described.of_seats["present"]].sum())
@@ -454,7 +454,7 @@ def test_decisions_that_end_the_turn_at_once_are_what_really_happens() -> None:
     """No cards are dealt anew here: what is told agrees with the true game in everything that is no draw."""
     games = some_games(800)
     observation, mask = rows(800)
-    inputs = Writer(most=554).write(observation, mask)
+    inputs = AfterstateEncoder(most=554).write(observation, mask)
     described, seen = Described(inputs, 51), Counter[str]()
     for choice, (b, action) in enumerate(zip(inputs.row.tolist(), inputs.action.tolist(), strict=True)):
         game = games[b].clone()
@@ -462,14 +462,14 @@ def test_decisions_that_end_the_turn_at_once_are_what_really_happens() -> None:
         game.step(action)
         if not game.done and game.seat == viewer:
             continue
-        seen[notation.describe(action).split(" ")[0]] += 1
+        seen[notation.action_to_string(action).split(" ")[0]] += 1
         position, at = notation.to_dict(game), int(inputs.position[choice])
         for turn in range(game.num_players):
             found, expected = described.seat(at, turn), expected_seat(position, viewer, turn)
             assert {name: found[name] for name in expected} == expected
         found, expected = described.table(at), expected_table(position, viewer, drawn_slots(games[b], action))
         hidden = {"reshuffled"}  # what the draws left of it
-        if notation.describe(action).startswith(("PLACE", "USE extra_card")):
+        if notation.action_to_string(action).startswith(("PLACE", "USE extra_card")):
             hidden |= {"hand", "hand by colour, at least"}  # perhaps a card from the draw pile
         for name in expected:
             assert found[name] == expected[name] or name in hidden, name
@@ -482,17 +482,17 @@ def test_decisions_that_end_the_turn_at_once_are_what_really_happens() -> None:
 # the network
 
 
-def network_and_inputs(count: int = 300) -> tuple[Network, Inputs, npt.NDArray[np.int8]]:
+def network_and_inputs(count: int = 300) -> tuple[Network, AfterstateBatch, npt.NDArray[np.int8]]:
     observation, mask = rows(count)
-    return opinionated(), Writer().write(observation, mask, 4), observation
+    return opinionated(), AfterstateEncoder().write(observation, mask, 4), observation
 
 
 @torch.no_grad()
-def said(network: Network, inputs: Inputs) -> tuple[Any, npt.NDArray[np.float32]]:
-    x = Tensors.of(inputs)
+def said(network: Network, inputs: AfterstateBatch) -> tuple[Any, npt.NDArray[np.float32]]:
+    x = AfterstateTensors.of(inputs)
     assessed = network(x.seats, x.table)
     positions = (values[: len(inputs.table)] for values in assessed)
-    return Assessment(*positions), network.log_probs(x, assessed).numpy()
+    return NetworkOutput(*positions), network.log_probs(x, assessed).numpy()
 
 
 def test_probabilities_of_the_choices_of_a_decision_add_up_to_one() -> None:
@@ -507,7 +507,7 @@ def test_probabilities_of_the_choices_of_a_decision_add_up_to_one() -> None:
 def test_a_learner_is_asked_about_few_numbers_of_rows_and_the_rows_filled_up_teach_it_nothing() -> None:
     network, inputs, _ = network_and_inputs()
     told = [inputs.take(np.arange(n)) for n in range(5, len(inputs), 5)]
-    asked = [Tensors.of(some) for some in told]
+    asked = [AfterstateTensors.of(some) for some in told]
     assert len({len(x.table) for x in asked}) <= len(asked[-1].table) // 64
     i, x = next((i, x) for i, x in zip(told, asked, strict=True) if len(x.table) > len(i.table) + 32)
     weights = list(network.parameters())
@@ -525,15 +525,15 @@ def test_a_learner_is_asked_about_few_numbers_of_rows_and_the_rows_filled_up_tea
 @pytest.mark.parametrize("make", [untrained, opinionated])
 def test_numpy_and_pytorch_prefer_alike(make: Callable[[], Network]) -> None:
     network, inputs = make(), network_and_inputs()[1]
-    assessor = TorchAssessor(network)
+    assessor = TorchModel(network)
     _, expected = said(network, inputs)
-    found = preferences(inputs, assessor(inputs.seats, inputs.table), assessor)
+    found = choice_log_probs(inputs, assessor(inputs.seats, inputs.table), assessor)
     np.testing.assert_allclose(found, expected, atol=1e-4)
 
 
 def test_shares_add_up_to_one_and_where_nobody_sits_there_is_none() -> None:
     network, inputs, _ = network_and_inputs()
-    wins = TorchAssessor(network)(inputs.seats, inputs.table).wins
+    wins = TorchModel(network)(inputs.seats, inputs.table).wins
     present = inputs.seats[:, :, Described(inputs, 51).of_seats["present"]].sum(axis=(1, 2))
     assert set(present.tolist()) == {2, 3, 4}
     absent = np.arange(4) >= present[:, None]
@@ -546,13 +546,13 @@ def test_shares_add_up_to_one_and_where_nobody_sits_there_is_none() -> None:
 def test_empty_seats_at_the_table_change_nothing() -> None:
     games = [game for game in some_games(800) if game.num_players == 2]
     _, observation, mask = observed(games)
-    assessor = TorchAssessor(opinionated())
+    assessor = TorchModel(opinionated())
     found: list[npt.NDArray[np.float64]] = []
     for seats in (2, 3, 4):
-        inputs = Writer().write(observation, mask, seats)
+        inputs = AfterstateEncoder().write(observation, mask, seats)
         assert inputs.seats.shape[1] == seats
         assessed = assessor(inputs.seats, inputs.table)
-        log_probs = preferences(inputs, assessed, assessor)
+        log_probs = choice_log_probs(inputs, assessed, assessor)
         found.append(np.concatenate((assessed.win_logits.ravel(), assessed.scores.ravel(), log_probs)))
     for other in found[1:]:
         np.testing.assert_allclose(other, found[0], rtol=1e-5, atol=1e-5)
@@ -563,9 +563,9 @@ def test_the_choice_that_leads_to_the_best_position_is_preferred() -> None:
     for head in (network.trust, network.liking):
         torch.nn.init.zeros_(head.weight)
         torch.nn.init.zeros_(head.bias)
-    assessor = TorchAssessor(network)
+    assessor = TorchModel(network)
     assessed = assessor(inputs.seats, inputs.table)
-    log_probs = preferences(inputs, assessed, assessor)
+    log_probs = choice_log_probs(inputs, assessed, assessor)
     share = np.where(inputs.ended >= 0, inputs.ended, assessed.wins[:, 0])[inputs.position]
     ended = 0
     for b in range(len(inputs)):
@@ -580,7 +580,7 @@ def test_a_network_that_knows_nothing_goes_by_the_heuristic() -> None:
     """Unless the game ends in this turn: then it knows who wins."""
     observation, mask = rows(800)
     for seed in range(3):
-        inputs, log_probs = NetPlayer(TorchAssessor(untrained(seed=seed))).opinion(observation, mask)
+        inputs, log_probs = NetPlayer(TorchModel(untrained(seed=seed))).policy(observation, mask)
         open_end = np.maximum.reduceat(inputs.ended, inputs.begin[:-1]) < 0
         behind = np.array([
             inputs.advice[choices][np.argmax(log_probs[choices])]
@@ -605,7 +605,7 @@ def test_a_network_of_bad_sizes_is_refused() -> None:
 @pytest.mark.parametrize("components", positions.EACH_LAYOUT_SEARCHED)
 def test_decisions_are_legal_and_depend_on_their_row_alone(components: str, sample: bool) -> None:
     observation, mask = rows(500, components)
-    player = NetPlayer(TorchAssessor(opinionated(components)), GameConfig(components=components), "mine", sample=sample)
+    player = NetPlayer(TorchModel(opinionated(components)), GameConfig(components=components), "mine", sample=sample)
     assert isinstance(player, Player)
     assert player.name == "mine"
     drawn = words(len(mask))
@@ -628,11 +628,11 @@ def test_a_drawn_decision_depends_on_its_row_alone_even_at_the_edge_of_its_share
     observation, mask = rows(300)
     open_rows = np.flatnonzero(mask.sum(axis=1) > 1)[:60]
     observation, mask = observation[open_rows], mask[open_rows]
-    player = NetPlayer(TorchAssessor(opinionated()), sample=True)
+    player = NetPlayer(TorchModel(opinionated()), sample=True)
     edges, alone = np.zeros(len(mask), np.uint64), np.zeros(len(mask), np.int64)
     for b in range(len(mask)):
         one = observation[b : b + 1], mask[b : b + 1]
-        shares = np.cumsum(np.exp(player.opinion(*one)[1]))
+        shares = np.cumsum(np.exp(player.policy(*one)[1]))
         edges[b] = min(max(int(shares[0] / shares[-1] * 2**53) + b % 5 - 2, 0), 2**53 - 1) << 11
         alone[b] = player.act(*one, edges[b : b + 1])[0]
     assert (alone != mask.argmax(axis=1)).any()  # both sides of the edge come up
@@ -647,9 +647,9 @@ def test_a_sampling_network_follows_its_probabilities() -> None:
     torch.nn.init.constant_(network.sharpness, -3.0)
     torch.nn.init.zeros_(network.trust.weight)
     torch.nn.init.zeros_(network.trust.bias)
-    player, n = NetPlayer(TorchAssessor(network), sample=True), 4000
-    observation, mask = game.observation()[None], game.legal_mask()[None]
-    inputs, log_probs = player.opinion(observation, mask)
+    player, n = NetPlayer(TorchModel(network), sample=True), 4000
+    observation, mask = game.observation()[None], game.action_mask()[None]
+    inputs, log_probs = player.policy(observation, mask)
     expected = np.exp(log_probs)
     assert expected.max() < 0.9
     random_words = np.random.default_rng(0).integers(2**64, size=n, dtype=np.uint64)
@@ -665,7 +665,7 @@ def test_a_wide_component_file(tmp_path: Path) -> None:
     config = GameConfig(components=components)
     _, observation, mask = observed(list(dealt_games(1, components)))
     network = Network(config, SMALL)
-    actions = NetPlayer(TorchAssessor(network), config).act(observation, mask, words(len(mask)))
+    actions = NetPlayer(TorchModel(network), config).act(observation, mask, words(len(mask)))
     assert mask[np.arange(len(mask)), actions].all()
 
 
@@ -673,7 +673,7 @@ def test_a_wide_component_file(tmp_path: Path) -> None:
 
 
 def searching(budget: int, network: Network | None = None, **settings: Any) -> NetSearchPlayer:
-    return NetSearchPlayer(budget, TorchAssessor(network or opinionated()), settings=SearchSettings(**settings))
+    return NetSearchPlayer(budget, TorchModel(network or opinionated()), settings=NetSearchSettings(**settings))
 
 
 @pytest.mark.parametrize("budget", [1, 2, 30])
@@ -698,7 +698,7 @@ def test_searched_decisions_are_legal_and_depend_on_their_row_and_their_words_al
 def test_trials_change_decisions_and_so_do_words_and_settings() -> None:
     observation, mask = rows(300)
     drawn = words(len(mask))
-    alone = NetPlayer(TorchAssessor(opinionated())).act(observation, mask, drawn)
+    alone = NetPlayer(TorchModel(opinionated())).act(observation, mask, drawn)
     usual = searching(30).act(observation, mask, drawn)
     assert (usual != alone).any()
     assert (searching(30).act(observation, mask, words(len(mask), seed=1)) != usual).any()
@@ -731,10 +731,10 @@ def test_what_is_forced_needs_no_search() -> None:
 def test_search_sees_what_the_heuristic_misses() -> None:
     """The row would bring points and lose; only the search plays on to the end and sees it."""
     game, right, tempting = riddle()
-    alone = NetPlayer(TorchAssessor(untrained()))
-    assert decide(alone, game) == tempting
+    alone = NetPlayer(TorchModel(untrained()))
+    assert choose_action(alone, game) == tempting
     for word in range(10):
-        assert decide(searching(48, untrained()), game, word) == right
+        assert choose_action(searching(48, untrained()), game, word) == right
 
 
 def test_no_budget_at_all() -> None:
@@ -763,7 +763,7 @@ def test_a_checkpoint_brings_back_weights_and_description(checkpoint: Path) -> N
 
 def test_players_by_name(checkpoint: Path) -> None:
     observation, mask = rows(100)
-    expected = NetPlayer(TorchAssessor(opinionated())).act(observation, mask, words(100))
+    expected = NetPlayer(TorchModel(opinionated())).act(observation, mask, words(100))
     folder = checkpoint.parent / "run"
     saved(folder / "best.safetensors", opinionated())
     for name in (f"net:{checkpoint}", f"net:{folder}"):
@@ -780,7 +780,7 @@ def test_a_network_plays_a_whole_game(checkpoint: Path) -> None:
     for config in (GameConfig(), GameConfig(num_players=4, dry_roads=True, covered="first_game")):
         player, game = make_player(f"net:{checkpoint}", config), Game(config, seed=5)
         while not game.done:
-            game.step(decide(player, game))
+            game.step(choose_action(player, game))
 
 
 @pytest.mark.parametrize("argument", ["", ":net", "x:net", "0:net", "-1", "1.5:net", "1000001", "٣"])
@@ -795,7 +795,7 @@ def test_a_search_by_a_network_says_what_it_needs(argument: str) -> None:
 
 def test_a_network_for_other_components_is_refused(checkpoint: Path, tmp_path: Path) -> None:
     other = saved(tmp_path / "other.safetensors", opinionated("alternative"), "alternative")
-    types = GameConfig(components="alternative").loaded.types
+    types = GameConfig(components="alternative").component_set.types
     for name in (f"net:{checkpoint}", f"net+search:9:{checkpoint}"):
         with pytest.raises(CheckpointError, match=f"51 card types, these games have {types}.*component file") as caught:
             make_player(name, GameConfig(components="alternative"))

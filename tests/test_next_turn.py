@@ -11,29 +11,29 @@ import pytest
 import torch
 
 from helsinki_env import Game, GameConfig
-from helsinki_env.agents.helsinki.evaluation import worth
+from helsinki_env.agents.helsinki.evaluation import expected_points
 from helsinki_env.agents.helsinki.lookahead_features import next_turn_parts, write_next_turn
-from helsinki_env.agents.heuristic_api import NOTHING, decide
+from helsinki_env.agents.heuristic_api import ILLEGAL_VALUE, select_action
 from helsinki_env.agents.net import description
-from helsinki_env.agents.net.afterstates import Inputs, Writer
+from helsinki_env.agents.net.afterstates import AfterstateBatch, AfterstateEncoder
 from helsinki_env.agents.net.checkpoint import CheckpointError, load_checkpoint
 from helsinki_env.agents.net.export import export_onnx
-from helsinki_env.agents.net.features import inputs_of, places
-from helsinki_env.agents.net.make import make
+from helsinki_env.agents.net.features import feature_offsets, game_features
+from helsinki_env.agents.net.make import make_net_player
 from helsinki_env.agents.net.network import Network
 from helsinki_env.agents.net.player import NetPlayer
-from helsinki_env.agents.net.pytorch import TorchAssessor
+from helsinki_env.agents.net.pytorch import TorchModel
 from helsinki_env.agents.net.search import NetSearchPlayer
-from helsinki_env.agents.search.workspace import clear, new_desk
+from helsinki_env.agents.search.workspace import new_workspace, reset_views
 from helsinki_env.engine.kernel import JIT
-from helsinki_env.engine.playout import player_words
+from helsinki_env.engine.playout import random_keys
 from helsinki_env.engine.rng import GOLDEN
 from helsinki_env.envs.vector import GameVectorEnv
 from helsinki_env.games.helsinki import actions as a
 from helsinki_env.games.helsinki import notation
 from helsinki_env.games.helsinki.state import PHASE_MOVE
 from helsinki_env.training.preset import Preset
-from helsinki_env.training.pretraining import play_lessons
+from helsinki_env.training.pretraining import generate_samples
 from helsinki_env.training.run import RunError, Training
 from tests.support.networks import SMALL, opinionated, saved
 from tests.test_net import rows, some_games, words
@@ -59,16 +59,16 @@ def by_part(numbers: npt.NDArray[np.int8]) -> dict[str, list[int]]:
 
 def told(game: Game, seat: int) -> dict[str, list[int]]:
     """What is said of a seat's next turn in a game as it is."""
-    desk = new_desk(game.config)
-    clear(desk, GOLDEN)
+    desk = new_workspace(game.config)
+    reset_views(desk, GOLDEN)
     t, p, w, v = desk.tables[0], desk.pieces[0], desk.weights[0], desk.views[0]
-    worth(t, p, w, game.state, seat, v)
+    expected_points(t, p, w, game.state, seat, v)
     out = np.zeros(AT[-1], np.int8)
     write_next_turn(t, p, w, game.state, v, seat, AT, out)
     return by_part(out)
 
 
-def in_next_turn(inputs: Inputs, position: int, turn: int) -> dict[str, list[int]]:
+def in_next_turn(inputs: AfterstateBatch, position: int, turn: int) -> dict[str, list[int]]:
     return by_part(inputs.seats[position, turn, -int(AT[-1]) :])
 
 
@@ -86,10 +86,10 @@ def test_what_can_be_built_from_where_agrees_with_the_rules() -> None:
         said, first = told(game, seat)["can build"], (token + 1) // 2 % 4
         for steps in (1, 2, 3):
             after = game.clone()
-            if not game.legal_mask()[MOVE + steps - 1]:
+            if not game.action_mask()[MOVE + steps - 1]:
                 continue
             after.step(MOVE + steps - 1)
-            legal = bool(after.legal_mask()[BUILDS].any())
+            legal = bool(after.action_mask()[BUILDS].any())
             seen = bool(said[((token + steps) % 8 // 2 - first) % 4])
             if seen:
                 assert legal, notation.to_dict(game)
@@ -104,14 +104,14 @@ def test_what_can_be_built_from_where_agrees_with_the_rules() -> None:
 def test_gains_are_those_by_which_the_heuristic_moves() -> None:
     compared = 0
     for game in about_to_move(200):
-        seat, mask = game.seat, game.legal_mask()
+        seat, mask = game.seat, game.action_mask()
         if game.state.meadow[seat] or not mask[MOVE : MOVE + 3].all():
             continue
-        desk = new_desk(game.config)
-        clear(desk, GOLDEN)
+        desk = new_workspace(game.config)
+        reset_views(desk, GOLDEN)
         t, p, w, v = desk.tables[0], desk.pieces[0], desk.weights[0], desk.views[0]
-        desk.values[:] = NOTHING
-        decide(t, p, w, game.state, v, mask, desk.values, True)
+        desk.values[:] = ILLEGAL_VALUE
+        select_action(t, p, w, game.state, v, mask, desk.values, True)
         said, token = told(game, seat), int(game.state.token[seat])
         first = (token + 1) // 2 % 4
         sides = [((token + steps) % 8 // 2 - first) % 4 for steps in (1, 2, 3)]
@@ -126,8 +126,8 @@ def test_gains_are_those_by_which_the_heuristic_moves() -> None:
 
 
 def test_the_best_next_turn_and_the_lead_follow_from_the_rest() -> None:
-    inputs = Writer(ahead=True).write(*rows(400))
-    base = places(GameConfig()).seat
+    inputs = AfterstateEncoder(ahead=True).write(*rows(400))
+    base = feature_offsets(GameConfig()).seat
     names = [part.name for part in PARTS]
     assert names[-1].startswith("lead")
     leads = 0
@@ -156,9 +156,12 @@ def test_the_best_next_turn_and_the_lead_follow_from_the_rest() -> None:
 
 def test_all_else_is_told_as_without_it() -> None:
     observation, mask = rows(300)
-    with_it, without = Writer(ahead=True).write(observation, mask), Writer().write(observation, mask)
+    with_it, without = (
+        AfterstateEncoder(ahead=True).write(observation, mask),
+        AfterstateEncoder().write(observation, mask),
+    )
     width = without.seats.shape[2]
-    assert with_it.seats.shape[2] == width + AT[-1] == places(GameConfig(), ahead=True).seat[-1]
+    assert with_it.seats.shape[2] == width + AT[-1] == feature_offsets(GameConfig(), ahead=True).seat[-1]
     np.testing.assert_array_equal(with_it.seats[..., :width], without.seats)
     for name in ("first", "action", "advice", "position", "begin", "table", "ended"):
         np.testing.assert_array_equal(getattr(with_it, name), getattr(without, name))
@@ -167,7 +170,7 @@ def test_all_else_is_told_as_without_it() -> None:
 def test_of_cards_turned_up_meanwhile_nothing_is_told() -> None:
     """Beside the space where cards were drawn lie only cards that nobody could know: drawing them promises nothing."""
     observation, mask = rows(800)
-    inputs, draws = Writer(ahead=True, most=554).write(observation, mask), 0
+    inputs, draws = AfterstateEncoder(ahead=True, most=554).write(observation, mask), 0
     for choice in np.flatnonzero(inputs.action == TABLE.offsets[a.KIND_DRAW]).tolist():
         if inputs.ended[inputs.position[choice]] < 0:
             gains = in_next_turn(inputs, int(inputs.position[choice]), 0)["gain of drawing"]
@@ -197,14 +200,18 @@ def test_lessons_tell_of_other_hands_what_a_seat_has_seen() -> None:
     for seed in (1, 2):
         env = GameVectorEnv(12, config)
         env.reset(seed=4)
-        desk = new_desk(config)
-        lessons.append(play_lessons(desk, places(config, True), env.states, player_words(12, seed), 1.0, 0.0))
+        desk = new_workspace(config)
+        lessons.append(
+            generate_samples(desk, feature_offsets(config, True), env.states, random_keys(12, seed), 1.0, 0.0)
+        )
     one, other = lessons
     np.testing.assert_array_equal(one.wins, other.wins)
     np.testing.assert_array_equal(one.table, other.table)
     lead = [part.name for part in PARTS].index("lead in expected points after the next turn")
     own = np.ones(one.seats.shape[2], np.bool_)
-    own[[int(places(config).seat[14]), int(places(config).seat[-1] + AT[lead])]] = False  # who leads depends on others
+    own[[int(feature_offsets(config).seat[14]), int(feature_offsets(config).seat[-1] + AT[lead])]] = (
+        False  # who leads depends on others
+    )
     np.testing.assert_array_equal(one.seats[:, 0, own], other.seats[:, 0, own])
     assert (one.seats[:, 1:] != other.seats[:, 1:]).any(axis=(1, 2)).mean() > 0.2
 
@@ -224,17 +231,17 @@ def test_a_player_is_told_what_its_network_knows(tmp_path: Path) -> None:
     observation, mask = rows(200)
     network = with_next_turn(opinionated())
     path = saved(tmp_path / "net.safetensors", network)
-    player = make(str(path), GameConfig())
+    player = make_net_player(str(path), GameConfig())
     np.testing.assert_array_equal(
-        player.act(observation, mask, words(200)), NetPlayer(TorchAssessor(network)).act(observation, mask, words(200))
+        player.act(observation, mask, words(200)), NetPlayer(TorchModel(network)).act(observation, mask, words(200))
     )
-    plain = NetPlayer(TorchAssessor(opinionated())).act(observation, mask, words(200))
+    plain = NetPlayer(TorchModel(opinionated())).act(observation, mask, words(200))
     assert (plain != player.act(observation, mask, words(200))).any()
-    searching = NetSearchPlayer(4, TorchAssessor(network)).act(observation, mask, words(200))
+    searching = NetSearchPlayer(4, TorchModel(network)).act(observation, mask, words(200))
     assert mask[np.arange(200), searching].all()
     agreement = export_onnx(path, tmp_path / "net.onnx", positions=200)
     assert agreement.differ == 0
-    exported = make(str(tmp_path / "net.onnx"), GameConfig())
+    exported = make_net_player(str(tmp_path / "net.onnx"), GameConfig())
     assert (exported.act(observation, mask, words(200)) == player.act(observation, mask, words(200))).mean() > 0.98
     content = path.read_bytes()
     path.write_bytes(content.replace(b'\\"ahead\\": true', b'\\"ahead\\": null'))
@@ -258,7 +265,7 @@ def test_a_run_may_begin_with_a_network_that_is_not_told(tmp_path: Path, monkeyp
     training = Training(preset, tmp_path / "run", 5)
     begun = training.learner.network
     assert isinstance(begun, Network)
-    inputs = Writer(ahead=True).write(*rows(60))
+    inputs = AfterstateEncoder(ahead=True).write(*rows(60))
     seats, table = torch.from_numpy(inputs.seats), torch.from_numpy(inputs.table)
     turned = Network(begun.game, replace(SMALL, turned=True))
     turned.load_state_dict(opinionated().state_dict())
@@ -270,7 +277,7 @@ def test_a_run_may_begin_with_a_network_that_is_not_told(tmp_path: Path, monkeyp
     learnt = load_checkpoint(tmp_path / "run" / "latest.safetensors")[0]
     assert learnt.config.ahead
     assert learnt.seat_in.weight[:, -int(AT[-1]) :].abs().max() > 0
-    told = replace(inputs_of(GameConfig()), next_turn_parts=lambda types: next_turn_parts(types)[::-1])
-    monkeypatch.setattr(description, "inputs_of", lambda config: told)
+    told = replace(game_features(GameConfig()), next_turn_parts=lambda types: next_turn_parts(types)[::-1])
+    monkeypatch.setattr(description, "game_features", lambda config: told)
     with pytest.raises(RunError, match="the run was begun with inputs "):
         Training(preset, tmp_path / "run", 5, resume=True)

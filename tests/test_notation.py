@@ -23,9 +23,9 @@ from tests.support.positions import COMPONENTS
 @pytest.mark.parametrize("components", COMPONENTS)
 def test_every_decision_is_read_back_from_its_name(components: str) -> None:
     table = action_table(load_components(components).types)
-    names = [notation.describe(action, components) for action in range(table.size)]
+    names = [notation.action_to_string(action, components) for action in range(table.size)]
     assert len(set(names)) == table.size
-    assert [notation.parse(name, components) for name in names] == list(range(table.size))
+    assert [notation.string_to_action(name, components) for name in names] == list(range(table.size))
 
 
 @EACH_GAME
@@ -49,7 +49,7 @@ def test_positions_of_every_game_are_written_and_read_under_the_name_that_users_
 @pytest.mark.parametrize("components", COMPONENTS)
 def test_every_card_has_a_name_of_its_own(components: str) -> None:
     data = load_components(components)
-    names = [notation.card_name(card, components) for card in range(data.types)]
+    names = [notation.card_to_string(card, components) for card in range(data.types)]
     assert len(set(names)) == data.types
     assert names[-1] == "wild"
 
@@ -76,10 +76,10 @@ def test_every_card_has_a_name_of_its_own(components: str) -> None:
     ],
 )
 def test_names(action: int, text: str) -> None:
-    assert notation.describe(action) == text
-    assert notation.describe(np.int64(action)) == text
-    assert notation.parse(text) == action
-    assert notation.parse(f"  {text.replace(' ', '   ')} ") == action
+    assert notation.action_to_string(action) == text
+    assert notation.action_to_string(np.int64(action)) == text
+    assert notation.string_to_action(text) == action
+    assert notation.string_to_action(f"  {text.replace(' ', '   ')} ") == action
 
 
 @pytest.mark.parametrize(
@@ -94,7 +94,7 @@ def test_names(action: int, text: str) -> None:
 )
 def test_ids_that_do_not_exist_are_refused(action: Any, message: str) -> None:
     with pytest.raises(ValueError, match=f"^{message}$"):
-        notation.describe(action)
+        notation.action_to_string(action)
 
 
 @pytest.mark.parametrize(
@@ -133,26 +133,26 @@ def test_ids_that_do_not_exist_are_refused(action: Any, message: str) -> None:
 )
 def test_bad_text_is_refused(text: Any, message: str) -> None:
     with pytest.raises(ValueError, match=r"^decision ") as error:
-        notation.parse(text)
+        notation.string_to_action(text)
     assert message in str(error.value)
 
 
 @given(st.text(max_size=12) | st.builds("{} {}".format, st.sampled_from(KINDS), st.text(max_size=8)))
 def test_any_text_is_a_decision_or_refused(text: str) -> None:
     try:
-        action = notation.parse(text)
+        action = notation.string_to_action(text)
     except ValueError as error:
         if str(error).startswith("decision "):
             return
         raise
-    assert notation.describe(action) == " ".join(text.split())
+    assert notation.action_to_string(action) == " ".join(text.split())
 
 
 def test_components_are_given_by_name_or_as_loaded() -> None:
     data = load_components("alternative")
-    assert notation.describe(15, data) == notation.describe(15, "alternative") == "BUILD blue 1/2"
-    assert notation.card_name(8, data) == "blue 5/4+3"
-    assert notation.parse("PAY wild", data) == 8 + 6 + 1 + 45 + 45
+    assert notation.action_to_string(15, data) == notation.action_to_string(15, "alternative") == "BUILD blue 1/2"
+    assert notation.card_to_string(8, data) == "blue 5/4+3"
+    assert notation.string_to_action("PAY wild", data) == 8 + 6 + 1 + 45 + 45
 
 
 # The action table

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from helsinki_env import GameConfig, notation
-from helsinki_env.agents.net.make import shipped
+from helsinki_env.agents.net.make import bundled_network
 from helsinki_env.agents.registry import make_player
 from helsinki_env.engine.kernel import JIT
 from helsinki_env.games.helsinki.position import from_dict, to_dict
@@ -40,4 +40,4 @@ def test_players_go_by_their_names(name: str) -> None:
 
 @pytest.mark.skipif(not JIT, reason="too slow")
 def test_a_checkpoint_of_before_plays() -> None:
-    assert make_player(f"net:{shipped()}").name.startswith("net:")
+    assert make_player(f"net:{bundled_network()}").name.startswith("net:")

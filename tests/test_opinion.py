@@ -8,15 +8,15 @@ import numpy as np
 import pytest
 
 from helsinki_env import Game, GameConfig
-from helsinki_env.agents.analysis import analyse, judged, questions
-from helsinki_env.agents.evaluation import Opinion, opinions
+from helsinki_env.agents.analysis import analysis_inputs, analyze, summarize_evaluations
+from helsinki_env.agents.evaluation import Evaluation, evaluate_actions
 from helsinki_env.agents.registry import make_player
-from helsinki_env.engine.determinization import redeal
+from helsinki_env.engine.determinization import determinize
 from helsinki_env.engine.game import BoardGame
 from helsinki_env.engine.kernel import JIT
 from helsinki_env.evaluation.match import play_match
-from helsinki_env.records import Record, positions
-from helsinki_env.web.tables import HUMAN, Chair, Table
+from helsinki_env.records import Record, replay_steps
+from helsinki_env.web.tables import HUMAN, GameTable, SeatAssignment
 from tests.games import EACH_GAME, TestedGame
 
 pytestmark = pytest.mark.skipif(not JIT, reason="too slow")
@@ -32,8 +32,8 @@ def played(game: TestedGame, players: int, seed: int = 5) -> Record:
 
 def questions_of(record: Record) -> tuple[Any, ...]:
     """Return observations, masks, words, what was decided, and the seats, of the decisions of a record."""
-    seats = [game.seat for game, action in positions(record) if action is not None]
-    return *questions(record), np.array(record.decisions), seats
+    seats = [game.seat for game, action in replay_steps(record) if action is not None]
+    return *analysis_inputs(record), np.array(record.decisions), seats
 
 
 def some(arrays: tuple[Any, ...], step: int) -> tuple[Any, ...]:
@@ -47,7 +47,7 @@ def test_an_opinion_is_whole_and_its_best_decision_is_taken(game: TestedGame, ju
     record = played(game, players)
     observation, mask, words, decided, seats = some(questions_of(record), 1 if judge == "net" else 9)
     player = make_player(judge, record.config)
-    found = opinions(player, record.config, observation, mask, words, also=decided)
+    found = evaluate_actions(player, record.config, observation, mask, words, also=decided)
     taken = player.act(observation, mask, words)
     costly = 0
     for b, one in enumerate(found):
@@ -60,15 +60,15 @@ def test_an_opinion_is_whole_and_its_best_decision_is_taken(game: TestedGame, ju
         assert (looked == ~np.isnan(one.shares).all(axis=1)).all()
         np.testing.assert_allclose(one.shares[looked].sum(axis=1), 1, atol=1e-5)
         assert one.best == taken[b]
-        assert one.cost(one.best) == 0
-        cost = one.cost(decided[b])
+        assert one.regret(one.best) == 0
+        cost = one.regret(decided[b])
         assert cost is not None
         assert 0 <= cost <= 1
         costly += cost > 0
     assert costly > 0
 
 
-def assert_same(one: Opinion, other: Opinion) -> None:
+def assert_same(one: Evaluation, other: Evaluation) -> None:
     assert (one.seat, one.best) == (other.seat, other.best)
     for name in ("actions", "probabilities", "shares"):
         np.testing.assert_array_equal(getattr(one, name), getattr(other, name))
@@ -80,9 +80,9 @@ def test_an_opinion_depends_on_no_other_decision(game: TestedGame, judge: str) -
     record = played(game, 3)
     arrays = some(questions_of(record)[:4], 1 if judge == "net" else 12)
     player = make_player(judge, record.config)
-    together = opinions(player, record.config, *arrays)
+    together = evaluate_actions(player, record.config, *arrays)
     for b in range(0, len(together), 5):
-        assert_same(opinions(player, record.config, *(array[b : b + 1] for array in arrays))[0], together[b])
+        assert_same(evaluate_actions(player, record.config, *(array[b : b + 1] for array in arrays))[0], together[b])
 
 
 @EACH_GAME
@@ -93,12 +93,12 @@ def test_what_is_looked_at_besides_changes_nothing_else(game: TestedGame) -> Non
     for judge, step in (("net", 1), ("net+search:20", 9), ("mc:20", 9)):
         player = make_player(judge, record.config)
         arrays: tuple[Any, ...] = some((observation, mask, words), step)
-        plain = opinions(player, record.config, *arrays)
-        with_it = opinions(player, record.config, arrays[0], arrays[1], arrays[2], last[::step])
+        plain = evaluate_actions(player, record.config, *arrays)
+        with_it = evaluate_actions(player, record.config, arrays[0], arrays[1], arrays[2], last[::step])
         more = 0
         for one, other, action in zip(plain, with_it, last[::step], strict=True):
-            more += one.cost(action) is None
-            assert other.cost(action) is not None
+            more += one.regret(action) is None
+            assert other.regret(action) is not None
             there = ~np.isnan(one.shares[:, 0])
             np.testing.assert_array_equal(one.shares[there], other.shares[there])
             np.testing.assert_array_equal(one.probabilities, other.probabilities)
@@ -115,13 +115,13 @@ def test_who_ends_the_game_as_the_winner_sees_it(game: TestedGame, judge: str, p
     winners = set()
     for seed in range(10):
         record = played(game, players, seed)
-        before, action = list(positions(record))[-2]
+        before, action = list(replay_steps(record))[-2]
         assert action is not None
-        if not all(ends(redeal(before, seed=deal), action) for deal in range(8)):
+        if not all(ends(determinize(before, seed=deal), action) for deal in range(8)):
             continue  # a card that was hidden ended it
         observation, mask, words, decided, _ = (array[-1:] for array in questions_of(record))
         player = make_player(judge, record.config)
-        one = opinions(player, record.config, observation, mask, words, also=decided)[0]
+        one = evaluate_actions(player, record.config, observation, mask, words, also=decided)[0]
         assert record.places is not None
         first = np.array(record.places) == 0
         assert one.after(action).tolist() == pytest.approx((first / first.sum()).tolist(), abs=1e-6)
@@ -137,18 +137,18 @@ def ends(game: BoardGame, action: int) -> bool:
 @EACH_GAME
 def test_a_game_taken_apart(game: TestedGame) -> None:
     record, told = played(game, 3), list[tuple[int, int]]()
-    analysis = analyse(record, progress=lambda done, total: told.append((done, total)))
+    analysis = analyze(record, progress=lambda done, total: told.append((done, total)))
     judgement, decided = analysis.judgement, len(record.decisions)
     assert judgement.judge == "net"
     assert told[-1] == (decided, decided)
     assert [len(judgement.shares), len(judgement.costs), len(judgement.better)] == [decided + 1, decided, decided]
     assert record.places is not None
     assert judgement.shares[-1] == tuple(float(place == 0) for place in record.places)
-    for (before, action), cost, better in zip(positions(record), judgement.costs, judgement.better, strict=False):
+    for (before, action), cost, better in zip(replay_steps(record), judgement.costs, judgement.better, strict=False):
         assert (cost is None) == (len(before.legal_actions()) == 1)
         assert (better is not None) == bool(cost)
         assert better != action
-        assert better is None or before.legal_mask()[better]
+        assert better is None or before.action_mask()[better]
     assert any(judgement.costs)
     assert "srcdoc" in analysis._repr_html_()
 
@@ -159,17 +159,17 @@ def test_a_game_that_is_not_over_ends_as_it_is_thought_to_stand(game: TestedGame
     record = Record(whole.config, whole.seed, players=whole.players, decisions=whole.decisions[:20])
     net = make_player("net", record.config)
     observation, mask, words, decided, _ = questions_of(record)
-    found = opinions(net, record.config, observation, mask, words, decided)
-    assert judged(record, found, "net").shares[-1] == tuple(found[-1].after(record.decisions[-1]))
+    found = evaluate_actions(net, record.config, observation, mask, words, decided)
+    assert summarize_evaluations(record, found, "net").shares[-1] == tuple(found[-1].after(record.decisions[-1]))
     begun = Record(whole.config, whole.seed, players=whole.players, decisions=())
-    assert analyse(begun).judgement.shares == ((0.5, 0.5),)
+    assert analyze(begun).judgement.shares == ((0.5, 0.5),)
 
 
 @EACH_GAME
 def test_the_words_are_those_of_a_table(game: TestedGame) -> None:
     record = played(game, 2)
-    table = Table("t", "", record.config, record.seed, (Chair(HUMAN, "A"), Chair(HUMAN, "B")))
-    for i, arrays in enumerate(zip(*questions(record), strict=True)):
+    table = GameTable("t", "", record.config, record.seed, (SeatAssignment(HUMAN, "A"), SeatAssignment(HUMAN, "B")))
+    for i, arrays in enumerate(zip(*analysis_inputs(record), strict=True)):
         for mine, theirs in zip(arrays, table.question(), strict=True):
             np.testing.assert_array_equal(mine, theirs[0])
         table.decide(i, record.decisions[i], "")
@@ -178,13 +178,13 @@ def test_the_words_are_those_of_a_table(game: TestedGame) -> None:
 def test_what_cannot_be_judged_is_named() -> None:
     config = GameConfig()
     game = Game(config, seed=1)
-    seen: tuple[Any, ...] = game.observation()[None], game.legal_mask()[None], np.zeros(1, np.uint64)
+    seen: tuple[Any, ...] = game.observation()[None], game.action_mask()[None], np.zeros(1, np.uint64)
     with pytest.raises(ValueError, match="judge: found 'greedy', expected one that tells: net, net"):
-        opinions(make_player("greedy"), config, *seen)
+        evaluate_actions(make_player("greedy"), config, *seen)
     net = make_player("net")
     with pytest.raises(
         ValueError,
         match=r"mask: found int8 of shape \(1, 3\), expected an action mask .* \(any, \d+\)",
     ):
-        opinions(net, config, seen[0], seen[1][:, :3], seen[2])
-    assert opinions(net, config, seen[0][:0], seen[1][:0], seen[2][:0]) == []
+        evaluate_actions(net, config, seen[0], seen[1][:, :3], seen[2])
+    assert evaluate_actions(net, config, seen[0][:0], seen[1][:0], seen[2][:0]) == []

@@ -44,7 +44,7 @@ def test_an_environment_goes_on(config: GameConfig, kind: str) -> None:
     for options in (None, {"covered": "first_game"}, {"num_players": 2, "dry_roads": True}):
         env.reset(seed=1, options=options)
         game = env.game if kind == "seat" else env.game(1)
-        assert game.config.loaded is config.loaded
+        assert game.config.component_set is config.component_set
     assert (game.num_players, game.config.dry_roads) == (2, True)
     with pytest.raises(ConfigError, match=r"covered\[0\]: found 'fly', expected an action"):
         env.reset(options={"covered": ["fly"]})
@@ -62,7 +62,7 @@ def test_pettingzoo_goes_on(config: GameConfig, tmp_path: Path, monkeypatch: pyt
     path.unlink()
     env.reset(seed=1, options={"covered": ["two_points"]})
     assert env.unwrapped.game.config.covered == (14,)
-    assert env.unwrapped.game.config.loaded.digest == config.loaded.digest
+    assert env.unwrapped.game.config.component_set.digest == config.component_set.digest
     with pytest.raises(IllegalActionError, match="is not legal in phase"):
         env.unwrapped.step(env.action_space("player_0").n - 1)
 
@@ -71,7 +71,7 @@ def test_games_matches_and_their_records_go_on(config: GameConfig) -> None:
     game = Game(config, seed=1)
     with pytest.raises(IllegalActionError, match="is not legal in phase"):
         game.step(game.actions.size - 1)
-    assert game.clone().config.loaded is config.loaded
-    assert with_seats(config, 2).loaded is config.loaded
+    assert game.clone().config.component_set is config.component_set
+    assert with_seats(config, 2).component_set is config.component_set
     for record in play_match(["random"] * 3, config, games=3, seed=1).records():
-        assert record.config.loaded is config.loaded
+        assert record.config.component_set is config.component_set

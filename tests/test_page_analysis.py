@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from helsinki_env.evaluation.match import play_match
-from helsinki_env.records import Record, positions
+from helsinki_env.records import Record, replay_steps
 from tests.games import GAMES, ONE_GAME_OR_EACH_NIGHTLY, TestedGame
 from tests.support.browser import Player
 from tests.support.server import Server
@@ -24,7 +24,7 @@ def played(game: TestedGame, seed: int = 5) -> Record:
 
 def position_of(record: Record, number: int) -> str:
     """The position after so many decisions, over many lines."""
-    game = next(game for i, (game, _) in enumerate(positions(record)) if i == number)
+    game = next(game for i, (game, _) in enumerate(replay_steps(record)) if i == number)
     return json.dumps(game.spec.to_dict(game), indent=1)
 
 
@@ -67,7 +67,7 @@ def test_a_pasted_game_is_stepped_through_judged_and_played_on(game: TestedGame,
     assert 0 < number <= count
     player.press("ArrowLeft")
     ask_who_plays_on(page)
-    before = next(one for i, (one, _) in enumerate(positions(record)) if i == number - 1)
+    before = next(one for i, (one, _) in enumerate(replay_steps(record)) if i == number - 1)
     choices = [one.input_value() for one in page.locator("#chairs select").all()]
     assert choices == ["human" if seat == before.seat else record.players[seat] for seat in (0, 1)]
     page.click("#new button.main")
@@ -183,7 +183,7 @@ def test_what_is_no_game_is_said_so(text: str, server: Server, browser: Any) -> 
 @ONE_GAME_OR_EACH_NIGHTLY
 def test_a_position_is_judged_and_played_on(game: TestedGame, server: Server, browser: Any) -> None:
     record = played(game)
-    begin = next(one for i, (one, _) in enumerate(positions(record)) if i == 50)
+    begin = next(one for i, (one, _) in enumerate(replay_steps(record)) if i == 50)
     player = paste(browser, server, position_of(record, 50), width=390)
     page = player.page
     page.wait_for_selector(".choices-judged li", timeout=120_000)

@@ -13,9 +13,9 @@ from typing import Any
 
 import pytest
 
-from helsinki_env.web.messages import change_between, packed
-from helsinki_env.web.store import Store
-from helsinki_env.web.tables import HUMAN, Chair, Table
+from helsinki_env.web.messages import change_between, encode_message
+from helsinki_env.web.store import TableStore
+from helsinki_env.web.tables import HUMAN, GameTable, SeatAssignment
 from helsinki_env.web.views import choices, picture, table_view
 from tests.games import EACH_GAME, ONE_GAME_OR_EACH_NIGHTLY, TestedGame
 from tests.support.browser import Player, decide_by_key, one_by_one, pick_by_mouse, sit
@@ -128,8 +128,10 @@ def test_two_browsers_by_the_links_of_their_seats(game: TestedGame, server: Serv
 
 @EACH_GAME
 def test_what_must_not_be_sent_would_be_found(game: TestedGame, tmp_path: Path) -> None:
-    store = Store(tmp_path)
-    table = Table("t", "", game.spec.config(num_players=2), 6, (Chair(HUMAN, "A"), Chair(HUMAN, "B")))
+    store = TableStore(tmp_path)
+    table = GameTable(
+        "t", "", game.spec.config(num_players=2), 6, (SeatAssignment(HUMAN, "A"), SeatAssignment(HUMAN, "B"))
+    )
     store.add(table)
     store.close()
 
@@ -137,7 +139,7 @@ def test_what_must_not_be_sent_would_be_found(game: TestedGame, tmp_path: Path) 
         view = table_view(
             table, (0,), 0, None, None, None, lambda _: picture(table, drawn), lambda: choices(table.game)
         )
-        return packed(view | more)
+        return encode_message(view | more)
 
     def sent(*texts: str) -> Any:
         return SimpleNamespace(responses=[], frames=[*texts])
@@ -149,13 +151,13 @@ def test_what_must_not_be_sent_would_be_found(game: TestedGame, tmp_path: Path) 
             assert_nothing_hidden_was_sent(sent(leak), tmp_path, "t")
         with pytest.raises(AssertionError):
             assert_nothing_hidden_was_sent(sent(known, change_between(known, leak)), tmp_path, "t")
-    store = Store(tmp_path)
+    store = TableStore(tmp_path)
     store.write("t", table.decide(0, int(table.game.legal_actions()[0]), "decided"))
     store.close()
     change = change_between(known, told(0))
     assert assert_nothing_hidden_was_sent(sent(known, change), tmp_path, "t") == 2
     with pytest.raises(AssertionError):
-        assert_nothing_hidden_was_sent(sent(known, packed(json.loads(change) | {"seed": 6})), tmp_path, "t")
+        assert_nothing_hidden_was_sent(sent(known, encode_message(json.loads(change) | {"seed": 6})), tmp_path, "t")
 
 
 @ONE_GAME_OR_EACH_NIGHTLY

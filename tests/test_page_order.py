@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from helsinki_env.engine.spec import spec_named
-from helsinki_env.web.store import Store
-from helsinki_env.web.tables import HUMAN, Chair, Table
+from helsinki_env.engine.spec import spec_by_name
+from helsinki_env.web.store import TableStore
+from helsinki_env.web.tables import HUMAN, GameTable, SeatAssignment
 from tests.support.browser import Player
 from tests.support.server import Server, serving
 
@@ -40,21 +40,25 @@ def server(data: Path) -> Iterator[Server]:
         yield running
 
 
-def before_a_choice(game: str, kind: str) -> Table:
+def before_a_choice(game: str, kind: str) -> GameTable:
     """A table at which seat 0 chooses several different cards or roofs."""
-    spec = spec_named(game)
-    assert spec.selection is not None
+    spec = spec_by_name(game)
+    assert spec.available_selection is not None
     for seed in itertools.count():
         one, rng = spec.game(spec.config(), seed=seed), random.Random(seed)
         told: list[tuple[int, int, str]] = []
         while not one.done:
-            found = spec.selection(one, one.seat) if one.seat == 0 else None
-            if found is not None and found.kind == kind and found.ways()[0] != found.ways()[1]:
-                chairs = (Chair(HUMAN, "Ann"), Chair("random", "random"))
-                return Table(f"{game}-{kind}".lower(), "", one.config, seed, chairs, told)
+            found = spec.available_selection(one, one.seat) if one.seat == 0 else None
+            if (
+                found is not None
+                and found.kind == kind
+                and found.extreme_selections()[0] != found.extreme_selections()[1]
+            ):
+                chairs = (SeatAssignment(HUMAN, "Ann"), SeatAssignment("random", "random"))
+                return GameTable(f"{game}-{kind}".lower(), "", one.config, seed, chairs, told)
             kinds: dict[str, list[int]] = {}
             for action in one.legal_actions().tolist():
-                kinds.setdefault(spec.describe(action, one.config).split()[0], []).append(action)
+                kinds.setdefault(spec.action_to_string(action, one.config).split()[0], []).append(action)
             often = [name for name in ("TAKE", "DRAW") if kind == "DISCARD" and name in kinds and rng.random() < 0.9]
             action = rng.choice(kinds[rng.choice(often or sorted(kinds))])
             told.append((one.seat, action, "did something"))
@@ -78,7 +82,7 @@ def click(player: Player, item: dict[str, Any], how: str) -> None:
 def test_any_order(game: str, kind: str, how: str, server: Server, data: Path, browser: Any) -> None:
     table = before_a_choice(game, kind)
     table.name += how
-    store = Store(data)
+    store = TableStore(data)
     store.add(table)
     store.close()
     player = Player(browser, f"{server.address}/tables/{table.name}", touch=how == "touch", confirm="yes")
@@ -87,10 +91,10 @@ def test_any_order(game: str, kind: str, how: str, server: Server, data: Path, b
     selection, number = view["selection"], view["number"]
     wanted = sum(selection["counts"])
     spec = table.game.spec
-    assert spec.selection is not None
-    found = spec.selection(table.game, 0)
+    assert spec.available_selection is not None
+    found = spec.available_selection(table.game, 0)
     assert found is not None
-    way = found.ways()[1]
+    way = found.extreme_selections()[1]
     items = {item["id"]: item for item in selection["items"]}
     clicks = [action for action in reversed(way) if action in items]
     far = lambda count: f"{count} of {wanted}"  # noqa: E731

@@ -11,17 +11,17 @@ import pytest
 import torch
 
 from helsinki_env import GameConfig
-from helsinki_env.agents.base import first_words, next_words
-from helsinki_env.agents.mlp.inputs import entries_of
+from helsinki_env.agents.base import init_streams, next_keys
+from helsinki_env.agents.mlp.inputs import input_spec
 from helsinki_env.agents.mlp.network import PlainNetwork
 from helsinki_env.agents.mlp.player import PlainPlayer
 from helsinki_env.agents.net.checkpoint import load_checkpoint, load_network, same_weights, save_checkpoint
 from helsinki_env.agents.net.description import CheckpointError
-from helsinki_env.agents.net.features import inputs_of
+from helsinki_env.agents.net.features import game_features
 from helsinki_env.agents.net.network import NetworkConfig
 from helsinki_env.agents.registry import PlayerError, make_player, player_files
 from helsinki_env.engine.kernel import JIT
-from helsinki_env.engine.playout import choose_uniformly, player_words
+from helsinki_env.engine.playout import random_keys, sample_actions
 from helsinki_env.engine.spec import config_to_dict, spec_of
 from helsinki_env.envs.vector import GameVectorEnv
 from helsinki_env.games.copenhagen.config import CopenhagenConfig
@@ -54,13 +54,13 @@ def kept(path: Path, model: PlainNetwork, **more: Any) -> Path:
 
 def rows(config: Any, games: int = 20, steps: int = 40) -> tuple[np.ndarray, np.ndarray]:
     """Observations and masks of random games."""
-    env, words = GameVectorEnv(games, config), player_words(games, 3)
+    env, words = GameVectorEnv(games, config), random_keys(games, 3)
     obs, _ = env.reset(seed=5)
     seen, masks = [], []
     for _ in range(steps if JIT else 5):
         seen.append(obs["observation"])
         masks.append(obs["action_mask"])
-        obs, *_ = env.step(choose_uniformly(obs["action_mask"], words))
+        obs, *_ = env.step(sample_actions(obs["action_mask"], words))
     return np.concatenate(seen), np.concatenate(masks)
 
 
@@ -84,10 +84,10 @@ def test_it_says_the_same_whatever_a_program_has_chosen(tmp_path: Path, choice: 
 
 @pytest.mark.parametrize("config", [GameConfig(), GameConfig(components="alternative"), CopenhagenConfig()], ids=str)
 def test_every_entry_of_an_observation_is_read_once_and_seats_alike(config: Any) -> None:
-    told, layout = entries_of(config), inputs_of(config).layout(inputs_of(config).types(config))
+    told, layout = input_spec(config), game_features(config).layout(game_features(config).types(config))
     columns = [column for entries in (told.seats, told.table) for row in entries.columns for column in row]
     assert sorted(columns) == list(range(layout.size))
-    names = np.concatenate([[piece.name] * piece.size for piece in layout.pieces])
+    names = np.concatenate([[piece.name] * piece.size for piece in layout.fields])
     by_seat = names[np.array(told.seats.columns)]
     assert (by_seat == by_seat[:1]).all()
     assert {"boards", "seats", "used", "denied", "known"} <= set(by_seat[0])
@@ -132,12 +132,12 @@ def test_every_entry_is_seen(config: Any) -> None:
     seen[at, at] = 1 - seen[at, at].clamp(0, 1)
     with torch.no_grad():
         before, after = network(torch.from_numpy(observation[-1:])).logits, network(seen).logits
-    absent = entries_of(config).seats.columns[config.num_players :]
+    absent = input_spec(config).seats.columns[config.num_players :]
     changed = ((after - before).abs().max(1).values > 1e-5).numpy()  # sums are rounded
     silent = np.zeros(len(changed), bool)
     for row in absent:
         silent[list(row)] = True
-    silent[list(entries_of(config).present)] = False  # that somebody sits there shows
+    silent[list(input_spec(config).present)] = False  # that somebody sits there shows
     np.testing.assert_array_equal(changed, ~silent)
 
 
@@ -147,7 +147,7 @@ def test_decisions_are_legal_and_depend_on_their_row_alone(config: Any) -> None:
     observation, mask = rows(config, 30, 60)
     some = mask.any(axis=1)
     observation, mask = observation[some], mask[some]
-    words = next_words(first_words(3, np.arange(len(mask)), 0))
+    words = next_keys(init_streams(3, np.arange(len(mask)), 0))
     actions = player.act(observation, mask, words)
     assert actions.dtype == np.int64
     assert mask[np.arange(len(mask)), actions].all()
@@ -198,9 +198,9 @@ def test_networks_of_other_kinds_games_and_card_types_are_refused(tmp_path: Path
 
 def test_a_network_that_was_made_for_other_inputs_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = kept(tmp_path / "plain.safetensors", plain())
-    told = entries_of(GameConfig())
+    told = input_spec(GameConfig())
     other = told._replace(table=told.table._replace(scales=(2, *told.table.scales[1:])))
-    monkeypatch.setattr("helsinki_env.agents.net.description.entries_of", lambda config, types: other)
+    monkeypatch.setattr("helsinki_env.agents.net.description.input_spec", lambda config, types: other)
     with pytest.raises(CheckpointError, match=r"inputs is .* this environment needs .*: train the network again"):
         load_network(path, PlainNetwork)
 

@@ -18,11 +18,11 @@ import pytest
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from helsinki_env.cli.main import main
-from helsinki_env.engine.determinization import redeal
+from helsinki_env.engine.determinization import determinize
 from helsinki_env.evaluation.match import play_match
 from helsinki_env.web.connections import REQUEST_WITHIN
 from helsinki_env.web.sessions import MOST_PAGES
-from helsinki_env.web.tables import HUMAN, Chair, Table
+from helsinki_env.web.tables import HUMAN, GameTable, SeatAssignment
 from helsinki_env.web.views import choices, picture, table_view
 from helsinki_env.web.websocket import MOST_UNSENT
 from tests.games import EACH_GAME, ONE_GAME_OR_EACH_NIGHTLY, TestedGame
@@ -250,7 +250,7 @@ def test_there_are_two_to_four_seats(players: str, tmp_path: Path, capsys: pytes
 # -- what a page may know ------------------------------------------------------------------------------------
 
 
-def _sent(table: Table, viewer: int) -> str:
+def _sent(table: GameTable, viewer: int) -> str:
     """Return all that the page of a seat is sent, as text."""
     view = table_view(
         table, (viewer,), viewer, None, None, None, lambda v: picture(table, v), lambda: choices(table.game)
@@ -264,13 +264,13 @@ def test_what_is_sent_is_the_same_whatever_is_hidden(game: TestedGame) -> None:
     looked = differed = 0
     for players in (2, 3, 4):
         config = game.spec.config(num_players=players)
-        chairs = tuple(Chair(HUMAN, f"P{seat}") for seat in range(players))
-        table, rng = Table("t", "", config, 6, chairs), np.random.default_rng(players)
+        chairs = tuple(SeatAssignment(HUMAN, f"P{seat}") for seat in range(players))
+        table, rng = GameTable("t", "", config, 6, chairs), np.random.default_rng(players)
         while not table.game.done:
             if rng.random() < 0.12:
                 kept, viewer = table.game, int(rng.integers(players))
                 sent = _sent(table, viewer)
-                table.game = redeal(kept, viewer, seed=int(rng.integers(2**62)))
+                table.game = determinize(kept, viewer, seed=int(rng.integers(2**62)))
                 differed += table.game != kept
                 assert _sent(table, viewer) == sent
                 looked, table.game = looked + 1, kept

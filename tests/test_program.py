@@ -18,17 +18,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from helsinki_env.agents.base import Player, decide
-from helsinki_env.agents.program.player import ProgramPlayer, told
+from helsinki_env.agents.base import Player, choose_action
+from helsinki_env.agents.program.player import ProgramPlayer, action_message
 from helsinki_env.agents.program.process import Process
 from helsinki_env.agents.registry import PlayerError, is_code, make_player, player_files
-from helsinki_env.agents.replaced_actions import CountedPlayer, Mishaps
+from helsinki_env.agents.replaced_actions import CountedPlayer, ReplacedActions
 from helsinki_env.cli.main import main
 from helsinki_env.engine.game import IllegalActionError
-from helsinki_env.engine.playout import choose_uniformly
-from helsinki_env.engine.spec import spec_named, spec_of
+from helsinki_env.engine.playout import sample_actions
+from helsinki_env.engine.spec import spec_by_name, spec_of
 from helsinki_env.evaluation.match import play_match
-from helsinki_env.evaluation.play import Played, play_games
+from helsinki_env.evaluation.play import TimedGameResults, play_games
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="programs can be players on Linux and macOS only")
 
@@ -78,8 +78,8 @@ class Last:
 
     name = "last"
 
-    def act(self, observation, mask, words):
-        return mask.shape[1] - 1 - mask[:, ::-1].argmax(axis=1)
+    def act(self, observation, action_mask, keys):
+        return action_mask.shape[1] - 1 - action_mask[:, ::-1].argmax(axis=1)
 
 
 @pytest.fixture
@@ -89,7 +89,7 @@ def bot(tmp_path: Path) -> str:
     return f"{sys.executable} {shlex.quote(str(path))}"
 
 
-def played(player: Player, config: Any, games: int = 2) -> Played:
+def played(player: Player, config: Any, games: int = 2) -> TimedGameResults:
     """Games of a player against itself: what was decided."""
     seats = config.num_players
     streams = np.arange(games * seats, dtype=np.uint64).reshape(games, seats)
@@ -107,18 +107,18 @@ def played(player: Player, config: Any, games: int = 2) -> Played:
     ],
 )
 def test_a_program_plays_like_a_player_of_the_same_mind(bot: str, how: str, game: str) -> None:
-    config = spec_named(game).config()
+    config = spec_by_name(game).config()
     player = ProgramPlayer(f"{bot} {how}", config, 60.0)
     found, expected = (played(one, config, 1) for one in (player, Last()))
     np.testing.assert_array_equal(found.decisions[0], expected.decisions[0])
-    assert player.mishaps == Mishaps()
+    assert player.replaced_actions == ReplacedActions()
     player.close()
 
 
 @pytest.mark.parametrize("game", ["helsinki", pytest.param("copenhagen", marks=pytest.mark.thorough)])
 def test_it_is_sent_what_its_seat_sees_and_nothing_else(bot: str, game: str, tmp_path: Path) -> None:
     """Message for message the position that the game itself shows to that seat, which hides all others' cards."""
-    config, notes = spec_named(game).config(num_players=3), tmp_path / "notes"
+    config, notes = spec_by_name(game).config(num_players=3), tmp_path / "notes"
     spec = spec_of(config)
     player = ProgramPlayer(f"{bot} plays {notes}", config, 60.0)
     assert spec.to_dict is not None
@@ -128,13 +128,13 @@ def test_it_is_sent_what_its_seat_sees_and_nothing_else(bot: str, game: str, tmp
         legal = table.legal_actions().tolist()
         expected.append({"type": "decide", "seat": table.seat, "position": spec.to_dict(table, table.seat)})
         expected[-1] |= {"legal": legal, "random": 2**53 - 1}
-        table.step(decide(player, table, word=2**64 - 1))
+        table.step(choose_action(player, table, key=2**64 - 1))
     player.close()
     hello, *messages = (json.loads(line) for line in notes.read_text().splitlines())
     assert messages == json.loads(json.dumps(expected))
     assert hello == {
         "type": "hello", "protocol": 1, "game": game, "environment": f"{game}_v{spec.version}", "players": 3,
-        "components": config.components, "decisions": spec.ids(config), "seconds": 60.0,
+        "components": config.components, "decisions": spec.num_actions(config), "seconds": 60.0,
     }  # fmt: skip
     sent = messages[-1]["position"]
     assert "chance" not in sent
@@ -145,17 +145,19 @@ def test_it_is_sent_what_its_seat_sees_and_nothing_else(bot: str, game: str, tmp
 
 def test_another_deal_of_what_is_hidden_is_told_alike() -> None:
     """The position is made from the observation: two games that look the same to the seat give the same message."""
-    from helsinki_env.engine.determinization import redeal_many
+    from helsinki_env.engine.determinization import sample_determinizations
 
-    config = spec_named("helsinki").config(num_players=2)
+    config = spec_by_name("helsinki").config(num_players=2)
     spec = spec_of(config)
     assert spec.to_dict is not None
     game = spec.game(config, seed=1)
     for _ in range(30):
         game.step(int(game.legal_actions()[0]))
-    others = [spec.game.from_state(config, other) for other in redeal_many(game, 5, game.seat, seed=3)]
+    others = [spec.game.from_state(config, other) for other in sample_determinizations(game, 5, game.seat, seed=3)]
     assert len({str(spec.to_dict(other)["draw_pile"]) for other in others}) > 1
-    assert all(told(config, other.observation()) == told(config, game.observation()) for other in others)
+    assert all(
+        action_message(config, other.observation()) == action_message(config, game.observation()) for other in others
+    )
 
 
 @pytest.mark.parametrize(
@@ -168,34 +170,34 @@ def test_another_deal_of_what_is_hidden_is_told_alike() -> None:
     ],
 )
 def test_what_is_no_decision_is_replaced_and_counted(bot: str, how: str, seconds: float, kind: str) -> None:
-    config = spec_named("helsinki").config()
+    config = spec_by_name("helsinki").config()
     player = ProgramPlayer(f"{bot} {how}", config, seconds)
     game = spec_of(config).game(config, seed=2)
     replaced = 0
     for number in range(6):
-        mask, words = game.legal_mask()[None], np.array([number], np.uint64)
-        action = decide(player, game, number)
-        if sum(player.mishaps) > replaced:
-            replaced = sum(player.mishaps)
-            assert action == choose_uniformly(mask, words)[0], "any legal one, by the decision's own random number"
+        mask, words = game.action_mask()[None], np.array([number], np.uint64)
+        action = choose_action(player, game, number)
+        if sum(player.replaced_actions) > replaced:
+            replaced = sum(player.replaced_actions)
+            assert action == sample_actions(mask, words)[0], "any legal one, by the decision's own random number"
         else:
             assert action == game.legal_actions()[-1]
         game.step(action)
     every = how in ("illegal", "garbage")
-    assert player.mishaps == Mishaps(**{kind: 6 if every else 2})
+    assert player.replaced_actions == ReplacedActions(**{kind: 6 if every else 2})
     player.close()
 
 
 @pytest.mark.thorough
 def test_a_program_that_never_answers_is_given_up(bot: str) -> None:
-    config = spec_named("helsinki").config()
+    config = spec_by_name("helsinki").config()
     player = ProgramPlayer(f"{bot} mute", config, 0.05)
     found = played(player, config, 1)
-    assert player.mishaps == Mishaps(late=10, failed=int(found.asked[0]) - 10)
+    assert player.replaced_actions == ReplacedActions(late=10, failed=int(found.action_counts[0]) - 10)
     endless = ProgramPlayer(f"{bot} endless", config, 60.0)
     game = spec_of(config).game(config, seed=0)
-    decide(endless, game)
-    assert endless.mishaps == Mishaps(failed=1)
+    choose_action(endless, game)
+    assert endless.replaced_actions == ReplacedActions(failed=1)
     endless.close()
 
 
@@ -211,18 +213,18 @@ def test_a_program_that_never_answers_is_given_up(bot: str) -> None:
 )
 def test_a_program_that_does_not_even_begin_is_told_with_the_reason(program: str, why: str, tmp_path: Path) -> None:
     (tmp_path / "bot.py").write_text(program)
-    config = spec_named("helsinki").config()
+    config = spec_by_name("helsinki").config()
     player = ProgramPlayer(f"{sys.executable} {tmp_path / 'bot.py'}", config, 0.05)
     player._begin_within = 0.5 if why == "nothing came" else 60.0
     with pytest.raises(PlayerError, match=f"found no answer to the first message: {why}.*; expected a line within"):
-        decide(player, spec_of(config).game(config, seed=0))
+        choose_action(player, spec_of(config).game(config, seed=0))
 
 
 def test_a_program_ends_with_its_player_and_with_the_process(bot: str, tmp_path: Path) -> None:
     notes = tmp_path / "pids"
-    config = spec_named("helsinki").config()
+    config = spec_by_name("helsinki").config()
     player = ProgramPlayer(f"{bot} pid {notes}", config)
-    decide(player, spec_of(config).game(config, seed=0))
+    choose_action(player, spec_of(config).game(config, seed=0))
     (number,) = {int(line) for line in notes.read_text().splitlines()}
     os.kill(number, 0)
     player.close()
@@ -232,9 +234,9 @@ def test_a_program_ends_with_its_player_and_with_the_process(bot: str, tmp_path:
 
 def test_threads_share_a_program_that_outlives_the_one_that_began_it(bot: str, tmp_path: Path) -> None:
     notes = tmp_path / "pids"
-    game = spec_named("helsinki").game(seed=0)
+    game = spec_by_name("helsinki").game(seed=0)
     player = ProgramPlayer(f"{bot} pid {notes}", game.config, 60.0)
-    mask = np.zeros((60, len(game.legal_mask())), np.int8)
+    mask = np.zeros((60, len(game.action_mask())), np.int8)
     mask[np.arange(60), np.arange(60)] = 1  # everybody has one decision, so another one's answer is illegal
     observation, words = np.repeat(game.observation()[None], 60, axis=0), np.zeros(60, np.uint64)
 
@@ -246,7 +248,7 @@ def test_threads_share_a_program_that_outlives_the_one_that_began_it(bot: str, t
     for _ in range(2):  # the second time all threads are new ones
         with ThreadPoolExecutor(3) as pool:
             assert list(chain.from_iterable(pool.map(ask, (0, 20, 40)))) == list(range(60))
-    assert player.mishaps == Mishaps()
+    assert player.replaced_actions == ReplacedActions()
     assert len(set(notes.read_text().splitlines())) == 1
     player.close()
 
@@ -258,10 +260,10 @@ def test_a_program_that_stays_dies_with_the_process_and_so_do_its_own(bot: str, 
     script.write_text(f"#!/bin/sh\n{bot} stays {notes}\ntrue\n")
     script.chmod(0o755)
     code = (
-        "import os, time; from helsinki_env.agents.base import decide\n"
+        "import os, time; from helsinki_env.agents.base import choose_action\n"
         "from helsinki_env.agents.program.player import ProgramPlayer\n"
         "from helsinki_env import Game, GameConfig\n"
-        f"player = ProgramPlayer({str(script)!r}, GameConfig()); decide(player, Game(seed=0))\n"
+        f"player = ProgramPlayer({str(script)!r}, GameConfig()); choose_action(player, Game(seed=0))\n"
         "print(player.mishaps == (0, 0, 0), flush=True); time.sleep(600)"
     )
     with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as process:
@@ -343,10 +345,10 @@ linux = pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells of 
 def test_what_a_program_has_begun_ends_with_it_wherever_it_is(how: str, tmp_path: Path) -> None:
     notes = tmp_path / "pids"
     (tmp_path / "breeder.py").write_text(BREEDER)
-    config = spec_named("helsinki").config()
+    config = spec_by_name("helsinki").config()
     player = ProgramPlayer(f"{sys.executable} {tmp_path / 'breeder.py'} {how} {notes}", config, 60.0)
-    decide(player, spec_of(config).game(config, seed=0))
-    assert player.mishaps == Mishaps()
+    choose_action(player, spec_of(config).game(config, seed=0))
+    assert player.replaced_actions == ReplacedActions()
     assert len(living(notes)) == (3 if how == "tree" else 1)
     player.close()
     left = living(notes)
@@ -387,11 +389,11 @@ def test_a_program_gets_the_signals_and_files_of_any_other(tmp_path: Path) -> No
         "for line in sys.stdin:\n"
         "    print(json.dumps({'action': json.loads(line).get('legal', [0])[-1]}), flush=True)\n"
     )
-    config = spec_named("helsinki").config()
+    config = spec_by_name("helsinki").config()
     with open(os.devnull) as one:
         os.set_inheritable(one.fileno(), True)
         player = ProgramPlayer(f"{sys.executable} {script}", config, 60.0)
-        decide(player, spec_of(config).game(config, seed=0))
+        choose_action(player, spec_of(config).game(config, seed=0))
     player.close()
     first_free, ignored, own = json.loads(report.read_text())
     assert first_free == 3
@@ -403,13 +405,13 @@ def test_a_program_that_cannot_be_executed_is_told(tmp_path: Path) -> None:
     script = tmp_path / "bot"
     script.write_text("#!/no/such/interpreter\n")
     script.chmod(0o755)
-    config = spec_named("helsinki").config()
+    config = spec_by_name("helsinki").config()
     with pytest.raises(PlayerError, match=r"found no answer to the first message: .*No such file or directory"):
-        decide(ProgramPlayer(str(script), config), spec_of(config).game(config, seed=0))
+        choose_action(ProgramPlayer(str(script), config), spec_of(config).game(config, seed=0))
 
 
 def test_names_of_programs(bot: str) -> None:
-    config = spec_named("helsinki").config()
+    config = spec_by_name("helsinki").config()
     assert make_player(f"program:{bot} plays", config).name == f"program:{bot} plays"
     timed = make_player(f"program:0.5:{bot} plays", config)
     assert isinstance(timed, ProgramPlayer)
@@ -538,12 +540,12 @@ def test_illegal_decisions_are_replaced_where_they_are_counted_and_fatal_elsewhe
         play_match(["my_bots_here:Wrong", "random"], games=2)
     player = make_player("counted:my_bots_here:Wrong")
     assert isinstance(player, CountedPlayer)
-    config = spec_named("helsinki").config()
+    config = spec_by_name("helsinki").config()
     found = played(player, config, 1)
-    assert player.mishaps == Mishaps(illegal=int(found.asked[0]))
+    assert player.replaced_actions == ReplacedActions(illegal=int(found.action_counts[0]))
     fine = CountedPlayer(Last())
     np.testing.assert_array_equal(played(fine, config, 1).decisions[0], played(Last(), config, 1).decisions[0])
-    assert fine.mishaps == Mishaps()
+    assert fine.replaced_actions == ReplacedActions()
 
 
 def test_more_than_1024_open_files_stop_no_program(bot: str) -> None:

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from helsinki_env import GameConfig
-from helsinki_env.agents.helsinki.board import ceiling, put_off, tile_gain
-from helsinki_env.agents.helsinki.board_view import judge, look, pieces
-from helsinki_env.agents.helsinki.choice import begin, best_of, several
+from helsinki_env.agents.helsinki.board import defer_gain, gain_upper_bound, tile_gain
+from helsinki_env.agents.helsinki.board_view import analyze_board, piece_table, read_hand
+from helsinki_env.agents.helsinki.choice import best_legal, has_alternatives, reset_values
 from helsinki_env.agents.helsinki.eval_cache import new_views
 from helsinki_env.agents.helsinki.weights import QUICK
 from helsinki_env.agents.heuristic_api import weights_record
@@ -22,17 +22,17 @@ def _gains(t, p, w, states, v, later, gains, ceilings):
     for b in range(len(states)):
         g = states[b]
         v.of_turns = -1.0
-        judge(t, w, g, g.seat, v)
-        look(t, g, g.seat, v)
+        analyze_board(t, w, g, g.seat, v)
+        read_hand(t, g, g.seat, v)
         for rounds in range(2 if later else 1):
             v.later = v.later_now if rounds else v.later_drawn
             for card in range(t.types - 1):
                 for side in range(4):
                     if later and not rounds:
-                        put_off(t, g, v, card, side)
+                        defer_gain(t, g, v, card, side)
                     else:
                         gains[b, card, side] = tile_gain(t, p, w, g, v, card, side)
-                        ceilings[b, card] = ceiling(t, w, v, card)
+                        ceilings[b, card] = gain_upper_bound(t, w, v, card)
 
 
 @pytest.fixture(scope="module")
@@ -41,7 +41,7 @@ def judged() -> list[np.ndarray]:
     config = GameConfig()
     games = list(dealt_games(4, "default"))[:: 3 if JIT else 60]
     states = np.concatenate([game._states for game in games if not game.done])
-    t, p, w, v = config.tables[0], pieces(config)[0], weights_record(QUICK)[0], new_views(1)[0]
+    t, p, w, v = config.tables[0], piece_table(config)[0], weights_record(QUICK)[0], new_views(1)[0]
     found = []
     for later in (False, True):
         gains, ceilings = np.zeros((len(states), t.types - 1, 4)), np.zeros((len(states), t.types - 1))
@@ -76,10 +76,10 @@ def test_the_best_of_the_legal_ones_is_found(ids: int) -> None:
         mask, values = (rng.random(ids) < rng.choice([0.01, 0.1, 0.9])).astype(np.int8), rng.integers(0, 9, ids) / 2
         legal = [action for action in range(first, last) if mask[action]]
         best = max(legal, key=lambda action: (values[action], -action), default=-1)
-        assert best_of(values, mask, first, last) == best
-        assert several(mask) == (mask.sum() > 1)
+        assert best_legal(values, mask, first, last) == best
+        assert has_alternatives(mask) == (mask.sum() > 1)
         before = values.copy()
-        count, one = begin(values, mask, first, last)
+        count, one = reset_values(values, mask, first, last)
         assert count == len(legal)
         assert not legal or one in legal
         assert (values[first:last] == -1e9).all()

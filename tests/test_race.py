@@ -5,17 +5,17 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from helsinki_env.training.sequential_halving import strongest
+from helsinki_env.training.sequential_halving import best_contender
 
 
 @pytest.mark.parametrize("contenders", range(1, 12))
 def test_who_wins_most_is_left_wherever_it_stands(contenders: int) -> None:
     for best in range(contenders):
-        assert strongest(contenders, 100, lambda which, *_, best=best: float(which == best)) == best
+        assert best_contender(contenders, 100, lambda which, *_, best=best: float(which == best)) == best
 
 
 def test_of_equals_the_later_one_is_left() -> None:
-    assert strongest(5, 100, lambda *_: 0.5) == 4
+    assert best_contender(5, 100, lambda *_: 0.5) == 4
 
 
 def test_a_round_has_games_of_its_own_in_equal_parts_and_the_better_half_goes_on() -> None:
@@ -25,7 +25,7 @@ def test_a_round_has_games_of_its_own_in_equal_parts_and_the_better_half_goes_on
         asked.append((which, games, number))
         return which / 10
 
-    assert strongest(9, 900, won) == 8
+    assert best_contender(9, 900, won) == 8
     assert asked[:9] == [(which, 100, 0) for which in range(9)]
     rounds = [[one for one in asked if one[2] == number] for number in range(4)]
     assert [{which for which, *_ in played} for played in rounds] == [set(range(9)), {4, 5, 6, 7, 8}, {6, 7, 8}, {7, 8}]
@@ -36,7 +36,7 @@ def test_a_round_has_games_of_its_own_in_equal_parts_and_the_better_half_goes_on
 def test_what_was_won_in_earlier_rounds_counts_too() -> None:
     # In the last round the later one has luck; over all games the earlier one has won more.
     shares = {(0, 0): 0.9, (1, 0): 0.5, (2, 0): 0.1, (0, 1): 0.50, (1, 1): 0.55}
-    assert strongest(3, 300, lambda which, _, number: shares[which, number]) == 0
+    assert best_contender(3, 300, lambda which, _, number: shares[which, number]) == 0
 
 
 def test_it_finds_the_best_of_many_who_are_nearly_equal() -> None:
@@ -48,7 +48,7 @@ def test_it_finds_the_best_of_many_who_are_nearly_equal() -> None:
         def won(which: int, games: int, number: int, generator: np.random.Generator = generator) -> float:
             return float(generator.binomial(games, strengths[which])) / games
 
-        lost.append(strengths.max() - strengths[strongest(len(strengths), 8000, won)])
+        lost.append(strengths.max() - strengths[best_contender(len(strengths), 8000, won)])
     assert np.mean(lost) < 0.005
     assert max(lost) <= 0.02
 
@@ -56,7 +56,7 @@ def test_it_finds_the_best_of_many_who_are_nearly_equal() -> None:
 @pytest.mark.parametrize("contenders", [2, 3, 4, 5, 8, 9])
 def test_progress_grows_to_its_end(contenders: int) -> None:
     told: list[float] = []
-    strongest(contenders, 100, lambda which, *_: float(which), told.append)
+    best_contender(contenders, 100, lambda which, *_: float(which), told.append)
     assert told == sorted(set(told))
     assert told[0] > 0
     assert told[-1] == pytest.approx(1.0)

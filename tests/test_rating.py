@@ -10,7 +10,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from helsinki_env.evaluation.rating.bootstrap import percentiles, rank_probabilities, resample, stronger_probabilities
+from helsinki_env.evaluation.rating.bootstrap import (
+    bootstrap_fits,
+    percentiles,
+    rank_probabilities,
+    stronger_probabilities,
+)
 from helsinki_env.evaluation.rating.errors import RatingError
 from helsinki_env.evaluation.rating.model import build_model
 from helsinki_env.evaluation.rating.plackett_luce import (
@@ -18,12 +23,17 @@ from helsinki_env.evaluation.rating.plackett_luce import (
     VirtualDraws,
     derivatives,
     fit,
-    maximum,
+    maximize_likelihood,
     unit_hessians,
     unit_scores,
 )
 from helsinki_env.evaluation.rating.ratings import ELO, rate
-from helsinki_env.evaluation.rating.shares import ahead_by_unit, expected_shares, pairs, standings
+from helsinki_env.evaluation.rating.shares import (
+    cross_table,
+    expected_cross_table,
+    head_to_head_by_unit,
+    player_statistics,
+)
 from tests.support.rankings import Simulated, simulate
 
 STRENGTHS = (0.0, 0.3, 0.8, 1.5, 2.5)
@@ -100,7 +110,7 @@ def test_two_players_equal_the_closed_form() -> None:
     # Player 0 wins 8 of 10 in seat 0 and 5 of 10 in seat 1: two log odds for two parameters.
     games = two_players([(0, 0, 8), (0, 1, 2), (1, 0, 5), (1, 1, 5)])
     model = build_model(games.players, games.seating, games.places, games.deck, reference=1, virtual_games=0.0)
-    theta, _ = maximum(model.rankings, model.virtual)
+    theta, _ = maximize_likelihood(model.rankings, model.virtual)
     assert theta == pytest.approx([(math.log(8 / 2) + math.log(5 / 5)) / 2, (math.log(8 / 2) - math.log(5 / 5)) / 4])
 
 
@@ -136,8 +146,8 @@ def test_somebody_may_sit_in_several_seats() -> None:
     games = simulate((0.0, 1.0), seat_effects(3), 500, np.random.default_rng(4), lineups=[(0, 0, 1), (0, 1, 1)])
     ratings = rate(games, reference="p0", resamples=100)
     assert ratings.elo[1] / ELO == pytest.approx(1, abs=4 * ratings.error[1] / ELO)
-    assert ratings.pairs.games[0, 1] == len(games.deck)
-    assert ratings.standings.games.tolist() == [len(games.deck) * 3 // 2] * 2
+    assert ratings.cross_table.games[0, 1] == len(games.deck)
+    assert ratings.statistics.games.tolist() == [len(games.deck) * 3 // 2] * 2
 
 
 def test_the_order_of_games_does_not_matter() -> None:
@@ -147,14 +157,14 @@ def test_the_order_of_games_does_not_matter() -> None:
     one, other = rate(games, resamples=100), rate(replace(games, **columns), resamples=100)
     np.testing.assert_allclose(one.elo, other.elo, atol=1e-6)
     np.testing.assert_allclose(one.low, other.low, atol=1e-6)
-    np.testing.assert_allclose(one.pairs.low, other.pairs.low, atol=1e-12)
+    np.testing.assert_allclose(one.cross_table.low, other.cross_table.low, atol=1e-12)
 
 
 def test_another_reference_shifts_all_ratings() -> None:
     games = played()
     one, other = (rate(games, reference=name, resamples=100) for name in ("p0", "p3"))
     np.testing.assert_allclose(other.elo, one.elo - one.elo[3], atol=1e-5)
-    np.testing.assert_allclose(other.stronger, one.stronger)
+    np.testing.assert_allclose(other.probability_stronger, one.probability_stronger)
     contrast = one.covariance[1, 1] - 2 * one.covariance[1, 3] + one.covariance[3, 3]
     assert other.error[1] == pytest.approx(math.sqrt(contrast), rel=1e-6)
 
@@ -172,19 +182,19 @@ def test_who_always_wins_gets_a_finite_rating_and_a_wide_interval() -> None:
     assert 400 < ratings.low[0] < ratings.elo[0] - 150
     assert ratings.elo[0] + 300 < ratings.high[0] < 3000
     assert rate(games, reference="a").elo[1] == pytest.approx(-ratings.elo[0])
-    assert ratings.stronger[0, 1] == 1
+    assert ratings.probability_stronger[0, 1] == 1
 
 
 def test_resampling_by_steps_equals_fitting_every_resample() -> None:
     games = simulate((0.0, 1.0, 9.0), seat_effects(2), 20, np.random.default_rng(6))
     model = build_model(games.players, games.seating, games.places, games.deck)
-    samples = resample(model, fit(model.rankings, model.virtual), 20, seed=9)
+    samples = bootstrap_fits(model, fit(model.rankings, model.virtual), 20, seed=9)
     rng = np.random.default_rng(9)
     draws = rng.multinomial(20, np.full(20, 1 / 20), size=20)
     wins, losses = (model.virtual.wins[:, None] * rng.standard_exponential((len(model.virtual.wins), 20)) for _ in "wl")
     for r in range(20):
         virtual = VirtualDraws(model.virtual.contrasts, wins[:, r], losses[:, r])
-        theta, _ = maximum(model.rankings, virtual, model.rankings.counts.T @ draws[r].astype(float))
+        theta, _ = maximize_likelihood(model.rankings, virtual, model.rankings.counts.T @ draws[r].astype(float))
         np.testing.assert_allclose(samples[r], theta, atol=1e-4)
 
 
@@ -210,7 +220,7 @@ def test_the_cross_table_counts_who_was_ahead() -> None:
     seating = np.array([[0, 1, 2], [2, 0, 1], [0, 0, 1]])
     places = np.array([[0, 1, 2], [0, 2, 1], [0, 2, 1]], np.int8)
     units = np.array([0, 1, 1])
-    found = pairs(4, seating, places, units)
+    found = cross_table(4, seating, places, units)
     assert found.share[0, 1] == pytest.approx(2 / 4)  # ahead, behind, and once each in the game it played twice
     assert found.share[1, 0] == pytest.approx(2 / 4)
     assert found.share[0, 2] == pytest.approx(1 / 2)
@@ -219,18 +229,18 @@ def test_the_cross_table_counts_who_was_ahead() -> None:
     assert np.isnan(found.share[0, 3])
     assert np.isnan(found.share[0, 0])
     assert found.low[0, 1] == pytest.approx(1 - found.high[1, 0])
-    assert ahead_by_unit(seating, places, units, 0, 1).tolist() == [1.0, 1 / 3]
-    stands = standings(3, seating, places, np.array([[5, 3, 1], [4, 1, 2], [7, 0, 2]]), units)
-    assert stands.win_share.tolist() == [2 / 4, 0, 1 / 2]
+    assert head_to_head_by_unit(seating, places, units, 0, 1).tolist() == [1.0, 1 / 3]
+    stands = player_statistics(3, seating, places, np.array([[5, 3, 1], [4, 1, 2], [7, 0, 2]]), units)
+    assert stands.win_rate.tolist() == [2 / 4, 0, 1 / 2]
     assert stands.place.tolist() == [2, 2, 2]
     assert stands.points == pytest.approx([13 / 4, 7 / 3, 5 / 2])
-    assert stands.fair == pytest.approx(1 / 3)
+    assert stands.chance_level == pytest.approx(1 / 3)
 
 
 def test_the_ratings_expect_shares_by_strength_and_seat() -> None:
     seating = np.array([[0, 1, 2], [1, 0, 0]])
     strengths, seats = np.array([0.0, 1.0, 2.0, 3.0]), np.array([0.5, 0.0, -0.5])
-    found = expected_shares(4, seating, strengths[seating] + seats)
+    found = expected_cross_table(4, seating, strengths[seating] + seats)
     odds = [-1 + 0.5, -1 - 0.5, -1 - 1.0]  # of player 0 against player 1 in each meeting
     assert found[0, 1] == pytest.approx(np.mean([1 / (1 + math.exp(-difference)) for difference in odds]))
     assert found[1, 0] == pytest.approx(1 - found[0, 1])
@@ -240,7 +250,7 @@ def test_the_ratings_expect_shares_by_strength_and_seat() -> None:
 def test_where_the_model_holds_the_cross_table_is_what_the_ratings_expect() -> None:
     ratings = rate(played(3, decks=100), resamples=100)
     off = ~np.eye(5, dtype=bool)
-    assert np.abs(ratings.pairs.share - ratings.expected)[off].max() < 0.05
+    assert np.abs(ratings.cross_table.share - ratings.expected)[off].max() < 0.05
 
 
 @pytest.mark.parametrize(("seats", "covered"), [(2, 0), (3, 0), (2, 12)])
@@ -257,7 +267,7 @@ def test_what_seats_are_denied_is_taken_out_of_ratings(seats: int, covered: int)
     blind = rate(replace(games, denied=np.zeros_like(games.denied)), reference="p0", resamples=100)
     assert not blind.handicaps
     assert blind.elo[1] < ratings.elo[1] - 4 * ratings.error[1]
-    assert np.nanmax(np.abs(ratings.expected - ratings.pairs.share)) < 0.02
+    assert np.nanmax(np.abs(ratings.expected - ratings.cross_table.share)) < 0.02
 
 
 def test_what_is_denied_stays_in_where_it_cannot_be_told_apart() -> None:
@@ -328,7 +338,7 @@ def covered(
         ratings = rate(games, reference="p0", resamples=resamples, seed=repetition)
         inside["ratings"].append((ratings.low <= truth)[1:] & (truth <= ratings.high)[1:])
         inside["seats"].append((ratings.seat_low <= effects) & (effects <= ratings.seat_high))
-        inside["pairs"].append(((ratings.pairs.low <= ahead) & (ahead <= ratings.pairs.high))[upper])
+        inside["pairs"].append(((ratings.cross_table.low <= ahead) & (ahead <= ratings.cross_table.high))[upper])
     means = [float(np.mean(values)) for values in inside.values()]
     print(f"{seats} seats, {decks} decks, {repetitions} repetitions: ratings, seats, pairs", means)
     return means[0], means[1], means[2]

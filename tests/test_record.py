@@ -14,9 +14,9 @@ import pytest
 
 from helsinki_env import CopenhagenConfig, CopenhagenVectorEnv, GameConfig, HelsinkiVectorEnv
 from helsinki_env.engine.kernel import JIT
-from helsinki_env.engine.playout import choose_uniformly, player_words
+from helsinki_env.engine.playout import random_keys, sample_actions
 from helsinki_env.engine.spec import spec_of
-from helsinki_env.records import Record, RecordError, deal, positions, read_records, replay, write_records
+from helsinki_env.records import Record, RecordError, initial_game, read_records, replay, replay_steps, write_records
 
 CONFIGS = [
     GameConfig(),
@@ -56,7 +56,7 @@ def test_a_replay_is_the_game_again(config: Any) -> None:
     assert replay(again) == game
     assert record.finished
     assert record.scores == tuple(game.scores())
-    assert record.places == tuple(game.places())
+    assert record.places == tuple(game.ranks())
 
 
 def test_games_without_ties_say_who_is_best_first() -> None:
@@ -78,9 +78,9 @@ def test_games_without_ties_say_who_is_best_first() -> None:
 def test_places_may_be_shared(players: int, seed: int, places: list[int]) -> None:
     config = CopenhagenConfig(num_players=players)
     game = spec_of(config).game(config, seed=seed)
-    words, decisions = player_words(1, seed), []
+    words, decisions = random_keys(1, seed), []
     while not game.done:
-        decisions.append(int(choose_uniformly(game.legal_mask()[None], words)[0]))
+        decisions.append(int(sample_actions(game.action_mask()[None], words)[0]))
         game.step(decisions[-1])
     record = Record.of(game, seed, ["somebody"] * players, decisions)
     assert record.places == tuple(places)
@@ -103,9 +103,9 @@ def test_places_may_be_shared(players: int, seed: int, places: list[int]) -> Non
 @every_game
 def test_positions_are_those_before_each_decision(config: Any) -> None:
     record = played(config)
-    seen = list(positions(record))
+    seen = list(replay_steps(record))
     assert [action for _, action in seen] == [*record.decisions, None]
-    assert seen[0][0] == deal(record) == spec_of(config).game(config, seed=1)
+    assert seen[0][0] == initial_game(record) == spec_of(config).game(config, seed=1)
     assert seen[-1][0] == replay(record)
     for (before, action), (after, _) in pairwise(seen):
         assert action is not None
@@ -121,11 +121,11 @@ def test_positions_are_those_before_each_decision(config: Any) -> None:
 def test_games_of_a_batch_are_dealt_again(env: HelsinkiVectorEnv | CopenhagenVectorEnv) -> None:
     """Also those that an environment dealt by itself, one after the other."""
     obs, info = env.reset(seed=8)
-    words = player_words(3, seed=2)
+    words = random_keys(3, seed=2)
     decisions: list[list[int]] = [[] for _ in range(3)]
     episodes, found = [0, 0, 0], 0
     while found < (6 if JIT else 1):
-        actions = choose_uniformly(obs["action_mask"], words)
+        actions = sample_actions(obs["action_mask"], words)
         for b in range(3):
             if obs["action_mask"][b].any():
                 decisions[b].append(int(actions[b]))
@@ -212,10 +212,10 @@ def test_malformed_records_are_explained(
 ) -> None:
     """What a game calls its parts stands for the words in capitals."""
     spec = spec_of(config)
-    result, other = ("places", "ranking") if spec.shared_places else ("ranking", "places")
+    result, other = ("places", "ranking") if spec.allows_ties else ("ranking", "places")
     keys = {"GAME": spec.name, "RESULT": result, "OTHER": other}
-    words = {**keys, "MOST": f"{spec.ids(config) - 1}", "FILE": config.components}
-    words["WRONG"] = "for each seat how many did better" if spec.shared_places else "each of the seats 0 to 1 once"
+    words = {**keys, "MOST": f"{spec.num_actions(config) - 1}", "FILE": config.components}
+    words["WRONG"] = "for each seat how many did better" if spec.allows_ties else "each of the seats 0 to 1 once"
     plain = {name: word for word, name in keys.items()}
     data = {**played(config).to_dict(), result: [1, 0]}
     edited = edit({plain.get(key, key): value for key, value in data.items()})
@@ -254,15 +254,15 @@ def test_lines_that_are_no_records(line: str) -> None:
 @every_game
 def test_a_replay_checks_decisions_and_result(config: Any) -> None:
     record = played(config)
-    result = "places" if record.spec.shared_places else "ranking"
+    result = "places" if record.spec.allows_ties else "ranking"
     first = record.decisions
 
     def altered(**values: Any) -> Record:
         return Record.from_dict(with_digest({**record.to_dict(), **values}))
 
-    at = next(i for i, (game, _) in enumerate(positions(record)) if i > 5 and not game.legal_mask()[0])
+    at = next(i for i, (game, _) in enumerate(replay_steps(record)) if i > 5 and not game.action_mask()[0])
     illegal = altered(decisions=[*first[:at], 0, *first[at + 1 :]])
-    for use in (replay, lambda r: list(positions(r))):
+    for use in (replay, lambda r: list(replay_steps(r))):
         with pytest.raises(RecordError, match=rf"decisions\[{at}\]: action 0 \(.*\) is not legal in phase .*Legal: "):
             use(illegal)
     with pytest.raises(RecordError, match=r"not over after \d+ decisions \(decisions are missing, or the result\)"):

@@ -17,14 +17,14 @@ from urllib.parse import quote
 
 import pytest
 
-from helsinki_env.agents.analysis import analyse
-from helsinki_env.data.source_span import place_in_json
-from helsinki_env.evaluation.arena.load import records
+from helsinki_env.agents.analysis import analyze
+from helsinki_env.data.source_span import span_in_json
+from helsinki_env.evaluation.arena.load import load_records
 from helsinki_env.evaluation.match import play_match
-from helsinki_env.records import Record, deal, positions, replay
-from helsinki_env.records.animation import film
+from helsinki_env.records import Record, initial_game, replay, replay_steps
+from helsinki_env.records.animation import make_animation
 from helsinki_env.records.page import page
-from helsinki_env.web.store import Store
+from helsinki_env.web.store import TableStore
 from tests.games import EACH_GAME, GAMES, TestedGame
 from tests.support.server import ROOT, Server, decide_first, seated, serving, until
 
@@ -39,7 +39,7 @@ def played(game: TestedGame, players: int = 2, seed: int = 5) -> Record:
 
 def position_at(record: Record, number: int) -> dict[str, Any]:
     """The position after so many decisions as plain data."""
-    game = next(game for i, (game, _) in enumerate(positions(record)) if i == number)
+    game = next(game for i, (game, _) in enumerate(replay_steps(record)) if i == number)
     return dict(game.spec.to_dict(game))
 
 
@@ -88,7 +88,7 @@ def test_a_record_is_kept_as_a_film(server: Server) -> None:
     name = bring(server, record.to_json())
     status, study, _ = server.ask("GET", f"/api/records/{name}")
     assert (status, study["kind"], study["record"]) == (200, "record", name)
-    assert study["film"] == json.loads(json.dumps(film(record)))
+    assert study["film"] == json.loads(json.dumps(make_animation(record)))
     assert all(player in study["title"] for player in record.players)
     listed = server.ask("GET", "/api/records")[1][0]
     assert (listed["record"], listed["title"], listed["decisions"]) == (name, study["title"], len(record.decisions))
@@ -102,7 +102,7 @@ def test_an_arena_is_taken_apart_by_its_parquet_file_alone(tmp_path: Path, serve
     more = ["--dry-roads", "--covered", "first_game", "--out", str(tmp_path / "run")]
     environment = os.environ | {"PYTHONPATH": str(ROOT)}
     subprocess.run([*command, *more], check=True, capture_output=True, env=environment)
-    content, expected = (tmp_path / "run" / "games.parquet").read_bytes(), list(records(tmp_path / "run"))
+    content, expected = (tmp_path / "run" / "games.parquet").read_bytes(), list(load_records(tmp_path / "run"))
     status, found, _ = server.ask("POST", "/api/records/look", content)
     assert (status, found["count"]) == (200, len(expected)), found
     assert [one["players"] for one in found["games"]] == [list(record.players) for record in expected]
@@ -262,8 +262,8 @@ def test_what_is_wrong_with_a_position_is_said_at_its_key(game: TestedGame, serv
     message, _ = refused(json.dumps(good)[:-1])
     assert "cannot be read as JSON" in message
     seen = played(game)
-    half = next(one for i, (one, _) in enumerate(positions(seen)) if i == 40).spec
-    one_seat = half.to_dict(next(one for i, (one, _) in enumerate(positions(seen)) if i == 40), 0)
+    half = next(one for i, (one, _) in enumerate(replay_steps(seen)) if i == 40).spec
+    one_seat = half.to_dict(next(one for i, (one, _) in enumerate(replay_steps(seen)) if i == 40), 0)
     assert "a copy made for one seat cannot be played on" in refused(json.dumps(one_seat))[0]
     assert kept(server) == before
 
@@ -306,7 +306,7 @@ def test_a_game_is_judged_as_the_analysis_does_it(server: Server) -> None:
     name = bring(server, record.to_json())
     found = judge(server, name, "net")
     assert (found["state"], found["done"], found["total"]) == ("done", len(record.decisions), len(record.decisions))
-    judgement, title = analyse(record, "net").judgement, server.ask("GET", f"/api/records/{name}")[1]["title"]
+    judgement, title = analyze(record, "net").judgement, server.ask("GET", f"/api/records/{name}")[1]["title"]
     assert found["judgement"] == judgement.to_dict(record)
     assert server.ask("GET", f"/api/records/{name}/page?judge=net")[1] == page(record, judgement, title=title)
     assert server.ask("GET", f"/api/records/{name}/page")[1] == page(record, title=title)
@@ -351,7 +351,7 @@ def play_on(server: Server, name: str, decisions: int, *players: str) -> str:
 
 def table_of(data: Path, name: str) -> Any:
     """The table as the database has it."""
-    store = Store(data)
+    store = TableStore(data)
     try:
         return store.load(name)
     finally:
@@ -361,7 +361,7 @@ def table_of(data: Path, name: str) -> Any:
 @EACH_GAME
 def test_a_game_is_played_on_from_any_decision_and_survives_being_killed(game: TestedGame, tmp_path: Path) -> None:
     record = played(game)
-    expected = [one for one, _ in positions(record)]
+    expected = [one for one, _ in replay_steps(record)]
     with serving(tmp_path) as running:
         name = bring(running, record.to_json())
         tables = {number: play_on(running, name, number, "human", "human") for number in (0, 1, 33, len(expected) - 2)}
@@ -385,7 +385,7 @@ def test_a_game_is_played_on_from_any_decision_and_survives_being_killed(game: T
 
 @EACH_GAME
 def test_a_position_is_played_on_undone_and_survives_being_killed(game: TestedGame, tmp_path: Path) -> None:
-    expected = next(one for i, (one, _) in enumerate(positions(played(game, 3))) if i == 50)
+    expected = next(one for i, (one, _) in enumerate(replay_steps(played(game, 3))) if i == 50)
     players = ["greedy"] * 3
     players[expected.seat] = "human"
     with serving(tmp_path) as running:
@@ -468,7 +468,7 @@ def test_an_own_game_is_taken_apart_once_it_is_over(server: Server) -> None:
 
 
 def deal_at(record: Record, number: int) -> Any:
-    return next(game for i, (game, _) in enumerate(positions(record)) if i == number)
+    return next(game for i, (game, _) in enumerate(replay_steps(record)) if i == number)
 
 
 def test_a_game_of_players_alone_can_be_taken_apart_at_any_time(server: Server) -> None:
@@ -494,7 +494,7 @@ def test_a_record_is_of_its_deal_and_an_episode_is_dealt_again(tmp_path: Path) -
         name = bring(running, record.to_json())
         table = play_on(running, name, 1, "human", "human")
         assert table_of(tmp_path, table).game == game
-        assert table_of(tmp_path, play_on(running, name, 0, "human", "human")).game == deal(record)
+        assert table_of(tmp_path, play_on(running, name, 0, "human", "human")).game == initial_game(record)
 
 
 # -- who may ask ---------------------------------------------------------------------------------------------
@@ -545,7 +545,7 @@ def test_records_that_are_not_there(server: Server) -> None:
 )
 def test_a_key_is_found_in_the_text(path: str, marked: str) -> None:
     text = '{"a": 1,\n "seats": [ {"hand": [1,2, 3] , "x": {"z":2}},\n  {}],"e":[], "long": [' + "7," * 300 + "7]}"
-    place = place_in_json(text, path)
+    place = span_in_json(text, path)
     assert place is not None
     assert text[place.start : place.end] == marked
     assert text.split("\n")[place.line - 1][place.column - 1 :].startswith(marked)

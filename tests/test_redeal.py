@@ -13,10 +13,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from helsinki_env import Game, GameConfig
-from helsinki_env.engine.determinization import RedealError, batch_redeal, redeal, redeal_many
+from helsinki_env.engine.determinization import (
+    DeterminizationError,
+    determinize,
+    determinize_batch,
+    sample_determinizations,
+)
 from helsinki_env.engine.kernel import JIT
 from helsinki_env.games.helsinki import notation
-from helsinki_env.games.helsinki.components import ACTIONS
+from helsinki_env.games.helsinki.components import BOARD_ACTIONS
 from tests.support import positions
 from tests.test_agreement import configs
 
@@ -38,7 +43,7 @@ def played(config: GameConfig, seed: int, decisions: int) -> Game:
 def check(game: Game, viewer: int, seed: int) -> Game:
     """Deal anew, and check everything that holds for every deal."""
     before = game.clone()
-    copy = redeal(game, viewer, seed)
+    copy = determinize(game, viewer, seed)
     assert game == before
     assert copy.observation(viewer).tobytes() == game.observation(viewer).tobytes()
     for name in game.state.dtype.names:
@@ -87,14 +92,16 @@ def test_another_seat_can_pay_the_rest_after_a_card_of_another_colour() -> None:
     for seat in position["seats"]:  # all cards into the draw pile
         position["draw_pile"] += [card for card, count in enumerate(seat["hand"]) for _ in range(count)]
         seat["hand"], seat["known"] = [0] * 51, [0] * 51
-    target, *others = (notation.parse(f"DISCARD {name}") - notation.parse("DISCARD blue 1/2") for name in PAYING)
+    target, *others = (
+        notation.string_to_action(f"DISCARD {name}") - notation.string_to_action("DISCARD blue 1/2") for name in PAYING
+    )
     for card in (target, *others):
         if card in position["display"]:
             position["display"][position["display"].index(card)] = position["draw_pile"].pop()
         else:
             position["draw_pile"].remove(card)
     position["seats"][0]["hand"] = [others.count(card) for card in range(51)]
-    position["seats"][0]["used"] = [ACTIONS.index("any_card_as_wild")]
+    position["seats"][0]["used"] = [BOARD_ACTIONS.index("any_card_as_wild")]
     position |= {"phase": "PAY", "to_move": 0, "pending": {"card": target, "to_pay": 3, "substitute": True}}
     game = notation.from_dict(position)
     for seed in range(50):
@@ -107,7 +114,7 @@ def test_another_seat_can_pay_the_rest_after_a_card_of_another_colour() -> None:
 def test_copies_go_on_like_games() -> None:
     rng = random.Random(1)
     for seed in range(20 if JIT else 2):
-        copy = redeal(played(GameConfig(num_players=3), seed, 60), seed=seed)
+        copy = determinize(played(GameConfig(num_players=3), seed, 60), seed=seed)
         while not copy.done:
             copy.step(int(rng.choice(copy.legal_actions())))
         notation.from_dict(notation.to_dict(copy))
@@ -115,20 +122,20 @@ def test_copies_go_on_like_games() -> None:
 
 def test_same_seed_same_deal() -> None:
     game = played(GameConfig(num_players=4), 2, 50)
-    assert redeal(game, 1, seed=5) == redeal(game, 1, seed=5)
-    assert redeal(game, 1, seed=5) != redeal(game, 1, seed=6)
-    assert redeal(game, 1) != redeal(game, 1)
-    many = redeal_many(game, 4, 1, seed=5)
-    assert many[:2].tobytes() == redeal_many(game, 2, 1, seed=5).tobytes()
-    assert many[:1].tobytes() == redeal(game, 1, seed=5)._states.tobytes()
-    assert redeal(game, seed=5) == redeal(game, game.seat, seed=5)
+    assert determinize(game, 1, seed=5) == determinize(game, 1, seed=5)
+    assert determinize(game, 1, seed=5) != determinize(game, 1, seed=6)
+    assert determinize(game, 1) != determinize(game, 1)
+    many = sample_determinizations(game, 4, 1, seed=5)
+    assert many[:2].tobytes() == sample_determinizations(game, 2, 1, seed=5).tobytes()
+    assert many[:1].tobytes() == determinize(game, 1, seed=5)._states.tobytes()
+    assert determinize(game, seed=5) == determinize(game, game.seat, seed=5)
 
 
 def test_each_game_of_a_batch_has_its_own_viewer() -> None:
     games = [played(GameConfig(), seed, 40) for seed in range(4)]
     states = np.concatenate([game._states for game in games])
     viewers = np.array([0, 1, 1, 0])
-    batch_redeal(games[0].config, states, viewers, np.arange(4, dtype=np.uint64))
+    determinize_batch(games[0].config, states, viewers, np.arange(4, dtype=np.uint64))
     for game, state, viewer in zip(games, states, viewers.tolist(), strict=True):
         copy = Game.from_state(game.config, state)
         assert copy.observation(viewer).tobytes() == game.observation(viewer).tobytes()
@@ -138,9 +145,9 @@ def test_each_game_of_a_batch_has_its_own_viewer() -> None:
 def test_wrong_arguments() -> None:
     game = Game(seed=1)
     with pytest.raises(ValueError, match="seat: found 2, expected 0 to 1"):
-        redeal(game, 2)
+        determinize(game, 2)
     with pytest.raises(ValueError, match="seed: found -1"):
-        redeal(game, seed=-1)
+        determinize(game, seed=-1)
 
 
 # how likely deals are
@@ -162,7 +169,7 @@ def _has_much_to_hide(game: Game) -> bool:
 def test_places_of_the_first_pile_are_equally_likely() -> None:
     """Each hidden card is in any hidden place with the same chance, but only a 5 can be the removed one."""
     game = next(game for seed in range(100) if _has_much_to_hide(game := played(GameConfig(), seed, 20)))
-    components = game.config.loaded
+    components = game.config.component_set
     n = 40_000
     g = game.state
     in_view = g.discard + g.hand[0] + g.known[1] + np.bincount(g.display[g.display >= 0], minlength=len(g.discard))
@@ -173,7 +180,7 @@ def test_places_of_the_first_pile_are_equally_likely() -> None:
     hidden = int((g.hand[1] - g.known[1]).sum())
     size = int(g.pile_size)
     assert unknown.sum() == size + hidden + 1
-    states = redeal_many(game, n, 0, seed=3)
+    states = sample_determinizations(game, n, 0, seed=3)
     removed = unknown * fives / (unknown * fives).sum()
     elsewhere = (unknown - removed) / (size + hidden)
     held = (states["hand"][:, 1] - states["known"][:, 1])[:, : components.types]
@@ -221,7 +228,7 @@ Outcome = tuple[object, ...]
 
 def all_deals(game: Game, viewer: int) -> Counter[Outcome]:
     """Every deal that fits, with the number of ways in which the cards, told apart, make it."""
-    g, components = game.state, game.config.loaded
+    g, components = game.state, game.config.component_set
     others = [seat for seat in range(game.num_players) if seat != viewer]
     shown = Counter(dict(enumerate(g.discard.tolist())))
     shown.update(g.paid[: g.paid_count].tolist())
@@ -275,7 +282,7 @@ def _can_go_on(game: Game, viewer: int, held: dict[int, Counter[int]]) -> bool:
         copy.state.hand[seat] = copy.state.known[seat]
         for card, n in cards.items():
             copy.state.hand[seat, card] += n
-    return bool(copy.legal_mask().any())
+    return bool(copy.action_mask().any())
 
 
 def made_up_reshuffled(number: int) -> Game:
@@ -283,7 +290,7 @@ def made_up_reshuffled(number: int) -> Game:
     rng = random.Random(number)
     players = rng.choice((2, 2, 3))
     game = Game(GameConfig(num_players=players), seed=number)
-    g, components = game.state, game.config.loaded
+    g, components = game.state, game.config.component_set
     deck = Counter(dict(enumerate(components.deck(players))))
     g.phase, g.token[:players], g.last_round = 1, 0, 1
     g.pile[:], g.display[:] = 0, -1
@@ -322,7 +329,7 @@ def _compare_with_all_deals(game: Game, viewer: int, n: int) -> int:
     g = game.state
     others = [seat for seat in range(game.num_players) if seat != viewer]
     counts: Counter[Outcome] = Counter()
-    states = redeal_many(game, n, viewer, seed=11)
+    states = sample_determinizations(game, n, viewer, seed=11)
     piles, unseen = states["pile"][:, : g.pile_size].tolist(), states["unseen"].tolist()
     hidden = (states["hand"] - states["known"]).tolist()
     for pile, draws, held in zip(piles, unseen, hidden, strict=True):
@@ -371,5 +378,5 @@ def _draws_from_another_pile() -> Game:
 @pytest.mark.parametrize("make", [_too_many_cards, _too_large_a_pile, _draws_from_another_pile])
 def test_a_position_that_no_game_leads_to(make: Callable[[], Game]) -> None:
     game = make()
-    with pytest.raises(RedealError, match="what seat 0 knows; can this position come up in a game"):
-        redeal(game, 0)
+    with pytest.raises(DeterminizationError, match="what seat 0 knows; can this position come up in a game"):
+        determinize(game, 0)

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from helsinki_env.games.helsinki.components import ACTIONS, COLOURS, load_components
+from helsinki_env.games.helsinki.components import BOARD_ACTIONS, COLOURS, load_components
 from helsinki_env.games.helsinki.config import GameConfig
 from tests.oracles.helsinki import (
     ReferenceGame,
@@ -74,7 +74,7 @@ def seat(
         "superstructures": sorted(superstructures),
         "coats_on_board": sorted(coats),
         "meadow": meadow,
-        "used": sorted(ACTIONS.index(name) for name in used),
+        "used": sorted(BOARD_ACTIONS.index(name) for name in used),
         "hand": counts(hand),
         "known": counts(known),
         "token": other.pop("token", SPACE[side]),
@@ -150,13 +150,13 @@ def legal(game: ReferenceGame, kind: str | None = None) -> set[Any]:
     found: set[Any] = set()
     for action in game.legal_actions():
         its_kind, argument = decode(action, BOX.types)
-        found.add((its_kind, ACTIONS[argument] if its_kind == "USE" else argument))
+        found.add((its_kind, BOARD_ACTIONS[argument] if its_kind == "USE" else argument))
     return found if kind is None else {argument for its_kind, argument in found if its_kind == kind}
 
 
 def act(game: ReferenceGame, kind: str, argument: int | str = 0) -> None:
     """Take a decision, and check on the way that the masks before and after it are those found by search."""
-    number = ACTIONS.index(argument) if isinstance(argument, str) else argument
+    number = BOARD_ACTIONS.index(argument) if isinstance(argument, str) else argument
     game.step(encode(kind, number, BOX.types))
     assert brute_force_legal_actions(game) == game.legal_actions()
 
@@ -282,7 +282,7 @@ def test_longer_moves(name: str, steps: list[int]) -> None:
     act(game, "MOVE", 3)
     assert game.seats[0].token == 2
     assert (game.phase, game.seats[0].meadow) == ("MAIN", 1)
-    assert game.seats[0].used == {ACTIONS.index(name)}
+    assert game.seats[0].used == {BOARD_ACTIONS.index(name)}
     assert game.to_dict()["pending"] == {}
 
 

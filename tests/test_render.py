@@ -15,9 +15,9 @@ from helsinki_env.games.helsinki import render
 from helsinki_env.games.helsinki.components import load_components
 from helsinki_env.games.helsinki.config import GameConfig
 from helsinki_env.games.helsinki.game import Game
-from helsinki_env.games.helsinki.notation import describe, to_dict
+from helsinki_env.games.helsinki.notation import action_to_string, to_dict
 from helsinki_env.games.helsinki.position import PositionError
-from helsinki_env.games.helsinki.render.view import read
+from helsinki_env.games.helsinki.render.view import read_table_view
 from tests.drawn_tables import seat_copy, table
 
 COMPONENTS = load_components()
@@ -95,7 +95,7 @@ def test_every_decision_in_progress_is_drawn(phase: str, pending: dict[str, Any]
 def test_a_seats_copy_hides_other_hands() -> None:
     position = table(COMPONENTS, 3, seed=4, tiles=5)
     copy = seat_copy(position, 1)
-    drawn = read(copy, COMPONENTS, 1)
+    drawn = read_table_view(copy, COMPONENTS, 1)
     for seat, data in zip(drawn.seats, position["seats"], strict=True):
         shown = np.bincount(np.array(seat.faces, dtype=int), minlength=COMPONENTS.types).tolist()
         assert shown == (data["hand"] if seat.seat == 1 else data["known"])
@@ -155,7 +155,7 @@ def full_board(position: dict[str, Any], seat: int) -> None:
 def test_full_lines_and_the_score_the_board_would_give() -> None:
     position = table(COMPONENTS, 2, tiles=0)
     full_board(position, 1)
-    seat = read(position, COMPONENTS).seats[1]
+    seat = read_table_view(position, COMPONENTS).seats[1]
     assert (seat.full_rows, seat.full_columns) == ((0, 1), (0, 1))
     assert seat.roof_points == (3, 1, 0)
     assert (seat.board_points, seat.score) == (2 * 2 + 2 * 2 + 3 + 1, 19)
@@ -329,17 +329,17 @@ def test_the_outline_of_a_tile_has_a_rounded_knee_at_every_corner() -> None:
 
 
 def test_letters() -> None:
-    assert glyphs.number(0.5) == ".5"
-    assert glyphs.number(-0.25) == "-.25"
-    assert glyphs.number(-0.001) == "0"
-    assert glyphs.number(123.456) == "123.5"
+    assert glyphs.format_coordinate(0.5) == ".5"
+    assert glyphs.format_coordinate(-0.25) == "-.25"
+    assert glyphs.format_coordinate(-0.001) == "0"
+    assert glyphs.format_coordinate(123.456) == "123.5"
     assert glyphs.outline("")[1] == 0
     assert glyphs.outline("\u00e9") == glyphs.outline("e")  # an accent is lost, the letter is not
     assert glyphs.outline("\u6f22")[0].endswith("z")  # a box for what the font does not hold
     wide = glyphs.text_width("superstructure", 20)
-    assert glyphs.fitted("superstructure", 20, wide, 5) == ("superstructure", 20)
-    assert glyphs.fitted("superstructure", 20, wide / 2, 5) == ("superstructure", 10)
-    text, size = glyphs.fitted("superstructure", 20, wide / 2, 15)
+    assert glyphs.fit_text("superstructure", 20, wide, 5) == ("superstructure", 20)
+    assert glyphs.fit_text("superstructure", 20, wide / 2, 5) == ("superstructure", 10)
+    text, size = glyphs.fit_text("superstructure", 20, wide / 2, 15)
     assert text.endswith("\u2026")
     assert glyphs.text_width(text, size) <= wide / 2
 
@@ -356,10 +356,10 @@ def test_a_game_can_be_drawn_at_every_decision(players: int) -> None:
             assert parts(svg)["pavilion"] == sum(len(seat["pavilions"]) for seat in position["seats"])
             render.ansi(position, COMPONENTS, last_decision=last, viewer=game.seat)
         action = int(rng.choice(game.legal_actions()))
-        last = describe(action)
+        last = action_to_string(action)
         game.step(action)
         count += 1
-    drawn = read(to_dict(game), COMPONENTS)
+    drawn = read_table_view(to_dict(game), COMPONENTS)
     assert [seat.score for seat in drawn.seats] == game.scores().tolist()
     assert drawn.to_move == game.ranking()[0]
     assert "Game over" in words(render.svg(to_dict(game), COMPONENTS))

@@ -14,18 +14,18 @@ import numpy.typing as npt
 import pytest
 
 from helsinki_env import Game, GameConfig
-from helsinki_env.agents.base import first_words
+from helsinki_env.agents.base import init_streams
 from helsinki_env.agents.registry import make_player
 from helsinki_env.engine.kernel import JIT
 from helsinki_env.evaluation.arena.config import plan_from_dict
+from helsinki_env.evaluation.arena.load import load_records as run_records
 from helsinki_env.evaluation.arena.load import load_run
-from helsinki_env.evaluation.arena.load import records as run_records
 from helsinki_env.evaluation.arena.plan import ArenaError
 from helsinki_env.evaluation.arena.run import run_arena
-from helsinki_env.evaluation.balance.helsinki.replay import Course, Standing, replay, replay_run
-from helsinki_env.evaluation.play import Barred, deck_seeds, play_games
+from helsinki_env.evaluation.balance.helsinki.replay import Course, LeadMeasure, replay_games, replay_run
+from helsinki_env.evaluation.play import DisabledActions, deal_seeds, play_games
 from helsinki_env.games.helsinki import actions as a
-from helsinki_env.games.helsinki.components import ACTIONS
+from helsinki_env.games.helsinki.components import BOARD_ACTIONS
 
 pytestmark = pytest.mark.thorough
 
@@ -34,7 +34,7 @@ GAMES = 12 if JIT else 2
 
 @dataclass
 class Recorded:
-    """What `replay` takes."""
+    """What `replay_games` takes."""
 
     config: GameConfig
     seeds: npt.NDArray[np.uint64]
@@ -45,14 +45,14 @@ class Recorded:
     def __len__(self) -> int:
         return len(self.decisions)
 
-    def replay(self, standing: Standing = "points") -> Course:
-        return replay(self.config, self.seeds, self.covered, self.denied, self.decisions, standing=standing)
+    def replay(self, standing: LeadMeasure = "points") -> Course:
+        return replay_games(self.config, self.seeds, self.covered, self.denied, self.decisions, standing=standing)
 
     def game(self, g: int) -> Game:
         """The game before its first decision, with a configuration of its own."""
 
         def actions(bits: Any) -> list[int]:
-            return [action for action in range(len(ACTIONS)) if int(bits) >> action & 1]
+            return [action for action in range(len(BOARD_ACTIONS)) if int(bits) >> action & 1]
 
         sets = {"covered": actions(self.covered[g]), "denied": [actions(bits) for bits in self.denied[g]]}
         return Game(GameConfig.from_dict({**self.config.to_dict(), **sets}), seed=int(self.seeds[g]))
@@ -66,27 +66,27 @@ def recorded(seats: int, dry_roads: bool, seed: int, games: int = GAMES, compone
     covered = (1 << generator.integers(0, 15, games)).astype(np.int16) * (np.arange(games) % 2)
     denied = generator.integers(0, 2**15, (games, seats)) & generator.integers(0, 2**15, (games, seats))
     denied[: games // 3] = 0
-    barred = Barred(covered.astype(np.int16), denied.astype(np.int16))
+    barred = DisabledActions(covered.astype(np.int16), denied.astype(np.int16))
     players = [make_player("random", config), make_player("greedy", config)]
-    seeds = deck_seeds(seed, np.arange(games))
-    streams = np.stack([first_words(seed, np.arange(games), seat) for seat in range(seats)], axis=1)
+    seeds = deal_seeds(seed, np.arange(games))
+    streams = np.stack([init_streams(seed, np.arange(games), seat) for seat in range(seats)], axis=1)
     seating = generator.integers(0, 2, (games, seats))
-    played = play_games(players, config, seating, seeds, streams, barred=barred)
+    played = play_games(players, config, seating, seeds, streams, disabled=barred)
     return Recorded(config, seeds, barred.covered, barred.denied, list(played.decisions))
 
 
-def plainly(games: Recorded, g: int, standing: Standing) -> dict[str, Any]:
+def plainly(games: Recorded, g: int, standing: LeadMeasure) -> dict[str, Any]:
     """The course of a game, one decision at a time; the keys are those of `Course`."""
     game = games.game(g)
     seats = range(game.num_players)
-    first_use = np.full((len(seats), len(ACTIONS)), -1)
+    first_use = np.full((len(seats), len(BOARD_ACTIONS)), -1)
     at_ends: list[list[int]] = []
     legal: list[int] = []
     for action in games.decisions[g].tolist():
         seat, turn, before = game.seat, (game.round, game.seat), int(game.state.used[game.seat])
         legal.append(len(game.legal_actions()))
         game.step(action)
-        for bit in range(len(ACTIONS)):
+        for bit in range(len(BOARD_ACTIONS)):
             if (int(game.state.used[seat]) & ~before) >> bit & 1:
                 first_use[seat, bit] = turn[0]
         if game.done or (game.round, game.seat) != turn:
@@ -110,7 +110,7 @@ def plainly(games: Recorded, g: int, standing: Standing) -> dict[str, Any]:
     }
 
 
-def agree(course: Course, games: Recorded, standing: Standing) -> None:
+def agree(course: Course, games: Recorded, standing: LeadMeasure) -> None:
     assert len(course) == len(games)
     for g in range(len(games)):
         for name, expected in plainly(games, g, standing).items():
@@ -123,7 +123,7 @@ def agree(course: Course, games: Recorded, standing: Standing) -> None:
 
 @pytest.mark.parametrize("standing", ["points", "score"])
 @pytest.mark.parametrize(("seats", "dry_roads"), [(2, False), (3, True), (4, False), (4, True)])
-def test_courses_are_those_of_a_plain_replay(seats: int, dry_roads: bool, standing: Standing) -> None:
+def test_courses_are_those_of_a_plain_replay(seats: int, dry_roads: bool, standing: LeadMeasure) -> None:
     games = recorded(seats, dry_roads, seed=seats)
     course = games.replay(standing)
     agree(course, games, standing)
@@ -169,7 +169,7 @@ def test_an_action_of_a_known_round_and_the_lead_that_it_brings() -> None:
         ended = game.done or (game.round, game.seat) != turn
         since += ended and any(action == a.TWO_POINTS for _, action, _ in used)
     none = np.zeros((1, 2), np.int16)
-    course = replay(GameConfig(), np.array([2], np.uint64), none[:, 0], none, [np.array(decisions, np.int16)])
+    course = replay_games(GameConfig(), np.array([2], np.uint64), none[:, 0], none, [np.array(decisions, np.int16)])
     (first,) = course.first_use
     assert [(seat, bit, first[seat, bit]) for seat, bit in np.argwhere(first != -1).tolist()] == sorted(used)
     assert first[0, a.TWO_POINTS] == -1
@@ -183,7 +183,7 @@ def test_an_action_of_a_known_round_and_the_lead_that_it_brings() -> None:
 
 def test_no_games_have_no_course() -> None:
     none = np.zeros(0, np.int16)
-    course = replay(GameConfig(), none.astype(np.uint64), none, none.reshape(0, 2), [])
+    course = replay_games(GameConfig(), none.astype(np.uint64), none, none.reshape(0, 2), [])
     assert (len(course), course.first_use.shape, course.points.shape) == (0, (0, 2, 15), (0, 2))
 
 
@@ -256,7 +256,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def check_rows(path: Path, standing: Standing) -> None:
+def check_rows(path: Path, standing: LeadMeasure) -> None:
     """Every row belongs to the same row of its table, and to the record of that game."""
     courses, tables, records = replay_run(path, standing=standing), load_run(path), run_records(path)
     assert list(courses) == [table.name for table in tables]
@@ -265,7 +265,7 @@ def check_rows(path: Path, standing: Standing) -> None:
         assert len(course) == len(table)
         for name, column in (("points", table.scores), ("places", table.places), ("rounds", table.rounds)):
             np.testing.assert_array_equal(getattr(course, name), column)
-        np.testing.assert_array_equal((course.first_use > 0) @ (1 << np.arange(len(ACTIONS))), table.used)
+        np.testing.assert_array_equal((course.first_use > 0) @ (1 << np.arange(len(BOARD_ACTIONS))), table.used)
         played = [next(records) for _ in range(len(table))]
         seeds, decisions = [record.seed for record in played], [np.array(r.decisions, np.int16) for r in played]
         games = Recorded(table.config, np.array(seeds, np.uint64), table.covered, table.denied, decisions)
@@ -273,7 +273,7 @@ def check_rows(path: Path, standing: Standing) -> None:
 
 
 @pytest.mark.parametrize("standing", ["points", "score"])
-def test_rows_of_a_run_are_those_of_its_tables(run: Path, standing: Standing) -> None:
+def test_rows_of_a_run_are_those_of_its_tables(run: Path, standing: LeadMeasure) -> None:
     check_rows(run, standing)
 
 
@@ -290,9 +290,9 @@ def test_a_run_that_is_not_finished(run: Path, tmp_path: Path) -> None:
 
 def test_a_game_of_a_run_that_cannot_be_replayed_is_found(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def other_decks(config: GameConfig, seeds: npt.NDArray[np.uint64], *others: Any, **named: Any) -> Course:
-        return replay(config, seeds + np.uint64(1), *others, **named)
+        return replay_games(config, seeds + np.uint64(1), *others, **named)
 
-    monkeypatch.setattr("helsinki_env.evaluation.balance.helsinki.replay.replay", other_decks)
+    monkeypatch.setattr("helsinki_env.evaluation.balance.helsinki.replay.replay_games", other_decks)
     where = "chunk 00-00000-00000 (table 'line-ups', line-up random,random,greedy, blocks 0 to 1): game 0, decision "
     with pytest.raises(ValueError, match=f"{re.escape(str(run))}: {re.escape(where)}"):
         replay_run(run)

@@ -15,7 +15,7 @@ from helsinki_env import GameConfig
 from helsinki_env.agents.net.checkpoint import load_checkpoint, same_weights, save_checkpoint
 from helsinki_env.cli.main import main
 from helsinki_env.engine.kernel import JIT
-from helsinki_env.training.opponents import Pool
+from helsinki_env.training.opponents import OpponentPool
 from helsinki_env.training.preset import Preset, PresetError
 from helsinki_env.training.progress import Report
 from helsinki_env.training.run import RunError, Training
@@ -54,7 +54,7 @@ def tiny(tmp_path: Path) -> Preset:
 
 
 def test_who_is_to_be_beaten_is_the_only_one_who_is_met(tmp_path: Path) -> None:
-    pool = Pool(GameConfig(), ["greedy"], tmp_path, 7, False, most=0)
+    pool = OpponentPool(GameConfig(), ["greedy"], tmp_path, 7, False, most=0)
     pool.add("0000.safetensors", untrained(), 0)
     assert {pool.choose(rollout).name for rollout in range(100)} == {"greedy"}
     assert pool.past == [("0000.safetensors", 0)]
@@ -63,7 +63,7 @@ def test_who_is_to_be_beaten_is_the_only_one_who_is_met(tmp_path: Path) -> None:
 @pytest.mark.parametrize("stronger", [0, 1])
 def test_the_best_is_who_wins_most_against_that_player(tiny: Preset, tmp_path: Path, stronger: int) -> None:
     evaluation = tiny.to_dict()["evaluation"] | {"final_games": 40}
-    preset = Preset.from_dict(tiny.to_dict() | {"evaluation": evaluation}).responding("greedy")
+    preset = Preset.from_dict(tiny.to_dict() | {"evaluation": evaluation}).best_response_to("greedy")
     training = Training(preset, tmp_path / "run", 5)
     training.run()
     for which in range(2):
@@ -78,7 +78,7 @@ def test_the_best_is_who_wins_most_against_that_player(tiny: Preset, tmp_path: P
 
 
 def test_a_run_begins_with_the_network_that_it_is_told_and_meets_one_player(tiny: Preset, tmp_path: Path) -> None:
-    preset = tiny.responding("greedy")
+    preset = tiny.best_response_to("greedy")
     training = Training(preset, tmp_path / "run", 5)
     assert (training.learner.ppo.stage.own >= 0).all(), "in every game the learner has one seat"  # type: ignore[attr-defined]
     summary = training.run()
@@ -90,7 +90,7 @@ def test_a_run_begins_with_the_network_that_it_is_told_and_meets_one_player(tiny
     told = json.loads((tmp_path / "run" / "summary.json").read_text())["preset"]
     assert Preset.from_dict(told) == preset
     with pytest.raises(RunError, match="the run was begun with"):
-        Training(tiny.responding("random"), tmp_path / "run", 5, resume=True)
+        Training(tiny.best_response_to("random"), tmp_path / "run", 5, resume=True)
 
 
 def test_a_network_of_another_size_is_no_beginning(tiny: Preset, tmp_path: Path) -> None:
@@ -102,8 +102,8 @@ def test_a_network_of_another_size_is_no_beginning(tiny: Preset, tmp_path: Path)
 def test_the_preset_in_the_box_begins_with_the_network_in_the_box() -> None:
     preset = Preset.from_yaml("response")
     assert preset == Preset.from_dict(json.loads(json.dumps(preset.to_dict())))
-    assert preset.responding("net") == preset
-    assert preset.responding("heuristic").evaluation.opponents == ("heuristic",)
+    assert preset.best_response_to("net") == preset
+    assert preset.best_response_to("heuristic").evaluation.opponents == ("heuristic",)
     assert {"start", "against"}.isdisjoint(Preset.from_yaml("quick").to_dict())  # as it was before there were any
 
 
@@ -144,4 +144,4 @@ def test_a_preset_says_one_thing_of_who_is_to_be_beaten(changes: dict[str, Any],
 def test_a_preset_with_a_player_that_cannot_be_met_names_it() -> None:
     with pytest.raises(PresetError, match="against: player 'gredy'"):
         Preset.from_dict({"against": "gredy"})
-    assert Preset.from_dict({}).responding("random").ppo.apart == 1.0
+    assert Preset.from_dict({}).best_response_to("random").ppo.apart == 1.0

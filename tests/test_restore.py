@@ -15,13 +15,19 @@ import pytest
 from helsinki_env import Game, GameConfig
 from helsinki_env.agents.heuristic.player import HeuristicPlayer
 from helsinki_env.engine import loops
-from helsinki_env.engine.determinization import ObservationError, RedealError, batch_redeal, deals, redeal_many
+from helsinki_env.engine.determinization import (
+    DeterminizationError,
+    ObservationError,
+    determinize_batch,
+    determinize_observation,
+    sample_determinizations,
+)
 from helsinki_env.engine.kernel import JIT
 from helsinki_env.engine.loops import batch_observe
 from helsinki_env.games.helsinki import notation
-from helsinki_env.games.helsinki.observation import split
+from helsinki_env.games.helsinki.observation import unpack
 from helsinki_env.games.helsinki.state import PHASES, TILES
-from helsinki_env.games.helsinki.state_from_observation import restore
+from helsinki_env.games.helsinki.state_from_observation import states_from_observations
 from tests.support import positions
 from tests.support.agreement import random_config
 from tests.support.wide import wide_components
@@ -59,14 +65,14 @@ def observed(games: list[Game]) -> tuple[Any, Any, Any]:
     """Records, observations of the seats to move, and masks."""
     states = np.concatenate([game._states for game in games])
     observations = np.stack([game.observation() for game in games])
-    return states, observations, np.stack([game.legal_mask() for game in games])
+    return states, observations, np.stack([game.action_mask() for game in games])
 
 
 def check(games: list[Game], components: str) -> None:
     """Restore all of them at once, knowing nothing but the component file; then deal, and look again."""
     states, observations, masks = observed(games)
     config = GameConfig(components=components)
-    restored = restore(config, observations)
+    restored = states_from_observations(config, observations)
     for name in states.dtype.names:
         if name not in HIDDEN:
             np.testing.assert_array_equal(restored[name], states[name], err_msg=name)
@@ -76,7 +82,7 @@ def check(games: list[Game], components: str) -> None:
     np.testing.assert_array_equal(restored["hand"].sum(axis=2), states["hand"].sum(axis=2))
     np.testing.assert_array_equal((restored["unseen"] >= 0).sum(axis=2), (states["unseen"] >= 0).sum(axis=2))
     assert (restored["chance"] == 0).all()
-    batch_redeal(config, restored, viewers, np.arange(1, 1 + len(games), dtype=np.uint64))
+    determinize_batch(config, restored, viewers, np.arange(1, 1 + len(games), dtype=np.uint64))
     seen_again, masks_again = np.zeros_like(observations), np.zeros_like(masks)
     batch_observe(config.tables[0], restored, viewers, seen_again)
     loops.batch_mask(config.tables[0], restored, masks_again)
@@ -119,11 +125,11 @@ def test_what_is_public_comes_back_and_the_seat_sees_the_same(components: str) -
 @pytest.mark.nightly
 def test_the_wide_layout(tmp_path: Path) -> None:
     components = wide_components(tmp_path)
-    assert GameConfig(components=components).loaded.types == 91
+    assert GameConfig(components=components).component_set.types == 91
     games = list(dealt_games(6 if JIT else 1, components))
     check(games, components)
-    copies = deals(GameConfig(components=components), games[50].observation(), 3, seed=1)
-    assert copies.tobytes() == redeal_many(games[50], 3, seed=1).tobytes()
+    copies = determinize_observation(GameConfig(components=components), games[50].observation(), 3, seed=1)
+    assert copies.tobytes() == sample_determinizations(games[50], 3, seed=1).tobytes()
 
 
 def test_deals_are_those_of_a_redeal_that_had_the_game() -> None:
@@ -132,8 +138,8 @@ def test_deals_are_those_of_a_redeal_that_had_the_game() -> None:
         [*dealt_games(3 if JIT else 1, "default"), *built_games(60 if JIT else 3, "default")]
     ):
         if number % 5 == 0:
-            copies = deals(GameConfig(), game.observation(), 2, seed=number)
-            assert copies.tobytes() == redeal_many(game, 2, seed=number).tobytes()
+            copies = determinize_observation(GameConfig(), game.observation(), 2, seed=number)
+            assert copies.tobytes() == sample_determinizations(game, 2, seed=number).tobytes()
 
 
 def middle(seed: int = 1, **kind: Any) -> Game:
@@ -143,18 +149,23 @@ def middle(seed: int = 1, **kind: Any) -> Game:
 def test_deals_follow_from_the_seed() -> None:
     game = middle()
     seen = game.observation()
-    some = deals(game.config, seen, 3, seed=5)
+    some = determinize_observation(game.config, seen, 3, seed=5)
     assert some.shape == (3,)
     assert len({state.tobytes() for state in some}) == 3
-    assert deals(game.config, seen, 3, seed=5).tobytes() == some.tobytes()
-    assert deals(game.config, seen, 7, seed=5)[:3].tobytes() == some.tobytes()
-    assert deals(game.config, seen, 3, seed=6).tobytes() != some.tobytes()
-    assert deals(game.config, seen, 3).tobytes() != deals(game.config, seen, 3).tobytes()
-    assert deals(game.config, seen, 0, seed=5).shape == (0,)
+    assert determinize_observation(game.config, seen, 3, seed=5).tobytes() == some.tobytes()
+    assert determinize_observation(game.config, seen, 7, seed=5)[:3].tobytes() == some.tobytes()
+    assert determinize_observation(game.config, seen, 3, seed=6).tobytes() != some.tobytes()
+    assert (
+        determinize_observation(game.config, seen, 3).tobytes()
+        != determinize_observation(game.config, seen, 3).tobytes()
+    )
+    assert determinize_observation(game.config, seen, 0, seed=5).shape == (0,)
 
 
 def test_deals_can_be_played_on() -> None:
-    for number, state in enumerate(deals(GameConfig(), middle(num_players=3).observation(), 5 if JIT else 1, seed=2)):
+    for number, state in enumerate(
+        determinize_observation(GameConfig(), middle(num_players=3).observation(), 5 if JIT else 1, seed=2)
+    ):
         copy = Game.from_state(GameConfig(num_players=3), state)
         for _ in moments(random.Random(number), copy, 1000):
             pass
@@ -165,7 +176,7 @@ def test_deals_can_be_played_on() -> None:
 def test_nothing_is_kept_of_what_a_caller_holds() -> None:
     seen = middle().observation()
     before = seen.copy()
-    states = deals(GameConfig(), seen, 2, seed=1)
+    states = determinize_observation(GameConfig(), seen, 2, seed=1)
     states["hand"] = 9
     np.testing.assert_array_equal(seen, before)
 
@@ -173,29 +184,29 @@ def test_nothing_is_kept_of_what_a_caller_holds() -> None:
 def test_any_array_of_the_right_kind_will_do() -> None:
     """Lists of rows, slices with gaps, arrays that may not be written to."""
     seen = np.stack([game.observation() for game in dealt_games(1, "default")])
-    whole = restore(GameConfig(), seen)
-    assert restore(GameConfig(), seen[::2]).tobytes() == whole[::2].tobytes()
-    assert restore(GameConfig(), np.asfortranarray(seen)).tobytes() == whole.tobytes()
+    whole = states_from_observations(GameConfig(), seen)
+    assert states_from_observations(GameConfig(), seen[::2]).tobytes() == whole[::2].tobytes()
+    assert states_from_observations(GameConfig(), np.asfortranarray(seen)).tobytes() == whole.tobytes()
     seen.flags.writeable = False
-    assert restore(GameConfig(), seen).tobytes() == whole.tobytes()
-    assert restore(GameConfig(), seen[:0]).shape == (0,)
+    assert states_from_observations(GameConfig(), seen).tobytes() == whole.tobytes()
+    assert states_from_observations(GameConfig(), seen[:0]).shape == (0,)
 
 
 # what goes wrong
 
 
 def no_phase(seen: Any) -> Any:
-    split(seen)["phase"][:] = 0
+    unpack(seen)["phase"][:] = 0
     return seen[None]
 
 
 def two_phases(seen: Any) -> Any:
-    split(seen)["phase"][:2] = 1
+    unpack(seen)["phase"][:2] = 1
     return seen[None]
 
 
 def seven_players(seen: Any) -> Any:
-    split(seen)["table"][0] = 7
+    unpack(seen)["table"][0] = 7
     return seen[None]
 
 
@@ -218,13 +229,13 @@ def test_what_is_no_observation(spoil: Any, message: str) -> None:
     seen = middle().observation()
     expected = message.replace("SIZE", str(len(seen))).replace("SHORT", str(len(seen) - 1))
     with pytest.raises(ObservationError, match=re.escape(expected)):
-        restore(GameConfig(), spoil(seen.copy()))
+        states_from_observations(GameConfig(), spoil(seen.copy()))
 
 
 def spoilt(name: str, place: Any, value: int) -> Any:
     """An observation with one entry of a piece changed."""
     seen = middle().observation()
-    split(seen)[name][place] = value
+    unpack(seen)[name][place] = value
     return seen
 
 
@@ -251,25 +262,25 @@ def spoilt(name: str, place: Any, value: int) -> Any:
 def test_an_entry_beyond_its_range_is_named(name: str, place: Any, value: int, message: str) -> None:
     seen = spoilt(name, place, value)
     with pytest.raises(ObservationError, match=re.escape(f"observations[1]: {message}")):
-        restore(GameConfig(), np.stack([middle(2).observation(), seen]))
+        states_from_observations(GameConfig(), np.stack([middle(2).observation(), seen]))
     with pytest.raises(ObservationError, match=re.escape(f"observations[0]: {message}")):
-        deals(GameConfig(), seen, 1)
+        determinize_observation(GameConfig(), seen, 1)
     with pytest.raises(ObservationError, match=re.escape(f"observations[0]: {message}")):
-        HeuristicPlayer().act(seen[None], middle().legal_mask()[None], np.ones(1, np.uint64))
+        HeuristicPlayer().act(seen[None], middle().action_mask()[None], np.ones(1, np.uint64))
 
 
 @pytest.mark.parametrize("number", [TILES, 1, 0])
 def test_tiles_that_are_none_are_refused(number: int) -> None:
     game = next(game for game in dealt_games(1, "default") if game.state.tile_count[game.seat] > 1)
     seen = game.observation()
-    numbers = split(seen)["boards"][0, 1]
+    numbers = unpack(seen)["boards"][0, 1]
     numbers[tuple(np.argwhere(numbers == 2)[0])] = number  # a cell is taken from a tile
     with pytest.raises(ObservationError, match=re.escape("observations[0]: boards: found numbers of tiles that are")):
-        restore(game.config, seen[None])
+        states_from_observations(game.config, seen[None])
 
 
 def test_viewers_that_are_none_are_refused() -> None:
-    config, states = GameConfig(), restore(GameConfig(), np.stack([middle().observation()] * 2))
+    config, states = GameConfig(), states_from_observations(GameConfig(), np.stack([middle().observation()] * 2))
     words = np.ones(2, np.uint64)
     for viewers, message in (
         ([0, 2], "viewers[1]: found 2, expected a seat from 0 to 1"),
@@ -277,23 +288,23 @@ def test_viewers_that_are_none_are_refused() -> None:
         ([0], "viewers: found int64 of shape (1,), expected whole numbers of shape (2,)"),
     ):
         with pytest.raises(ValueError, match=re.escape(message)):
-            batch_redeal(config, states, np.array(viewers), words)
+            determinize_batch(config, states, np.array(viewers), words)
 
 
 def test_observations_of_other_components() -> None:
     with pytest.raises(ObservationError, match="from games with other components"):
-        deals(GameConfig(components="alternative"), middle().observation(), 1)
+        determinize_observation(GameConfig(components="alternative"), middle().observation(), 1)
     with pytest.raises(ObservationError, match="from games with other components"):
-        deals(GameConfig(), middle().legal_mask(), 1)
+        determinize_observation(GameConfig(), middle().action_mask(), 1)
 
 
 def test_an_observation_that_cannot_come_up() -> None:
     seen = middle().observation()
-    split(seen)["hand"][3] += 20
-    with pytest.raises(RedealError, match="game 0: found no deal that fits what seat"):
-        deals(GameConfig(), seen, 1)
+    unpack(seen)["hand"][3] += 20
+    with pytest.raises(DeterminizationError, match="game 0: found no deal that fits what seat"):
+        determinize_observation(GameConfig(), seen, 1)
 
 
 def test_a_seed_that_is_none() -> None:
     with pytest.raises(ValueError, match="seed: found -1"):
-        deals(GameConfig(), middle().observation(), 1, seed=-1)
+        determinize_observation(GameConfig(), middle().observation(), 1, seed=-1)

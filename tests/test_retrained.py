@@ -21,15 +21,15 @@ import yaml
 from helsinki_env import GameConfig
 from helsinki_env.cli.main import main
 from helsinki_env.engine.kernel import JIT
-from helsinki_env.evaluation.arena.load import Table, load_run
-from helsinki_env.evaluation.balance.effects import estimate
+from helsinki_env.evaluation.arena.load import MatchupGames, load_run
+from helsinki_env.evaluation.balance.effects import estimate_win_effects
 from helsinki_env.evaluation.balance.helsinki.part_configs import StudyError
-from helsinki_env.evaluation.balance.helsinki.retraining.config import RetrainedConfig
-from helsinki_env.evaluation.balance.helsinki.retraining.report import report_files
-from helsinki_env.evaluation.balance.helsinki.retraining.results import word
-from helsinki_env.evaluation.balance.helsinki.retraining.run import Learner
-from helsinki_env.evaluation.balance.helsinki.screening import study_of
-from helsinki_env.games.helsinki.components import ACTIONS
+from helsinki_env.evaluation.balance.helsinki.retraining.config import RetrainingConfig
+from helsinki_env.evaluation.balance.helsinki.retraining.report import retraining_report_files
+from helsinki_env.evaluation.balance.helsinki.retraining.results import claim_conclusion
+from helsinki_env.evaluation.balance.helsinki.retraining.run import TrainingJob
+from helsinki_env.evaluation.balance.helsinki.screening import ablation_games
+from helsinki_env.games.helsinki.components import BOARD_ACTIONS
 
 pytestmark = pytest.mark.skipif(not JIT, reason="too slow")
 
@@ -73,7 +73,7 @@ def data(made: Path) -> dict[str, Any]:
     return found
 
 
-def tables_of(made: Path, part: str) -> dict[str, Table]:
+def tables_of(made: Path, part: str) -> dict[str, MatchupGames]:
     return {table.name: table for table in load_run(made / part)}
 
 
@@ -86,7 +86,7 @@ def test_networks_learn_with_all_actions_and_without_each(made: Path, data: dict
         summary = json.loads((made / "networks" / one["name"] / "summary.json").read_text())
         assert summary["seed"] == one["seed"]
         assert GameConfig.from_dict(summary["game"]).covered == (
-            (ACTIONS.index(one["without"]),) if one["without"] else ()
+            (BOARD_ACTIONS.index(one["without"]),) if one["without"] else ()
         )
         assert one["standings"][0]["games"] == 16
     assert len({one["digest"] for one in data["networks"]}) == 4
@@ -98,7 +98,7 @@ def test_who_does_without_and_what_it_wins_follows_from_the_games(made: Path, da
     assert len(data["meetings"]) == 2
     for one in data["meetings"]:
         action, seed = one["action"], one["seed"]
-        bit = 1 << ACTIONS.index(action)
+        bit = 1 << BOARD_ACTIONS.index(action)
         decks, by_deck = {}, {}
         for way in ("habit", "retrained", "at home"):
             table = tables[f"{action}, {seed}, 2 players, {way}"]
@@ -123,7 +123,7 @@ def test_who_does_without_and_what_it_wins_follows_from_the_games(made: Path, da
             by_deck[way] = np.reshape(won, (-1, 2)).mean(axis=1)
             assert one["won"][way]["share"] == pytest.approx(np.mean(won), abs=1e-3)
         assert decks["habit"] == decks["retrained"] == decks["at home"]
-        screen = estimate(study_of(tables_of(made, "screen")[f"with-all-{seed}, 2 players"]))
+        screen = estimate_win_effects(ablation_games(tables_of(made, "screen")[f"with-all-{seed}, 2 players"]))
         assert one["power"] == pytest.approx(50 - one["won"]["retrained"]["share"], abs=1e-3)
         assert one["deviation"] == pytest.approx(one["power"] - screen.power.mean(), abs=1e-3)
         assert one["regained"] == pytest.approx(
@@ -135,7 +135,7 @@ def test_who_does_without_and_what_it_wins_follows_from_the_games(made: Path, da
         habit = next(e for e in data["screen"] if e["seed"] == seed)
         named = {e["action"]: e for e in habit["actions"]}
         assert named[action]["deviation"] == pytest.approx(
-            (screen.power - screen.power.mean())[ACTIONS.index(action)], abs=1e-3
+            (screen.power - screen.power.mean())[BOARD_ACTIONS.index(action)], abs=1e-3
         )
 
 
@@ -143,7 +143,7 @@ def test_who_does_without_and_what_it_wins_follows_from_the_games(made: Path, da
 def test_reports_on_the_pages_follow_from_their_numbers_and_the_legend_hides_none(name: str) -> None:
     pytest.importorskip("matplotlib", reason="needs the extra arena")
     data = json.loads((BALANCE / name / "retrained.json").read_text())
-    files = report_files(data)
+    files = retraining_report_files(data)
     page = files[Path("retrained.md")].decode()
     assert page == (BALANCE / name / "retrained.md").read_text()
     by_seed: dict[int, list[dict[str, Any]]] = {}
@@ -185,7 +185,7 @@ def test_the_report_says_it_all(made: Path, data: dict[str, Any]) -> None:
         picture = (made / "report" / "images" / f"{name}.svg").read_text()
         assert picture.startswith("<?xml")
         assert ("retrained, seed 5" in picture) == (name == "retrained-forest")
-    for path, content in report_files(data).items():
+    for path, content in retraining_report_files(data).items():
         assert (made / "report" / path).read_bytes() == content
 
 
@@ -224,13 +224,13 @@ def test_a_run_that_is_killed_goes_on_to_the_same(made: Path, tmp_path: Path) ->
     ],
 )
 def test_what_intervals_say_of_a_claim(intervals: list[tuple[float, float]], strong: str, weak: str) -> None:
-    assert word(intervals, "too strong", 1.0) == strong
-    assert word(intervals, "too weak", 1.0) == weak
+    assert claim_conclusion(intervals, "too strong", 1.0) == strong
+    assert claim_conclusion(intervals, "too weak", 1.0) == weak
 
 
 def test_networks_have_names_that_say_what_they_learnt() -> None:
-    assert Learner(3).name == "with-all-3"
-    assert Learner(3, "any_side").name == "without-any_side-3"
+    assert TrainingJob(3).name == "with-all-3"
+    assert TrainingJob(3, "any_side").name == "without-any_side-3"
 
 
 @pytest.mark.parametrize(
@@ -253,13 +253,13 @@ def test_networks_have_names_that_say_what_they_learnt() -> None:
 )
 def test_mistakes_are_named(changes: dict[str, Any], message: str) -> None:
     with pytest.raises(StudyError, match=message):
-        RetrainedConfig.from_dict({**ASKED, **changes})
+        RetrainingConfig.from_dict({**ASKED, **changes})
 
 
 @pytest.mark.parametrize("name", ["quick", "standard", "weak", "strong"])
 def test_what_is_in_the_box_comes_back_from_plain_data(name: str) -> None:
-    config = RetrainedConfig.from_yaml(name)
-    assert RetrainedConfig.from_dict(json.loads(json.dumps(config.to_dict()))) == config
+    config = RetrainingConfig.from_yaml(name)
+    assert RetrainingConfig.from_dict(json.loads(json.dumps(config.to_dict()))) == config
 
 
 @pytest.mark.parametrize("changed", [{"start": "net"}, {"covered": ["two_points"]}, {"components": "coats_inside"}])

@@ -11,13 +11,13 @@ import numpy as np
 import pytest
 
 from helsinki_env.engine import kernel as compiling
-from helsinki_env.engine.overloads import Rule, RuleError
+from helsinki_env.engine.overloads import OverloadedKernel, OverloadError
 
 ROOT = Path(__file__).resolve().parent.parent
 FIRST = np.dtype((np.record, [("value", np.int64)]))
 SECOND = np.dtype((np.record, [("value", np.int64), ("more", np.int64)]))
 
-advance = Rule("advance")
+advance = OverloadedKernel("advance")
 
 
 @compiling.kernel
@@ -42,8 +42,8 @@ def advance_number(number):
     return advance(number, 1)
 
 
-advance.belongs_to(FIRST, add)
-advance.belongs_to(SECOND, multiply)
+advance.implements(FIRST, add)
+advance.implements(SECOND, multiply)
 
 
 def of(dtype: np.dtype, *values: int) -> np.ndarray:
@@ -69,18 +69,18 @@ def test_a_rule_can_be_called_from_python() -> None:
 
 
 def test_what_no_game_has_is_said() -> None:
-    with pytest.raises(RuleError, match="advance: no argument is a record of a game that has this rule"):
+    with pytest.raises(OverloadError, match="advance: no argument is a record of a game that has this rule"):
         advance(3, 4)
     with pytest.raises(Exception, match="advance: no argument is a record of a game that has this rule"):
         advance_number(3)
 
 
 def test_two_games_cannot_have_the_same_records() -> None:
-    rule = Rule("advance")
-    rule.belongs_to(FIRST, add)
-    rule.belongs_to(np.dtype((np.record, [("value", np.int64)])), add)
-    with pytest.raises(RuleError, match=r"advance: two games have records of the same type, \('value',\)"):
-        rule.belongs_to(FIRST, multiply)
+    rule = OverloadedKernel("advance")
+    rule.implements(FIRST, add)
+    rule.implements(np.dtype((np.record, [("value", np.int64)])), add)
+    with pytest.raises(OverloadError, match=r"advance: two games have records of the same type, \('value',\)"):
+        rule.implements(FIRST, multiply)
 
 
 #: Two games beside the project's own: one whose rule can be edited, and a loop of the project that plays it.
@@ -100,8 +100,8 @@ def apply(t, g, action):
 def mark_legal(t, g, mask):
     mask[2] = 1
 
-contract.apply.belongs_to(STATE, apply)
-contract.mark_legal.belongs_to(STATE, mark_legal)
+contract.apply_action.implements(STATE, apply)
+contract.mark_legal.implements(STATE, mark_legal)
 """
 PLAY = """
 import numpy as np
@@ -144,13 +144,13 @@ def test_what_was_typed_in_is_played_by_no_other_process() -> None:
     typed = """
 import numpy as np
 from helsinki_env.engine.kernel import kernel
-from helsinki_env.engine.overloads import Rule
+from helsinki_env.engine.overloads import OverloadedKernel
 from tests.test_rule import advance, advance_all
 COUNTER = np.dtype((np.record, [("typed", np.int64)]))
 @kernel
 def count(g, by):
     g.typed {sign}= by
-advance.belongs_to(COUNTER, count)
+advance.implements(COUNTER, count)
 states = np.zeros(2, COUNTER)
 advance_all(states, 3)
 print(states["typed"].tolist())

@@ -20,11 +20,11 @@ from stable_baselines3.common.vec_env import VecNormalize
 from helsinki_env import Game, GameConfig, HelsinkiSeatVectorEnv, IllegalActionError
 from helsinki_env.agents.base import Player
 from helsinki_env.engine.kernel import JIT
-from helsinki_env.engine.playout import choose_uniformly, player_words
+from helsinki_env.engine.playout import random_keys, sample_actions
 from helsinki_env.evaluation.match import play_match
 from helsinki_env.games.helsinki import observation
-from helsinki_env.training.features import features
-from helsinki_env.training.sb3 import GamesVecEnv, SB3Player, main, make_sb3_env, measure, train
+from helsinki_env.training.features import scale_observation
+from helsinki_env.training.sb3 import GamesVecEnv, SB3Player, evaluate_sb3_player, main, make_sb3_env, train
 
 pytestmark = pytest.mark.thorough
 
@@ -48,9 +48,9 @@ def masks_of(env: Any) -> npt.NDArray[np.int8]:
 
 def play(env: Any, steps: int = STEPS, seed: int = 1) -> list[Any]:
     """Play on at random and return what came back."""
-    words, seen = player_words(env.num_envs, seed), []
+    words, seen = random_keys(env.num_envs, seed), []
     for _ in range(steps):
-        seen.append(env.step(choose_uniformly(masks_of(env), words)))
+        seen.append(env.step(sample_actions(masks_of(env), words)))
     return seen
 
 
@@ -63,12 +63,12 @@ def test_it_plays_the_games_of_the_seat_environment(options: dict[str, Any]) -> 
     bare = HelsinkiSeatVectorEnv(SIZE, autoreset_mode="SameStep", **options)
     expected, _ = bare.reset(seed=5)
     found = env.reset()
-    words, endings = player_words(SIZE, 1), 0
+    words, endings = random_keys(SIZE, 1), 0
     for _ in range(STEPS):
-        np.testing.assert_array_equal(found, features(expected["observation"]))
+        np.testing.assert_array_equal(found, scale_observation(expected["observation"]))
         np.testing.assert_array_equal(get_action_masks(env), expected["action_mask"])
         assert env.observation_space.contains(found[0])
-        actions = choose_uniformly(expected["action_mask"], words)
+        actions = sample_actions(expected["action_mask"], words)
         found, rewards, dones, infos = env.step(actions)
         expected, reward, ended, _, info = bare.step(actions)
         assert (found.dtype, rewards.dtype, dones.dtype) == (np.float32, np.float32, np.bool_)
@@ -80,8 +80,8 @@ def test_it_plays_the_games_of_the_seat_environment(options: dict[str, Any]) -> 
                 continue
             endings += 1
             last, final = infos[b]["terminal_observation"], info["final_info"]
-            np.testing.assert_array_equal(last, features(info["final_obs"][b]["observation"][None])[0])
-            assert observation.split(np.round(last))["phase"].argmax() == 9  # END: it is not the new game's
+            np.testing.assert_array_equal(last, scale_observation(info["final_obs"][b]["observation"][None])[0])
+            assert observation.unpack(np.round(last))["phase"].argmax() == 9  # END: it is not the new game's
             assert infos[b]["TimeLimit.truncated"] is False
             assert infos[b]["seat"] == final["seat"][b]
             assert infos[b]["is_success"] == (final["places"][b, final["seat"][b]] == 0)
@@ -108,10 +108,10 @@ def test_masks_are_there_under_the_name_that_is_looked_for_and_never_empty() -> 
 def test_what_was_returned_is_never_written_again() -> None:
     env = make(SIZE, seed=1)
     seen = [env.reset()]
-    words, kept = player_words(SIZE, 1), [seen[0].copy()]
+    words, kept = random_keys(SIZE, 1), [seen[0].copy()]
     for _ in range(8):
         masks = env.env_method("action_masks")
-        obs, rewards, dones, _ = env.step(choose_uniformly(np.stack(masks).astype(np.int8), words))
+        obs, rewards, dones, _ = env.step(sample_actions(np.stack(masks).astype(np.int8), words))
         seen += [obs, rewards, dones, *masks]
         kept += [array.copy() for array in (obs, rewards, dones, *masks)]
     for array, copy in zip(seen, kept, strict=True):
@@ -162,15 +162,15 @@ def test_options_attributes_and_methods_are_for_all_games() -> None:
     env.set_options({"num_players": 4, "seat": 3})
     obs = env.reset()
     assert [info["seat"] for info in env.unwrapped.reset_infos] == [3, 3, 3]
-    assert (observation.split(obs)["seats"][:, :, 0] == 1).all()  # four are present
+    assert (observation.unpack(obs)["seats"][:, :, 0] == 1).all()  # four are present
     assert env.get_attr("num_envs", indices=[0, 2]) == [3, 3]
     assert not env.has_attr("nonsense")
     assert env.env_is_wrapped(Monitor, indices=0) == [False]
     asked: list[int] = []
 
-    def act(obs: Any, mask: Any, words: Any) -> Any:
+    def act(obs: Any, action_mask: Any, keys: Any) -> Any:
         asked.append(len(obs))
-        return mask.argmax(axis=1)
+        return action_mask.argmax(axis=1)
 
     env.env_method("set_opponents", act)
     play(env, 20)
@@ -208,14 +208,14 @@ def test_what_does_not_fit_is_refused() -> None:
 def test_features_keep_their_places_and_a_usual_size() -> None:
     env = HelsinkiSeatVectorEnv(64, "greedy", num_players=4, dry_roads=True)
     obs, _ = env.reset(seed=1)
-    words = player_words(64, 1)
+    words = random_keys(64, 1)
     largest = np.zeros(obs["observation"].shape[1])
     for _ in range(200):
-        scaled = features(obs["observation"])
+        scaled = scale_observation(obs["observation"])
         assert np.array_equal(scaled > 0, obs["observation"] > 0)
         largest = np.maximum(largest, scaled.max(axis=0))
-        obs, *_ = env.step(choose_uniformly(obs["action_mask"], words))
-    for name, piece in observation.split(largest).items():
+        obs, *_ = env.step(sample_actions(obs["action_mask"], words))
+    for name, piece in observation.unpack(largest).items():
         assert piece.max() <= 3.01, name
     assert (largest <= 1).mean() > 0.95
 
@@ -266,7 +266,7 @@ def trained() -> MaskablePPO:
 @pytest.mark.nightly
 def test_it_learns_to_beat_random_play(trained: MaskablePPO) -> None:
     untrained = MaskablePPO("MlpPolicy", make(8), seed=0, device="cpu")
-    before, after = (measure(SB3Player(model), "random", games=600) for model in (untrained, trained))
+    before, after = (evaluate_sb3_player(SB3Player(model), "random", games=600) for model in (untrained, trained))
     assert after.games == 600
     assert after.low > 0.65  # the fair share is a half
     assert before.high < after.low
@@ -280,7 +280,7 @@ def test_evaluate_policy_finds_the_same_strength(trained: MaskablePPO) -> None:
     rewards, lengths = found
     assert len(rewards) == len(lengths) == 400
     assert set(np.round(rewards, 3)) == {-1.0, 1.0}
-    assert np.mean(np.array(rewards) > 0) == pytest.approx(measure(SB3Player(trained)).share, abs=0.1)
+    assert np.mean(np.array(rewards) > 0) == pytest.approx(evaluate_sb3_player(SB3Player(trained)).share, abs=0.1)
 
 
 @slow
@@ -325,7 +325,7 @@ def test_a_player_for_other_observations_is_refused() -> None:
     game = Game(GameConfig(components="alternative"), seed=1)
     player = SB3Player(MaskablePPO("MlpPolicy", make(2), device="cpu"))
     with pytest.raises(ValueError, match="use the component file it was trained with"):
-        player.act(game.observation()[None], game.legal_mask()[None], np.zeros(1, np.uint64))
+        player.act(game.observation()[None], game.action_mask()[None], np.zeros(1, np.uint64))
     other = MaskablePPO("MultiInputPolicy", make_vec_env("helsinki/Seat-v0", 1), device="cpu", **TINY)
     with pytest.raises(ValueError, match="expected make_sb3_env"):
         SB3Player(other)

@@ -10,16 +10,16 @@ import numpy as np
 import pytest
 
 from helsinki_env import GameConfig
-from helsinki_env.agents.base import decide, first_words, next_words
+from helsinki_env.agents.base import choose_action, init_streams, next_keys
 from helsinki_env.agents.registry import PlayerError, make_player
 from helsinki_env.agents.search.player import FlatPlayer, TreePlayer
-from helsinki_env.agents.search.settings import Settings
+from helsinki_env.agents.search.settings import MonteCarloSettings
 from helsinki_env.agents.search.tree import NODE
 from helsinki_env.agents.search.tree import _decided as decided
-from helsinki_env.engine.determinization import RedealError
+from helsinki_env.engine.determinization import DeterminizationError
 from helsinki_env.engine.kernel import JIT
 from helsinki_env.evaluation.match import play_match
-from helsinki_env.games.helsinki.observation import SEAT_FACTS, split
+from helsinki_env.games.helsinki.observation import SEAT_FACTS, unpack
 from tests.support import positions
 from tests.support.endings import ENDINGS
 from tests.support.wide import wide_components
@@ -31,7 +31,7 @@ KINDS_OF_SEARCH = ("mc", "ismcts")
 
 
 def words(count: int, seed: int = 0) -> np.ndarray:
-    return next_words(first_words(seed, np.arange(count), 0))
+    return next_keys(init_streams(seed, np.arange(count), 0))
 
 
 @pytest.mark.parametrize("kind", KINDS_OF_SEARCH)
@@ -70,7 +70,9 @@ def test_settings_change_decisions() -> None:
     _, observation, mask = observed(list(dealt_games(3, "default")))
     for player in (FlatPlayer, TreePlayer):
         usual = player(8).act(observation, mask, words(len(mask)))
-        assert (player(8, settings=Settings(turns=1.0)).act(observation, mask, words(len(mask))) != usual).any()
+        assert (
+            player(8, settings=MonteCarloSettings(turns=1.0)).act(observation, mask, words(len(mask))) != usual
+        ).any()
 
 
 @pytest.mark.parametrize("kind", KINDS_OF_SEARCH)
@@ -89,7 +91,7 @@ def test_what_is_plain_to_see_in_the_last_turn_is_done(kind: str, name: str) -> 
     game, points = ENDINGS[name]()
     player, word = make_player(f"{kind}:32", game.config), 0
     while not game.done:
-        game.step(decide(player, game, word))
+        game.step(choose_action(player, game, word))
         word += 1
     assert game.scores()[-1] == points
 
@@ -116,9 +118,9 @@ def test_an_observation_of_no_game_is_no_guide(name: str) -> None:
     _, observation, mask = observed(games[:20])
     player = make_player(name)
     player.act(observation, mask, words(len(mask)))
-    for piece in split(observation)["hand"], split(observation)["seats"][:, 0, SEAT_FACTS.index("hand_size")]:
+    for piece in unpack(observation)["hand"], unpack(observation)["seats"][:, 0, SEAT_FACTS.index("hand_size")]:
         piece[10, ...] += 9
-    with pytest.raises(RedealError, match="found no deal that fits what the seat to move knows"):
+    with pytest.raises(DeterminizationError, match="found no deal that fits what the seat to move knows"):
         player.act(observation, mask, words(len(mask)))
 
 
@@ -132,7 +134,7 @@ def test_a_search_is_over_when_the_second_can_no_longer_catch_up(gain: float, ov
 
 def test_a_search_that_waits_for_certainty_mostly_decides_alike() -> None:
     _, observation, mask = observed(list(dealt_games(2, "default")))
-    sure = TreePlayer(40, settings=Settings(catch_up=1.0)).act(observation, mask, words(len(mask)))
+    sure = TreePlayer(40, settings=MonteCarloSettings(catch_up=1.0)).act(observation, mask, words(len(mask)))
     usual = TreePlayer(40).act(observation, mask, words(len(mask)))
     assert 0 < (usual != sure).sum() < 0.1 * len(mask)
 
@@ -172,7 +174,7 @@ def test_search_beats_what_guides_it(player: str, least: int) -> None:
     """Binomial: one that wins 70 % (mc) or 79 % (ismcts) of its games fails with probability 5e-4 and 5e-6, one that is
     no better than the heuristic passes with 0.18 and 0.03. They win more than those 70 and 79 %.
     """
-    won = play_match([player, "heuristic"], games=100, seed=3).standing(0)
+    won = play_match([player, "heuristic"], games=100, seed=3).result(0)
     assert won.games == 100
     assert won.share * 100 >= least
 

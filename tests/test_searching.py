@@ -12,19 +12,19 @@ import torch
 
 import helsinki_env.training.search_targets as searching
 from helsinki_env import GameConfig, HelsinkiVectorEnv
-from helsinki_env.agents.net.afterstates import Writer
-from helsinki_env.agents.net.evaluation import choice_of
-from helsinki_env.agents.net.network import ABSENT, Network, Tensors
+from helsinki_env.agents.net.afterstates import AfterstateEncoder
+from helsinki_env.agents.net.evaluation import choice_index
+from helsinki_env.agents.net.network import ABSENT, AfterstateTensors, Network
 from helsinki_env.agents.net.player import NetPlayer
-from helsinki_env.agents.net.pytorch import TorchAssessor
-from helsinki_env.agents.net.search import NetSearchPlayer, Race
+from helsinki_env.agents.net.pytorch import TorchModel
+from helsinki_env.agents.net.search import HalvingResult, NetSearchPlayer
 from helsinki_env.agents.random import RandomPlayer
 from helsinki_env.engine.kernel import JIT
-from helsinki_env.training.matchups import TableConfig
+from helsinki_env.training.matchups import MatchupConfig
 from helsinki_env.training.ppo import PPO, PPOConfig
 from helsinki_env.training.preset import Preset
-from helsinki_env.training.rollout import Rollout, Stage
-from helsinki_env.training.search_targets import SearchConfig, Searched, Searcher, search_losses
+from helsinki_env.training.rollout import Rollout, RolloutCollector
+from helsinki_env.training.search_targets import SearchConfig, SearchTargets, TargetSearcher, search_losses
 from tests.support.networks import opinionated
 
 pytestmark = pytest.mark.skipif(not JIT, reason="too slow")
@@ -48,13 +48,13 @@ def positions(games: int = 60, steps: int = 50) -> tuple[npt.NDArray[np.int8], n
 def asked(network: Network, most: int = 5) -> tuple[Any, Any, npt.NDArray[np.int8]]:
     """Inputs of positions, the logarithms of a network's probabilities, and the observations."""
     observation, mask = positions()
-    player = NetPlayer(TorchAssessor(network), GAME)
-    player.writer = Writer(GAME, most)
-    return *player.opinion(observation, mask), observation
+    player = NetPlayer(TorchModel(network), GAME)
+    player.writer = AfterstateEncoder(GAME, most)
+    return *player.policy(observation, mask), observation
 
 
 def test_preferences_are_opinion_and_trials_in_proportion() -> None:
-    race = Race(
+    race = HalvingResult(
         arms=np.array([[4, 9, 2]]),
         opinions=np.array([[0.0, -0.02, -np.inf]]),
         shares=np.array([[[3.0, 0, 0, 0], [8.0, 0, 0, 0], [0, 0, 0, 0]]]),
@@ -75,18 +75,18 @@ def test_preferences_are_opinion_and_trials_in_proportion() -> None:
 def test_search_tells_of_some_decisions_what_its_player_finds() -> None:
     network = opinionated()
     inputs, log_probs, observation = asked(network)
-    searcher = Searcher(network, SearchConfig(share=0.5, trials=16), GAME, False)
+    searcher = TargetSearcher(network, SearchConfig(share=0.5, trials=16), GAME, False)
     found = searcher.search(inputs, log_probs, observation, np.random.default_rng(1))
     chosen = (found.arms >= 0).any(axis=1)
     assert 0.3 * len(inputs) < chosen.sum() < 0.7 * len(inputs)
-    assert (found.aim[~chosen] == 0).all()
-    np.testing.assert_allclose(found.aim[chosen].sum(axis=1), 1.0, rtol=1e-6)
-    assert (found.aim[found.arms < 0] == 0).all()
+    assert (found.policy_target[~chosen] == 0).all()
+    np.testing.assert_allclose(found.policy_target[chosen].sum(axis=1), 1.0, rtol=1e-6)
+    assert (found.policy_target[found.arms < 0] == 0).all()
     row, arm = np.nonzero(found.arms >= 0)
-    at = choice_of(inputs, row, found.arms[row, arm])
+    at = choice_index(inputs, row, found.arms[row, arm])
     np.testing.assert_array_equal(inputs.action[at], found.arms[row, arm])
     np.testing.assert_array_equal(inputs.row[at], row)
-    worth = found.worth[row, arm]
+    worth = found.value_target[row, arm]
     seen = (inputs.position[at] != inputs.begin[row]) | (inputs.advice[at] == 0)
     assert np.isnan(worth[~seen]).all()
     np.testing.assert_allclose(worth[seen].sum(axis=1), 1.0, rtol=1e-5)
@@ -97,13 +97,13 @@ def test_search_tells_of_some_decisions_what_its_player_finds() -> None:
     drawn = words.integers(0, 2**64, len(rows), dtype=np.uint64)
     k = int(rows[3])
     one = slice(inputs.first[k], inputs.first[k + 1])
-    player = NetSearchPlayer(16, TorchAssessor(network), GAME)
-    race = player.race(inputs.take(rows[3:4]), log_probs[one], observation[rows[3:4]], drawn[3:4])
+    player = NetSearchPlayer(16, TorchModel(network), GAME)
+    race = player.search_choices(inputs.take(rows[3:4]), log_probs[one], observation[rows[3:4]], drawn[3:4])
     best = race.arms[0, 0]
     assert best in found.arms[k]
     at_best = list(found.arms[k]).index(best)
     if seen[(row == k) & (found.arms[row, arm] == best)].all():
-        np.testing.assert_allclose(found.worth[k, at_best], race.shares[0, 0] / race.trials[0, 0], rtol=1e-6)
+        np.testing.assert_allclose(found.value_target[k, at_best], race.shares[0, 0] / race.trials[0, 0], rtol=1e-6)
 
 
 def test_lots_and_threads_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -113,20 +113,20 @@ def test_lots_and_threads_change_nothing(monkeypatch: pytest.MonkeyPatch) -> Non
     for lot, threads in ((32, 2), (5, 1), (1, 2)):
         monkeypatch.setattr(searching, "_LOT", lot)
         monkeypatch.setattr(searching, "_THREADS", threads)
-        searcher = Searcher(network, SearchConfig(share=0.6, trials=12), GAME, False)
+        searcher = TargetSearcher(network, SearchConfig(share=0.6, trials=12), GAME, False)
         found.append(searcher.search(*told, np.random.default_rng(2)))
     for other in found[1:]:
-        for name in Searched._fields:
+        for name in SearchTargets._fields:
             np.testing.assert_array_equal(getattr(found[0], name), getattr(other, name))
 
 
 def test_losses_are_those_of_what_was_tried() -> None:
     network = opinionated()
     inputs, log_probs, observation = asked(network)
-    found = Searcher(network, SearchConfig(share=0.5, trials=16), GAME, False).search(
+    found = TargetSearcher(network, SearchConfig(share=0.5, trials=16), GAME, False).search(
         inputs, log_probs, observation, np.random.default_rng(3)
     )
-    x = Tensors.of(inputs)
+    x = AfterstateTensors.of(inputs)
     with torch.no_grad():
         said = network(x.seats, x.table)
         likely = network.log_probs(x, said)
@@ -142,9 +142,9 @@ def test_losses_are_those_of_what_was_tried() -> None:
             for arm in arms
         ]
         among = likely.numpy()[at] - math.log(sum(math.exp(likely[c]) for c in at))
-        policies.append(-sum(found.aim[k, arm] * among[i] for i, arm in enumerate(arms)))
+        policies.append(-sum(found.policy_target[k, arm] * among[i] for i, arm in enumerate(arms)))
         for arm, c in zip(arms, at, strict=True):
-            worth = found.worth[k, arm]
+            worth = found.value_target[k, arm]
             if not np.isnan(worth).any():
                 sits = said.win_logits[inputs.position[c]].numpy() > ABSENT / 2
                 errors.append(-float((worth * shares[inputs.position[c]])[sits].sum()))
@@ -155,20 +155,20 @@ def test_losses_are_those_of_what_was_tried() -> None:
 def test_where_nothing_was_searched_there_is_nothing_to_lose() -> None:
     network = opinionated()
     inputs, _, _ = asked(network)
-    x = Tensors.of(inputs)
+    x = AfterstateTensors.of(inputs)
     said = network(x.seats, x.table)
-    nothing = [torch.from_numpy(part) for part in Searched.none(len(inputs), 3)]
+    nothing = [torch.from_numpy(part) for part in SearchTargets.none(len(inputs), 3)]
     policy, values = search_losses(x, said, network.log_probs(x, said), *nothing)
     assert (policy.item(), values.item()) == (0.0, 0.0)
-    tried = Searched.none(len(inputs), 3)
-    tried.arms[0, 0], tried.aim[0, 0] = inputs.action[0], 1.0  # but nobody knows what it is worth
+    tried = SearchTargets.none(len(inputs), 3)
+    tried.arms[0, 0], tried.policy_target[0, 0] = inputs.action[0], 1.0  # but nobody knows what it is worth
     policy, values = search_losses(x, said, network.log_probs(x, said), *map(torch.from_numpy, tried))
     assert policy.isfinite()
     assert values.item() == 0.0
 
 
-def stage(search: SearchConfig) -> Stage:
-    return Stage(GAME, (TableConfig(),), 48, 0.0, 3, torch.device("cpu"), search)
+def stage(search: SearchConfig) -> RolloutCollector:
+    return RolloutCollector(GAME, (MatchupConfig(),), 48, 0.0, 3, torch.device("cpu"), search)
 
 
 def test_a_rollout_keeps_every_decision_that_was_tried() -> None:
@@ -176,7 +176,7 @@ def test_a_rollout_keeps_every_decision_that_was_tried() -> None:
     rollout = stage(SearchConfig(share=0.4, trials=16)).play(network, RandomPlayer(), 6, 0, False)
     row, arm = np.nonzero(rollout.arms >= 0)
     assert len(row) > 20
-    at = choice_of(rollout.inputs, row, rollout.arms[row, arm])
+    at = choice_index(rollout.inputs, row, rollout.arms[row, arm])
     np.testing.assert_array_equal(rollout.inputs.action[at], rollout.arms[row, arm])
     np.testing.assert_array_equal(rollout.inputs.row[at], row)
     assert stage(SearchConfig()).play(network, RandomPlayer(), 2, 0, False).arms.shape[1] == 0

@@ -26,7 +26,7 @@ from helsinki_env import (
 )
 from helsinki_env.agents.random import RandomPlayer
 from helsinki_env.engine.kernel import JIT
-from helsinki_env.engine.playout import choose_uniformly, player_words
+from helsinki_env.engine.playout import random_keys, sample_actions
 from helsinki_env.envs.seat import GameSeatVectorEnv
 
 CONFIGS: tuple[dict[str, Any], ...] = (
@@ -68,15 +68,15 @@ def crude(
 
 
 def act_random(obs: Any, mask: Any, words: npt.NDArray[np.uint64]) -> npt.NDArray[np.int64]:
-    return choose_uniformly(mask, words.copy())
+    return sample_actions(mask, words.copy())
 
 
 def play(env: GameSeatVectorEnv, obs: Any, steps: int, seed: int = 0) -> list[Any]:
     """Play on at random and return everything that came back, as copies."""
-    words = player_words(env.num_envs, seed)
+    words = random_keys(env.num_envs, seed)
     seen = []
     for _ in range(steps):
-        obs, *rest = env.step(choose_uniformly(obs["action_mask"], words))
+        obs, *rest = env.step(sample_actions(obs["action_mask"], words))
         seen.append(copy.deepcopy((obs, *rest)))
     return seen
 
@@ -112,7 +112,7 @@ class Twin:
     def let_others_play(self, b: int) -> None:
         game = self.games[b]
         while not game.done and game.seat != self.seats[b]:
-            action = crude(game.observation()[None], game.legal_mask()[None], np.zeros(1, np.uint64))
+            action = crude(game.observation()[None], game.action_mask()[None], np.zeros(1, np.uint64))
             game.step(int(action[0]))
 
     def dealt(self, b: int, info: dict[str, Any]) -> None:
@@ -177,7 +177,7 @@ class Twin:
         for b, game in enumerate(self.games):
             assert np.array_equal(obs["observation"][b], game.observation(self.seats[b]))
             assert info["seat"][b] == self.seats[b]
-            assert np.array_equal(obs["action_mask"][b], np.ones_like(masks[b]) if game.done else game.legal_mask())
+            assert np.array_equal(obs["action_mask"][b], np.ones_like(masks[b]) if game.done else game.action_mask())
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -186,9 +186,9 @@ def test_every_game_is_the_game(options: dict[str, Any], mode: AutoresetMode) ->
     env = HelsinkiSeatVectorEnv(SIZE, crude, **options, autoreset_mode=mode)
     obs, info = env.reset(seed=4)
     twin = Twin(env, 4, obs, info)
-    words = player_words(SIZE, seed=1)
+    words = random_keys(SIZE, seed=1)
     for _ in range(STEPS):
-        actions = choose_uniformly(obs["action_mask"], words)
+        actions = sample_actions(obs["action_mask"], words)
         obs, _, ended, _, _ = result = env.step(actions)
         twin.step(actions, result)
         if mode == AutoresetMode.DISABLED and ended.any():
@@ -213,14 +213,14 @@ def test_the_batch_is_a_vector_of_single_environments(options: dict[str, Any], m
     seeds: Any = [7, 2, 9, 4][:SIZE]
     found: Any = one.reset(seed=seeds)
     expected: Any = other.reset(seed=seeds)
-    words = player_words(SIZE, 1)
+    words = random_keys(SIZE, 1)
     endings = 0
     for _ in range(STEPS):
         for key in ("observation", "action_mask"):
             assert np.array_equal(found[0][key], expected[0][key])
         told = found[-1]["_seat"]  # after a reset of some games, only theirs
         assert np.array_equal(found[-1]["seat"][told], expected[-1]["seat"][told])
-        actions = choose_uniformly(expected[0]["action_mask"], words)
+        actions = sample_actions(expected[0]["action_mask"], words)
         found, expected = one.step(actions), other.step(actions)
         for i in (1, 2, 3):
             assert np.allclose(found[i], expected[i])
@@ -262,12 +262,12 @@ def test_random_opponents_in_compiled_code_play_as_the_random_player_does() -> N
 def test_opponents_get_arrays_that_lead_nowhere() -> None:
     kept: list[tuple[npt.NDArray[Any], npt.NDArray[Any]]] = []
 
-    def act(obs: Any, mask: Any, words: Any) -> Any:
-        for array in (obs, mask, words):
+    def act(obs: Any, action_mask: Any, keys: Any) -> Any:
+        for array in (obs, action_mask, keys):
             assert array.base is None
             assert array.flags.owndata
             kept.append((array, array.copy()))
-        return act_random(obs, mask, words)
+        return act_random(obs, action_mask, keys)
 
     one = HelsinkiSeatVectorEnv(SIZE, act, num_players=4, autoreset_mode="SameStep")
     play(one, one.reset(seed=1)[0], 20)
@@ -280,9 +280,9 @@ def test_opponents_get_arrays_that_lead_nowhere() -> None:
 def test_opponents_never_get_a_random_number_twice() -> None:
     seen: list[int] = []
 
-    def act(obs: Any, mask: Any, words: npt.NDArray[np.uint64]) -> npt.NDArray[np.int64]:
-        seen.extend(words.tolist())
-        return act_random(obs, mask, words)
+    def act(obs: Any, action_mask: Any, keys: npt.NDArray[np.uint64]) -> npt.NDArray[np.int64]:
+        seen.extend(keys.tolist())
+        return act_random(obs, action_mask, keys)
 
     env = HelsinkiSeatVectorEnv(SIZE, act, num_players=4, seat=0, autoreset_mode="SameStep")
     endings = sum(int(ended.sum()) for _, _, ended, *_ in play(env, env.reset(seed=1)[0], STEPS))
@@ -304,13 +304,13 @@ def test_each_opponent_of_a_list_sits_in_its_place() -> None:
     asked: Counter[int] = Counter()
 
     def player(place: int) -> Any:
-        def act(obs: Any, mask: Any, words: Any) -> Any:
+        def act(obs: Any, action_mask: Any, keys: Any) -> Any:
             asked[place] += 1
-            turn_order = observation.split(obs)["table"][:, 1]
+            turn_order = observation.unpack(obs)["table"][:, 1]
             present = [(seat + 1 + place) % 4 == turn for seat, turn in zip(learners, turn_order, strict=False)]
             assert len(learners) == 1
             assert all(present)
-            return act_random(obs, mask, words)
+            return act_random(obs, action_mask, keys)
 
         return act
 
@@ -400,14 +400,14 @@ def test_an_illegal_decision_leaves_everything_unchanged() -> None:
     obs = play(env, env.reset(seed=1)[0], 20)[-1][0]
     before = env.get_state()
     for bad in (-1, 0, 554, -(2**40), 2**40):
-        actions = choose_uniformly(obs["action_mask"], player_words(3))
+        actions = sample_actions(obs["action_mask"], random_keys(3))
         actions[1] = bad
         with pytest.raises(
             IllegalActionError, match=r"^game 1: .*(is not legal in phase [A-Z]+ of seat \d\. Legal|ids run)"
         ):
             env.step(actions)
         assert same(env.get_state(), before)
-    env.step(choose_uniformly(obs["action_mask"], player_words(3)))
+    env.step(sample_actions(obs["action_mask"], random_keys(3)))
     for no_batch in ([0], [0.0, 0.0, 0.0], None):
         with pytest.raises(ValueError, match=r"expected whole numbers of shape \(3,\)"):
             env.step(no_batch)  # type: ignore[arg-type]
@@ -438,7 +438,7 @@ def test_what_is_no_decision_is_an_error_in_any_case(action: Any) -> None:
 def test_an_illegal_decision_can_end_the_game_instead(action: int, mode: AutoresetMode) -> None:
     env = HelsinkiSeatVectorEnv(2, num_players=3, reward="margin", illegal="penalise", autoreset_mode=mode)
     obs = play(env, env.reset(seed=1)[0], 20)[-1][0]
-    actions = choose_uniformly(obs["action_mask"], player_words(2))
+    actions = sample_actions(obs["action_mask"], random_keys(2))
     actions[1] = action
     game, seat = env.game(1), int(env.get_state()["seatings"]["learner"][1])
     with pytest.warns(UserWarning, match=r"^illegal action: it ended a game with reward -100; .*info\['action_mask'\]"):
@@ -454,10 +454,10 @@ def test_an_illegal_decision_can_end_the_game_instead(action: int, mode: Autores
     assert obs["action_mask"][1].all()
     if mode == AutoresetMode.DISABLED:
         with pytest.raises(IllegalActionError, match="game 1 is over; reset"):
-            env.step(choose_uniformly(obs["action_mask"], player_words(2)))
+            env.step(sample_actions(obs["action_mask"], random_keys(2)))
         env.reset(options={"reset_mask": ended})
     else:
-        obs, reward, ended, _, info = env.step(choose_uniformly(obs["action_mask"], player_words(2)))
+        obs, reward, ended, _, info = env.step(sample_actions(obs["action_mask"], random_keys(2)))
         assert reward[1] == 0
         assert not ended[1]
     assert env.game(1).round == 1
@@ -487,7 +487,7 @@ def test_an_opponent_that_errs_is_named() -> None:
         name = "cheat"
         answer: Any = 0
 
-        def act(self, obs: Any, mask: Any, words: Any) -> Any:
+        def act(self, obs: Any, action_mask: Any, keys: Any) -> Any:
             return np.full(len(obs), self.answer)
 
     player = Cheat()
@@ -574,11 +574,11 @@ def test_opponents_can_change_during_a_game() -> None:
 
 def record(env: HelsinkiSeatEnv, steps: int) -> list[Any]:
     """Play on at random, new games included; return everything that came back."""
-    word = player_words(1, 5)
+    word = random_keys(1, 5)
     seen: list[Any] = []
     for _ in range(steps):
         obs, reward, terminated, _, info = env.step(
-            int(choose_uniformly(env.action_masks().astype(np.int8)[None], word)[0])
+            int(sample_actions(env.action_masks().astype(np.int8)[None], word)[0])
         )
         seen.append((obs, reward, terminated, info))
         if terminated:
@@ -605,7 +605,7 @@ def test_copies_of_one_game_go_on_alike() -> None:
 def test_copies_of_a_batch_go_on_alike(mode: AutoresetMode) -> None:
     env = HelsinkiSeatVectorEnv(3, crafty, num_players=4, autoreset_mode=mode, illegal="penalise")
     obs = play(env, env.reset(seed=1)[0], 20)[-1][0]
-    actions = choose_uniformly(obs["action_mask"], player_words(3))
+    actions = sample_actions(obs["action_mask"], random_keys(3))
     actions[0] = 0
     with pytest.warns(UserWarning, match="illegal action"):
         obs, *_, info = env.step(actions)
@@ -628,9 +628,9 @@ def test_arrays_are_reused_when_asked_to() -> None:
     env, other = (HelsinkiSeatVectorEnv(2, copy=copies, autoreset_mode="SameStep") for copies in (False, True))
     obs, expected = env.reset(seed=1)[0], other.reset(seed=1)[0]
     kept = []
-    words = player_words(2)
+    words = random_keys(2)
     for _ in range(100):
-        actions = choose_uniformly(obs["action_mask"], words)
+        actions = sample_actions(obs["action_mask"], words)
         again = env.step(actions)[0]
         expected = other.step(actions)[0]
         assert again["observation"] is obs["observation"]
@@ -741,4 +741,4 @@ def test_is_known_by_name() -> None:
     assert isinstance(many, HelsinkiSeatVectorEnv)
     assert many.metadata["autoreset_mode"] is AutoresetMode.SAME_STEP
     sync = gymnasium.make_vec("helsinki/Seat-v0", num_envs=2, vectorization_mode="sync")
-    assert sync.reset(seed=1)[0]["observation"].shape == (2, observation.layout().size)
+    assert sync.reset(seed=1)[0]["observation"].shape == (2, observation.observation_layout().size)

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from helsinki_env.engine.ui_actions import Selection
+from helsinki_env.engine.ui_actions import ActionSelection
 from tests.games import EACH_GAME, TestedGame
 
 pytestmark = pytest.mark.thorough
@@ -18,10 +18,10 @@ pytestmark = pytest.mark.thorough
 SELECTIONS = 800
 
 
-def selections(game: TestedGame, count: int) -> Iterator[tuple[Any, Selection]]:
+def selections(game: TestedGame, count: int) -> Iterator[tuple[Any, ActionSelection]]:
     """Positions of random play in which several actions may be chosen in any order."""
     rng = random.Random(f"selections of {game.name}")
-    assert game.spec.selection is not None
+    assert game.spec.available_selection is not None
     while True:
         one = (
             game.built(rng)
@@ -31,18 +31,20 @@ def selections(game: TestedGame, count: int) -> Iterator[tuple[Any, Selection]]:
         for _ in range(60):
             if one.done:
                 break
-            found = game.spec.selection(one, one.seat)
+            found = game.spec.available_selection(one, one.seat)
             if found is not None:
                 yield one, found
                 count -= 1
                 if count == 0:
                     return
-            kinds = {int(action): one.spec.describe(action, one.config).split()[0] for action in one.legal_actions()}
+            kinds = {
+                int(action): one.spec.action_to_string(action, one.config).split()[0] for action in one.legal_actions()
+            }
             kind = rng.choice(sorted(set(kinds.values())))
             one.step(rng.choice([action for action, name in kinds.items() if name == kind]))
 
 
-def chosen_by_clicks(found: Selection, rng: random.Random) -> list[int]:
+def chosen_by_clicks(found: ActionSelection, rng: random.Random) -> list[int]:
     """Choose items at random, in any order, by the rules that a page has for clicks; return the ids as clicked."""
     clicked: list[int] = []
     while len(clicked) < sum(found.counts):
@@ -62,7 +64,7 @@ def chosen_by_clicks(found: Selection, rng: random.Random) -> list[int]:
     return clicked
 
 
-def in_order(found: Selection, clicked: list[int]) -> list[int]:
+def in_order(found: ActionSelection, clicked: list[int]) -> list[int]:
     """Return what a page sends for a complete selection."""
     part = {item.touch.id: item.part for item in found.items}
     ordered = sorted(clicked, key=lambda one: (part[one], one))
@@ -77,7 +79,7 @@ def test_whatever_is_chosen_is_legal_in_the_order_of_the_rules(game: TestedGame)
     for one, found in selections(game, SELECTIONS):
         assert sum(found.counts) > 1
         assert {item.touch.kind for item in found.items} == {found.kind}
-        for actions in (in_order(found, chosen_by_clicks(found, rng)), *found.ways()):
+        for actions in (in_order(found, chosen_by_clicks(found, rng)), *found.extreme_selections()):
             after = one.clone()
             for action in actions:
                 assert after.seat == one.seat
@@ -94,7 +96,9 @@ def test_whatever_the_rules_allow_can_be_chosen(game: TestedGame) -> None:
         after, taken = one.clone(), Counter[int]()
         for _ in range(sum(found.counts)):
             legal = [
-                int(a) for a in after.legal_actions() if after.spec.describe(a, after.config).split()[0] == found.kind
+                int(a)
+                for a in after.legal_actions()
+                if after.spec.action_to_string(a, after.config).split()[0] == found.kind
             ]
             assert set(legal) <= set(most), (found, legal)
             action = rng.choice(legal)
@@ -105,8 +109,8 @@ def test_whatever_the_rules_allow_can_be_chosen(game: TestedGame) -> None:
 
 @EACH_GAME
 def test_a_selection_is_offered_to_the_seat_to_move_alone(game: TestedGame) -> None:
-    assert game.spec.selection is not None
+    assert game.spec.available_selection is not None
     for one, found in selections(game, 200):
-        assert game.spec.selection(one, (one.seat + 1) % one.num_players) is None
+        assert game.spec.available_selection(one, (one.seat + 1) % one.num_players) is None
         data = json.loads(json.dumps(found.to_dict()))
         assert [item["id"] for item in data["items"]] == [item.touch.id for item in found.items]

@@ -12,10 +12,10 @@ from helsinki_env.evaluation.rating.errors import RatingError
 from helsinki_env.evaluation.rating.sprt import (
     Hypotheses,
     SequentialTest,
-    evaluate,
     expected_blocks,
-    log_ratios,
-    share_of_elo,
+    expected_score,
+    log_likelihood_ratios,
+    run_sprt,
 )
 
 #: Scores of a block of two games, and how probable they are around a mean of one half: little, usual, most variance.
@@ -32,7 +32,7 @@ def wrong_and_blocks(mean: float, hypotheses: Hypotheses, shape: str, tests: int
     """Share of tests that say what is wrong if `mean`, one of the two hypotheses, is true, and the mean length."""
     lower, upper = hypotheses.bounds
     most = int(12 * max(expected_blocks(hypotheses, 0.5)))
-    ratios = log_ratios(blocks(mean, shape, (tests, most), seed), hypotheses)
+    ratios = log_likelihood_ratios(blocks(mean, shape, (tests, most), seed), hypotheses)
     stop = ((ratios <= lower) | (ratios >= upper)).argmax(axis=1)
     last = ratios[np.arange(tests), stop]
     assert ((last <= lower) | (last >= upper)).all()
@@ -58,7 +58,7 @@ def test_the_errors_are_as_rare_as_they_should_be() -> None:
 
 @pytest.mark.nightly
 @pytest.mark.parametrize(
-    ("low", "high"), [(share_of_elo(0), share_of_elo(30)), (share_of_elo(-30), share_of_elo(30)), (0.5, 0.6)]
+    ("low", "high"), [(expected_score(0), expected_score(30)), (expected_score(-30), expected_score(30)), (0.5, 0.6)]
 )
 def test_the_errors_are_as_rare_as_they_should_be_for_many_hypotheses(low: float, high: float) -> None:
     check_error_rates(low, high, tests=4000)
@@ -68,8 +68,8 @@ def test_the_ratio_is_that_of_normal_distributions_of_unknown_variance() -> None
     hypotheses = Hypotheses(0.5, 0.6)
     scores = blocks(0.6, "usual", (20,), 1)
     far, near = (((scores - mean) ** 2).sum() + 0.25 for mean in (0.5, 0.6))
-    assert log_ratios(scores, hypotheses)[-1] == pytest.approx(20 / 2 * math.log(far / near))
-    assert log_ratios(scores, hypotheses)[:15].tolist() == [0] * 15
+    assert log_likelihood_ratios(scores, hypotheses)[-1] == pytest.approx(20 / 2 * math.log(far / near))
+    assert log_likelihood_ratios(scores, hypotheses)[:15].tolist() == [0] * 15
 
 
 def test_pieces_give_the_same_as_all_at_once() -> None:
@@ -78,7 +78,7 @@ def test_pieces_give_the_same_as_all_at_once() -> None:
     test = SequentialTest(hypotheses)
     for begin in range(0, 300, 7):
         state = test.update(scores[begin : begin + 7])
-    assert state == evaluate(scores, hypotheses) == test.state
+    assert state == run_sprt(scores, hypotheses) == test.state
     assert state.verdict == "better"
     assert state.blocks < 300  # what came later did not count
     assert state.log_ratio >= hypotheses.bounds[1]
@@ -86,7 +86,7 @@ def test_pieces_give_the_same_as_all_at_once() -> None:
 
 def test_verdicts() -> None:
     def verdict(mean: float, number: int, cap: int | None = None) -> str:
-        return evaluate(blocks(mean, "usual", (number,), 3), Hypotheses(0.45, 0.55, cap=cap)).verdict
+        return run_sprt(blocks(mean, "usual", (number,), 3), Hypotheses(0.45, 0.55, max_blocks=cap)).verdict
 
     assert verdict(0.6, 500) == "better"
     assert verdict(0.4, 500) == "not better"
@@ -98,13 +98,13 @@ def test_verdicts() -> None:
 
 def test_blocks_that_are_all_alike_decide_nothing_at_once() -> None:
     hypotheses = Hypotheses(0.5, 0.6)
-    assert evaluate(np.full(15, 1.0), hypotheses).verdict == "running"
-    assert np.isfinite(log_ratios(np.full(1000, 0.6), hypotheses)).all()
+    assert run_sprt(np.full(15, 1.0), hypotheses).verdict == "running"
+    assert np.isfinite(log_likelihood_ratios(np.full(1000, 0.6), hypotheses)).all()
 
 
 def test_elo_and_shares() -> None:
-    assert share_of_elo(0) == 0.5
-    assert share_of_elo(400) == pytest.approx(10 / 11)
+    assert expected_score(0) == 0.5
+    assert expected_score(400) == pytest.approx(10 / 11)
 
 
 def test_wrong_values_are_named() -> None:
@@ -113,7 +113,7 @@ def test_wrong_values_are_named() -> None:
     with pytest.raises(RatingError, match=r"alpha: found 0\.6"):
         Hypotheses(0.5, 0.6, alpha=0.6)
     with pytest.raises(RatingError, match="cap: found 3"):
-        Hypotheses(0.5, 0.6, cap=3)
+        Hypotheses(0.5, 0.6, max_blocks=3)
     with pytest.raises(RatingError, match=r"found a score of 1\.5"):
         SequentialTest(Hypotheses(0.5, 0.6)).update([0.5, 1.5])
 

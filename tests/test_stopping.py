@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from helsinki_env.agents.helsinki.forced import ForcedPlayer
-from helsinki_env.agents.net.make import shipped
+from helsinki_env.agents.net.make import bundled_network
 from helsinki_env.agents.registry import make_player
 from helsinki_env.cli import main as cli
 from helsinki_env.cli.main import main
@@ -24,7 +24,13 @@ from helsinki_env.engine.kernel import JIT
 from helsinki_env.evaluation.match import Match
 from helsinki_env.records import read_records, write_records
 from helsinki_env.utils import stopping
-from helsinki_env.utils.stopping import Stopping, again, kept, stoppable, undisturbed
+from helsinki_env.utils.stopping import (
+    StoppableCommand,
+    defer_interrupt,
+    rerun_command_line,
+    save_on_interrupt,
+    stoppable,
+)
 
 pytestmark = [
     pytest.mark.thorough,
@@ -64,10 +70,10 @@ def test_what_is_kept_is_asked_once_and_a_second_signal_does_not_disturb(
     def keep() -> str:
         signal.raise_signal(signal.SIGINT)
         asked.append("inner")
-        return f"5 are kept; go on with: {again('--resume', without=['--append'])}"
+        return f"5 are kept; go on with: {rerun_command_line('--resume', without=['--append'])}"
 
     def command() -> None:
-        with kept(lambda: "never asked"), kept(keep):
+        with save_on_interrupt(lambda: "never asked"), save_on_interrupt(keep):
             try:
                 signal.raise_signal(signal.SIGINT)
             finally:
@@ -85,7 +91,7 @@ def test_what_cannot_be_kept_is_said(monkeypatch: pytest.MonkeyPatch, capsys: Ou
         raise OSError("the disk is full")
 
     def command() -> None:
-        with kept(keep):
+        with save_on_interrupt(keep):
             signal.raise_signal(signal.SIGINT)
 
     assert run(monkeypatch, command) == 130
@@ -97,14 +103,14 @@ def test_what_must_not_be_left_halfway_ends_first() -> None:
     done: list[str] = []
 
     def command() -> None:
-        with undisturbed():
-            with undisturbed():
+        with defer_interrupt():
+            with defer_interrupt():
                 signal.raise_signal(signal.SIGINT)
                 done.append("inner")
             done.append("outer")
         done.append("more")
 
-    with pytest.raises(KeyboardInterrupt), stoppable(Stopping(["x"])):
+    with pytest.raises(KeyboardInterrupt), stoppable(StoppableCommand(["x"])):
         command()
     assert done == ["inner", "outer"]
 
@@ -114,7 +120,7 @@ def test_signals_that_are_ignored_or_handled_already_stay_so() -> None:
     before = signal.signal(signal.SIGTERM, lambda number, frame: heard.append(number))
     ignored = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
-        with stoppable(Stopping(["x"])):
+        with stoppable(StoppableCommand(["x"])):
             signal.raise_signal(signal.SIGTERM)
             signal.raise_signal(signal.SIGINT)
     finally:
@@ -133,7 +139,7 @@ def test_threads_other_than_the_main_one_may_run_commands(monkeypatch: pytest.Mo
 
 def test_what_is_sent_to_a_copy_of_the_process_does_not_stop_the_command() -> None:
     reading, writing = os.pipe()
-    with stoppable(Stopping(["x"])):
+    with stoppable(StoppableCommand(["x"])):
         child = os.fork()
         if not child:
             os.write(writing, b"ready")
@@ -287,19 +293,19 @@ def test_slow_players_play_few_games_side_by_side() -> None:
     for name, most in (("mc:2", 8), ("ismcts:2", 8)):
         forced = ForcedPlayer("two_points", make_player(name))
         for player in (make_player(name), forced):
-            assert getattr(player, "at_once", None) == most
+            assert getattr(player, "max_batch_size", None) == most
     assert not hasattr(make_player("heuristic"), "at_once")
     seen: list[int] = []
 
     class Slow:
         name, at_once = "slow", 3
 
-        def act(self, observation, mask, words):
-            seen.append(len(mask))
-            return mask.argmax(axis=1)
+        def act(self, observation, action_mask, keys):
+            seen.append(len(action_mask))
+            return action_mask.argmax(axis=1)
 
     parts: list[int] = []
-    Match([Slow(), "random"]).play(12, batch=None, ended=lambda part: parts.append(len(part)))
+    Match([Slow(), "random"]).play(12, batch=None, on_games_end=lambda part: parts.append(len(part)))
     assert max(seen) <= 4, "made up to whole blocks"
     assert sum(parts) == 12
     Match([Slow(), "random"]).play(12)
@@ -321,7 +327,7 @@ def test_slow_players_play_few_games_side_by_side() -> None:
     ],
 )
 def test_every_command_is_stopped_whatever_it_does(words: str, tmp_path: Path) -> None:
-    places = {"OUT": tmp_path / "out", "NET": shipped(), "RUN": tmp_path / "run", "STUDY": tmp_path / "study"}
+    places = {"OUT": tmp_path / "out", "NET": bundled_network(), "RUN": tmp_path / "run", "STUDY": tmp_path / "study"}
     places["GAMES"] = tmp_path / "games.jsonl"
     if "RUN" in words:
         assert main(["arena", "--games", "60", "--out", str(places["RUN"])]) == 0

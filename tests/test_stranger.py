@@ -13,26 +13,31 @@ import numpy as np
 import pytest
 from pettingzoo.test import api_test, seed_test
 
-from helsinki_env.agents.base import Player, decide
+from helsinki_env.agents.base import Player, choose_action
 from helsinki_env.agents.random import RandomPlayer
 from helsinki_env.agents.registry import PlayerError, make_player
-from helsinki_env.engine.determinization import ObservationError, deals, redeal, restore
+from helsinki_env.engine.determinization import (
+    ObservationError,
+    determinize,
+    determinize_observation,
+    states_from_observations,
+)
 from helsinki_env.engine.game import IllegalActionError
 from helsinki_env.engine.kernel import JIT
 from helsinki_env.engine.loops import observe_part
-from helsinki_env.engine.playout import choose_uniformly, player_words
-from helsinki_env.engine.spec import config_from_dict, config_to_dict, spec_named, spec_of
+from helsinki_env.engine.playout import random_keys, sample_actions
+from helsinki_env.engine.spec import config_from_dict, config_to_dict, spec_by_name, spec_of
 from helsinki_env.envs.aec import GameAECEnv
 from helsinki_env.envs.call_order import OrderEnforced
 from helsinki_env.envs.seat import GameSeatEnv
 from helsinki_env.envs.vector import GameVectorEnv
 from helsinki_env.evaluation.arena.config import plan_from_dict
-from helsinki_env.evaluation.arena.load import Table, load_run
+from helsinki_env.evaluation.arena.load import MatchupGames, load_run
 from helsinki_env.evaluation.arena.run import run_arena
 from helsinki_env.evaluation.match import play_match
 from helsinki_env.evaluation.rating.ratings import rate
 from helsinki_env.records import Record
-from helsinki_env.records.animation import film
+from helsinki_env.records.animation import make_animation
 from tests.support import tictactoe
 from tests.support.tictactoe import TICTACTOE, TicTacToeConfig
 
@@ -66,7 +71,7 @@ def test_it_states_no_more_than_the_contract() -> None:
 
 
 def test_it_is_known_by_its_name_and_its_configurations() -> None:
-    assert spec_of(CONFIG) is spec_named("tictactoe") is TICTACTOE
+    assert spec_of(CONFIG) is spec_by_name("tictactoe") is TICTACTOE
     assert config_to_dict(CONFIG)["game"] == "tictactoe"
     assert config_from_dict(config_to_dict(CONFIG)) == CONFIG
     assert pickle.loads(pickle.dumps(TICTACTOE)) is TICTACTOE
@@ -88,14 +93,14 @@ def test_one_game() -> None:
     for decisions, _, places in ENDS:
         over = after(*decisions)
         assert over.done
-        assert not over.legal_mask().any()
-        assert over.places().tolist() == list(places)
+        assert not over.action_mask().any()
+        assert over.ranks().tolist() == list(places)
 
 
 def test_a_record_of_it_shows_itself_in_no_picture() -> None:
     record = Record(CONFIG, seed=0, players=("a", "b"), decisions=(0,))
     with pytest.raises(ValueError, match=r"found a game of tictactoe, which has no drawings"):
-        film(record)
+        make_animation(record)
     assert record._repr_html_() is None
 
 
@@ -118,10 +123,10 @@ def test_pettingzoo_plays_it() -> None:
 def test_a_batch_plays_it() -> None:
     env = GameVectorEnv(16, CONFIG)
     obs, info = env.reset(seed=1)
-    words, found = player_words(16, 1), Counter[tuple[float, ...]]()
+    words, found = random_keys(16, 1), Counter[tuple[float, ...]]()
     for _ in range(60):
         moved, boards = info["seat"], env.states["board"].copy()
-        actions = choose_uniformly(obs["action_mask"], words)
+        actions = sample_actions(obs["action_mask"], words)
         played = env.states["done"] == 0
         obs, reward, over, _, info = env.step(actions)
         rows = np.flatnonzero(played)
@@ -155,14 +160,17 @@ def test_one_seat_can_learn_it() -> None:
 
 def test_games_are_made_of_observations() -> None:
     game = after(4, 0, 8)
-    for one in (GAME.from_state(CONFIG, deals(CONFIG, game.observation(), 1, seed=5)[0]), redeal(game, seed=3)):
+    for one in (
+        GAME.from_state(CONFIG, determinize_observation(CONFIG, game.observation(), 1, seed=5)[0]),
+        determinize(game, seed=3),
+    ):
         assert np.array_equal(one.observation(0), game.observation(0))
         assert np.array_equal(one.observation(1), game.observation(1))
         assert (one.seat, one.round, one.legal_actions().tolist()) == (1, 2, game.legal_actions().tolist())
     seen = np.zeros((3, 18), np.int8)
     seen[1, [0, 9]] = 1  # both seats in one cell
     with pytest.raises(ObservationError, match=r"observations\[1\]: found what no game of tictactoe can show"):
-        restore(CONFIG, seen)
+        states_from_observations(CONFIG, seen)
 
 
 # -- players
@@ -174,10 +182,10 @@ def outcomes(player: Player, own: int) -> Counter[str]:
     while games:
         game = games.pop()
         if game.done:
-            places = game.places()
+            places = game.ranks()
             found["draw" if places[own] == places[1 - own] else "won" if places[own] == 0 else "lost"] += 1
             continue
-        for action in [decide(player, game)] if game.seat == own else game.legal_actions().tolist():
+        for action in [choose_action(player, game)] if game.seat == own else game.legal_actions().tolist():
             games.append(game.clone())
             games[-1].step(action)
     return found
@@ -194,11 +202,11 @@ def test_a_search_that_has_time_never_loses(own: int) -> None:
 @slow
 def test_a_quick_search_beats_random_play() -> None:
     results = play_match(["ismcts:50", "random"], CONFIG, games=600, seed=1)
-    starts, follows = results.standing(0, seat=0), results.standing(0, seat=1)
+    starts, follows = results.result(0, seat=0), results.result(0, seat=1)
     assert outcomes(make_player("ismcts:50", CONFIG), 0)["lost"] == 0
     assert starts.share > 0.97
     assert follows.share > 0.8
-    assert results.standing(0).share + results.standing(1).share == pytest.approx(1)
+    assert results.result(0).share + results.result(1).share == pytest.approx(1)
 
 
 @slow
@@ -210,7 +218,7 @@ def test_searches_find_the_decision_that_wins_whatever_its_number(name: str, lea
         for last in line:
             own, others = [cell for cell in line if cell != last], [cell for cell in range(9) if cell not in line]
             game = after(own[0], others[0], own[1], others[1])
-            game.step(decide(player, game))
+            game.step(choose_action(player, game))
             found.append(game.done)
     assert sum(found) >= least * len(found)
 
@@ -219,8 +227,8 @@ def test_searches_find_the_decision_that_wins_whatever_its_number(name: str, lea
 def test_players_that_are_guided_by_chance_decide_by_their_random_word(name: str) -> None:
     """The same word, the same decision; and there is more than one answer to the same position."""
     player, game = make_player(name, CONFIG), GAME(CONFIG, seed=0)
-    seen, mask = (np.repeat(array[None], 32, axis=0) for array in (game.observation(), game.legal_mask()))
-    words = player_words(32, 1)
+    seen, mask = (np.repeat(array[None], 32, axis=0) for array in (game.observation(), game.action_mask()))
+    words = random_keys(32, 1)
     found = player.act(seen, mask, words)
     assert len(set(found.tolist())) > 2
     assert np.array_equal(player.act(seen[::-1], mask, words[::-1]), found[::-1])
@@ -235,7 +243,7 @@ def test_players_that_only_a_game_of_its_own_has_are_refused_by_name() -> None:
 
 
 @pytest.fixture(scope="module")
-def table(tmp_path_factory: pytest.TempPathFactory) -> Table:
+def table(tmp_path_factory: pytest.TempPathFactory) -> MatchupGames:
     players = ["random", "mc:20", "ismcts:50"] if JIT else ["random", "mc:1", "ismcts:1"]
     tables = [{"game": {"game": "tictactoe"}, "players": players, "games": 120 if JIT else 20}]
     plan = plan_from_dict({"seed": 2, "tables": tables})
@@ -246,7 +254,7 @@ def table(tmp_path_factory: pytest.TempPathFactory) -> Table:
     return played
 
 
-def test_a_tournament_of_it_is_played_and_read(table: Table) -> None:
+def test_a_tournament_of_it_is_played_and_read(table: MatchupGames) -> None:
     assert (table.config, table.missing, len(table)) == (CONFIG, 0, 360 if JIT else 60)
     shared = table.places[:, 0] == table.places[:, 1]
     assert 0 < shared.sum() < len(table)
@@ -256,9 +264,9 @@ def test_a_tournament_of_it_is_played_and_read(table: Table) -> None:
     assert (table.rounds <= 5).all()
 
 
-def test_its_players_are_rated_with_their_draws(table: Table) -> None:
+def test_its_players_are_rated_with_their_draws(table: MatchupGames) -> None:
     ratings = rate(table, resamples=100)
-    shares = ratings.pairs.share
+    shares = ratings.cross_table.share
     np.testing.assert_allclose(shares + shares.T + np.eye(3), np.where(np.eye(3) > 0, np.nan, 1))
     assert ratings.seat[0] > 0 > ratings.seat[1], "who begins is better off"
     drawn = (table.places == 0).all(axis=1).sum()

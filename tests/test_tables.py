@@ -15,33 +15,33 @@ from typing import Any
 import numpy as np
 import pytest
 
-from helsinki_env.agents.base import decide
+from helsinki_env.agents.base import choose_action
 from helsinki_env.agents.registry import make_player
 from helsinki_env.engine.spec import config_from_dict
-from helsinki_env.web.finished import Finished
-from helsinki_env.web.player_workers import Thinkers
-from helsinki_env.web.sessions import Page, Room
-from helsinki_env.web.store import Store, StoreError
-from helsinki_env.web.tables import HUMAN, Chair, Table, TableError
+from helsinki_env.web.finished import FinishedTables
+from helsinki_env.web.player_workers import PlayerPool
+from helsinki_env.web.sessions import PageConnection, TableSession
+from helsinki_env.web.store import StoreError, TableStore
+from helsinki_env.web.tables import HUMAN, GameTable, SeatAssignment, TableError
 
 BOTH = pytest.mark.parametrize("game", ["helsinki", "copenhagen"])
 
 
-def table(game: str, *players: str, seed: int = 3) -> Table:
+def table(game: str, *players: str, seed: int = 3) -> GameTable:
     """Return a table at which nothing was decided yet."""
     config = config_from_dict({"game": game, "num_players": len(players)})
-    return Table("t1", "", config, seed, tuple(Chair(player, f"P{i}") for i, player in enumerate(players)))
+    return GameTable("t1", "", config, seed, tuple(SeatAssignment(player, f"P{i}") for i, player in enumerate(players)))
 
 
-def play(at: Table, decisions: int, player: str = "greedy") -> None:
+def play(at: GameTable, decisions: int, player: str = "greedy") -> None:
     """Let a player take so many decisions for all seats."""
     thinks = make_player(player, at.config)
     for _ in range(decisions):
         if not at.game.done:
-            at.decide(at.number, decide(thinks, at.game), f"decided {at.number}")
+            at.decide(at.number, choose_action(thinks, at.game), f"decided {at.number}")
 
 
-def told(at: Table) -> list[tuple[int, int, str]]:
+def told(at: GameTable) -> list[tuple[int, int, str]]:
     return [(decision.seat, decision.action, decision.said) for decision in at.decisions]
 
 
@@ -49,7 +49,7 @@ def told(at: Table) -> list[tuple[int, int, str]]:
 def test_a_table_follows_from_seed_and_decisions(game: str) -> None:
     one = table(game, HUMAN, HUMAN)
     play(one, 40)
-    again = Table("t2", "", one.config, one.seed, one.chairs, told(one))
+    again = GameTable("t2", "", one.config, one.seed, one.chairs, told(one))
     assert again.game == one.game
     assert again.decisions == one.decisions
 
@@ -81,11 +81,11 @@ def test_undoing_goes_back_to_where_something_hidden_was_seen_and_no_further(gam
     while not one.game.done:
         first = one.undoable()
         if first is not None:
-            began = Table("t2", "", one.config, one.seed, one.chairs, told(one)[:first])
+            began = GameTable("t2", "", one.config, one.seed, one.chairs, told(one)[:first])
             # Whoever is to see something new has seen no card leave the pile since.
             assert began.game.state["pile_size"] == one.game.state["pile_size"]
             assert {decision.seat for decision in one.decisions[first:]} == {one.game.seat}
-            copy = Table("t2", "", one.config, one.seed, one.chairs, told(one))
+            copy = GameTable("t2", "", one.config, one.seed, one.chairs, told(one))
             copy.undo(copy.number, first)
             assert copy.game == began.game
             undone += 1
@@ -94,7 +94,7 @@ def test_undoing_goes_back_to_where_something_hidden_was_seen_and_no_further(gam
         elif one.number:
             with pytest.raises(TableError, match="none can be"):
                 one.undo(one.number, one.number - 1)
-        one.decide(one.number, decide(thinks, one.game, int(words.integers(2**62))), "")
+        one.decide(one.number, choose_action(thinks, one.game, int(words.integers(2**62))), "")
     assert undone > 20
     assert one.undoable() is None
 
@@ -123,13 +123,13 @@ def test_only_who_plays_alone_against_players_may_take_back(game: str) -> None:
 @BOTH
 def test_players_get_the_same_chance_again_after_going_back(game: str) -> None:
     one = table(game, HUMAN, "random")
-    while one.thinker is None:
+    while one.acting_player is None:
         play(one, 1)
     seen = [part.tobytes() for part in one.question()]
     number = one.number
     play(one, 6, "random")
     assert [part.tobytes() for part in one.question()] != seen
-    again = Table("t2", "", one.config, one.seed, one.chairs, told(one)[:number])
+    again = GameTable("t2", "", one.config, one.seed, one.chairs, told(one)[:number])
     assert [part.tobytes() for part in again.question()] == seen
 
 
@@ -139,13 +139,13 @@ def test_players_get_the_same_chance_again_after_going_back(game: str) -> None:
 @BOTH
 def test_the_store_keeps_tables(game: str, tmp_path: Path) -> None:
     one = table(game, HUMAN, "greedy", seed=2**64 - 1)
-    store = Store(tmp_path / "new")
+    store = TableStore(tmp_path / "new")
     store.add(one)
     thinks = make_player("greedy", one.config)
     for _ in range(25):
-        store.write(one.name, one.decide(one.number, decide(thinks, one.game), "said so"))
+        store.write(one.name, one.decide(one.number, choose_action(thinks, one.game), "said so"))
     store.close()
-    store = Store(tmp_path / "new")
+    store = TableStore(tmp_path / "new")
     found = store.load("t1")
     assert (found.game, found.decisions, found.chairs) == (one.game, one.decisions, one.chairs)
     assert [(kept.name, kept.decisions) for kept in store.all()] == [("t1", 25)]
@@ -170,7 +170,7 @@ def _later(path: Path) -> None:
 
 @pytest.mark.parametrize(("spoil", "message"), [(_as_text, "cannot be used as the database"), (_later, "version 99")])
 def test_what_is_no_database_of_ours_is_left_alone(spoil: Any, message: str, tmp_path: Path) -> None:
-    Store(tmp_path).close()
+    TableStore(tmp_path).close()
     path = tmp_path / "tables.sqlite"
     for beside in tmp_path.iterdir():
         if spoil is _as_text:
@@ -178,13 +178,13 @@ def test_what_is_no_database_of_ours_is_left_alone(spoil: Any, message: str, tmp
     spoil(path)
     content = path.read_bytes()
     with pytest.raises(StoreError, match=message) as caught:
-        Store(tmp_path)
+        TableStore(tmp_path)
     assert str(path) in str(caught.value)
     assert path.read_bytes() == content
 
 
 def test_tables_of_the_first_version_are_gone_on_with(tmp_path: Path) -> None:
-    store = Store(tmp_path)
+    store = TableStore(tmp_path)
     one = table("helsinki", "heuristic", "heuristic", seed=5)
     store.add(one)
     store.close()
@@ -196,12 +196,12 @@ def test_tables_of_the_first_version_are_gone_on_with(tmp_path: Path) -> None:
     rows.execute("PRAGMA user_version = 1")
     rows.commit()
     rows.close()
-    assert Store(tmp_path).load("t1").game == one.game
-    assert Store(tmp_path).rows.execute("SELECT count(*) FROM records").fetchone() == (0,)
+    assert TableStore(tmp_path).load("t1").game == one.game
+    assert TableStore(tmp_path).rows.execute("SELECT count(*) FROM records").fetchone() == (0,)
 
 
 def test_decisions_that_fit_no_game_are_named(tmp_path: Path) -> None:
-    store = Store(tmp_path)
+    store = TableStore(tmp_path)
     one = table("helsinki", HUMAN, "greedy")
     store.add(one)
     store.write("t1", one.decide(0, int(one.game.legal_actions()[0]), ""))
@@ -213,17 +213,17 @@ def test_decisions_that_fit_no_game_are_named(tmp_path: Path) -> None:
 @BOTH
 def test_what_cannot_be_written_does_not_happen(game: str, tmp_path: Path) -> None:
     async def ask() -> None:
-        store, one = Store(tmp_path), table(game, HUMAN, HUMAN)
+        store, one = TableStore(tmp_path), table(game, HUMAN, HUMAN)
         store.add(one)
         sent: list[str] = []
 
-        room, page = Room(one, store, Thinkers()), Page(sent.append, (0, 1))
+        room, page = TableSession(one, store, PlayerPool()), PageConnection(sent.append, (0, 1))
         room.pages.add(page)
         while room.table.undoable() is None:
-            page.looking = room.table.game.seat
+            page.viewing_seat = room.table.game.seat
             action = int(room.table.game.legal_actions()[0])
             room.asked(page, {"type": "decide", "number": room.table.number, "action": action, "once": "", "more": []})
-        page.looking = room.table.game.seat
+        page.viewing_seat = room.table.game.seat
         before, number = room.table.game.clone(), room.table.number
         undone = {"type": "undo", "number": number, "to": number - 1, "once": ""}
         decided = {"type": "decide", "number": number, "action": int(before.legal_actions()[0]), "once": "", "more": []}
@@ -242,19 +242,19 @@ def test_what_cannot_be_written_does_not_happen(game: str, tmp_path: Path) -> No
 @BOTH
 def test_what_cannot_be_taken_back_disturbs_no_player(game: str, tmp_path: Path) -> None:
     async def ask() -> None:
-        store, one, thinkers = Store(tmp_path), table(game, HUMAN, "heuristic"), Thinkers()
+        store, one, thinkers = TableStore(tmp_path), table(game, HUMAN, "heuristic"), PlayerPool()
         play(one, 30)
-        while one.thinker is None:
+        while one.acting_player is None:
             play(one, 1)
         store.add(one)
-        room, views = Room(one, store, thinkers), list[str]()
+        room, views = TableSession(one, store, thinkers), list[str]()
 
         def paused() -> bool:
             return room.table.paused
 
-        page = Page(views.append, (0,))
+        page = PageConnection(views.append, (0,))
         room.pages.add(page)
-        room.go_on()
+        room.resume()
         before, number, to = one.game.clone(), one.number, one.may_take_back()[-1]
         store.rows.execute("PRAGMA query_only = ON")
         with pytest.raises(StoreError, match="nothing is taken back"):
@@ -269,7 +269,7 @@ def test_what_cannot_be_taken_back_disturbs_no_player(game: str, tmp_path: Path)
         assert paused(), "whom somebody has stopped does not go on by that"
         room.asked(page, {"type": "go", "once": ""})
         store.rows.execute("PRAGMA query_only = OFF")
-        while room.table.thinker is not None and not paused():
+        while room.table.acting_player is not None and not paused():
             await asyncio.sleep(0.01)
         assert room.table.number > number, "it went on as if nothing had been asked"
         room.asked(page, {"type": "takeback", "number": number, "to": to, "once": ""})  # a player has decided since
@@ -281,10 +281,10 @@ def test_what_cannot_be_taken_back_disturbs_no_player(game: str, tmp_path: Path)
 
 
 def test_a_game_that_was_over_is_not_after_as_many_other_decisions(tmp_path: Path) -> None:
-    store, over = Store(tmp_path), table("helsinki", HUMAN, "greedy")
+    store, over = TableStore(tmp_path), table("helsinki", HUMAN, "greedy")
     play(over, 1000, "random")
     store.add(over)
-    finished = Finished(store)
+    finished = FinishedTables(store)
     assert asyncio.run(finished.among(store.all())) == {"t1"}
     longer = table("helsinki", HUMAN, "greedy")
     play(longer, over.number)
@@ -296,18 +296,18 @@ def test_a_game_that_was_over_is_not_after_as_many_other_decisions(tmp_path: Pat
 
 
 def test_lists_are_sent_in_parts_and_every_part_says_which_games_are_over(tmp_path: Path) -> None:
-    store = Store(tmp_path)
+    store = TableStore(tmp_path)
     over = table("helsinki", HUMAN, "greedy")
     play(over, 1000, "random")
     for number in range(230):
-        store.add(replace(over, name=f"t{number:03}", told=told(over) if number in (0, 229) else ()))
+        store.add(replace(over, name=f"t{number:03}", past_actions=told(over) if number in (0, 229) else ()))
     names = [kept.name for kept in store.all()]
     parts = [store.all(first, 50) for first in range(0, 300, 50)]
     assert [len(part) for part in parts] == [50, 50, 50, 50, 30, 0]
     assert [kept.name for part in parts for kept in part] == names
     assert (len(store), names[-1], names[0]) == (230, "t000", "t229")
-    assert asyncio.run(Finished(store).among(parts[4])) == {"t000"}
-    assert asyncio.run(Finished(store).among(store.all())) == {"t000", "t229"}
+    assert asyncio.run(FinishedTables(store).among(parts[4])) == {"t000"}
+    assert asyncio.run(FinishedTables(store).among(store.all())) == {"t000", "t229"}
 
 
 @pytest.mark.skipif(os.name != "posix", reason="permissions of POSIX")
@@ -318,7 +318,7 @@ def test_nobody_else_reads_the_database(tmp_path: Path) -> None:
     before = os.umask(0)
     try:
         new = tmp_path / "some" / "new"
-        store = Store(new)
+        store = TableStore(new)
         store.add(table("helsinki", HUMAN, HUMAN))
         assert (stat.S_IMODE(new.stat().st_mode), modes(new)) == (0o700, {0o600})
         assert len(list(new.iterdir())) == 3, "the database, and what SQLite has beside it"
@@ -331,7 +331,7 @@ def test_nobody_else_reads_the_database(tmp_path: Path) -> None:
             folder.chmod(0o755)
         (other / "notes.txt").write_text("of somebody else")
         for folder, mode in ((former, 0o700), (other, 0o755)):
-            store = Store(folder)
+            store = TableStore(folder)
             assert stat.S_IMODE(folder.stat().st_mode) == mode
             assert stat.S_IMODE((folder / "tables.sqlite").stat().st_mode) == 0o600
             assert len(store) == 1

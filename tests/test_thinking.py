@@ -14,10 +14,10 @@ from pathlib import Path
 
 import pytest
 
-from helsinki_env.engine.spec import spec_named
+from helsinki_env.engine.spec import spec_by_name
 from helsinki_env.web.advice import DEEPER
-from helsinki_env.web.player_workers import MOST_WORKERS, PlayerFailedError, Thinkers
-from helsinki_env.web.tables import HUMAN, Chair, Table
+from helsinki_env.web.player_workers import MOST_WORKERS, PlayerFailedError, PlayerPool
+from helsinki_env.web.tables import HUMAN, GameTable, SeatAssignment
 from tests.support.server import Server, seated, serving
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
@@ -47,8 +47,10 @@ class Count:
         self._thread.join()
 
 
-def table() -> Table:
-    return Table("t", "", spec_named("copenhagen").config(), 1, (Chair(HUMAN, "A"), Chair(HUMAN, "B")))
+def table() -> GameTable:
+    return GameTable(
+        "t", "", spec_by_name("copenhagen").config(), 1, (SeatAssignment(HUMAN, "A"), SeatAssignment(HUMAN, "B"))
+    )
 
 
 @pytest.mark.parametrize("wait", [0.0, 0.01, 0.2])
@@ -56,7 +58,7 @@ def test_questions_that_are_cancelled_leave_no_process_behind(wait: float) -> No
     one = table()
 
     async def ask() -> int:
-        thinkers = Thinkers()
+        thinkers = PlayerPool()
         try:
             for _ in range(6):
                 asked = [
@@ -73,7 +75,7 @@ def test_questions_that_are_cancelled_leave_no_process_behind(wait: float) -> No
             thinkers.close()
 
     with Count() as count:
-        assert one.game.legal_mask()[asyncio.run(ask())]
+        assert one.game.action_mask()[asyncio.run(ask())]
         until = time.monotonic() + 60
         while count.now():
             assert time.monotonic() < until, "processes are left"
@@ -85,7 +87,7 @@ def test_a_server_that_ends_starts_no_process() -> None:
     one = table()
 
     async def ask() -> None:
-        thinkers = Thinkers()
+        thinkers = PlayerPool()
         thinkers.close()
         await thinkers.decide(one.config, "random", one.question())
 

@@ -11,24 +11,24 @@ import time
 import numpy as np
 import pytest
 
-from helsinki_env.engine.atomics import take, wait_for
+from helsinki_env.engine.atomics import fetch_add, spin_until
 from helsinki_env.engine.kernel import JIT, kernel
-from helsinki_env.envs.threads import Slices
+from helsinki_env.envs.threads import ThreadPool
 
 needs_compiler = pytest.mark.skipif(not JIT, reason="interpreted kernels are not shared out")
 
 
 @kernel
 def _count(shares, piece, counts, owners, own):
-    begin = take(shares, 0, piece)
+    begin = fetch_add(shares, 0, piece)
     while begin < len(counts):
         for b in range(begin, min(begin + piece, len(counts))):
             counts[b] += 1
             owners[b] = own
-        begin = take(shares, 0, piece)
+        begin = fetch_add(shares, 0, piece)
 
 
-def counted(slices: Slices, size: int, before: threading.Event | None = None) -> tuple[np.ndarray, np.ndarray]:
+def counted(slices: ThreadPool, size: int, before: threading.Event | None = None) -> tuple[np.ndarray, np.ndarray]:
     """Have the threads count games; all but the calling one begin when told. Return (how often, by whom)."""
     shares, counts, owners = np.zeros(1, np.int64), np.zeros(size, np.int64), np.zeros(size, np.int64)
 
@@ -47,7 +47,7 @@ def counted(slices: Slices, size: int, before: threading.Event | None = None) ->
 @pytest.mark.parametrize("size", [1, 6, 13, 256, 1000, 4096])
 def test_every_game_is_in_one_slice_and_taken_once(size: int, threads: int) -> None:
     pieces: list[tuple[int, int]] = []
-    slices = Slices(threads)
+    slices = ThreadPool(threads)
     for _ in range(20):
         pieces.clear()
         slices.run(lambda begin, end: pieces.append((begin, end)), size)
@@ -59,7 +59,7 @@ def test_every_game_is_in_one_slice_and_taken_once(size: int, threads: int) -> N
 @needs_compiler
 def test_games_that_a_thread_does_not_come_to_are_taken_by_the_others() -> None:
     """The second thread begins when there is nothing left, which only the first one can bring about."""
-    slices = Slices(2)
+    slices = ThreadPool(2)
     counts, owners = counted(slices, 4096, threading.Event())
     slices.close()
     assert (counts == 1).all()
@@ -68,7 +68,7 @@ def test_games_that_a_thread_does_not_come_to_are_taken_by_the_others() -> None:
 
 @needs_compiler
 def test_who_went_to_sleep_is_woken() -> None:
-    slices = Slices(2)
+    slices = ThreadPool(2)
     for _ in range(5):
         assert (counted(slices, 4096)[0] == 1).all()
         time.sleep(0.02)
@@ -77,8 +77,8 @@ def test_who_went_to_sleep_is_woken() -> None:
 
 def test_a_word_is_waited_for_so_long_and_no_longer() -> None:
     words = np.array([0, 7], np.int64)
-    assert wait_for(words, 1, 7, 1)
-    assert not wait_for(words, 1, 8, 1000)
+    assert spin_until(words, 1, 7, 1)
+    assert not spin_until(words, 1, 8, 1000)
 
 
 @needs_compiler
@@ -87,7 +87,7 @@ def test_an_error_in_any_thread_reaches_the_caller() -> None:
         if end == 4096:
             raise ValueError(f"game {end - 1}")
 
-    slices = Slices(2)
+    slices = ThreadPool(2)
     for _ in range(2):
         with pytest.raises(ValueError, match="game 4095"):
             slices.run(play, 4096)
@@ -115,7 +115,7 @@ def test_who_is_interrupted_while_waiting_for_others_can_go_on() -> None:
             begun.wait(30)
             threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGUSR1)).start()
 
-    slices, former = Slices(2), signal.signal(signal.SIGUSR1, interrupt)
+    slices, former = ThreadPool(2), signal.signal(signal.SIGUSR1, interrupt)
     try:
         with pytest.raises(InterruptionError):
             slices.each(work)
@@ -129,7 +129,7 @@ def test_who_is_interrupted_while_waiting_for_others_can_go_on() -> None:
 @needs_compiler
 def test_threads_end_with_those_whose_they_are() -> None:
     before = set(threading.enumerate())
-    slices = Slices(3)
+    slices = ThreadPool(3)
     counted(slices, 4096)
     assert len(set(threading.enumerate()) - before) == 2
     slices.close()

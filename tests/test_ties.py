@@ -11,23 +11,28 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from helsinki_env.evaluation.balance.effects import Study, estimate
-from helsinki_env.evaluation.balance.helsinki.covers import fairness
-from helsinki_env.evaluation.match_stats import midranks, standing, win_shares
-from helsinki_env.evaluation.rating.bootstrap import resample
+from helsinki_env.evaluation.balance.effects import AblationGames, estimate_win_effects
+from helsinki_env.evaluation.balance.helsinki.covers import seat_win_rates
+from helsinki_env.evaluation.match_stats import fractional_wins, midranks, player_result
+from helsinki_env.evaluation.rating.bootstrap import bootstrap_fits
 from helsinki_env.evaluation.rating.errors import RatingError
-from helsinki_env.evaluation.rating.model import Model, build_model
+from helsinki_env.evaluation.rating.model import RatingModel, build_model
 from helsinki_env.evaluation.rating.plackett_luce import (
     VirtualDraws,
     derivatives,
     fit,
-    maximum,
+    maximize_likelihood,
     orders_of_finish,
     unit_scores,
 )
 from helsinki_env.evaluation.rating.ratings import rate
-from helsinki_env.evaluation.rating.shares import ahead_by_unit, expected_shares, pairs, standings
-from helsinki_env.evaluation.rating.sprt import Hypotheses, SequentialTest, share_of_elo
+from helsinki_env.evaluation.rating.shares import (
+    cross_table,
+    expected_cross_table,
+    head_to_head_by_unit,
+    player_statistics,
+)
+from helsinki_env.evaluation.rating.sprt import Hypotheses, SequentialTest, expected_score
 from tests.support.rankings import Simulated, simulate
 
 
@@ -54,7 +59,7 @@ def with_ties(seats: int, decks: int, seed: int = 0) -> Simulated:
     return replace(games, places=places)
 
 
-def modelled(games: Simulated, virtual_games: float = 1.0) -> Model:
+def modelled(games: Simulated, virtual_games: float = 1.0) -> RatingModel:
     return build_model(games.players, games.seating, games.places, games.deck, virtual_games=virtual_games)
 
 
@@ -64,16 +69,16 @@ def modelled(games: Simulated, virtual_games: float = 1.0) -> Model:
 def test_what_a_game_hands_out_stays_the_same() -> None:
     # Winners share one win. Who shares a place has the mean of the places that they fill: (0 + 1) / 2, (1 + 2) / 2, ...
     places = np.array([[0, 0, 2, 3], [3, 1, 1, 0], [0, 0, 0, 3], [0, 1, 1, 1], [0, 0, 0, 0], [2, 0, 2, 0]], np.int8)
-    assert win_shares(places).tolist() == [
+    assert fractional_wins(places).tolist() == [
         [1 / 2, 1 / 2, 0, 0], [0, 0, 0, 1], [1 / 3, 1 / 3, 1 / 3, 0], [1, 0, 0, 0], [1 / 4] * 4, [0, 1 / 2, 0, 1 / 2]
     ]  # fmt: skip
     assert midranks(places).tolist() == [
         [0.5, 0.5, 2, 3], [3, 1.5, 1.5, 0], [1, 1, 1, 3], [0, 2, 2, 2], [1.5] * 4, [2.5, 0.5, 2.5, 0.5]
     ]  # fmt: skip
-    assert win_shares(np.array([0, 0])).tolist() == [0.5, 0.5]
+    assert fractional_wins(np.array([0, 0])).tolist() == [0.5, 0.5]
     assert midranks(np.array([0, 0])).tolist() == [0.5, 0.5]
     strict = np.random.default_rng(1).permuted(np.tile(np.arange(4), (50, 1)), axis=1)
-    assert (win_shares(strict) == (strict == 0)).all()
+    assert (fractional_wins(strict) == (strict == 0)).all()
     assert (midranks(strict) == strict).all()
 
 
@@ -86,7 +91,7 @@ def test_a_standing_counts_shared_wins_in_parts() -> None:
     places = np.array([[0, 0, 2], [0, 1, 2], [2, 0, 1]], np.int8)
     chosen = np.zeros((3, 3), np.bool_)
     chosen[:, 0] = True
-    found = standing("a", None, chosen, places, np.full((3, 3), 7, np.int16), np.arange(3))
+    found = player_result("a", None, chosen, places, np.full((3, 3), 7, np.int16), np.arange(3))
     assert (found.share, found.games) == (0.5, 3)
     assert found.place == pytest.approx(11 / 6)
     assert (found.low, found.high) == pytest.approx((0.5 - 0.463829, 0.5 + 0.463829), abs=1e-6)
@@ -94,32 +99,32 @@ def test_a_standing_counts_shared_wins_in_parts() -> None:
 
 def test_equal_players_win_one_game_in_as_many_as_there_are_seats_also_with_ties() -> None:
     games = with_ties(3, 40)
-    won = standings(5, games.seating, games.places, games.scores, games.deck)
-    assert (won.win_share * won.games).sum() == pytest.approx(len(games.deck))
+    won = player_statistics(5, games.seating, games.places, games.scores, games.deck)
+    assert (won.win_rate * won.games).sum() == pytest.approx(len(games.deck))
     assert (won.place * won.games).sum() == pytest.approx(len(games.deck) * (1 + 2 + 3))
 
 
 @pytest.mark.parametrize("seats", [2, 3, 4])
 def test_a_match_an_arena_and_its_ratings_tell_one_interval(seats: int) -> None:
     games = with_ties(seats, 12)
-    rated = standings(5, games.seating, games.places, games.scores, games.deck)
+    rated = player_statistics(5, games.seating, games.places, games.scores, games.deck)
     for player in range(5):
-        told = standing("x", None, games.seating == player, games.places, games.scores, games.deck)
+        told = player_result("x", None, games.seating == player, games.places, games.scores, games.deck)
         assert (told.share, told.low, told.high, told.place) == pytest.approx(
-            (rated.win_share[player], rated.low[player], rated.high[player], rated.place[player]), rel=1e-12
+            (rated.win_rate[player], rated.low[player], rated.high[player], rated.place[player]), rel=1e-12
         )
 
 
 def test_the_cross_table_counts_a_shared_place_as_half() -> None:
     # a against b: tied; ahead; and in the game in which a has two seats, tied and behind: (1/2 + 1 + 1/2 + 0) / 4.
     games = games_of([[0, 0, 2], [0, 1, 1], [0, 2, 0]], [[0, 1, 2], [0, 1, 2], [0, 0, 1]], [0, 1, 1])
-    found = pairs(3, games.seating, games.places, games.deck)
+    found = cross_table(3, games.seating, games.places, games.deck)
     assert found.share[0, 1] == pytest.approx((1 / 2 + 1 + 1 / 2 + 0) / 4)
     assert found.share[1, 0] == pytest.approx(1 - found.share[0, 1])
     assert found.share[1, 2] == pytest.approx((1 + 1 / 2) / 2)
     assert found.low[0, 1] == pytest.approx(1 - found.high[1, 0])
     # By deck: the tie; then ahead, tied and behind.
-    assert ahead_by_unit(games.seating, games.places, games.deck, 0, 1).tolist() == [1 / 2, (1 + 1 / 2 + 0) / 3]
+    assert head_to_head_by_unit(games.seating, games.places, games.deck, 0, 1).tolist() == [1 / 2, (1 + 1 / 2 + 0) / 3]
 
 
 # the model
@@ -168,17 +173,17 @@ def test_a_tie_of_two_players_is_half_a_win_and_half_a_loss() -> None:
     ratings = rate(games_of(one + other, [[0, 1]] * 12 + [[1, 0]] * 12), reference="b", resamples=100)
     assert ratings.elo == pytest.approx([400 * math.log10(16.5 / 8.5), 0])
     assert ratings.seat == pytest.approx([0, 0], abs=1e-9)
-    assert ratings.pairs.share[0, 1] == pytest.approx(16 / 24)
+    assert ratings.cross_table.share[0, 1] == pytest.approx(16 / 24)
 
 
 def test_players_who_always_tie_are_equal() -> None:
     games = games_of([[0, 0, 0]] * 6, [[0, 1, 2], [1, 2, 0], [2, 0, 1]] * 2)
     ratings = rate(games, reference="a", resamples=100)
     assert ratings.elo == pytest.approx([0, 0, 0], abs=1e-9)
-    assert ratings.standings.win_share == pytest.approx([1 / 3] * 3)
-    assert ratings.standings.place == pytest.approx([2] * 3)
-    assert ratings.pairs.share[0, 1] == 0.5
-    assert ratings.pairs.low[0, 1] < 0.5 < ratings.pairs.high[0, 1]
+    assert ratings.statistics.win_rate == pytest.approx([1 / 3] * 3)
+    assert ratings.statistics.place == pytest.approx([2] * 3)
+    assert ratings.cross_table.share[0, 1] == 0.5
+    assert ratings.cross_table.low[0, 1] < 0.5 < ratings.cross_table.high[0, 1]
 
 
 @pytest.mark.parametrize("seats", [2, 3, 4])
@@ -194,8 +199,8 @@ def test_a_tied_game_is_its_orders_in_equal_parts(seats: int) -> None:
     )
     tied, many = modelled(games), modelled(broken, virtual_games=24.0)
     assert len(broken.deck) == 24 * len(games.deck)
-    theta, _ = maximum(tied.rankings, tied.virtual)
-    np.testing.assert_allclose(theta, maximum(many.rankings, many.virtual)[0], atol=1e-7)
+    theta, _ = maximize_likelihood(tied.rankings, tied.virtual)
+    np.testing.assert_allclose(theta, maximize_likelihood(many.rankings, many.virtual)[0], atol=1e-7)
     np.testing.assert_allclose(24 * unit_scores(theta, tied.rankings), unit_scores(theta, many.rankings), atol=1e-9)
 
 
@@ -203,10 +208,10 @@ def test_ratings_expect_what_happened_also_with_ties() -> None:
     """At the maximum of two players' likelihood as many meetings are expected to be won as were, ties as half."""
     games = with_ties(2, 60)
     model = modelled(games, virtual_games=0.0)
-    theta, _ = maximum(model.rankings, model.virtual)
+    theta, _ = maximize_likelihood(model.rankings, model.virtual)
     utility = (model.player_map @ theta)[games.seating] + model.seat_map @ theta
-    met = pairs(5, games.seating, games.places, games.deck)
-    expected = expected_shares(5, games.seating, utility)
+    met = cross_table(5, games.seating, games.places, games.deck)
+    expected = expected_cross_table(5, games.seating, utility)
     np.testing.assert_allclose(np.nansum(expected * met.games, axis=1), np.nansum(met.share * met.games, axis=1))
 
 
@@ -219,13 +224,13 @@ def test_derivatives_and_resamples_of_tied_games() -> None:
         ahead, behind = (derivatives(theta + s * step * axis, model.rankings, model.virtual) for s in (1, -1))
         gradient = derivatives(theta, model.rankings, model.virtual).gradient[i]
         assert gradient == pytest.approx((ahead.value - behind.value) / (2 * step), rel=1e-5, abs=1e-4)
-    samples = resample(model, fitted, 5, seed=9)
+    samples = bootstrap_fits(model, fitted, 5, seed=9)
     rng = np.random.default_rng(9)
     draws = rng.multinomial(20, np.full(20, 1 / 20), size=5)
     wins, losses = (model.virtual.wins[:, None] * rng.standard_exponential((len(model.virtual.wins), 5)) for _ in "wl")
     for r in range(5):
         virtual = VirtualDraws(model.virtual.contrasts, wins[:, r], losses[:, r])
-        alone, _ = maximum(model.rankings, virtual, model.rankings.counts.T @ draws[r].astype(float))
+        alone, _ = maximize_likelihood(model.rankings, virtual, model.rankings.counts.T @ draws[r].astype(float))
         np.testing.assert_allclose(samples[r], alone, atol=1e-4)
 
 
@@ -246,11 +251,11 @@ def test_places_that_skip_none_or_too_many_are_refused(places: list[int]) -> Non
 def test_ties_decide_a_sequential_test_as_halves() -> None:
     """Who ties every game is as strong as the other: not 50 points better, but 50 better than 50 points weaker."""
     games = games_of([[0, 0]] * 80, [[0, 1], [1, 0]] * 40, [deck for deck in range(40) for _ in "ab"])
-    blocks = ahead_by_unit(games.seating, games.places, games.deck, 0, 1)
+    blocks = head_to_head_by_unit(games.seating, games.places, games.deck, 0, 1)
     assert blocks.tolist() == [0.5] * 40
-    better = SequentialTest(Hypotheses(share_of_elo(0), share_of_elo(100)))
+    better = SequentialTest(Hypotheses(expected_score(0), expected_score(100)))
     assert better.update(blocks).verdict == "not better"
-    weaker = SequentialTest(Hypotheses(share_of_elo(-100), share_of_elo(0)))
+    weaker = SequentialTest(Hypotheses(expected_score(-100), expected_score(0)))
     assert weaker.update(blocks).verdict == "better"
 
 
@@ -261,11 +266,11 @@ def test_studies_share_a_win_too() -> None:
     # Two seats, four games of which two are tied: seat 0 won (1/2 + 1/2 + 1 + 0) / 4.
     games = games_of([[0, 0], [0, 0], [0, 1], [1, 0]], [[0, 1]] * 4)
     table = _Decks(games.places, games.deck)
-    assert fairness(table)["share"] == [50.0, 50.0]  # type: ignore[arg-type]  # all that it reads
+    assert seat_win_rates(table)["share"] == [50.0, 50.0]  # type: ignore[arg-type]  # all that it reads
     # An action of two: each seat is denied one of the two in turn, and all games are tied.
     denied = np.array([[[True, False], [False, True]], [[False, True], [True, False]]] * 8)
     denied[::4, 1] = False
-    tied = estimate(Study(denied, np.zeros((16, 2), np.int8), np.arange(16) // 2))
+    tied = estimate_win_effects(AblationGames(denied, np.zeros((16, 2), np.int8), np.arange(16) // 2))
     assert tied.power == pytest.approx([0, 0], abs=1e-9)
 
 

@@ -11,7 +11,7 @@ import torch
 import helsinki_env
 from helsinki_env import CopenhagenConfig, Game, GameConfig, HelsinkiTorchEnv, IllegalActionError, RandomEpisodes
 from helsinki_env.engine.kernel import JIT
-from helsinki_env.engine.playout import choose_uniformly, player_words
+from helsinki_env.engine.playout import random_keys, sample_actions
 from helsinki_env.engine.spec import spec_of
 from helsinki_env.envs.tensors import GameTorchEnv, masked_sample
 from helsinki_env.envs.vector import GameVectorEnv
@@ -45,12 +45,12 @@ def test_the_same_games_as_the_other_batches(name: str) -> None:
     env = GameTorchEnv(GAMES, config, "cpu", episodes, check=True)
     other = GameVectorEnv(GAMES, config, episodes=episodes)
     (obs, info), (expected, said) = env.reset(seed=7), other.reset(seed=7)
-    words, endings = player_words(GAMES, 7), 0
+    words, endings = random_keys(GAMES, 7), 0
     for _ in range(STEPS):
         assert same(obs["observation"], expected["observation"])
         assert same(obs["action_mask"], expected["action_mask"])
         assert same(info["seat"], said["seat"])
-        actions = choose_uniformly(expected["action_mask"], words)
+        actions = sample_actions(expected["action_mask"], words)
         assert same(env.sample(), actions)
         obs, reward, terminated, truncated, info = env.step(env.memory.chosen)
         expected, expected_reward, ended, _, said = other.step(actions)
@@ -62,7 +62,7 @@ def test_the_same_games_as_the_other_batches(name: str) -> None:
         endings += int(ended.sum())
     assert endings > GAMES or not JIT
     assert env.memory.states.numpy().tobytes() == other.states.tobytes()
-    assert int(env.illegal_decisions) == 0
+    assert int(env.illegal_actions) == 0
 
 
 @pytest.mark.parametrize("config", [GameConfig(num_players=3), CopenhagenConfig()], ids=["helsinki", "copenhagen"])
@@ -82,11 +82,11 @@ def test_an_illegal_decision_is_refused_or_counted(config: Any) -> None:
             env.step(actions)
             changed = (env.memory.states != before).any(1)
             assert changed.tolist() == [True, False, True]
-            assert int(env.illegal_decisions) == 1
+            assert int(env.illegal_actions) == 1
             for wild in (-1, 10**6):
                 actions[1] = wild
                 env.step(env.sample().where(actions != wild, actions))
-            assert int(env.illegal_decisions) == 3
+            assert int(env.illegal_actions) == 3
 
 
 def test_the_second_reset_deals_the_next_games() -> None:

@@ -11,8 +11,8 @@ import pytest
 
 from helsinki_env.drawing.canvas import Canvas
 from helsinki_env.drawing.pieces import card_spots
-from helsinki_env.engine.determinization import redeal
-from helsinki_env.engine.ui_actions import Touch, turns
+from helsinki_env.engine.determinization import determinize
+from helsinki_env.engine.ui_actions import UIAction, tile_orientations
 from tests.games import EACH_GAME, GAMES, TestedGame
 
 pytestmark = pytest.mark.thorough
@@ -41,14 +41,14 @@ def played(game: TestedGame, count: int) -> Iterator[Any]:
 
 def decision(one: Any, rng: random.Random) -> int:
     """Any decision, each kind as likely as the others, so that what is rare comes up too."""
-    names = {int(action): one.spec.describe(action, one.config).split()[0] for action in one.legal_actions()}
+    names = {int(action): one.spec.action_to_string(action, one.config).split()[0] for action in one.legal_actions()}
     kind = rng.choice(sorted(set(names.values())))
     return rng.choice([action for action, name in names.items() if name == kind])
 
 
-def touches(game: TestedGame, one: Any) -> list[Touch]:
-    assert game.spec.touches is not None
-    return game.spec.touches(one, one.seat)
+def touches(game: TestedGame, one: Any) -> list[UIAction]:
+    assert game.spec.list_ui_actions is not None
+    return game.spec.list_ui_actions(one, one.seat)
 
 
 def drawn(game: TestedGame, one: Any) -> tuple[dict[str, tuple[float, ...]], float, float]:
@@ -56,9 +56,9 @@ def drawn(game: TestedGame, one: Any) -> tuple[dict[str, tuple[float, ...]], flo
     assert game.spec.render is not None
     assert game.spec.to_dict is not None
     render, position = game.spec.render(), game.spec.to_dict(one, one.seat)
-    size = re.search(r'viewBox="0 0 (\d+) (\d+)"', render.svg(position, one.config.loaded, viewer=one.seat))
+    size = re.search(r'viewBox="0 0 (\d+) (\d+)"', render.svg(position, one.config.component_set, viewer=one.seat))
     assert size is not None
-    return render.spots(position, one.config.loaded, viewer=one.seat), float(size[1]), float(size[2])
+    return render.spots(position, one.config.component_set, viewer=one.seat), float(size[1]), float(size[2])
 
 
 def filled(one: Any, seat: int) -> set[str]:
@@ -78,13 +78,13 @@ def test_every_legal_decision_has_one_touch(game: TestedGame) -> None:
     for one in played(game, POSITIONS):
         found = touches(game, one)
         assert [touch.id for touch in found] == one.legal_actions().tolist()
-        assert [touch.text for touch in found] == [game.spec.describe(touch.id, one.config) for touch in found]
+        assert [touch.text for touch in found] == [game.spec.action_to_string(touch.id, one.config) for touch in found]
         assert all(touch.text.startswith(touch.kind) for touch in found)
         assert len({touch.words for touch in found}) == len({touch.said for touch in found}) == len(found)
         assert all(touch.words[0].isupper() and touch.said[0].islower() for touch in found)
         assert all("_" not in touch.words + touch.said for touch in found)
         kinds.update(touch.kind for touch in found)
-    assert kinds == {kind for kind, _ in game.spec.kinds(game.configs[0])}
+    assert kinds == {kind for kind, _ in game.spec.action_kinds(game.configs[0])}
 
 
 @EACH_GAME
@@ -153,14 +153,14 @@ def test_four_quarter_turns_and_two_flips_come_back(game: TestedGame) -> None:
 def test_turns_of_a_tile_without_symmetry() -> None:
     drawings = [("XX", "X.", "X."), ("XXX", "..X"), (".X", ".X", "XX"), ("X..", "XXX")]
     drawings += [("XX", ".X", ".X"), ("..X", "XXX"), ("X.", "X.", "XX"), ("XXX", "X..")]
-    found = turns(drawings)
+    found = tile_orientations(drawings)
     assert [turn.rotated[0] for turn in found] == [1, 2, 3, 0, 5, 6, 7, 4]
     assert [turn.flipped[0] for turn in found] == [4, 7, 6, 5, 0, 3, 2, 1]
     assert [turn.words for turn in found][:5] == ["", "turned right", "upside down", "turned left", "mirrored"]
     assert [turn.words for turn in found][5:] == [
         f"mirrored, {words}" for words in ("turned right", "upside down", "turned left")
     ]
-    assert [(turn.rotated, turn.flipped, turn.words) for turn in turns([("XX", "XX")])] == [
+    assert [(turn.rotated, turn.flipped, turn.words) for turn in tile_orientations([("XX", "XX")])] == [
         ((0, 0, 0), (0, 0, 0, 0), "")
     ]
 
@@ -168,19 +168,19 @@ def test_turns_of_a_tile_without_symmetry() -> None:
 @EACH_GAME
 def test_nothing_hidden_is_used(game: TestedGame) -> None:
     for seed, one in enumerate(played(game, 40)):
-        assert touches(game, redeal(one, seed=seed)) == touches(game, one)
+        assert touches(game, determinize(one, seed=seed)) == touches(game, one)
 
 
 @EACH_GAME
 def test_only_the_seat_to_move_decides(game: TestedGame) -> None:
-    assert game.spec.touches is not None
+    assert game.spec.list_ui_actions is not None
     one = game.spec.game(game.configs[0], seed=0)
-    assert game.spec.touches(one, 1 - one.seat) == []
+    assert game.spec.list_ui_actions(one, 1 - one.seat) == []
     with pytest.raises(ValueError, match="seat"):
-        game.spec.touches(one, 2)
+        game.spec.list_ui_actions(one, 2)
     while not one.done:
         one.step(int(one.legal_actions()[-1]))
-    assert game.spec.touches(one, one.seat) == []
+    assert game.spec.list_ui_actions(one, one.seat) == []
 
 
 def test_cards_of_a_hand_are_clicked_where_they_show() -> None:

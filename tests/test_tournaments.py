@@ -16,16 +16,16 @@ import pytest
 
 from helsinki_env import GameConfig
 from helsinki_env.evaluation.arena.config import plan_from_dict
-from helsinki_env.evaluation.arena.load import load_run, records
-from helsinki_env.evaluation.arena.record_import import recorded_tables
+from helsinki_env.evaluation.arena.load import load_records, load_run
+from helsinki_env.evaluation.arena.record_import import group_records
 from helsinki_env.evaluation.arena.run import run_arena
 from helsinki_env.evaluation.rating.ratings import rate
-from helsinki_env.evaluation.rating.report import table_data
+from helsinki_env.evaluation.rating.report import matchup_rating_data
 from helsinki_env.records import Record, RecordError, read_records, replay
-from helsinki_env.web.store import Store
-from helsinki_env.web.tournaments import Tournaments
+from helsinki_env.web.store import TableStore
+from helsinki_env.web.tournaments import TournamentManager
 from helsinki_env.web.tournaments.storage import KeptTournaments, Tournament
-from helsinki_env.web.tournaments.work import figures, next_chunk
+from helsinki_env.web.tournaments.work import next_chunk, tournament_statistics
 from tests.games import ONE_GAME_OR_EACH_NIGHTLY, TestedGame
 from tests.support.server import ROOT, Server, serving
 
@@ -92,10 +92,10 @@ def test_the_games_are_those_of_the_arena_with_the_same_seed(game: TestedGame, s
     assert (found["title"], found["players"], found["state"]) == ("Three", players, "finished")
     table = {"players": players, "games": 14, "seats": 2, "game": {"game": game.name}}
     run_arena(plan_from_dict({"seed": 5, "tables": [table]}), tmp_path / "run", processes=1, form="jsonl")
-    assert sorted(lines.splitlines()) == sorted(record.to_json() for record in records(tmp_path / "run"))
+    assert sorted(lines.splitlines()) == sorted(record.to_json() for record in load_records(tmp_path / "run"))
     (path := tmp_path / "games.jsonl").write_text(lines, encoding="utf-8")
-    of_file = table_data(rate(recorded_tables(read_records(path), lambda _: "Three")[0]))
-    of_run = table_data(rate(load_run(tmp_path / "run")[0]))
+    of_file = matchup_rating_data(rate(group_records(read_records(path), lambda _: "Three")[0]))
+    of_run = matchup_rating_data(rate(load_run(tmp_path / "run")[0]))
     for key in ("games", "decks", "players", "pairs", "reference"):
         assert found["figures"][key] == of_file[key] == of_run[key], key
 
@@ -118,7 +118,7 @@ def test_the_file_is_rated_by_the_command(server: Server, small: str, tmp_path: 
 
 @ONE_GAME_OR_EACH_NIGHTLY
 def test_everybody_sits_in_every_seat_of_every_deck(game: TestedGame, server: Server) -> None:
-    seats, players = (4, ["random", "greedy", "heuristic"]) if game.spec.unnamed else (3, ["random", "greedy"])
+    seats, players = (4, ["random", "greedy", "heuristic"]) if game.spec.is_default else (3, ["random", "greedy"])
     name = begin(server, players, game=game.name, seats=seats, games=10, seed=2)
     found = finished(server, name)
     played = [Record.from_json(line) for line in games_of(server, name).splitlines()]
@@ -165,20 +165,20 @@ def test_games_that_have_not_ended_are_not_rated(server: Server, small: str) -> 
     record = Record.from_json(games_of(server, small).splitlines()[0])
     broken = Record(record.config, record.seed, record.players, record.decisions[:5])
     with pytest.raises(RecordError, match="game 2: found one that was not played to its end"):
-        recorded_tables([record, broken], lambda _: "")
+        group_records([record, broken], lambda _: "")
 
 
 def test_before_there_are_ratings_it_is_told_who_has_won(server: Server, small: str) -> None:
     played = [Record.from_json(line) for line in games_of(server, small).splitlines()]
     tournament = Tournament("t", "", 0.0, played[0].config, ("random", "greedy"), 5, 1)
-    found = figures(tournament, dict(enumerate(played[:2])))
+    found = tournament_statistics(tournament, dict(enumerate(played[:2])))
     assert (found["games"], found["decks"], found["reference"]) == (2, 1, None)
     assert "second deck" in found["without"]
     won = Counter(record.players[(record.ranking or ())[0]] for record in played[:2])
     assert {row["player"]: 2 * row["win_share"] for row in found["players"]} == {"greedy": 0, "random": 0} | won
     assert [row["rating"] for row in found["players"]] == [None, None]
     assert json.dumps(found, allow_nan=False)
-    assert figures(tournament, dict(enumerate(played)))["without"] is None
+    assert tournament_statistics(tournament, dict(enumerate(played)))["without"] is None
 
 
 # -- stopping and going on -----------------------------------------------------------------------------------
@@ -235,8 +235,8 @@ def test_few_are_played_at_a_time(server: Server) -> None:
 
 def test_a_player_that_fails_stops_its_tournament_and_says_why(tmp_path: Path) -> None:
     async def failed() -> str:
-        store = Store(tmp_path)
-        tournaments = Tournaments(store)
+        store = TableStore(tmp_path)
+        tournaments = TournamentManager(store)
         tournaments.add(Tournament("t", "", 0.0, GameConfig(), ("random", "net:nowhere"), 5, 1))
         while tournaments.standing("t").state != "stopped":
             await asyncio.sleep(0.05)
@@ -251,7 +251,7 @@ def test_a_player_that_fails_stops_its_tournament_and_says_why(tmp_path: Path) -
 
 
 def test_a_tournament_of_another_version_hides_no_other(tmp_path: Path) -> None:
-    store = Store(tmp_path)
+    store = TableStore(tmp_path)
     for name in ("one", "other"):
         KeptTournaments(store).add(Tournament(name, "", 0.0, GameConfig(), ("random", "greedy"), 5, 1))
     with store.rows as rows:

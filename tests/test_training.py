@@ -29,44 +29,44 @@ import torch
 from gymnasium.vector import AutoresetMode
 
 from helsinki_env import Game, GameConfig, HelsinkiVectorEnv
-from helsinki_env.agents.base import first_words, next_words
+from helsinki_env.agents.base import init_streams, next_keys
 from helsinki_env.agents.helsinki.features import table_parts
-from helsinki_env.agents.net.afterstates import Inputs, Writer
+from helsinki_env.agents.net.afterstates import AfterstateBatch, AfterstateEncoder
 from helsinki_env.agents.net.checkpoint import load_checkpoint, same_weights
-from helsinki_env.agents.net.features import places
-from helsinki_env.agents.net.network import Assessment, Network, Tensors
+from helsinki_env.agents.net.features import feature_offsets
+from helsinki_env.agents.net.network import AfterstateTensors, Network, NetworkOutput
 from helsinki_env.agents.net.player import NetPlayer
-from helsinki_env.agents.net.pytorch import TorchAssessor
+from helsinki_env.agents.net.pytorch import TorchModel
 from helsinki_env.agents.registry import make_player
-from helsinki_env.agents.search.workspace import new_desk
+from helsinki_env.agents.search.workspace import new_workspace
 from helsinki_env.cli.main import main
 from helsinki_env.engine.kernel import JIT
-from helsinki_env.engine.playout import player_words
+from helsinki_env.engine.playout import random_keys
 from helsinki_env.envs.vector import GameVectorEnv
-from helsinki_env.evaluation.play import Played, play_games
-from helsinki_env.games.helsinki.components import ACTIONS
-from helsinki_env.training.checkpoint_io import Arrays, read, write
-from helsinki_env.training.evaluate import GateConfig, gate, measure
-from helsinki_env.training.gae import advantages
-from helsinki_env.training.matchups import TableConfig, divide
-from helsinki_env.training.opponents import Pool
+from helsinki_env.evaluation.play import TimedGameResults, play_games
+from helsinki_env.games.helsinki.components import BOARD_ACTIONS
+from helsinki_env.training.checkpoint_io import Arrays, read_state, write_state
+from helsinki_env.training.evaluate import PromotionConfig, evaluate_against, promotion_test
+from helsinki_env.training.gae import compute_gae
+from helsinki_env.training.matchups import MatchupConfig, divide_games
+from helsinki_env.training.opponents import OpponentPool
 from helsinki_env.training.ppo import PPO, PPOConfig
 from helsinki_env.training.preset import Preset, PresetError
-from helsinki_env.training.pretraining import WarmConfig, WarmStart, play_lessons
+from helsinki_env.training.pretraining import Pretraining, PretrainingConfig, generate_samples
 from helsinki_env.training.progress import Report
 from helsinki_env.training.rollout import (
-    COMPONENTS,
-    LEAST,
-    LOOKED_AT,
+    EVALUATED_CHOICES,
+    MIN_PROBABILITY,
+    VALUE_COMPONENTS,
     Rollout,
-    Stage,
-    by_seat,
-    from_viewer,
-    own_component,
+    RolloutCollector,
+    to_seat_order,
+    to_viewer_order,
+    viewer_value,
 )
 from helsinki_env.training.run import RunError, Training
 from helsinki_env.training.value_loss import value_losses
-from helsinki_env.utils.files import held
+from helsinki_env.utils.files import hold_lock_file
 from tests.support.networks import contrary, opinionated, saved, untrained
 from tests.support.riddle import riddle
 
@@ -137,13 +137,13 @@ def test_advantages_follow_each_seat_through_repeated_turns_and_ends(players: in
     ended = rng.random((steps, games)) < 0.08
     ended[:, 2] = False  # one that never ends
     ended[-1, 3] = True  # one that ends with the last step
-    outcome = rng.normal(size=(steps, games, COMPONENTS)).astype(np.float32)
-    expected, after = rng.normal(size=(2, int(learnt.sum()), COMPONENTS)).astype(np.float32)
+    outcome = rng.normal(size=(steps, games, VALUE_COMPONENTS)).astype(np.float32)
+    expected, after = rng.normal(size=(2, int(learnt.sum()), VALUE_COMPONENTS)).astype(np.float32)
     assert ended.sum(axis=0).max() > 3
     for discount, decay in ((0.97, 0.9), (1.0, 1.0), (1.0, 0.0), (0.5, 0.92)):
-        found = advantages(decision, seat, ended, outcome, expected, after, 4, discount, decay)
+        found = compute_gae(decision, seat, ended, outcome, expected, after, 4, discount, decay)
         naive = naive_advantages(decision, seat, ended, outcome, expected, after, discount, decay)
-        assert found.shape == (int(learnt.sum()), COMPONENTS)
+        assert found.shape == (int(learnt.sum()), VALUE_COMPONENTS)
         np.testing.assert_allclose(found, naive, rtol=1e-4, atol=1e-5)
 
 
@@ -155,7 +155,7 @@ def test_advantages_worked_out_by_hand() -> None:
     first is worth -0.1 + 0.25 * 0.4 = 0. Seat 1 gains 1 - 0.2. In the second game seat 1 expected 0.3, then 0.9, and
     everything is cut off: 0.5 * 0.9 - 0.3 = 0.15.
     """
-    found = advantages(
+    found = compute_gae(
         decision=np.array([[0, -1], [1, -1], [-1, 2], [3, -1]]),
         seat=np.array([[0, 0], [1, 0], [1, 1], [0, 0]]),
         ended=np.array([[False, False], [False, False], [False, False], [True, False]]),
@@ -163,8 +163,8 @@ def test_advantages_worked_out_by_hand() -> None:
         expected=np.array([[0.4], [0.2], [0.3], [0.6]], np.float32),
         after=np.array([[5], [5], [0.9], [5]], np.float32),
         seats=2,
-        discount=0.5,
-        decay=0.5,
+        gamma=0.5,
+        gae_lambda=0.5,
     )
     np.testing.assert_allclose(found[:, 0], [0.0, 0.8, 0.15, 0.4], atol=1e-6)
 
@@ -172,20 +172,20 @@ def test_advantages_worked_out_by_hand() -> None:
 def test_values_by_seat_and_from_the_viewer_are_the_same_values() -> None:
     values = np.array([[1, 2, 0, 0], [1, 2, 3, 0], [1, 2, 3, 4]], np.float32)
     viewer, players = np.array([1, 2, 3]), np.array([2, 3, 4])
-    found = by_seat(values, viewer, players)
+    found = to_seat_order(values, viewer, players)
     np.testing.assert_array_equal(found, [[2, 1, 0, 0], [2, 3, 1, 0], [2, 3, 4, 1]])
-    np.testing.assert_array_equal(from_viewer(found, viewer, players), values)
+    np.testing.assert_array_equal(to_viewer_order(found, viewer, players), values)
 
 
 def test_an_advantage_is_in_the_own_share_and_in_points_ahead_of_the_others() -> None:
     values = np.array([[0.3, 0.7, 0, 0, 10, 14, 0, 0], [0.1, 0.2, 0.7, 0, 6, 9, 3, 99]], np.float32)
-    found = own_component(values, np.array([1, 0]), np.array([2, 3]), 0.5)
+    found = viewer_value(values, np.array([1, 0]), np.array([2, 3]), 0.5)
     np.testing.assert_allclose(found, [0.7 + 0.5 * 4, 0.1 + 0.5 * (6 - 6)], rtol=1e-6)
 
 
 def test_losses_of_what_is_said_of_positions() -> None:
     logits = torch.tensor([[0.0, 0.0, -1e9, -1e9], [30.0, 0.0, 0.0, -1e9]], requires_grad=True)
-    said = Assessment(logits, torch.tensor([[10.0, 20.0, 99.0, 99.0], [10.0, 20.0, 30.0, 99.0]]), logits, logits)
+    said = NetworkOutput(logits, torch.tensor([[10.0, 20.0, 99.0, 99.0], [10.0, 20.0, 30.0, 99.0]]), logits, logits)
     wins = torch.tensor([[1.0, 0.0, 0.0, 0.0], [1.0, 0.0, 0.0, 0.0]])
     scores = torch.tensor([[10.0, 10.0, 0.0, 0.0], [10.0, 20.0, 30.0, 0.0]])
     win_loss, score_loss = value_losses(said, wins, scores)
@@ -193,7 +193,7 @@ def test_losses_of_what_is_said_of_positions() -> None:
     assert score_loss.item() == pytest.approx(0.5)  # ten points off at one seat of one of the two
     win_loss.backward()
     wrong = torch.tensor([[0.0, 1.0, 0.0, 0.0]])
-    certain = Assessment(torch.tensor([[200.0, 0.0, -1e9, -1e9]]), said.scores[:1], logits, logits)
+    certain = NetworkOutput(torch.tensor([[200.0, 0.0, -1e9, -1e9]]), said.scores[:1], logits, logits)
     assert value_losses(certain, wrong, scores[:1])[0].item() == 50.0  # and not more, however certain it was
     assert torch.isfinite(logits.grad).all()  # type: ignore[arg-type]  # it has one
     assert (logits.grad[:, 3] == 0).all()  # type: ignore[index]  # nobody sits there
@@ -201,7 +201,7 @@ def test_losses_of_what_is_said_of_positions() -> None:
 
 # playing
 
-TABLES = (TableConfig(share=3, players=(2,)), TableConfig(players=(3, 4), covered=(0, 3), dry_roads=(False, True)))
+TABLES = (MatchupConfig(share=3, players=(2,)), MatchupConfig(players=(3, 4), covered=(0, 3), dry_roads=(False, True)))
 
 
 class Last:
@@ -209,13 +209,15 @@ class Last:
 
     name = "last"
 
-    def act(self, observation: npt.NDArray[Any], mask: npt.NDArray[np.int8], words: Any) -> npt.NDArray[np.int64]:
-        found: npt.NDArray[np.int64] = mask.shape[1] - 1 - np.argmax(mask[:, ::-1], axis=1)
+    def act(self, observation: npt.NDArray[Any], action_mask: npt.NDArray[np.int8], keys: Any) -> npt.NDArray[np.int64]:
+        found: npt.NDArray[np.int64] = action_mask.shape[1] - 1 - np.argmax(action_mask[:, ::-1], axis=1)
         return found
 
 
-def stage(games: int = 24, apart: float = 0.5, seed: int = 3, tables: tuple[TableConfig, ...] = TABLES) -> Stage:
-    return Stage(GameConfig(), tables, games, apart, seed, CPU)
+def stage(
+    games: int = 24, apart: float = 0.5, seed: int = 3, tables: tuple[MatchupConfig, ...] = TABLES
+) -> RolloutCollector:
+    return RolloutCollector(GameConfig(), tables, games, apart, seed, CPU)
 
 
 @pytest.fixture(scope="module")
@@ -230,7 +232,7 @@ def played() -> tuple[Rollout, npt.NDArray[np.int64]]:
 def test_a_rollout_is_what_happened(played: tuple[Rollout, npt.NDArray[np.int64]]) -> None:
     """Every game is played once more on plain environments with the same seeds."""
     rollout, own = played
-    network, writer = opinionated(), Writer(most=LOOKED_AT)
+    network, writer = opinionated(), AfterstateEncoder(most=EVALUATED_CHOICES)
     assert (own >= 0).sum() == 12  # half of them, at tables of all kinds
     assert ((own[:18] >= 0).sum(), (own[18:] >= 0).sum()) == (9, 3)
     begin, met, forced, opponents, seats_had, points = 0, 0, 0, 0, set(), []
@@ -280,12 +282,12 @@ def test_a_rollout_is_what_happened(played: tuple[Rollout, npt.NDArray[np.int64]
     assert sorted(rollout.decision[rollout.decision >= 0]) == list(range(len(rollout.action)))
 
 
-def check_what_was_kept(rollout: Rollout, k: npt.NDArray[np.int64], written: Inputs, network: Network) -> None:
+def check_what_was_kept(rollout: Rollout, k: npt.NDArray[np.int64], written: AfterstateBatch, network: Network) -> None:
     with torch.no_grad():
-        x = Tensors.of(written)
+        x = AfterstateTensors.of(written)
         said = network(x.seats, x.table)
         log_probs = network.log_probs(x, said).numpy()
-    tried = (np.exp(log_probs) >= LEAST) | (written.action == rollout.action[k][written.row])
+    tried = (np.exp(log_probs) >= MIN_PROBABILITY) | (written.action == rollout.action[k][written.row])
     kept = rollout.inputs.take(k)
     for name in ("first", "action", "advice", "position", "seats", "table", "ended"):
         np.testing.assert_array_equal(getattr(kept, name), getattr(written.keep(tried), name))
@@ -312,7 +314,7 @@ def test_without_discount_and_decay_a_return_is_what_came_of_the_game(
 ) -> None:
     rollout, _ = played
     r = rollout
-    gained = advantages(r.decision, r.seat, r.ended, r.outcome, r.expected, r.after, 4, 1.0, 1.0)
+    gained = compute_gae(r.decision, r.seat, r.ended, r.outcome, r.expected, r.after, 4, 1.0, 1.0)
     returns, known = r.expected + gained, 0
     for b in range(r.decision.shape[1]):
         ends = np.flatnonzero(r.ended[:, b])
@@ -348,10 +350,10 @@ def test_a_rollout_depends_on_where_the_games_stand_weights_seed_and_number_alon
 
 
 def test_tables_get_their_share_of_the_games() -> None:
-    kinds = [TableConfig(share=share) for share in (0.3, 0.2, 0.5, 0.0001)]
-    assert [size for _, size in divide(kinds, 512)] == [154, 102, 256]
-    assert [size for _, size in divide(kinds, 1)] in ([1], [1, 0])
-    assert sum(size for _, size in divide(kinds, 7)) == 7
+    kinds = [MatchupConfig(share=share) for share in (0.3, 0.2, 0.5, 0.0001)]
+    assert [size for _, size in divide_games(kinds, 512)] == [154, 102, 256]
+    assert [size for _, size in divide_games(kinds, 1)] in ([1], [1, 0])
+    assert sum(size for _, size in divide_games(kinds, 7)) == 7
     assert stage(apart=0.0).own.max() == -1
     assert stage(apart=1.0).own.min() >= 0
 
@@ -359,12 +361,12 @@ def test_tables_get_their_share_of_the_games() -> None:
 # who is met
 
 
-def names_met(pool: Pool, rollouts: list[int]) -> list[str]:
+def names_met(pool: OpponentPool, rollouts: list[int]) -> list[str]:
     return [pool.choose(rollout).name for rollout in rollouts]
 
 
 def test_past_selves_are_met_from_the_next_rollout_on_and_half_of_the_time(tmp_path: Path) -> None:
-    pool, rollouts = Pool(GameConfig(), ["random", "greedy"], tmp_path, 7, False, most=3), list(range(300))
+    pool, rollouts = OpponentPool(GameConfig(), ["random", "greedy"], tmp_path, 7, False, most=3), list(range(300))
     early = names_met(pool, rollouts[:50])
     assert set(early) == {"random", "greedy"}
     for number in range(5):
@@ -380,66 +382,66 @@ def test_past_selves_are_met_from_the_next_rollout_on_and_half_of_the_time(tmp_p
     assert 0.4 < np.mean([not name.endswith(".safetensors") for name in late]) < 0.6
     # In another order, by somebody who was started later, by somebody else.
     assert names_met(pool, rollouts[::-1])[::-1] == found
-    restarted = Pool(GameConfig(), ["random", "greedy"], tmp_path, 7, False, most=3)
+    restarted = OpponentPool(GameConfig(), ["random", "greedy"], tmp_path, 7, False, most=3)
     restarted.past = list(pool.past)
     assert names_met(restarted, rollouts) == found
-    other = Pool(GameConfig(), ["random", "greedy"], tmp_path, 8, False, most=3)
+    other = OpponentPool(GameConfig(), ["random", "greedy"], tmp_path, 8, False, most=3)
     other.past = list(pool.past)
     assert names_met(other, rollouts) != found
 
 
 def test_old_past_selves_are_not_kept_in_memory(tmp_path: Path) -> None:
-    pool = Pool(GameConfig(), ["random"], tmp_path, 7, False, most=3)
+    pool = OpponentPool(GameConfig(), ["random"], tmp_path, 7, False, most=3)
     network = untrained()
     for number in range(30):
         saved(tmp_path / f"{number}.safetensors", network)
         pool.add(f"{number}.safetensors", network, number)
     assert len(pool._loaded) <= 2 * 3 + 1
-    restarted = Pool(GameConfig(), ["random"], tmp_path, 7, False, most=3)
+    restarted = OpponentPool(GameConfig(), ["random"], tmp_path, 7, False, most=3)
     restarted.past = list(pool.past)
     assert names_met(pool, list(range(60))) == names_met(restarted, list(range(60)))
 
 
 def test_a_past_self_decides_as_it_did(tmp_path: Path) -> None:
     network = opinionated()
-    pool = Pool(GameConfig(), [], tmp_path, 0, False)
+    pool = OpponentPool(GameConfig(), [], tmp_path, 0, False)
     with pytest.raises(ValueError, match="nobody to meet yet; name a baseline"):
         pool.choose(0)
     pool.add("0.safetensors", copy.deepcopy(network), 0)
     saved(tmp_path / "0.safetensors", network)
-    restarted = Pool(GameConfig(), [], tmp_path, 0, False)
+    restarted = OpponentPool(GameConfig(), [], tmp_path, 0, False)
     restarted.past = [("0.safetensors", 0)]
     obs, _ = HelsinkiVectorEnv(50).reset(seed=1)
-    words = next_words(first_words(0, np.arange(50), 0))
-    expected = NetPlayer(TorchAssessor(network), sample=True).act(obs["observation"], obs["action_mask"], words)
+    words = next_keys(init_streams(0, np.arange(50), 0))
+    expected = NetPlayer(TorchModel(network), sample=True).act(obs["observation"], obs["action_mask"], words)
     for there in (pool, restarted):
         found = there.choose(1).act(obs["observation"], obs["action_mask"], words)
         np.testing.assert_array_equal(found, expected)
 
 
 def played_by(network: Network) -> NetPlayer:
-    return NetPlayer(TorchAssessor(network))
+    return NetPlayer(TorchModel(network))
 
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("players", [(2,), pytest.param((2, 3, 4), marks=pytest.mark.nightly)])
 def test_the_gate_lets_through_who_is_better_and_nobody_else(players: tuple[int, ...]) -> None:
-    config = GateConfig(decks=48, at_once=16, players=players, covered=(0, 9), denied=(0, 9))
-    equal = gate(played_by(untrained()), played_by(untrained()), GameConfig(), config, 1)
+    config = PromotionConfig(decks=48, at_once=16, players=players, covered=(0, 9), denied=(0, 9))
+    equal = promotion_test(played_by(untrained()), played_by(untrained()), GameConfig(), config, 1)
     assert equal.verdict in ("not better", "undecided")
     assert equal.mean == 0.5  # both win every deck equally often
-    better = gate(played_by(untrained()), played_by(contrary()), GameConfig(), config, 1)
+    better = promotion_test(played_by(untrained()), played_by(contrary()), GameConfig(), config, 1)
     assert better.verdict == "better"
     assert better.blocks < 48  # it does not go on for nothing
-    worse = gate(played_by(contrary()), played_by(untrained()), GameConfig(), config, 1)
+    worse = promotion_test(played_by(contrary()), played_by(untrained()), GameConfig(), config, 1)
     assert worse.verdict == "not better"
     assert worse.mean == pytest.approx(1 - better.mean, abs=0.15)
 
 
 def test_the_gate_says_the_same_however_many_decks_are_played_at_once() -> None:
-    config = GateConfig(decks=36, at_once=36, players=(2, 3))
+    config = PromotionConfig(decks=36, at_once=36, players=(2, 3))
     one, other = make_player("random"), make_player("random")  # who need a random number for everything
-    states = [gate(one, other, GameConfig(), replace(config, at_once=at_once), 1) for at_once in (36, 7)]
+    states = [promotion_test(one, other, GameConfig(), replace(config, at_once=at_once), 1) for at_once in (36, 7)]
     assert states[0] == states[1]
     assert states[0].mean != 0.5
 
@@ -448,14 +450,14 @@ def test_the_gate_says_the_same_however_many_decks_are_played_at_once() -> None:
 def test_at_the_gate_everybody_has_every_hand_and_every_board(monkeypatch: pytest.MonkeyPatch) -> None:
     found = []
 
-    def watched(*args: Any, **named: Any) -> Played:
+    def watched(*args: Any, **named: Any) -> TimedGameResults:
         played = play_games(*args, **named)
         found.append((args[2], args[3], named["barred"], played.scores))
         return played
 
     monkeypatch.setattr("helsinki_env.training.evaluate.play_games", watched)
-    config = GateConfig(decks=36, at_once=18, players=(2, 3, 4), covered=(2, 2), denied=(5, 5))
-    assert gate(played_by(untrained()), played_by(untrained()), GameConfig(), config, 1).mean == 0.5
+    config = PromotionConfig(decks=36, at_once=18, players=(2, 3, 4), covered=(2, 2), denied=(5, 5))
+    assert promotion_test(played_by(untrained()), played_by(untrained()), GameConfig(), config, 1).mean == 0.5
     assert len(found) == 6  # three player counts, twice
     seeds, boards = set(), set()
     for seating, deck, barred, scores in found:
@@ -480,27 +482,27 @@ def test_what_a_preset_covers_is_covered_at_every_table_and_at_the_gate(monkeypa
     gate_config = {"decks": 16, "denied": [5, 5], "players": [2]}
     preset = Preset.from_dict({"covered": ["two_points", 3], "tables": tables, "gate": gate_config})
     assert Preset.from_dict(preset.to_dict()) == preset
-    expected = 1 << ACTIONS.index("two_points") | 1 << 3
+    expected = 1 << BOARD_ACTIONS.index("two_points") | 1 << 3
     for table in preset.tables:
         env = GameVectorEnv(16, preset.game, episodes=table.episodes(preset.game))
         env.reset(seed=1)
         assert (env.states["covered"] == expected).all()
     found = []
 
-    def watched(*args: Any, **named: Any) -> Played:
+    def watched(*args: Any, **named: Any) -> TimedGameResults:
         found.append(named["barred"])
         return play_games(*args, **named)
 
     monkeypatch.setattr("helsinki_env.training.evaluate.play_games", watched)
-    gate(played_by(untrained()), played_by(untrained()), preset.game, preset.gate, 1)
+    promotion_test(played_by(untrained()), played_by(untrained()), preset.game, preset.gate, 1)
     assert (found[0].covered == expected).all()
     assert np.bitwise_count(found[0].denied.view(np.uint16)).any()
 
 
 @pytest.mark.thorough
 def test_measuring_is_one_seat_against_the_others_in_all_seats() -> None:
-    player = NetPlayer(TorchAssessor(untrained()))
-    found = measure(player, GameConfig(), ["random", "greedy"], [2, 3], 12, 5)
+    player = NetPlayer(TorchModel(untrained()))
+    found = evaluate_against(player, GameConfig(), ["random", "greedy"], [2, 3], 12, 5)
     assert [(s["players"], s["opponent"]) for s in found] == [
         (2, "random"),
         (2, "greedy"),
@@ -513,8 +515,8 @@ def test_measuring_is_one_seat_against_the_others_in_all_seats() -> None:
         assert s["times_fair"] == pytest.approx(s["share"] * s["players"])
     assert found[0]["share"] == found[2]["share"] == 1.0
     assert found[0]["score"] > found[0]["other_score"] + 5
-    assert measure(player, GameConfig(), ["random"], [2], 12, 5) == found[:1]
-    assert measure(player, GameConfig(), ["random"], [2], 12, 6) != found[:1]
+    assert evaluate_against(player, GameConfig(), ["random"], [2], 12, 5) == found[:1]
+    assert evaluate_against(player, GameConfig(), ["random"], [2], 12, 6) != found[:1]
 
 
 # learning
@@ -523,8 +525,8 @@ def test_measuring_is_one_seat_against_the_others_in_all_seats() -> None:
 def lessons_of(share: float, stray: float, players: int = 3) -> tuple[Any, list[Game], HelsinkiVectorEnv]:
     env = HelsinkiVectorEnv(40, players)
     env.reset(seed=2)
-    desk = new_desk(GameConfig())
-    lessons = play_lessons(desk, places(GameConfig()), env.states, player_words(40, 1), share, stray)
+    desk = new_workspace(GameConfig())
+    lessons = generate_samples(desk, feature_offsets(GameConfig()), env.states, random_keys(40, 1), share, stray)
     return lessons, [env.game(b) for b in range(40)], env
 
 
@@ -534,7 +536,7 @@ def test_lessons_are_positions_of_whole_games_and_what_came_of_them() -> None:
     # Every turn but the very last is in it.
     assert len(lessons.table) == sum(3 * game.round - 1 for game in games)
     parts = [part.name for part in table_parts(51)]
-    at = places(GameConfig()).table[parts.index("turn order")]
+    at = feature_offsets(GameConfig()).table[parts.index("turn order")]
     viewers = lessons.table[:, at : at + 4].argmax(axis=1)
     row = 0
     for game in games:
@@ -558,8 +560,8 @@ def test_a_part_of_the_turns_is_kept_and_straying_makes_worse_games() -> None:
 
 @pytest.mark.thorough
 def test_the_warm_start_learns_who_will_win() -> None:
-    config = WarmConfig(positions=50_000, games=200, batch=256, learning_rate=5e-3)
-    start, losses = WarmStart(untrained(), GameConfig(), [TableConfig()], config, 1, False), []
+    config = PretrainingConfig(positions=50_000, games=200, batch=256, learning_rate=5e-3)
+    start, losses = Pretraining(untrained(), GameConfig(), [MatchupConfig()], config, 1, False), []
     points: list[float] = []
     while start.done < 1.0:
         progress = start.update()
@@ -578,10 +580,10 @@ def test_the_warm_start_learns_who_will_win() -> None:
 @pytest.mark.parametrize("fast", [False, True], ids=["float32", "bfloat16"])
 def test_updates_change_weights_and_leave_numbers_finite(fast: bool) -> None:
     network = untrained()
-    start = WarmStart(network, GameConfig(), TABLES, WarmConfig(positions=1000, games=10), 1, fast)
+    start = Pretraining(network, GameConfig(), TABLES, PretrainingConfig(positions=1000, games=10), 1, fast)
     config = PPOConfig(decisions=500, steps=8, batch=64, apart=0.25)
     ppo = PPO(network, stage(16, 0.25), config, 1, lambda _: Last(), fast)
-    parts: tuple[WarmStart, PPO] = (start, ppo)
+    parts: tuple[Pretraining, PPO] = (start, ppo)
     for part in parts:
         before = copy.deepcopy(network)
         for _ in range(2):
@@ -592,11 +594,11 @@ def test_updates_change_weights_and_leave_numbers_finite(fast: bool) -> None:
         part.close()
 
 
-class Riddles(Stage):
+class Riddles(RolloutCollector):
     """Games that begin with the same riddle in every rollout."""
 
     def __init__(self, games: int) -> None:
-        super().__init__(GameConfig(), [TableConfig()], games, 0.0, 1, CPU)
+        super().__init__(GameConfig(), [MatchupConfig()], games, 0.0, 1, CPU)
         self.riddle = self.state()
         self.riddle["env0.states"][:] = riddle()[0].state
 
@@ -631,12 +633,12 @@ def test_a_position_is_learnt_to_its_value() -> None:
     torch.nn.init.constant_(
         network.trust.bias, 1.0
     )  # the heuristic errs here; who trusts it blindly tries nothing else
-    observation, mask = game.observation()[None], game.legal_mask()[None]
+    observation, mask = game.observation()[None], game.action_mask()[None]
 
     def opinion() -> tuple[float, float]:
         """The probability of the right decision, and the share of the win that is expected."""
-        assessor = TorchAssessor(copy.deepcopy(network))
-        inputs, log_probs = NetPlayer(assessor).opinion(observation, mask)
+        assessor = TorchModel(copy.deepcopy(network))
+        inputs, log_probs = NetPlayer(assessor).policy(observation, mask)
         assert (inputs.ended < 0).all()  # the game is not over with it: its value has to be learnt
         share = assessor(inputs.seats, inputs.table).wins[inputs.position, 0]
         return float(np.exp(log_probs[inputs.action == right])[0]), float((np.exp(log_probs) * share).sum())
@@ -655,9 +657,9 @@ def test_a_position_is_learnt_to_its_value() -> None:
     game.step(right)
     while game.seat == 0:
         game.step(game.legal_actions()[0])
-    inputs = Writer().write(game.observation()[None], game.legal_mask()[None])
+    inputs = AfterstateEncoder().write(game.observation()[None], game.action_mask()[None])
     assert set(inputs.ended.tolist()) == {0.0}
-    assert TorchAssessor(network)(inputs.seats, inputs.table).wins[:, 0].max() < 0.1
+    assert TorchModel(network)(inputs.seats, inputs.table).wins[:, 0].max() < 0.1
 
 
 # runs
@@ -717,7 +719,7 @@ def without_seconds(content: Any) -> Any:
 
 def check_same(folder: Path, whole: Path) -> None:
     """Everything that a run leaves but for the time it took."""
-    (arrays, told), (expected, expected_told) = (read(path / "state.safetensors") for path in (folder, whole))
+    (arrays, told), (expected, expected_told) = (read_state(path / "state.safetensors") for path in (folder, whole))
     assert arrays.keys() == expected.keys()
     for name, array in expected.items():
         assert arrays[name].tobytes() == array.tobytes(), name
@@ -751,7 +753,7 @@ def test_what_a_run_leaves(whole: Path, preset: Preset) -> None:
     best, content = load_checkpoint(whole / "best.safetensors")
     assert content["preset"] == preset.to_dict()
     assert content["decisions"] == curve[2]["decisions"]
-    told = read(whole / "state.safetensors")[1].value
+    told = read_state(whole / "state.safetensors")[1].value
     passed = [number for number, entry in enumerate(curve) if entry["gate"] and entry["gate"]["verdict"] == "better"]
     assert told["standing"]["best_at"] == max(passed, default=0)
     assert same_weights(best, load_checkpoint(whole / "past" / f"{told['standing']['best_at']:04d}.safetensors")[0])
@@ -816,7 +818,7 @@ def test_tensorboard_shows_every_update_of_a_run_that_broke_off_once(
     accumulator = pytest.importorskip("tensorboard.backend.event_processing.event_accumulator")
     monkeypatch.setattr("helsinki_env.training.run._SAVE_EVERY", -1.0)
     run_in_parts(preset, tmp_path, [4, 8, 5], pause=1.1)  # files are read by the second in which they were begun
-    counts = read(tmp_path / "state.safetensors")[1].value
+    counts = read_state(tmp_path / "state.safetensors")[1].value
     warm, ppo = counts["warm"]["updates"], counts["ppo"]["updates"]
     shown = accumulator.EventAccumulator(str(tmp_path / "tensorboard")).Reload()
 
@@ -883,7 +885,7 @@ def test_a_run_that_is_killed_or_stopped_goes_on_as_if_nothing_had_happened(
     tiny, whole = tmp_path / "tiny.yaml", tmp_path / "whole"
     tiny.write_text(f"{TINY}rules: {game}\n")
     preset = Preset.from_yaml(tiny)
-    assert Training(preset if against is None else preset.responding(against), whole, 5).run()["finished"]
+    assert Training(preset if against is None else preset.best_response_to(against), whole, 5).run()["finished"]
     state, killed, stopped = folder / "state.safetensors", 0, 0
     command = [sys.executable, "-c", DRIVER, "train", "--preset", str(tiny), "--out", str(folder), "--seed", "5"]
     command += ["--device", "cpu", *([] if against is None else ["--against", against])]
@@ -910,7 +912,7 @@ def test_a_run_that_is_killed_or_stopped_goes_on_as_if_nothing_had_happened(
             assert errors.endswith(f": helsinki {go_on}\n")
         for path in [path for path in folder.rglob("*.safetensors") if path != state]:
             load_checkpoint(path)
-        read(state)
+        read_state(state)
     assert killed >= 1
     assert stopped >= 1
     assert process.returncode == 0, shown + errors
@@ -1106,9 +1108,9 @@ def test_a_state_that_does_not_fit_is_refused_by_name(finished: tuple[Preset, Pa
     damage, message = DAMAGES[kind]
     folder = shutil.copytree(whole, tmp_path / "run")
     state = folder / "state.safetensors"
-    arrays, told = read(state)
+    arrays, told = read_state(state)
     damage(told.value, arrays)
-    write(state, arrays, told.value)
+    write_state(state, arrays, told.value)
     with pytest.raises(RunError, match=message) as caught:
         Training(preset, folder, 5, resume=True)
     assert str(caught.value).startswith(f"{state}: ")
@@ -1131,7 +1133,7 @@ def test_two_processes_do_not_train_in_one_folder(preset: Preset, whole: Path, t
     leftovers = [folder / ".state.safetensors.helsinki-env-0.tmp", folder / "past" / ".0.helsinki-env-0.tmp"]
     for leftover in leftovers:
         leftover.touch()
-    with held(folder / "lock", RuntimeError("busy")):  # as the other one does
+    with hold_lock_file(folder / "lock", RuntimeError("busy")):  # as the other one does
         training = Training(preset, folder, 5, resume=True)
         with pytest.raises(RunError, match="another process is training here; wait for it or choose another") as caught:
             training.run()
@@ -1206,11 +1208,11 @@ def test_the_presets_are_valid_and_come_back_from_plain_data(name: str) -> None:
 
 def test_a_preset_for_another_game_asks_for_nothing_that_it_does_not_tell() -> None:
     for name in ("quick", "response"):
-        own, other = Preset.from_yaml(name), Preset.from_yaml(name).of_game("copenhagen", name)
+        own, other = Preset.from_yaml(name), Preset.from_yaml(name).for_game("copenhagen", name)
         assert (own.network.turned, own.network.ahead) == (True, True)
         assert (other.network.turned, other.network.ahead) == (False, False)
         Network(other.game, other.network)
-    assert Preset.from_yaml("copenhagen").of_game("copenhagen", "copenhagen") == Preset.from_yaml("copenhagen")
+    assert Preset.from_yaml("copenhagen").for_game("copenhagen", "copenhagen") == Preset.from_yaml("copenhagen")
 
 
 def test_the_quick_preset_stops_in_time() -> None:

@@ -14,8 +14,8 @@ from gymnasium.vector import AutoresetMode
 
 from helsinki_env import HelsinkiSeatVectorEnv, helsinki_v0
 from helsinki_env.engine.kernel import JIT
-from helsinki_env.evaluation.match_stats import Standing
-from helsinki_env.training.features import features
+from helsinki_env.evaluation.match_stats import PlayerResult
+from helsinki_env.training.features import scale_observation
 from tests.support.blocks import ROOT, Block, blocks, clone, run_shell, shortened
 
 PAGE = (ROOT / "docs" / "training-elsewhere.md").read_text(encoding="utf-8")
@@ -63,7 +63,7 @@ def test_each_library_runs_in_an_environment_of_its_own(library: str, tmp_path: 
                 run_shell(shortened(block.text), folder)
             else:
                 (folder / "script.py").write_text(brief(block.text), encoding="utf-8")
-                assert "Standing(" in run_shell("python script.py", folder)[0]
+                assert "PlayerResult(" in run_shell("python script.py", folder)[0]
 
 
 def test_what_makes_the_scripts_short_is_there() -> None:
@@ -77,7 +77,7 @@ def test_the_example_for_stable_baselines3_runs(tmp_path: Path, monkeypatch: pyt
     short = brief(script("sb3_contrib"))
     names: dict[str, Any] = {"__name__": "example", "print": lambda shown: names.update(shown=shown)}
     exec(compile(short, "Stable-Baselines3", "exec"), names)
-    assert isinstance(names["shown"], Standing)
+    assert isinstance(names["shown"], PlayerResult)
     assert names["model"].num_timesteps >= 4000
     assert (tmp_path / "first.zip").is_file()
 
@@ -99,7 +99,7 @@ def test_the_examples_of_other_libraries_are_short() -> None:
 
 def test_what_rllib_needs_of_an_environment() -> None:
     """Only the agent whose decision is due is asked; at the end all are told, each its own reward."""
-    names: dict[str, Any] = {"np": np, "features": features}
+    names: dict[str, Any] = {"np": np, "scale_observation": scale_observation}
     (function,) = [node for node in ast.parse(script("ray.rllib")).body if isinstance(node, ast.FunctionDef)]
     exec(ast.unparse(function), names)
     convert = names["convert"]

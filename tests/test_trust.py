@@ -15,7 +15,7 @@ import yaml
 
 from helsinki_env.agents.registry import PlayerError, check_code
 from helsinki_env.cli.main import main
-from helsinki_env.data import sealed
+from helsinki_env.data import with_digest
 from helsinki_env.utils.yaml_files import configs_folder
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -109,7 +109,7 @@ def found(player: str) -> list[str]:
     data = json.loads((ROOT / "docs/balance/tune/standard/tune.json").read_text(encoding="utf-8"))
     del data["digest"]
     data["tuning"]["weaker"] = player
-    Path("asked.yaml").write_text(json.dumps(sealed(data)))
+    Path("asked.yaml").write_text(json.dumps(with_digest(data)))
     return ["balance", "tune", "--found", "asked.yaml", "--judge", "random", "--out", "out"]
 
 
@@ -162,7 +162,7 @@ def test_what_is_typed_needs_no_trust_and_names_that_are_none_are_told(capsys: p
 def test_reading_the_folder_of_a_run_does_not_run_its_players() -> None:
     from helsinki_env.evaluation.arena.config import plan_from_dict
     from helsinki_env.evaluation.arena.store import RunFolder
-    from helsinki_env.evaluation.arena.work_unit import play_chunk
+    from helsinki_env.evaluation.arena.work_unit import play_work_unit
 
     random = plan_from_dict({"tables": [{"players": ["random", "greedy"], "games": 24}]})
     named = plan_from_dict({"tables": [{"players": ["random", "marking_here:make"], "games": 24}]})
@@ -170,7 +170,7 @@ def test_reading_the_folder_of_a_run_does_not_run_its_players() -> None:
     Path("out").mkdir()
     Path("out/run.json").write_text(json.dumps(named.to_dict()))
     for chunk in random.chunks:
-        folder.save(chunk, play_chunk(random.tables[0], random.seed, chunk))
+        folder.save(chunk, play_work_unit(random.tables[0], random.seed, chunk))
     folder.join("parquet")
     assert main(["rate", "out", "--resamples", "100", "--out", "report"]) == 0
     assert "marking_here:make" in Path("report/ladder.json").read_text()
@@ -181,12 +181,12 @@ def test_tables_of_a_folder_with_code_are_not_played_on(capsys: pytest.CaptureFi
     pytest.importorskip("fastapi", reason="needs the extra play")
     from helsinki_env import GameConfig
     from helsinki_env.cli.commands.play import _check_tables
-    from helsinki_env.web.store import Store
-    from helsinki_env.web.tables import HUMAN, Chair, Table
+    from helsinki_env.web.store import TableStore
+    from helsinki_env.web.tables import HUMAN, GameTable, SeatAssignment
 
-    chairs = (Chair(HUMAN, "me"), Chair("marking_here:make", "bot"))
-    store = Store(Path("data"))
-    store.add(Table(secrets.token_hex(6), "", GameConfig(), 1, chairs))
+    chairs = (SeatAssignment(HUMAN, "me"), SeatAssignment("marking_here:make", "bot"))
+    store = TableStore(Path("data"))
+    store.add(GameTable(secrets.token_hex(6), "", GameConfig(), 1, chairs))
     store.close()
     assert main(["play", "--data", "data", "--no-open", "--port", "0"]) == 2
     line = capsys.readouterr().err

@@ -16,40 +16,45 @@ import yaml
 
 from helsinki_env import GameConfig
 from helsinki_env.cli.main import main
-from helsinki_env.data import sealed
+from helsinki_env.data import with_digest
 from helsinki_env.evaluation.arena.plan import Plan
 from helsinki_env.evaluation.arena.store import RunFolder
-from helsinki_env.evaluation.arena.work_unit import play_chunk
+from helsinki_env.evaluation.arena.work_unit import play_work_unit
 from helsinki_env.evaluation.balance.helsinki.part_configs import StudyError
-from helsinki_env.evaluation.balance.helsinki.tune.candidates import Objective, best_boards, effects_on, ranked
-from helsinki_env.evaluation.balance.helsinki.tune.config import Games, TuneConfig
+from helsinki_env.evaluation.balance.helsinki.tune.candidates import (
+    Objective,
+    best_boards,
+    predict_effects,
+    rank_boards,
+)
+from helsinki_env.evaluation.balance.helsinki.tune.config import TuneConfig, TuneGames
 from helsinki_env.evaluation.balance.helsinki.tune.found import read_found
-from helsinki_env.evaluation.balance.helsinki.tune.model import Evidence, Model
+from helsinki_env.evaluation.balance.helsinki.tune.model import EffectModel, EffectModelData
 from helsinki_env.evaluation.balance.helsinki.tune.numbers import (
+    board_changes,
     board_file,
-    changed,
-    in_words,
+    describe_changes,
+    published_board,
     random_boards,
-    same,
     sizes,
 )
-from helsinki_env.evaluation.balance.helsinki.tune.proof import proven
-from helsinki_env.evaluation.balance.helsinki.tune.report import _page, report_files
-from helsinki_env.evaluation.balance.helsinki.tune.results import judged_again, results
-from helsinki_env.evaluation.balance.helsinki.tune.run import Tuning, open_tuning
-from helsinki_env.evaluation.balance.helsinki.tune.search import Asked, search
-from helsinki_env.games.helsinki.action_numbers import ACTIONS
+from helsinki_env.evaluation.balance.helsinki.tune.proof import estimate_boards
+from helsinki_env.evaluation.balance.helsinki.tune.report import _page, tune_report_files
+from helsinki_env.evaluation.balance.helsinki.tune.results import reevaluate_proposal, tune_results
+from helsinki_env.evaluation.balance.helsinki.tune.run import BoardTuning, open_board_tuning
+from helsinki_env.evaluation.balance.helsinki.tune.search import ScreeningRequest, search
+from helsinki_env.games.helsinki.action_numbers import BOARD_ACTIONS
 from helsinki_env.games.helsinki.components import load_components
 from helsinki_env.utils.yaml_files import find_yaml
 from tests.support.killed import killed_while_it_plays
 from tests.support.tuning import GAMES, Array, asked, simulated, values
 
-POINTS = ACTIONS.index("two_points")
+POINTS = BOARD_ACTIONS.index("two_points")
 
 
 def level_worth(_: dict[tuple[str, str], int]) -> Array:
     """Fifteen equal actions, whatever their numbers are."""
-    return np.full(len(ACTIONS), 0.3)
+    return np.full(len(BOARD_ACTIONS), 0.3)
 
 
 def spoilt_worth(moved: dict[tuple[str, str], int]) -> Array:
@@ -57,32 +62,32 @@ def spoilt_worth(moved: dict[tuple[str, str], int]) -> Array:
 
     A point more or less, or a coat less or more, moves any action by as much; two are what it takes.
     """
-    worth = np.full(len(ACTIONS), 0.5)
+    worth = np.full(len(BOARD_ACTIONS), 0.5)
     for (action, kind), steps in moved.items():
-        worth[ACTIONS.index(action)] -= 0.4 * steps if kind == "cost" else -0.25 * steps
+        worth[BOARD_ACTIONS.index(action)] -= 0.4 * steps if kind == "cost" else -0.25 * steps
     worth[POINTS] += 0.8
     return worth
 
 
 def stubborn_worth(_: dict[tuple[str, str], int]) -> Array:
     """`two_points` stands out, whatever any number is."""
-    worth = np.full(len(ACTIONS), 0.5)
+    worth = np.full(len(BOARD_ACTIONS), 0.5)
     worth[POINTS] += 0.8
     return worth
 
 
 #: The first three are worth far more than the others, the last two nothing.
-APART = [ACTIONS.index(name) for name in ("two_points", "any_side", "extra_card", "move_back", "one_wild_tile")]
-SUBSTITUTE = ACTIONS.index("two_wild_tiles")
+APART = [BOARD_ACTIONS.index(name) for name in ("two_points", "any_side", "extra_card", "move_back", "one_wild_tile")]
+SUBSTITUTE = BOARD_ACTIONS.index("two_wild_tiles")
 
 
 def uneven_worth(moved: dict[tuple[str, str], int]) -> Array:
     """Five actions stand out; whoever has no one wild tile needs two of them more."""
-    worth = np.full(len(ACTIONS), 0.5)
+    worth = np.full(len(BOARD_ACTIONS), 0.5)
     worth[APART[:3]] += 0.6
     worth[APART[3:]] = 0.0
-    worth[SUBSTITUTE] += 0.6 * (moved[ACTIONS[APART[4]], "covered"] - 1)
-    worth[[ACTIONS.index(action) for (action, _), covered in moved.items() if covered]] = 0.0
+    worth[SUBSTITUTE] += 0.6 * (moved[BOARD_ACTIONS[APART[4]], "covered"] - 1)
+    worth[[BOARD_ACTIONS.index(action) for (action, _), covered in moved.items() if covered]] = 0.0
     return worth
 
 
@@ -131,19 +136,19 @@ def test_what_is_written_wrongly_is_refused_by_name(changes: dict[str, Any], mes
 
 def test_numbers_may_change_within_the_bounds_that_are_stated(tmp_path: Path) -> None:
     config = asked(numbers={"two_points": {"cost": [1, 3], "strength": [1, 2]}, "any_side": {"cost": [0, 1]}})
-    assert [(ACTIONS[n.action], n.kind, n.was, n.others) for n in config.free] == [
+    assert [(BOARD_ACTIONS[n.action], n.kind, n.was, n.others) for n in config.free] == [
         ("any_side", "cost", 1, (0,)),
         ("two_points", "cost", 1, (2, 3)),
         ("two_points", "strength", 2, (1,)),
     ]
-    assert same(config.free) == (1, 1, 2)
-    assert in_words(config.free, (0, 1, 1)) == [
+    assert published_board(config.free) == (1, 1, 2)
+    assert describe_changes(config.free, (0, 1, 1)) == [
         "'any side' costs 0 instead of 1 (coats of arms)",
         "'two points' gives 1 instead of 2 (points)",
     ]
     path = board_file("default", config.free, (0, 3, 1), tmp_path)
     made, box = load_components(path), load_components()
-    assert (made.costs[ACTIONS.index("any_side")], made.costs[POINTS], made.strengths[POINTS]) == (0, 3, 1)
+    assert (made.costs[BOARD_ACTIONS.index("any_side")], made.costs[POINTS], made.strengths[POINTS]) == (0, 3, 1)
     assert made.deck(3) == box.deck(3)
     assert made.digest != box.digest
     again = board_file(str(path), config.free, (1, 1, 2), tmp_path)
@@ -153,7 +158,7 @@ def test_numbers_may_change_within_the_bounds_that_are_stated(tmp_path: Path) ->
 def test_random_boards_change_every_number_as_often() -> None:
     config = asked()
     boards = np.array(random_boards(config.free, 60, seed=1))
-    assert (boards != same(config.free)).sum(axis=0).tolist() == [20] * 24
+    assert (boards != published_board(config.free)).sum(axis=0).tolist() == [20] * 24
     for number, column in zip(config.free, boards.T, strict=True):
         counts = [int((column == value).sum()) for value in number.others]
         assert max(counts) - min(counts) <= 1
@@ -163,9 +168,11 @@ def test_random_boards_change_every_number_as_often() -> None:
 @pytest.mark.parametrize("seats", [2, 3])
 def test_the_model_learns_how_worth_moves_with_numbers(seats: int) -> None:
     config = asked(numbers={"two_points": {"cost": [0, 3], "strength": [1, 3]}, "any_side": {"cost": [0, 3]}})
-    play, evidence = simulated(config, spoilt_worth, 1), Evidence(config.free, seats)
+    play, evidence = simulated(config, spoilt_worth, 1), EffectModelData(config.free, seats)
     boards = random_boards(config.free, 40, seed=2)
-    for board, screening in zip(boards, play("slopes", [Asked(board, seats, 600) for board in boards]), strict=True):
+    for board, screening in zip(
+        boards, play("slopes", [ScreeningRequest(board, seats, 600) for board in boards]), strict=True
+    ):
         evidence.add(screening.study, board)
     model = evidence.fit()
     as_it_is, dear, weak = model.powers(np.array([(1, 1, 2), (1, 3, 2), (1, 1, 1)]))
@@ -184,9 +191,9 @@ def test_random_coverings_cover_every_pair_as_often(tmp_path: Path) -> None:
     boards = np.array(random_boards(config.free, 84, seed=1))
     together = boards.T @ boards
     assert (np.diag(together) == 28).all()
-    assert (together - np.diag(np.diag(together)) == 8 * (1 - np.eye(len(ACTIONS)))).all()
+    assert (together - np.diag(np.diag(together)) == 8 * (1 - np.eye(len(BOARD_ACTIONS)))).all()
     board = tuple(boards[0].tolist())
-    words = in_words(config.free, board)
+    words = describe_changes(config.free, board)
     assert len(words) == 5
     assert all(said.endswith(" is covered") for said in words)
     path = board_file("default", config.free, board, tmp_path)
@@ -195,9 +202,11 @@ def test_random_coverings_cover_every_pair_as_often(tmp_path: Path) -> None:
 
 def test_the_model_learns_what_covering_one_action_does_to_another() -> None:
     config = asked(numbers="covered", most=5)
-    play, evidence = simulated(config, uneven_worth, 1), Evidence(config.free, 2)
+    play, evidence = simulated(config, uneven_worth, 1), EffectModelData(config.free, 2)
     boards = random_boards(config.free, 84, seed=2)
-    for board, screening in zip(boards, play("slopes", [Asked(board, 2, 2000) for board in boards]), strict=True):
+    for board, screening in zip(
+        boards, play("slopes", [ScreeningRequest(board, 2, 2000) for board in boards]), strict=True
+    ):
         evidence.add(screening.study, board)
     model = evidence.fit()
     full, cover = np.zeros((1, 15), np.int64), np.zeros((1, 15), np.int64)
@@ -216,23 +225,23 @@ def test_the_model_learns_what_covering_one_action_does_to_another() -> None:
 
 def test_the_smallest_of_equally_good_changes_comes_first() -> None:
     config = asked(numbers={name: {"cost": [0, 3]} for name in ("two_points", "any_side", "move_back")})
-    terms = Evidence(config.free, 2).terms
+    terms = EffectModelData(config.free, 2).terms
     slopes = np.zeros(len(terms))
     slopes[:6:2] = -6.0  # a step costs three points, in a line
-    power = np.full(len(ACTIONS), 10.0)
+    power = np.full(len(BOARD_ACTIONS), 10.0)
     power[POINTS] = 16.4
-    model = Model(terms, power, slopes)
+    model = EffectModel(terms, power, slopes)
     objective = Objective("balance", 1.0, published=power.mean(keepdims=True), least=np.zeros(1))
     boards = best_boards(config.free, [model], objective, most=2, count=500)
-    distance = objective.distance(*effects_on([model], np.array(boards), objective.published))
+    distance = objective.distance(*predict_effects([model], np.array(boards), objective.published))
     assert boards[0] == (1, 1, 3)
     assert distance[0] == 0
     assert (sizes(config.free, np.array(boards))[0] <= 2).all()
     assert len(set(boards)) == len(boards) == 9 + 27
     assert (np.diff(np.round(distance, 1)) >= 0).all()
     alike = np.array([(1, 1, 3), (1, 2, 3), (1, 1, 2), (2, 1, 1)])
-    assert ranked(config.free, alike, np.array([0.01, 0.0, 0.02, 0.03])).tolist() == [2, 3, 0, 1]
-    assert ranked(config.free, alike, np.array([0.0, 0.5, 1.0, 1.5])).tolist() == [0, 1, 2, 3]
+    assert rank_boards(config.free, alike, np.array([0.01, 0.0, 0.02, 0.03])).tolist() == [2, 3, 0, 1]
+    assert rank_boards(config.free, alike, np.array([0.0, 0.5, 1.0, 1.5])).tolist() == [0, 1, 2, 3]
 
 
 def test_a_board_in_balance_stays_as_it_is() -> None:
@@ -251,19 +260,19 @@ def test_a_spoilt_action_is_found_and_put_right() -> None:
     found = search(config, simulated(config, spoilt_worth, 6))
     assert found.outcome == "proposed"
     assert found.proposal is not None
-    assert POINTS in {number.action for number, _ in changed(config.free, found.proposal.board)}
+    assert POINTS in {number.action for number, _ in board_changes(config.free, found.proposal.board)}
     box = found.proof[0]
     assert found.proposal.distance.high < box.distance.low
     assert found.proposal.distance.value < 2.5 < 7 < box.distance.value
     assert [len(one.seen) for one in found.tried] == [2, 2, 2, 2, 1, 1, 1, 1]
 
 
-BACK = ACTIONS.index("move_back")
+BACK = BOARD_ACTIONS.index("move_back")
 
 
 def dulling_worth(moved: dict[tuple[str, str], int]) -> Array:
     """`two_points` is too strong. A higher cost makes all actions weaker; a lower strength only this one."""
-    worth = np.full(len(ACTIONS), 0.25)
+    worth = np.full(len(BOARD_ACTIONS), 0.25)
     cost, strength = moved["two_points", "cost"], -moved.get(("two_points", "strength"), 0)
     worth[POINTS] += 0.5 - 0.4 * (cost > 0) - 0.3 * strength
     return worth - 0.12 * (cost > 0)
@@ -271,10 +280,10 @@ def dulling_worth(moved: dict[tuple[str, str], int]) -> Array:
 
 def weak_worth(moved: dict[tuple[str, str], int]) -> Array:
     """`two_points` is too strong, and `move_back` and two others too weak, which only their costs can change."""
-    worth = np.full(len(ACTIONS), 0.3)
+    worth = np.full(len(BOARD_ACTIONS), 0.3)
     worth[POINTS] += 0.5 + 0.4 * moved["two_points", "strength"]
     for action in ("move_back", "extra_card", "any_side"):
-        worth[ACTIONS.index(action)] = 0.02 - 0.25 * moved[action, "cost"]
+        worth[BOARD_ACTIONS.index(action)] = 0.02 - 0.25 * moved[action, "cost"]
     return worth
 
 
@@ -294,8 +303,8 @@ def changes_of(numbers: dict[str, Any], worth: Any, seed: int, **asked_for: Any)
     """What a search finds, and the numbers that its proposal changes."""
     config = asked(numbers=numbers, **FEW, **asked_for)
     found = search(config, simulated(config, worth, seed))
-    board = found.proposal.board if found.proposal else same(config.free)
-    return found, {(ACTIONS[number.action], number.kind) for number, _ in changed(config.free, board)}
+    board = found.proposal.board if found.proposal else published_board(config.free)
+    return found, {(BOARD_ACTIONS[number.action], number.kind) for number, _ in board_changes(config.free, board)}
 
 
 def test_the_floor_keeps_the_level() -> None:
@@ -327,8 +336,8 @@ def test_boards_below_the_floor_come_last_however_near_to_the_aim() -> None:
     config = asked(numbers=DULLING)
     boards = np.array([(2, 2), (1, 1), (1, 2)])
     distance, lacking = np.array([0.0, 2.0, 9.0]), np.array([0.5, 0.0, 0.0])
-    assert ranked(config.free, boards, distance, lacking).tolist() == [1, 2, 0]
-    assert ranked(config.free, boards, distance).tolist() == [0, 1, 2]
+    assert rank_boards(config.free, boards, distance, lacking).tolist() == [1, 2, 0]
+    assert rank_boards(config.free, boards, distance).tolist() == [0, 1, 2]
 
 
 def test_the_aim_to_lift_raises_the_weak_and_leaves_the_strong() -> None:
@@ -348,8 +357,8 @@ def test_the_aim_to_lift_raises_the_weak_and_leaves_the_strong() -> None:
 def test_levels_and_use_are_told_as_they_are() -> None:
     config = asked(numbers=WEAK)
     play = simulated(config, weak_worth, 3)
-    box = same(config.free)
-    (one,) = proven(config, [box], play("screen", [Asked(box, 2, 24000)]))
+    box = published_board(config.free)
+    (one,) = estimate_boards(config, [box], play("screen", [ScreeningRequest(box, 2, 24000)]))
     level = one.levels[0]
     assert level.level.value == pytest.approx(np.mean([effect.value for effect in level.effects.values()]))
     assert level.level.low < level.level.value < level.level.high
@@ -371,9 +380,9 @@ def test_the_five_that_stand_out_are_covered() -> None:
     assert found.outcome == "proposed"
     assert found.proposal is not None
     assert np.flatnonzero(found.proposal.board).tolist() == sorted(APART)
-    assert {one.action for one in found.proposal.findings} == {ACTIONS[i] for i in range(15) if i not in APART}
+    assert {one.action for one in found.proposal.findings} == {BOARD_ACTIONS[i] for i in range(15) if i not in APART}
     assert all(sum(one.board) == 5 for one in found.tried)
-    assert {one.action for one in found.proof[0].findings} == set(ACTIONS)
+    assert {one.action for one in found.proof[0].findings} == set(BOARD_ACTIONS)
     level = asked(numbers="covered", most=5, boards=84, band=5.0, games=games)
     assert search(level, simulated(level, level_worth, 3)).proposal is None
 
@@ -423,12 +432,12 @@ def played_here(config: TuneConfig, folder: Path, stop: str = "", judge: str | N
             for i, chunk in enumerate(kept.missing()):
                 if part == stop and i == 1:
                     raise StoppedError
-                kept.save(chunk, play_chunk(plan.tables[chunk.table], plan.seed, chunk))
+                kept.save(chunk, play_work_unit(plan.tables[chunk.table], plan.seed, chunk))
 
-    open_tuning(config, folder)
-    tuning = Tuning(config, folder, run)
-    data = results(tuning, judge)
-    return report_files(data, tuning.proposal.read_bytes() if tuning.proposal else None)
+    open_board_tuning(config, folder)
+    tuning = BoardTuning(config, folder, run)
+    data = tune_results(tuning, judge)
+    return tune_report_files(data, tuning.proposal.read_bytes() if tuning.proposal else None)
 
 
 def written(config: TuneConfig, path: Path) -> str:
@@ -502,7 +511,7 @@ def test_an_action_that_was_spoilt_is_put_right_by_games(
 
 
 def test_nothing_is_proposed_for_a_board_in_balance(tmp_path: Path) -> None:
-    config = replace(of_random_games(), band=50.0, games=Games(**{part: {2: 480} for part in GAMES}))
+    config = replace(of_random_games(), band=50.0, games=TuneGames(**{part: {2: 480} for part in GAMES}))
     files = played_here(config, tmp_path)
     assert set(files) == {Path("tune.md"), Path("tune.json"), Path("images/tune-forest.svg")}
     data = json.loads(files[Path("tune.json")])
@@ -562,7 +571,7 @@ def test_whatever_a_report_needs_is_looked_at_before_anybody_plays_about_it(
             inner = inner[key]
         del inner[path[-1]]
         file = tmp_path / "tune.json"
-        file.write_text(json.dumps(sealed({key: value for key, value in data.items() if key != "digest"})))
+        file.write_text(json.dumps(with_digest({key: value for key, value in data.items() if key != "digest"})))
         told: dict[str, Any] = {}
         with suppress(StudyError):
             _, told = read_found(file)
@@ -583,7 +592,7 @@ def test_a_change_that_is_none_is_not_judged(change: dict[str, Any], message: st
     data = json.loads((FOUND / "standard" / "tune.json").read_text(encoding="utf-8"))
     assert (data["change"][0]["action"], data["change"][0]["kind"]) == ("two_wild_tiles", "strength")
     data["change"][0] |= change
-    (tmp_path / "tune.json").write_text(json.dumps(sealed({k: v for k, v in data.items() if k != "digest"})))
+    (tmp_path / "tune.json").write_text(json.dumps(with_digest({k: v for k, v in data.items() if k != "digest"})))
     with pytest.raises(StudyError, match=message):
         read_found(tmp_path / "tune.json")
 
@@ -608,7 +617,7 @@ def test_five_are_covered_and_the_report_says_which(tmp_path: Path) -> None:
     assert "`helsinki play --config proposal.yaml`" in page
     proposal = tmp_path / "proposal.yaml"
     proposal.write_bytes(files[Path("proposal.yaml")])
-    assert [ACTIONS[i] for i in sorted(GameConfig.from_yaml(proposal).covered)] == covered
+    assert [BOARD_ACTIONS[i] for i in sorted(GameConfig.from_yaml(proposal).covered)] == covered
     assert files[Path("images/tune-forest.svg")].startswith(b"<?xml")
     assert data["judged"] is None
     assert "another player" not in page.lower()
@@ -633,9 +642,9 @@ def test_five_are_covered_and_the_report_says_which(tmp_path: Path) -> None:
     earlier.write_bytes(files[Path("tune.json")])
     same_config, found_then = read_found(earlier)
     assert same_config == config
-    alone = Tuning(same_config, tmp_path / "elsewhere")
-    told = judged_again(alone, found_then, "greedy")
-    assert report_files(told, alone.proposal.read_bytes() if alone.proposal else None) == judged
+    alone = BoardTuning(same_config, tmp_path / "elsewhere")
+    told = reevaluate_proposal(alone, found_then, "greedy")
+    assert tune_report_files(told, alone.proposal.read_bytes() if alone.proposal else None) == judged
     earlier.write_bytes(files[Path("tune.json")].replace(b'"beyond": ', b'"beyond": 1'))
     with pytest.raises(StudyError, match=r"tune\.json: digest: found .* for what is written there"):
         read_found(earlier)
@@ -643,8 +652,8 @@ def test_five_are_covered_and_the_report_says_which(tmp_path: Path) -> None:
 
 def test_something_else_is_refused_in_the_same_folder(tmp_path: Path) -> None:
     config = of_random_games()
-    open_tuning(config, tmp_path)
+    open_board_tuning(config, tmp_path)
     (tmp_path / "screen").mkdir()
-    open_tuning(config, tmp_path)
+    open_board_tuning(config, tmp_path)
     with pytest.raises(StudyError, match=r"there is a tuning with numbers .* found 'all' now"):
-        open_tuning(replace(config, most=2, numbers="all"), tmp_path)
+        open_board_tuning(replace(config, most=2, numbers="all"), tmp_path)

@@ -13,12 +13,12 @@ import pytest
 import torch
 
 from helsinki_env import Game
-from helsinki_env.agents.helsinki.features import INPUTS, seat_parts, table_parts
+from helsinki_env.agents.helsinki.features import FEATURES, seat_parts, table_parts
 from helsinki_env.agents.net.checkpoint import load_checkpoint, same_weights
 from helsinki_env.agents.net.export import export_onnx
-from helsinki_env.agents.net.features import places_of
-from helsinki_env.agents.net.network import Assessment, Network
-from helsinki_env.agents.net.onnx import OnnxAssessor
+from helsinki_env.agents.net.features import offsets_for_types
+from helsinki_env.agents.net.network import Network, NetworkOutput
+from helsinki_env.agents.net.onnx import OnnxModel
 from helsinki_env.engine.kernel import JIT
 from helsinki_env.games.helsinki import notation
 from helsinki_env.training.preset import Preset
@@ -61,7 +61,7 @@ def at_rest(count: int) -> list[Position]:
 def described(position: Position, viewer: int) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.int8]]:
     """What a network is told of a position by its plain statement, with zeros for what the heuristic thinks."""
     types = len(position["discard_pile"])
-    at = places_of(INPUTS, types)
+    at = offsets_for_types(FEATURES, types)
     seats = np.zeros((1, 4, at.seat[-1]), np.int8)
     table = np.zeros((1, at.table[-1]), np.int8)
     for turn in range(position["players"]):
@@ -75,7 +75,7 @@ def described(position: Position, viewer: int) -> tuple[npt.NDArray[np.int8], np
 
 
 @torch.no_grad()
-def said(network: Network, position: Position, viewer: int) -> Assessment:
+def said(network: Network, position: Position, viewer: int) -> NetworkOutput:
     seats, table = described(position, viewer)
     return network.forward(torch.from_numpy(seats), torch.from_numpy(table))
 
@@ -89,8 +89,8 @@ def turned_like(network: Network) -> Network:
 
 def test_the_rules_are_the_same_from_all_sides() -> None:
     def kinds(game: Game) -> dict[str, int]:
-        legal = np.flatnonzero(game.legal_mask()).tolist()
-        names = [notation.describe(action, game.config.components).split()[0] for action in legal]
+        legal = np.flatnonzero(game.action_mask()).tolist()
+        names = [notation.action_to_string(action, game.config.components).split()[0] for action in legal]
         return {name: names.count(name) for name in names}
 
     for position in at_rest(60):
@@ -153,7 +153,7 @@ def test_a_run_may_begin_with_a_network_that_does_not_turn_and_turn_it(tmp_path:
 def test_an_exported_network_turns_too(tmp_path: Path) -> None:
     network = turned_like(opinionated())
     export_onnx(saved(tmp_path / "net.safetensors", network), tmp_path / "net.onnx", positions=200)
-    model, position = OnnxAssessor(tmp_path / "net.onnx"), at_rest(1)[0]
+    model, position = OnnxModel(tmp_path / "net.onnx"), at_rest(1)[0]
     for _ in range(4):
         found, expected = model(*described(position, 0)), said(network, position, 0)
         np.testing.assert_allclose(found.win_logits[:, :2], expected.win_logits[:, :2], atol=1e-4)

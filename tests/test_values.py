@@ -21,12 +21,12 @@ from helsinki_env import (
     helsinki_v0,
     notation,
 )
-from helsinki_env.agents.base import decide
+from helsinki_env.agents.base import choose_action
 from helsinki_env.agents.random import RandomPlayer
-from helsinki_env.data import Entry
+from helsinki_env.data import Node
 from helsinki_env.drawing.raster import rgb_array
-from helsinki_env.engine.playout import player_words
-from helsinki_env.engine.values import as_word, whole_number
+from helsinki_env.engine.playout import random_keys
+from helsinki_env.engine.values import as_integer, seed_to_uint64
 from helsinki_env.evaluation.match import play_match
 from helsinki_env.games.copenhagen.config import CopenhagenConfig
 from helsinki_env.games.copenhagen.game import COPENHAGEN
@@ -35,11 +35,11 @@ from helsinki_env.games.helsinki.game import HELSINKI
 
 def test_whole_numbers_of_any_type_are_integers_and_nothing_else_is() -> None:
     for number in (3, np.int8(3), np.uint64(3)):
-        found = whole_number(number)
+        found = as_integer(number)
         assert found == 3
         assert type(found) is int
     others: tuple[Any, ...] = (3.0, "3", None, [3], np.array([3, 4]))
-    assert [whole_number(other) for other in others] == [None] * len(others)
+    assert [as_integer(other) for other in others] == [None] * len(others)
 
 
 class Tensor:
@@ -65,15 +65,15 @@ def decided(value: Any) -> None:
     class Player:
         name = "player"
 
-        def act(self, obs: Any, mask: Any, words: Any) -> Any:
-            return [value, *mask[1:].argmax(axis=1)]
+        def act(self, obs: Any, action_mask: Any, keys: Any) -> Any:
+            return [value, *action_mask[1:].argmax(axis=1)]
 
     play_match([Player(), "random"], games=4)
 
 
 @pytest.mark.parametrize("value", BOOLEANS, ids=lambda value: f"{type(value).__name__}-{np.ndim(value)}")
 def test_booleans_of_every_kind_are_no_integers(value: Any) -> None:
-    assert whole_number(value) is None
+    assert as_integer(value) is None
     environments: list[Any] = []
     for module in (helsinki_v0, copenhagen_v0):
         environments += [module.raw_env(), module.env()]
@@ -86,7 +86,7 @@ def test_booleans_of_every_kind_are_no_integers(value: Any) -> None:
             env.reset(seed=value)
     batch = environments[-2]
     calls: list[Callable[[], Any]] = [
-        lambda: Entry(value, ValueError, "n").integer(0),
+        lambda: Node(value, ValueError, "n").integer(0),
         lambda: GameConfig(num_players=value),
         lambda: GameConfig(covered=[value]),
         lambda: GameConfig(covered=value),
@@ -101,13 +101,13 @@ def test_booleans_of_every_kind_are_no_integers(value: Any) -> None:
         lambda: Game(stream=value),
         lambda: Game(seed=1).step(value),
         lambda: Game(seed=1).observation(value),
-        lambda: notation.describe(value),
+        lambda: notation.action_to_string(value),
         lambda: batch.game(value),
         lambda: batch.observe([value, 0]),
         lambda: batch.reset(seed=[value, 1]),
-        lambda: player_words(value),
+        lambda: random_keys(value),
         lambda: play_match(["random", "random"], games=value),
-        lambda: decide(RandomPlayer(), Game(seed=1), value),
+        lambda: choose_action(RandomPlayer(), Game(seed=1), value),
         lambda: seated(value),
         lambda: decided(value),
         lambda: rgb_array("<svg/>", value),
@@ -123,7 +123,7 @@ def test_booleans_of_every_kind_are_no_integers(value: Any) -> None:
 def test_booleans_of_pytorch_are_no_integers() -> None:
     torch = pytest.importorskip("torch", reason="needs the extra train")
     for value in (torch.tensor(True), torch.tensor([True])):
-        assert whole_number(value) is None
+        assert as_integer(value) is None
         with pytest.raises(IllegalActionError, match="whole number"):
             Game(seed=1).step(value)
     game = Game(seed=1)
@@ -132,18 +132,18 @@ def test_booleans_of_pytorch_are_no_integers() -> None:
 
 
 def test_a_seed_is_one_word_and_none_is_another_one_each_time() -> None:
-    assert as_word(7) == 7
-    assert as_word(2**64 + 7) == 7
-    assert type(as_word(2**64 - 1)) is np.uint64
-    assert as_word(None) != as_word(None)
+    assert seed_to_uint64(7) == 7
+    assert seed_to_uint64(2**64 + 7) == 7
+    assert type(seed_to_uint64(2**64 - 1)) is np.uint64
+    assert seed_to_uint64(None) != seed_to_uint64(None)
     for wrong in (-1, 1.5, True, "7"):
         with pytest.raises(ValueError, match=r"stream: found .*, expected a whole number of at least 0, or None"):
-            as_word(wrong, "stream")  # type: ignore[arg-type]
+            seed_to_uint64(wrong, "stream")  # type: ignore[arg-type]
 
 
 def test_a_game_takes_its_own_configurations_alone() -> None:
-    assert HELSINKI.checked(GameConfig()) == GameConfig()
+    assert HELSINKI.check_config(GameConfig()) == GameConfig()
     with pytest.raises(ValueError, match=r"config: found CopenhagenConfig\(.*, expected a GameConfig, such as"):
-        HELSINKI.checked(CopenhagenConfig())
+        HELSINKI.check_config(CopenhagenConfig())
     with pytest.raises(ValueError, match=r"config: found GameConfig\(.*, expected a CopenhagenConfig, such as"):
-        COPENHAGEN.checked(GameConfig())
+        COPENHAGEN.check_config(GameConfig())

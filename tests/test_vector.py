@@ -18,7 +18,7 @@ from gymnasium.wrappers.vector import DictInfoToList, RecordEpisodeStatistics
 
 from helsinki_env import ConfigError, Game, GameConfig, HelsinkiVectorEnv, IllegalActionError, RandomEpisodes
 from helsinki_env.engine.kernel import JIT
-from helsinki_env.engine.playout import choose_uniformly, player_words
+from helsinki_env.engine.playout import random_keys, sample_actions
 
 CONFIGS: tuple[dict[str, Any], ...] = (
     {"num_players": 2},
@@ -33,12 +33,12 @@ SIZE = 5 if JIT else 2
 
 
 def choose(obs: dict[str, npt.NDArray[np.int8]], words: npt.NDArray[np.uint64]) -> npt.NDArray[np.int64]:
-    return choose_uniformly(obs["action_mask"], words)
+    return sample_actions(obs["action_mask"], words)
 
 
 def play(env: HelsinkiVectorEnv, obs: Any, steps: int, seed: int = 0) -> list[Any]:
     """Play on at random and return everything that came back, as copies."""
-    words = player_words(env.num_envs, seed)
+    words = random_keys(env.num_envs, seed)
     seen = []
     for _ in range(steps):
         obs, *rest = env.step(choose(obs, words))
@@ -136,7 +136,7 @@ class Twin:
     def compare(self, obs: Any, info: dict[str, Any]) -> None:
         for b, game in enumerate(self.games):
             assert np.array_equal(obs["observation"][b], game.observation())
-            assert np.array_equal(obs["action_mask"][b], game.legal_mask())
+            assert np.array_equal(obs["action_mask"][b], game.action_mask())
             assert info["seat"][b] == game.seat
         assert info["_seat"].all()
         assert info["seat"].dtype == np.int64
@@ -149,7 +149,7 @@ def test_every_game_is_the_game(options: dict[str, Any], mode: AutoresetMode) ->
     obs, info = env.reset(seed=4)
     twin = Twin(env, seed=4)
     twin.compare(obs, info)
-    words = player_words(SIZE, seed=1)
+    words = random_keys(SIZE, seed=1)
     for _ in range(STEPS):
         actions = choose(obs, words)
         obs, _, ended, *_ = result = env.step(actions)
@@ -165,7 +165,7 @@ def test_every_game_is_the_game(options: dict[str, Any], mode: AutoresetMode) ->
 
 def episode_starts(env: HelsinkiVectorEnv, obs: Any, steps: int) -> dict[int, list[int]]:
     """The random words with which the episodes of each game begin."""
-    words = player_words(env.num_envs, 3)
+    words = random_keys(env.num_envs, 3)
     starts: dict[Any, list[int]] = {b: [int(w)] for b, w in enumerate(env.states["chance"])}
     for _ in range(steps):
         obs, _, ended, *_ = env.step(choose(obs, words))
@@ -241,7 +241,7 @@ def test_a_forked_process_goes_on_with_threads_of_its_own() -> None:
 def test_an_illegal_action_leaves_everything_unchanged(mode: AutoresetMode) -> None:
     env = HelsinkiVectorEnv(4, autoreset_mode=mode, num_players=3)
     obs, _ = env.reset(seed=1)
-    words = player_words(4, 1)
+    words = random_keys(4, 1)
     for _ in range(37):
         obs = env.step(choose(obs, words))[0]
     before = env.get_state()
@@ -283,7 +283,7 @@ def test_writing_into_a_mask_makes_nothing_legal() -> None:
 def test_finished_games_wait_for_a_reset_when_told_to() -> None:
     env = HelsinkiVectorEnv(3, autoreset_mode="Disabled")
     obs, _ = env.reset(seed=1)
-    words = player_words(3, 5)
+    words = random_keys(3, 5)
     ended = np.zeros(3, np.bool_)
     while not ended.any():
         obs, _, ended, *_ = env.step(choose(obs, words))
@@ -446,7 +446,7 @@ def everything(result: Any) -> list[npt.NDArray[Any]]:
 def test_returned_arrays_are_never_written_again(mode: AutoresetMode) -> None:
     env = HelsinkiVectorEnv(2, autoreset_mode=mode)
     results: list[Any] = [env.reset(seed=1)]
-    words = player_words(2, 1)
+    words = random_keys(2, 1)
     for _ in range(40):
         results.append(env.step(choose(results[-1][0], words)))
     results += [env.set_state(env.get_state()), env.reset()]
@@ -472,7 +472,7 @@ def test_a_view_keeps_its_array() -> None:
 def test_arrays_are_reused_when_asked_to() -> None:
     env, other = HelsinkiVectorEnv(2, copy=False), HelsinkiVectorEnv(2)
     obs, info = env.reset(seed=1)
-    words = player_words(2, 1)
+    words = random_keys(2, 1)
     expected, _ = other.reset(seed=1)
     for _ in range(50):
         actions = choose(obs, words)
@@ -561,7 +561,7 @@ BROKEN: tuple[tuple[str, Any, str], ...] = (
 def test_a_state_that_cannot_be_changes_nothing(field: str, value: Any, message: str) -> None:
     env = HelsinkiVectorEnv(3)
     obs, _ = env.reset(seed=1)
-    env.step(choose(obs, player_words(3)))
+    env.step(choose(obs, random_keys(3)))
     before = env.get_state()
     state = env.get_state()
     state["states"][field][1] = value
@@ -604,7 +604,7 @@ def play_mutated(count: int, seed: int) -> int:
         source = HelsinkiVectorEnv(16, **options, autoreset_mode="SameStep")
         env = HelsinkiVectorEnv(1, **options, autoreset_mode="Disabled")
         obs, _ = source.reset(seed=seed)
-        words = player_words(16, seed)
+        words = random_keys(16, seed)
         for number in range(count // 3):
             if number % 16 == 0:
                 obs = play(source, obs, 3, number)[-1][0]
@@ -637,7 +637,7 @@ def test_a_reshuffled_pile_that_holds_more_than_is_said_of_it_is_played_to_the_e
         state = env.get_state()
         state["states"]["reshuffled"][:, 0] = 1
         state["states"]["unseen"][:, :2] = 0  # what is drawn from now on all see
-        found, word, ended = env.set_state(state)[0], player_words(1, seed), False
+        found, word, ended = env.set_state(state)[0], random_keys(1, seed), False
         while not ended:
             found, _, over, *_ = env.step(choose(found, word))
             ended = bool(over[0])
@@ -658,7 +658,7 @@ def test_episodes_are_drawn_anew_and_evenly(mode: AutoresetMode) -> None:
     env.reset(seed=1)
     obs, _ = env.reset(seed=2, options={"episodes": episodes})
     seen: Counter[Any] = Counter()
-    words = player_words(300, 1)
+    words = random_keys(300, 1)
     ended = np.ones(300, np.bool_)
     deals = 0
     for _ in range(700):
@@ -790,7 +790,7 @@ def test_gymnasium_wrappers_understand_it(mode: AutoresetMode) -> None:
     counting = RecordEpisodeStatistics(HelsinkiVectorEnv(2, autoreset_mode=mode))
     obs, infos = wrapped.reset(seed=1)
     counting.reset(seed=1)
-    words = player_words(2, 1)
+    words = random_keys(2, 1)
     ended = np.zeros(2, np.bool_)
     steps = 0
     while not ended.any():

@@ -11,7 +11,7 @@ from helsinki_env.engine import loops, vectors
 from helsinki_env.engine.kernel import JIT, kernel
 from helsinki_env.engine.spec import config_from_dict, spec_of
 from helsinki_env.games.helsinki import shapes
-from helsinki_env.games.helsinki.observation import describe
+from helsinki_env.games.helsinki.observation import write_observation
 from helsinki_env.games.helsinki.state import GAME, LAYOUTS, new_states
 
 needs_compiler = pytest.mark.skipif(not JIT, reason="without the compiler a word is its twin")
@@ -22,7 +22,7 @@ gather_32, gather_64 = vectors.gatherer(32), vectors.gatherer(64)
 copy_4, copy_16, copy_64, copy_codes = (*map(vectors.copier, (4, 16, 64)), vectors.copier(8, plus=1))
 clear_5, clear_64, clear_196 = (vectors.clearer(width) for width in (5, 64, 196))
 store_4, store_8 = vectors.storer(4), vectors.storer(8)
-sum_10, sum_51 = vectors.summer(10, 16), vectors.summer(51, 64)
+sum_10, sum_51 = vectors.byte_summer(10, 16), vectors.byte_summer(51, 64)
 ahead = vectors.prefetcher(4)
 
 
@@ -144,7 +144,7 @@ def test_all_orientations_slide_at_once() -> None:
 
     @kernel
     def compiled(tables, kind, side, packed):
-        return shapes.slides(tables[0], kind, side, packed)
+        return shapes.legal_slides(tables[0], kind, side, packed)
 
     rng = np.random.default_rng(5)
     for _ in range(300):
@@ -175,10 +175,10 @@ def test_what_is_written_at_once_is_what_loops_write(players: int) -> None:
                 loose[name] = game.state[name]
             marked, observed = np.full(554, 5, np.int8), np.full(len(game.observation()), 5, np.int8)
             loops.batch_mask(t, loose, marked[None])
-            assert (marked == game.legal_mask()).all()
+            assert (marked == game.action_mask()).all()
             for viewer in range(players):
                 expected = np.zeros_like(observed)
-                describe(t, loose[0], viewer, expected)
+                write_observation(t, loose[0], viewer, expected)
                 at = np.array([viewer])
                 loops.batch_observe(t, np.array([game.state]), at, observed[None])
                 assert (observed == expected).all()

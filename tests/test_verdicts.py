@@ -10,19 +10,19 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from helsinki_env.evaluation.arena.designs import ACTIONS, Screen
-from helsinki_env.evaluation.balance.effects import Study, estimate
+from helsinki_env.evaluation.arena.designs import MAX_DENIABLE_IDS, ScreeningDesign
+from helsinki_env.evaluation.balance.effects import AblationGames, estimate_win_effects
 from helsinki_env.evaluation.balance.helsinki.conclusions import (
+    Conclusion,
+    ConclusionError,
+    EffectEstimates,
     Finding,
-    Measured,
-    Verdict,
-    VerdictError,
     deviations,
+    draw_conclusions,
     findings,
-    judge,
-    summary,
+    summarize_conclusions,
 )
-from helsinki_env.games.helsinki.components import ACTIONS as NAMES
+from helsinki_env.games.helsinki.components import BOARD_ACTIONS as NAMES
 
 Array = npt.NDArray[np.float64]
 
@@ -44,38 +44,40 @@ def finding(
     )
 
 
-def one_verdict(*of: tuple[float, float], band: float = 1.0, level: float = 0.95) -> Verdict:
+def one_verdict(*of: tuple[float, float], band: float = 1.0, level: float = 0.95) -> Conclusion:
     """The verdict on deviations with half widths of their intervals, from the weakest class to the strongest."""
     names = ("greedy", "search", "net")[-len(of) :]
     group = [finding(name, i, *numbers) for i, (name, numbers) in enumerate(zip(names, of, strict=True))]
-    (verdict,) = judge(group, band, level)
+    (verdict,) = draw_conclusions(group, band, level)
     return verdict
 
 
 def test_deviations_are_from_the_mean_of_all_actions() -> None:
     generator = np.random.default_rng(0)
-    power = generator.normal(2, 1, ACTIONS)
-    root = generator.normal(size=(ACTIONS, ACTIONS))
+    power = generator.normal(2, 1, MAX_DENIABLE_IDS)
+    root = generator.normal(size=(MAX_DENIABLE_IDS, MAX_DENIABLE_IDS))
     deviation, covariance = deviations(power, root @ root.T)
     assert deviation == pytest.approx(power - power.mean())
     draws = generator.multivariate_normal(power, root @ root.T, 200_000)
     expected = np.cov((draws - draws.mean(axis=1, keepdims=True)).T)
     assert covariance == pytest.approx(expected, abs=0.03 * expected.max())
-    assert covariance.sum(axis=0) == pytest.approx(np.zeros(ACTIONS), abs=1e-9)
+    assert covariance.sum(axis=0) == pytest.approx(np.zeros(MAX_DENIABLE_IDS), abs=1e-9)
     # all equally strong: no action is stronger than the others, however much they are worth
-    assert deviations(np.full(ACTIONS, 7.0), np.eye(ACTIONS))[0] == pytest.approx(np.zeros(ACTIONS))
+    assert deviations(np.full(MAX_DENIABLE_IDS, 7.0), np.eye(MAX_DENIABLE_IDS))[0] == pytest.approx(
+        np.zeros(MAX_DENIABLE_IDS)
+    )
 
 
 def test_findings_hold_all_at_once() -> None:
-    power = np.linspace(0, 3, ACTIONS)
+    power = np.linspace(0, 3, MAX_DENIABLE_IDS)
     study = [
-        Measured(players, player, strength, power, np.eye(ACTIONS) * 0.04)
+        EffectEstimates(players, player, strength, power, np.eye(MAX_DENIABLE_IDS) * 0.04)
         for players in (2, 3, 4)
         for strength, player in enumerate(("search", "net"))
     ]
     found = findings(study)
-    assert len(found) == 6 * ACTIONS
-    assert [one.action for one in found[:ACTIONS]] == list(NAMES)
+    assert len(found) == 6 * MAX_DENIABLE_IDS
+    assert [one.action for one in found[:MAX_DENIABLE_IDS]] == list(NAMES)
     widths = {round((one.high - one.low) / 2 / one.error, 6) for one in found}
     assert len(widths) == 1
     # Sidak's for 90 independent ones is 3.46; deviations depend on each other a little
@@ -144,7 +146,7 @@ def test_p_values_of_many_actions_are_adjusted() -> None:
         for strength, player in enumerate(("search", "net"))
         for action in NAMES
     ]
-    verdicts = judge(group)
+    verdicts = draw_conclusions(group)
     found = next(verdict for verdict in verdicts if verdict.action == "two_points")
     assert found.p == pytest.approx(0.00114, rel=1e-2)
     # three alike: Holm multiplies by 45 for the first, and the others are no smaller
@@ -152,7 +154,7 @@ def test_p_values_of_many_actions_are_adjusted() -> None:
     assert found.verdict == "undecided"
     assert "but that may be chance with so many actions looked at (p 0.051, at most 0.05 is asked for); " in found.why
     assert [verdict.verdict for verdict in verdicts].count("undecided") == 3
-    assert {verdict.verdict for verdict in judge(group, level=0.94) if verdict.action == "two_points"} == {
+    assert {verdict.verdict for verdict in draw_conclusions(group, level=0.94) if verdict.action == "two_points"} == {
         "overpowered"
     }
 
@@ -173,8 +175,8 @@ def test_other_bands_and_orders() -> None:
     assert one_verdict((3.0, 0.6), (3.0, 0.6), band=5.0).verdict == "balanced"
     group = [finding("net", 5, 3.0), finding("greedy", 1, -9.0, half=30.0), finding("search", 2, 0.0)]
     # the strongest are known by their rank, not by their order
-    assert judge(group)[0].why.startswith("the strongest players differ")
-    assert judge(group[::-1]) == judge(group)
+    assert draw_conclusions(group)[0].why.startswith("the strongest players differ")
+    assert draw_conclusions(group[::-1]) == draw_conclusions(group)
 
 
 @pytest.mark.parametrize(
@@ -198,15 +200,15 @@ def test_other_bands_and_orders() -> None:
     ],
 )
 def test_what_cannot_be_judged_is_refused(wrong: list[Finding], message: str) -> None:
-    with pytest.raises(VerdictError, match=message):
-        judge(wrong)
+    with pytest.raises(ConclusionError, match=message):
+        draw_conclusions(wrong)
 
 
 def test_bad_bands_and_levels_are_refused() -> None:
-    with pytest.raises(VerdictError, match="band: found -1"):
+    with pytest.raises(ConclusionError, match="band: found -1"):
         one_verdict((3.0, 0.6), (3.0, 0.6), band=-1)
     for level in (0.0, 1.0, 95.0):
-        with pytest.raises(VerdictError, match="level: found"):
+        with pytest.raises(ConclusionError, match="level: found"):
             one_verdict((3.0, 0.6), (3.0, 0.6), level=level)
 
 
@@ -228,19 +230,19 @@ def read(found: Any) -> Any:
 
 def test_verdicts_follow_from_the_json() -> None:
     given = some_findings()
-    verdicts = judge(given, 1.0, 0.95)
+    verdicts = draw_conclusions(given, 1.0, 0.95)
     again = [Finding(**row) for row in read(given)]
     assert again == list(given)
-    assert judge(again, 1.0, 0.95) == verdicts
-    assert summary(verdicts, again) == summary(verdicts, given)
+    assert draw_conclusions(again, 1.0, 0.95) == verdicts
+    assert summarize_conclusions(verdicts, again) == summarize_conclusions(verdicts, given)
     assert {type(value) for row in read(verdicts) for value in row.values()} <= {int, float, str}
     # a table that was tampered with is found out
     wrong = replace(again[0], low=-9.0)
-    assert judge([wrong, *again[1:]], 1.0, 0.95) != verdicts
+    assert draw_conclusions([wrong, *again[1:]], 1.0, 0.95) != verdicts
 
 
 def test_measured_findings_are_plain_numbers() -> None:
-    measured = [Measured(2, player, i, np.linspace(0, 9, 15), np.eye(15)) for i, player in enumerate(("a", "b"))]
+    measured = [EffectEstimates(2, player, i, np.linspace(0, 9, 15), np.eye(15)) for i, player in enumerate(("a", "b"))]
     found = findings(measured)
     assert [Finding(**row) for row in read(found)] == found
 
@@ -248,7 +250,7 @@ def test_measured_findings_are_plain_numbers() -> None:
 def test_the_summary_can_be_read_without_statistics() -> None:
     given = [one for one in some_findings() if (one.players, one.action) != (3, "move_back")]
     given += [finding(p, i, 0.1, action="move_back", players=3) for i, p in enumerate(("search", "net"))]
-    strong, weak, balanced, only_three, open_question, what = summary(judge(given), given)
+    strong, weak, balanced, only_three, open_question, what = summarize_conclusions(draw_conclusions(given), given)
     assert strong == "Too strong with two and three players: 'two points' (+4.1 ± 0.6, +4.1 ± 0.6)."
     assert weak == "Too weak with two players: 'move back' (-2.2 ± 0.6)."
     assert balanced == (
@@ -261,26 +263,33 @@ def test_the_summary_can_be_read_without_statistics() -> None:
         "'move 1 to 6' (+1.2 ± 0.6, +1.2 ± 0.6)."
     )
     assert what.startswith("In brackets: ")
-    assert summary([], []) == []
+    assert summarize_conclusions([], []) == []
 
 
 def test_false_verdicts_at_the_edge_of_the_band() -> None:
     """At the edge of the band, the worst case, one class decides: the other is far beyond."""
     generator = np.random.default_rng(2)
-    covariance = np.eye(ACTIONS) * 0.09
-    sure = np.where(np.arange(ACTIONS) % 2, 9.0, -9.0) - np.where(np.arange(ACTIONS) % 2, 9.0, -9.0).mean()
+    covariance = np.eye(MAX_DENIABLE_IDS) * 0.09
+    sure = (
+        np.where(np.arange(MAX_DENIABLE_IDS) % 2, 9.0, -9.0)
+        - np.where(np.arange(MAX_DENIABLE_IDS) % 2, 9.0, -9.0).mean()
+    )
     edge = np.sign(sure)
     edge[0] = -edge[1:].sum()  # deviations add up to zero; the first is beyond the band and does not count
-    template = findings([Measured(2, "net", 2, edge, covariance), Measured(2, "search", 1, sure, covariance)])
+    template = findings(
+        [EffectEstimates(2, "net", 2, edge, covariance), EffectEstimates(2, "search", 1, sure, covariance)]
+    )
     wrong, repetitions = 0, 1000
     for _ in range(repetitions):
-        noise, _ = deviations(generator.normal(0, 0.3, ACTIONS), covariance)
+        noise, _ = deviations(generator.normal(0, 0.3, MAX_DENIABLE_IDS), covariance)
         moved = [
             replace(one, deviation=one.deviation + move, low=one.low + move, high=one.high + move)
-            for one, move in zip(template, [*noise.tolist(), *[0.0] * ACTIONS], strict=True)
+            for one, move in zip(template, [*noise.tolist(), *[0.0] * MAX_DENIABLE_IDS], strict=True)
         ]
         wrong += any(
-            verdict.verdict in ("overpowered", "underpowered") for verdict in judge(moved) if verdict.action != NAMES[0]
+            verdict.verdict in ("overpowered", "underpowered")
+            for verdict in draw_conclusions(moved)
+            if verdict.action != NAMES[0]
         )
     print(f"false verdicts in {wrong / repetitions:.1%} of studies with all actions at the edge of the band")
     # one side of 14 intervals out of 30 that hold at once with 95 %
@@ -290,13 +299,13 @@ def test_false_verdicts_at_the_edge_of_the_band() -> None:
 def played(seats: int, power: Array, seed: int, blocks: int = 1200) -> tuple[Array, Array]:
     """Powers with covariance from simulated games of a screen; all rotations of a block share the luck of the deck."""
     generator = np.random.default_rng(seed)
-    sets = Screen().sets(0, np.arange(blocks), seats)
+    sets = ScreeningDesign().action_sets(0, np.arange(blocks), seats)
     deck = generator.normal(0, 0.3, (blocks, seats))
     denied = np.concatenate([np.roll(sets, turn, axis=1) for turn in range(seats)])
     luck = np.concatenate([np.roll(deck, turn, axis=1) for turn in range(seats)])
     worth = luck - denied @ power + generator.gumbel(size=luck.shape)
     places = (-worth).argsort(axis=1).argsort(axis=1)
-    found = estimate(Study(denied, places, np.tile(np.arange(blocks), seats)))
+    found = estimate_win_effects(AblationGames(denied, places, np.tile(np.arange(blocks), seats)))
     return found.power, found.covariance
 
 
@@ -304,14 +313,14 @@ def studied(power: Array, seed: int) -> list[Finding]:
     """Findings of a small study: two and three players, two classes."""
     measured = []
     for i, (players, player) in enumerate((n, name) for n in (2, 3) for name in ("search", "net")):
-        measured.append(Measured(players, player, i % 2, *played(players, power, seed * 4 + i)))
+        measured.append(EffectEstimates(players, player, i % 2, *played(players, power, seed * 4 + i)))
     return findings(measured)
 
 
 def test_a_planted_action_is_found_and_no_other() -> None:
-    power = np.full(ACTIONS, 0.1)
+    power = np.full(MAX_DENIABLE_IDS, 0.1)
     power[6] = 0.9
-    verdicts = judge(studied(power, 1))
+    verdicts = draw_conclusions(studied(power, 1))
     assert [(one.players, one.action) for one in verdicts if one.verdict == "overpowered"] == [
         (2, NAMES[6]),
         (3, NAMES[6]),
@@ -323,9 +332,9 @@ def test_a_planted_action_is_found_and_no_other() -> None:
 @pytest.mark.parametrize("seats", [2, 3, 4])
 def test_intervals_of_deviations_hold_all_at_once(seats: int) -> None:
     """Fifteen equal actions, worth something but no more than each other."""
-    runs = [deviations(*played(seats, np.full(ACTIONS, 0.2), seed, blocks=500)) for seed in range(300)]
+    runs = [deviations(*played(seats, np.full(MAX_DENIABLE_IDS, 0.2), seed, blocks=500)) for seed in range(300)]
     # the design is the same in all of them, and with it, nearly, how estimates depend on each other
-    template = findings([Measured(seats, "net", 1, *played(seats, np.full(ACTIONS, 0.2), 0))])[0]
+    template = findings([EffectEstimates(seats, "net", 1, *played(seats, np.full(MAX_DENIABLE_IDS, 0.2), 0))])[0]
     width = (template.high - template.low) / 2 / template.error
     errors = np.array([np.abs(deviation) / np.sqrt(np.diag(covariance)) for deviation, covariance in runs])
     single, together = (errors < 1.96).mean(), (errors < width).all(axis=1).mean()
@@ -343,9 +352,9 @@ def test_null_studies_find_something_as_rarely_as_stated() -> None:
     repetitions = 200
     outside, verdicts = 0, 0
     for seed in range(repetitions):
-        found = studied(np.full(ACTIONS, 0.2), 1000 + seed)
+        found = studied(np.full(MAX_DENIABLE_IDS, 0.2), 1000 + seed)
         outside += any(not one.low <= 0 <= one.high for one in found)
-        verdicts += any(one.verdict in ("overpowered", "underpowered") for one in judge(found, band=0.0))
+        verdicts += any(one.verdict in ("overpowered", "underpowered") for one in draw_conclusions(found, band=0.0))
     print(
         f"of {repetitions} null studies {outside} have an interval beside the truth (5 % is stated), "
         f"{verdicts} a false verdict"

@@ -11,7 +11,7 @@ import pytest
 
 from helsinki_env.engine.arrays import ArrayError
 from helsinki_env.engine.kernel import JIT
-from helsinki_env.engine.playout import choose_uniformly, player_words
+from helsinki_env.engine.playout import random_keys, sample_actions
 from tests.support.blocks import ROOT
 
 pytestmark = pytest.mark.skipif(not JIT, reason="too slow")
@@ -41,30 +41,30 @@ def test_wrong_arrays_are_rejected_by_every_public_function(players: tuple[str, 
 def test_a_mask_with_another_number_is_rejected_and_no_random_number_is_used(
     ids: int, row: int, at: int, value: int
 ) -> None:
-    masks, words = np.zeros((3, ids), np.int8), player_words(3)
+    masks, words = np.zeros((3, ids), np.int8), random_keys(3)
     masks[:, 1] = 1
     masks[row, at] = value
     before = words.copy()
     with pytest.raises(ArrayError, match=rf"masks\[{row}, {at}\]: found {value}, expected 0 or 1"):
-        choose_uniformly(masks, words)
+        sample_actions(masks, words)
     assert np.array_equal(words, before)
 
 
 def test_masks_of_other_types_are_as_good_as_int8() -> None:
     masks = (np.random.default_rng(1).random((50, 130)) < 0.1).astype(np.int8)
-    expected = choose_uniformly(masks, player_words(50))
+    expected = sample_actions(masks, random_keys(50))
     others: list[Any] = [masks.astype(bool), masks.astype(np.int64), masks.tolist(), np.asfortranarray(masks)]
     for other in others:
-        assert np.array_equal(choose_uniformly(other, player_words(50)), expected)
-    words, out = np.repeat(player_words(50), 2)[::2], np.zeros(100, np.int64)[::2]
-    assert choose_uniformly(masks, words, out) is out
+        assert np.array_equal(sample_actions(other, random_keys(50)), expected)
+    words, out = np.repeat(random_keys(50), 2)[::2], np.zeros(100, np.int64)[::2]
+    assert sample_actions(masks, words, out) is out
     assert np.array_equal(out, expected)
-    again = player_words(50)
-    choose_uniformly(masks, again)
+    again = random_keys(50)
+    sample_actions(masks, again)
     assert np.array_equal(words, again)
 
 
 def test_random_numbers_and_results_need_memory_of_their_own() -> None:
-    words = player_words(4)
+    words = random_keys(4)
     with pytest.raises(ArrayError, match="out: found the memory of words"):
-        choose_uniformly(np.ones((4, 8), np.int8), words, words.view(np.int64))
+        sample_actions(np.ones((4, 8), np.int8), words, words.view(np.int64))

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from helsinki_env.engine.kernel import JIT
-from helsinki_env.games.helsinki.components import ACTIONS
+from helsinki_env.games.helsinki.components import BOARD_ACTIONS
 from tests.support import yardstick
 
 
@@ -22,4 +22,4 @@ def test_the_signature_is_taken_over_games_with_every_action() -> None:
     assert {name: group["games"] for name, group in groups.items()} == {
         name: games for name, (games, _, _) in yardstick.GROUPS.items()
     }
-    assert all(any(group["used"][name] for group in groups.values()) for name in ACTIONS)
+    assert all(any(group["used"][name] for group in groups.values()) for name in BOARD_ACTIONS)

@@ -24,9 +24,9 @@ from typing import TYPE_CHECKING, Any, Literal
 import tyro
 from rich.table import Table
 
-from helsinki_env.data import Entry, UserError
-from helsinki_env.utils.extras import needs
-from helsinki_env.utils.machine import processors
+from helsinki_env.data import Node, UserError
+from helsinki_env.utils.extras import requires_extra
+from helsinki_env.utils.machine import cpu_count
 from helsinki_env.utils.terminal import plain_console, prepare_output
 
 if TYPE_CHECKING:
@@ -40,18 +40,20 @@ Update = Callable[[], tuple[int, int, dict[str, float]]]
 
 def _ours(preset: Any, network: Network, seed: int) -> Update:
     """Return a function that runs one update of our learner."""
-    with needs("sb3"):
+    with requires_extra("sb3"):
         import torch
 
-    from helsinki_env.training.matchups import TableConfig
+    from helsinki_env.training.matchups import MatchupConfig
     from helsinki_env.training.ppo import PPO
-    from helsinki_env.training.rollout import Stage
+    from helsinki_env.training.rollout import RolloutCollector
     from helsinki_env.training.run import uses_bfloat16
 
     torch.manual_seed(seed)
     config = replace(preset.ppo, apart=0.0)
     device = torch.device("cpu")
-    stage = Stage(preset.game, [TableConfig()], config.games, 0.0, seed, device, ahead=network.config.ahead)
+    stage = RolloutCollector(
+        preset.game, [MatchupConfig()], config.games, 0.0, seed, device, ahead=network.config.ahead
+    )
 
     def nobody(rollout: int) -> Any:
         raise AssertionError(f"rollout {rollout} has no opponents")
@@ -62,7 +64,7 @@ def _ours(preset: Any, network: Network, seed: int) -> Update:
         torch.set_num_threads(1)  # one CPU core plays, the other learns
         before = learner.decisions
         progress = learner.update()
-        learner.settle()  # otherwise it would keep playing during the other's measurement
+        learner.wait_for_rollout()  # otherwise it would keep playing during the other's measurement
         return config.games * config.steps, learner.decisions - before, progress.seconds
 
     return update
@@ -70,7 +72,7 @@ def _ours(preset: Any, network: Network, seed: int) -> Update:
 
 def _theirs(preset: Any, ours: int, seed: int) -> tuple[Update, int]:
     """Return a function that runs one update of Stable-Baselines3, and the number of weights of its network."""
-    with needs("sb3"):
+    with requires_extra("sb3"):
         import torch
         from sb3_contrib import MaskablePPO
 
@@ -86,7 +88,7 @@ def _theirs(preset: Any, ours: int, seed: int) -> tuple[Update, int]:
         "MlpPolicy", env, n_steps=c.steps, batch_size=c.batch, n_epochs=c.epochs, gamma=1.0, seed=seed,
         policy_kwargs=arch, device="cpu",
     )  # fmt: skip
-    threads = processors()
+    threads = cpu_count()
 
     def update() -> tuple[int, int, dict[str, float]]:
         torch.set_num_threads(threads)
@@ -115,16 +117,16 @@ def main(
         device: of a plain network; auto takes a graphics card if PyTorch finds one.
         games: of a plain network, instead of the preset's.
     """
-    Entry(rounds, UserError, "--rounds").integer(1, 10**6)
-    Entry(seed, UserError, "--seed").integer(0, 2**31)
+    Node(rounds, UserError, "--rounds").integer(1, 10**6)
+    Node(seed, UserError, "--seed").integer(0, 2**31)
     from helsinki_env.agents.net.checkpoint import load_checkpoint
-    from helsinki_env.agents.net.description import PLAIN
+    from helsinki_env.agents.net.description import PLAIN_KIND
     from helsinki_env.agents.net.make import network_path
     from helsinki_env.training.preset import Preset
 
     chosen = Preset.from_yaml(preset)
-    if chosen.learner == PLAIN:
-        with needs("train"):
+    if chosen.learner == PLAIN_KIND:
+        with requires_extra("train"):
             import torch
 
             from helsinki_env.training.gpu import bench
@@ -173,7 +175,7 @@ def main(
 
 if __name__ == "__main__":
     prepare_output()
-    with needs("sb3", program=True):
+    with requires_extra("sb3", program=True):
         try:
             tyro.cli(main, prog="python -m helsinki_env.training.bench")
         except UserError as problem:

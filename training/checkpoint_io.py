@@ -16,18 +16,18 @@ import numpy as np
 import numpy.typing as npt
 
 from helsinki_env.agents.net.description import arrays_digest
-from helsinki_env.data import Entry, UserError, parse_json, shown
-from helsinki_env.utils.extras import needs
-from helsinki_env.utils.files import replacing
+from helsinki_env.data import Node, UserError, parse_json, short_repr
+from helsinki_env.utils.extras import requires_extra
+from helsinki_env.utils.files import atomic_write
 
-with needs("train"):
+with requires_extra("train"):
     import torch
     from safetensors import SafetensorError, safe_open
     from safetensors.numpy import save
     from torch import nn
 
-__all__ = ["Standing", "StateError", "check_curve", "differences", "load_module", "load_optimiser", "module_arrays",
-           "optimiser_arrays", "read", "taken", "write"]  # fmt: skip
+__all__ = ["RunState", "StateError", "check_curve", "differences", "load_module", "load_optimizer", "module_arrays",
+           "optimizer_arrays", "read_state", "state_array", "write_state"]  # fmt: skip
 
 Arrays = dict[str, npt.NDArray[Any]]
 
@@ -38,19 +38,19 @@ class StateError(UserError):
     """A saved state that cannot be used; the message names the file and the reason."""
 
 
-def write(path: Path, arrays: Mapping[str, npt.NDArray[Any]], description: Mapping[str, Any]) -> None:
-    """Write arrays (structured ones as bytes) and a description to a file; see `replacing`."""
+def write_state(path: Path, arrays: Mapping[str, npt.NDArray[Any]], description: Mapping[str, Any]) -> None:
+    """Write arrays (structured ones as bytes) and a description to a file; see `atomic_write`."""
     plain = {
         name: np.require(array.view(np.uint8) if array.dtype.names else array, requirements="C")
         for name, array in arrays.items()
     }
     data = save(plain, {"run": json.dumps({**description, "digest": arrays_digest(plain)})})
-    with replacing(path) as file:
+    with atomic_write(path) as file:
         file.write(data)
 
 
-def read(path: Path) -> tuple[Arrays, Entry]:
-    """Read a file of `write`; structured arrays are returned as bytes.
+def read_state(path: Path) -> tuple[Arrays, Node]:
+    """Read a file of `write_state`; structured arrays are returned as bytes.
 
     Raises:
         StateError: if the file is missing, damaged, modified or not a saved state.
@@ -60,7 +60,7 @@ def read(path: Path) -> tuple[Arrays, Entry]:
             text = (file.metadata() or {}).get("run", "")
             arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118  # no mapping
         description = parse_json(text, StateError, what="its description").mapping()
-        if description["digest"].given and description["digest"].value != arrays_digest(arrays):
+        if description["digest"].is_present and description["digest"].value != arrays_digest(arrays):
             description["digest"].fail("the digest of the arrays: they were changed or damaged")
     except (SafetensorError, OSError, ValueError) as problem:
         raise StateError(f"{path}: not the state of a training run ({problem}); {_REMEDY}") from None
@@ -68,7 +68,7 @@ def read(path: Path) -> tuple[Arrays, Entry]:
     return arrays, description
 
 
-def taken(arrays: Mapping[str, npt.NDArray[Any]], name: str, like: npt.NDArray[Any]) -> npt.NDArray[Any]:
+def state_array(arrays: Mapping[str, npt.NDArray[Any]], name: str, like: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """Return an array of a state with the dtype and shape of `like`; files store structured arrays as bytes.
 
     Raises:
@@ -84,7 +84,7 @@ def taken(arrays: Mapping[str, npt.NDArray[Any]], name: str, like: npt.NDArray[A
     return found.view(like.dtype).reshape(like.shape)
 
 
-def check_curve(curve: Entry) -> list[dict[str, Any]]:
+def check_curve(curve: Node) -> list[dict[str, Any]]:
     """Validate and return the evaluation curve that `helsinki_env.training.run` writes.
 
     Raises:
@@ -104,7 +104,7 @@ def check_curve(curve: Entry) -> list[dict[str, Any]]:
 
 
 @dataclass
-class Standing:
+class RunState:
     """Progress and evaluation results of a run, as saved in its state."""
 
     part: str = "warm"
@@ -116,7 +116,7 @@ class Standing:
 
     def __post_init__(self) -> None:
         """Check every value."""
-        data = Entry(vars(self), UserError)
+        data = Node(vars(self), UserError)
         data["part"].choice(("warm", "ppo"))
         data["seconds"].number(0)
         count = len(check_curve(data["curve"]))
@@ -136,11 +136,11 @@ def module_arrays(name: str, module: nn.Module) -> Arrays:
 def load_module(name: str, module: nn.Module, arrays: Mapping[str, npt.NDArray[Any]]) -> None:
     """Load a module's weights; raise StateError if they do not match."""
     own = module.state_dict()
-    found = {key: taken(arrays, f"{name}.{key}", value.cpu().numpy()) for key, value in own.items()}
+    found = {key: state_array(arrays, f"{name}.{key}", value.cpu().numpy()) for key, value in own.items()}
     module.load_state_dict({key: torch.from_numpy(array.copy()) for key, array in found.items()})
 
 
-def optimiser_arrays(name: str, optimiser: torch.optim.Optimizer) -> Arrays:
+def optimizer_arrays(name: str, optimiser: torch.optim.Optimizer) -> Arrays:
     """Return the state of an optimizer as arrays, by parameter number."""
     state = optimiser.state_dict()["state"]
     return {
@@ -150,7 +150,7 @@ def optimiser_arrays(name: str, optimiser: torch.optim.Optimizer) -> Arrays:
     }
 
 
-def load_optimiser(name: str, optimiser: torch.optim.Optimizer, arrays: Mapping[str, npt.NDArray[Any]]) -> None:
+def load_optimizer(name: str, optimiser: torch.optim.Optimizer, arrays: Mapping[str, npt.NDArray[Any]]) -> None:
     """Load the state of an optimizer; raise StateError if it does not match."""
     weights = [parameter for group in optimiser.param_groups for parameter in group["params"]]
     remembered: dict[int, dict[str, torch.Tensor]] = {}
@@ -161,7 +161,7 @@ def load_optimiser(name: str, optimiser: torch.optim.Optimizer, arrays: Mapping[
         if not number.isdecimal() or int(number) >= len(weights) or item not in ("step", "exp_avg", "exp_avg_sq"):
             raise StateError(f"{key}: found what no optimiser of this run remembers")
         like = np.zeros((), np.float32) if item == "step" else weights[int(number)].detach().cpu().numpy()
-        remembered.setdefault(int(number), {})[item] = torch.from_numpy(taken(arrays, key, like).copy())
+        remembered.setdefault(int(number), {})[item] = torch.from_numpy(state_array(arrays, key, like).copy())
     # Weights without any update have no state: supervised pretraining leaves some weights unchanged.
     if any(len(items) != 3 for items in remembered.values()):
         raise StateError(f"{name}: found a part of what it remembers, expected all of it")
@@ -173,4 +173,4 @@ def differences(begun: Any, now: Any, key: str) -> list[str]:
     if isinstance(begun, dict) and isinstance(now, dict):
         keys = [*now, *(name for name in begun if name not in now)]
         return [text for name in keys for text in differences(begun.get(name), now.get(name), f"{key}.{name}")]
-    return [] if begun == now else [f"{key} {shown(begun)}, found {shown(now)} now"]
+    return [] if begun == now else [f"{key} {short_repr(begun)}, found {short_repr(now)} now"]

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any
 
-from helsinki_env.data import Entry, UserError
+from helsinki_env.data import Node, UserError
 
 __all__ = ["check_numbers", "player_counts"]
 
@@ -25,7 +25,7 @@ def check_numbers(config: Any, least: Mapping[str, float], most: Mapping[str, fl
     for item in fields(config):
         if item.type not in ("int", "float"):
             continue
-        data = Entry(getattr(config, item.name), UserError, item.name)
+        data = Node(getattr(config, item.name), UserError, item.name)
         low, high = least.get(item.name, 0), most.get(item.name)
         if item.type == "int":
             data.integer(int(low), None if high is None else int(high))
@@ -35,7 +35,7 @@ def check_numbers(config: Any, least: Mapping[str, float], most: Mapping[str, fl
 
 def player_counts(value: Any) -> tuple[int, ...]:
     """Return numbers of players, each 2, 3 or 4; ValueError if they are not."""
-    data = Entry(value, UserError, "players")
+    data = Node(value, UserError, "players")
     if not isinstance(value, list | tuple) or not value or any(type(n) is not int or n not in (2, 3, 4) for n in value):
         data.fail("some of 2, 3 and 4")
     return tuple(value)

@@ -14,23 +14,23 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from helsinki_env.agents.base import Player, first_words
+from helsinki_env.agents.base import Player, init_streams
 from helsinki_env.agents.registry import make_player
 from helsinki_env.data import UserError
 from helsinki_env.engine.spec import spec_of
 from helsinki_env.evaluation.arena.config import with_seats
-from helsinki_env.evaluation.arena.designs import Boards, as_bits
+from helsinki_env.evaluation.arena.designs import RandomBoards, encode_action_sets
 from helsinki_env.evaluation.match import play_match
-from helsinki_env.evaluation.match_stats import win_shares
-from helsinki_env.evaluation.play import Barred, deck_seeds, play_games
-from helsinki_env.evaluation.rating.sprt import Hypotheses, SequentialTest, State, share_of_elo
+from helsinki_env.evaluation.match_stats import fractional_wins
+from helsinki_env.evaluation.play import DisabledActions, deal_seeds, play_games
+from helsinki_env.evaluation.rating.sprt import Hypotheses, SequentialTest, SprtState, expected_score
 from helsinki_env.training.checks import check_numbers, player_counts
 
-__all__ = ["GateConfig", "gate", "measure"]
+__all__ = ["PromotionConfig", "evaluate_against", "promotion_test"]
 
 
 @dataclass(frozen=True)
-class GateConfig:
+class PromotionConfig:
     """When a candidate counts as better than the best so far.
 
     Args:
@@ -61,17 +61,17 @@ class GateConfig:
         object.__setattr__(self, "denied", self.boards.denied)
 
     @property
-    def boards(self) -> Boards:
+    def boards(self) -> RandomBoards:
         """The action boards of every other deck."""
-        return Boards(self.covered, self.denied)
+        return RandomBoards(self.covered, self.denied)
 
     @property
     def hypotheses(self) -> Hypotheses:
         """What is tested."""
-        return Hypotheses(share_of_elo(0.0), share_of_elo(self.elo), cap=self.decks)
+        return Hypotheses(expected_score(0.0), expected_score(self.elo), max_blocks=self.decks)
 
 
-def measure(
+def evaluate_against(
     player: Player,
     game: Any,
     opponents: Sequence[str],
@@ -93,8 +93,8 @@ def measure(
 
     Returns:
         For each player count and opponent: players, opponent, and how it did
-        (`helsinki_env.evaluation.match_stats.Standing`), with `other_score` the points of the opponent and `times_fair`
-        the share of games won by what is fair.
+        (`helsinki_env.evaluation.match_stats.PlayerResult`), with `other_score` the points of the opponent and
+        `times_fair` the share of games won by what is fair.
     """
     found = []
     for count in players:
@@ -102,7 +102,7 @@ def measure(
         for name in opponents:
             others = [make(name, config)] * (count - 1)
             results = play_match([player, *others], config, games=games, seed=seed)
-            own, other = results.standing(0), results.standing(1)
+            own, other = results.result(0), results.result(1)
             found.append(
                 {"players": count, "opponent": name}
                 | asdict(own)
@@ -111,7 +111,7 @@ def measure(
     return found
 
 
-def gate(candidate: Player, best: Player, game: Any, config: GateConfig, seed: int) -> State:
+def promotion_test(candidate: Player, best: Player, game: Any, config: PromotionConfig, seed: int) -> SprtState:
     """Let a candidate meet the best, deck by deck, until the test says something.
 
     With two and four players each of them has half of the seats, with three one and then two of them, and every deck is
@@ -136,7 +136,7 @@ def gate(candidate: Player, best: Player, game: Any, config: GateConfig, seed: i
 class _Table:
     """Where a player meets another with one number of players, with half of the seats."""
 
-    def __init__(self, both: list[Player], game: Any, players: int, boards: Boards, seed: int) -> None:
+    def __init__(self, both: list[Player], game: Any, players: int, boards: RandomBoards, seed: int) -> None:
         self.players, self.game, self.boards, self.seed = both, with_seats(game, players), boards, seed
         half = np.arange(players) >= players // 2
         lineups = [half, ~half] if players % 2 else [half]
@@ -153,15 +153,15 @@ class _Table:
         times, seats = self.seating.shape
         deck, seating = decks.repeat(times), np.tile(self.seating, (len(decks), 1))
         games = (decks[:, None] * times + np.arange(times)).ravel()  # the same however many decks are asked for at once
-        streams = np.stack([first_words(self.seed, games, seat) for seat in range(seats)], axis=1)
-        covered, denied = self.boards.sets(self.seed, decks, seats, tuple(spec_of(self.game).deniable))
+        streams = np.stack([init_streams(self.seed, games, seat) for seat in range(seats)], axis=1)
+        covered, denied = self.boards.action_sets(self.seed, decks, seats, tuple(spec_of(self.game).deniable))
         covered &= other_boards[:, None]
         covered[:, list(getattr(self.game, "covered", ()))] = True
-        barred = Barred(
-            as_bits(covered).repeat(times),
-            as_bits(denied & other_boards[:, None, None]).repeat(times, axis=0),
+        barred = DisabledActions(
+            encode_action_sets(covered).repeat(times),
+            encode_action_sets(denied & other_boards[:, None, None]).repeat(times, axis=0),
         )
-        played = play_games(self.players, self.game, seating, deck_seeds(self.seed, deck), streams, barred=barred)
-        won = (win_shares(played.places) * (seating == 0)).sum(axis=1)
+        played = play_games(self.players, self.game, seating, deal_seeds(self.seed, deck), streams, disabled=barred)
+        won = (fractional_wins(played.places) * (seating == 0)).sum(axis=1)
         shares: npt.NDArray[np.float64] = won.reshape(-1, times).mean(axis=1)
         return shares

@@ -16,12 +16,12 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["advantages"]
+__all__ = ["compute_gae"]
 
 Floats = npt.NDArray[np.float32]
 
 
-def advantages(
+def compute_gae(
     decision: npt.NDArray[np.int64],
     seat: npt.NDArray[np.int64],
     ended: npt.NDArray[np.bool_],
@@ -29,8 +29,8 @@ def advantages(
     expected: Floats,
     after: Floats,
     seats: int,
-    discount: float,
-    decay: float,
+    gamma: float,
+    gae_lambda: float,
 ) -> Floats:
     """Return the advantage of every decision in each component, float32 (n, C); returns are these plus `expected`.
 
@@ -42,8 +42,8 @@ def advantages(
         expected: what the seat expected before its decision, float32 (n, C).
         after: what it expected after it, float32 (n, C): stands for what follows where a trajectory is cut.
         seats: most seats of a game.
-        discount: gamma, for each own decision.
-        decay: lambda.
+        gamma: gamma, for each own decision.
+        gae_lambda: lambda.
     """
     steps, games = decision.shape
     row = np.arange(games)
@@ -58,6 +58,6 @@ def advantages(
         b = row[decision[t] >= 0]
         k, s = decision[t][b], seat[t][b]
         follows = np.where(cut[b, s][:, None], after[k], value[b, s])
-        advantage[k] = reward[b, s] + discount * follows - expected[k] + discount * decay * tail[b, s]
+        advantage[k] = reward[b, s] + gamma * follows - expected[k] + gamma * gae_lambda * tail[b, s]
         reward[b, s], value[b, s], tail[b, s], cut[b, s] = 0.0, expected[k], advantage[k], False
     return advantage

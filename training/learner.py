@@ -11,29 +11,29 @@ import numpy.typing as npt
 
 from helsinki_env.agents.base import Player
 from helsinki_env.agents.net.checkpoint import load_checkpoint
-from helsinki_env.agents.net.description import PLAIN
-from helsinki_env.agents.net.make import check_games, network_path
+from helsinki_env.agents.net.description import PLAIN_KIND
+from helsinki_env.agents.net.make import check_network_game, network_path
 from helsinki_env.agents.net.network import Network
 from helsinki_env.agents.net.player import NetPlayer
-from helsinki_env.agents.net.pytorch import TorchAssessor
+from helsinki_env.agents.net.pytorch import TorchModel
 from helsinki_env.data import UserError
-from helsinki_env.training.gpu.distributed import Group
-from helsinki_env.training.opponents import PAST_SELVES, Pool
+from helsinki_env.training.gpu.distributed import ProcessGroup
+from helsinki_env.training.opponents import PAST_SELVES, OpponentPool
 from helsinki_env.training.ppo import PPO
 from helsinki_env.training.preset import Preset
-from helsinki_env.training.pretraining import WarmStart
+from helsinki_env.training.pretraining import Pretraining
 from helsinki_env.training.progress import Progress
-from helsinki_env.training.rollout import Stage
-from helsinki_env.utils.extras import needs
+from helsinki_env.training.rollout import RolloutCollector
+from helsinki_env.utils.extras import requires_extra
 
-with needs("train"):
+with requires_extra("train"):
     import torch
 
-__all__ = ["Judging", "Learner", "Part", "Place", "Playing", "learner_of"]
+__all__ = ["AfterstateLearner", "Learner", "RunContext", "SelfPlayPhase", "TrainingPhase", "make_learner"]
 
 
 @dataclass(frozen=True)
-class Place:
+class RunContext:
     """Where a run takes place.
 
     Attributes:
@@ -48,10 +48,10 @@ class Place:
     seed: int
     device: torch.device
     fast: bool
-    group: Group
+    group: ProcessGroup
 
 
-class Part(Protocol):
+class TrainingPhase(Protocol):
     """A part of the training, done by one update after the other.
 
     Attributes:
@@ -85,7 +85,7 @@ class Part(Protocol):
         """Let go of what works in the background."""
 
 
-class Playing(Part, Protocol):
+class SelfPlayPhase(TrainingPhase, Protocol):
     """A part in which it learns by playing.
 
     Attributes:
@@ -108,9 +108,9 @@ class Learner(Protocol):
     """
 
     network: Any
-    parts: dict[str, Part]
-    ppo: Playing
-    pool: Pool
+    parts: dict[str, TrainingPhase]
+    ppo: SelfPlayPhase
+    pool: OpponentPool
 
     @property
     def positions(self) -> int:
@@ -122,21 +122,25 @@ class Learner(Protocol):
         ...
 
 
-class Judging:
+class AfterstateLearner:
     """A network that judges the ends of turns: taught by the heuristic's games, then by its own."""
 
-    def __init__(self, preset: Preset, place: Place) -> None:
+    def __init__(self, preset: Preset, place: RunContext) -> None:
         if place.group.size > 1:
             raise UserError(f"learner: {preset.learner} is trained by one process, found {place.group.size}")
         game, tables, ppo, seed = preset.game, preset.tables, preset.ppo, place.seed
         self._game, self._fast = game, place.fast
         self.network = (_begun(preset) if preset.start else Network(game, preset.network)).to(place.device)
         met = 0 if preset.against else PAST_SELVES
-        self.pool = Pool(game, preset.opponents if ppo.apart else (), place.folder / "past", seed, place.fast, met)
-        stage = Stage(game, tables, ppo.games, ppo.apart, seed, place.device, preset.search, preset.network.ahead)
-        self.warm = WarmStart(self.network, game, tables, preset.warm, seed, place.fast)
-        self.ppo: Playing = PPO(self.network, stage, ppo, seed, self.pool.choose, place.fast)
-        self.parts: dict[str, Part] = {"warm": self.warm, "ppo": self.ppo}
+        self.pool = OpponentPool(
+            game, preset.opponents if ppo.apart else (), place.folder / "past", seed, place.fast, met
+        )
+        stage = RolloutCollector(
+            game, tables, ppo.games, ppo.apart, seed, place.device, preset.search, preset.network.ahead
+        )
+        self.warm = Pretraining(self.network, game, tables, preset.warm, seed, place.fast)
+        self.ppo: SelfPlayPhase = PPO(self.network, stage, ppo, seed, self.pool.choose, place.fast)
+        self.parts: dict[str, TrainingPhase] = {"warm": self.warm, "ppo": self.ppo}
 
     @property
     def positions(self) -> int:
@@ -145,14 +149,14 @@ class Judging:
 
     def player(self, network: Network, name: str) -> Player:
         """Return a network as a player of that name."""
-        return NetPlayer(TorchAssessor(network, self._fast), self._game, name)
+        return NetPlayer(TorchModel(network, self._fast), self._game, name)
 
 
 def _begun(preset: Preset) -> Network:
     """Return the network that a run begins with; ValueError if it is of another size or for other games."""
     path = network_path("" if preset.start == "net" else preset.start, preset.game)
     network, description = load_checkpoint(path)
-    check_games(path, description, preset.game)
+    check_network_game(path, description, preset.game)
     size, wanted = network.config, preset.network
     may_become = replace(size, turned=size.turned or wanted.turned, ahead=size.ahead or wanted.ahead)
     if wanted != may_become:
@@ -169,10 +173,10 @@ def _begun(preset: Preset) -> Network:
     return other
 
 
-def learner_of(preset: Preset, place: Place) -> Learner:
+def make_learner(preset: Preset, place: RunContext) -> Learner:
     """Return what a preset trains; ValueError if it cannot be trained there."""
-    if preset.learner != PLAIN:
-        return Judging(preset, place)
-    from helsinki_env.training.gpu.learner import Plain
+    if preset.learner != PLAIN_KIND:
+        return AfterstateLearner(preset, place)
+    from helsinki_env.training.gpu.learner import PlainLearner
 
-    return Plain(preset, place)
+    return PlainLearner(preset, place)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from helsinki_env.data import brief, read_json
-from helsinki_env.evaluation.figure_style import LINES, MARKERS, drawing, svg
+from helsinki_env.data import read_json, shorten
+from helsinki_env.evaluation.figure_style import LINE_COLORS, MARKERS, figure_to_svg, styled_figure
 from helsinki_env.training.checkpoint_io import check_curve
 from helsinki_env.training.run import RunError
 from helsinki_env.utils.files import is_file
@@ -27,13 +27,15 @@ def draw_curve(folder: str | Path) -> str:
     path = Path(folder) / "curve.json"
     curve = check_curve(read_json(path, RunError)) if is_file(path) else []
     if not curve:
-        raise RunError(f"{brief(folder)}: found no {path.name} with measurements; the first one follows the warm start")
+        raise RunError(
+            f"{shorten(folder)}: found no {path.name} with measurements; the first one follows the warm start"
+        )
     counts = list(dict.fromkeys(found["players"] for found in curve[-1]["standings"]))
-    with drawing(1, len(counts), 1.2 + 4.4 * len(counts), 3.2, share_y=True) as (figure, axes):
+    with styled_figure(1, len(counts), 1.2 + 4.4 * len(counts), 3.2, share_y=True) as (figure, axes):
         for axis, count in zip(axes[0], counts, strict=True):
             _panel(axis, curve, count)
         axes[0, 0].set_ylabel("games won in %, with 95 % interval")
-        return svg(figure).decode()
+        return figure_to_svg(figure).decode()
 
 
 def _panel(axis: Any, curve: list[dict[str, Any]], count: int) -> None:
@@ -54,7 +56,7 @@ def _panel(axis: Any, curve: list[dict[str, Any]], count: int) -> None:
                 [mean - 100 * found["low"] for mean, (_, found) in zip(share, entries, strict=True)],
                 [100 * found["high"] - mean for mean, (_, found) in zip(share, entries, strict=True)],
             ],
-            color=LINES[number % len(LINES)],
+            color=LINE_COLORS[number % len(LINE_COLORS)],
             marker=MARKERS[number % len(MARKERS)],
             markersize=5,
             linewidth=1.2,

@@ -8,15 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from helsinki_env.data import Entry, UserError, shown
+from helsinki_env.data import Node, UserError, short_repr
 from helsinki_env.engine.spec import spec_of
 from helsinki_env.training.checks import player_counts
 
-__all__ = ["TableConfig", "divide"]
+__all__ = ["MatchupConfig", "divide_games"]
 
 
 @dataclass(frozen=True)
-class TableConfig:
+class MatchupConfig:
     """A matchup: settings that are sampled for every game.
 
     Args:
@@ -35,7 +35,7 @@ class TableConfig:
 
     def __post_init__(self) -> None:
         """Check every value."""
-        Entry(self.share, UserError, "share").number(0, inside=True)
+        Node(self.share, UserError, "share").number(0, inside=True)
         for name, times in (("players", 1), ("covered", 2), ("denied", 2), ("dry_roads", 1)):
             value = getattr(self, name)
             object.__setattr__(self, name, tuple(value) if isinstance(value, list | tuple) else (value,) * times)
@@ -50,25 +50,26 @@ class TableConfig:
         always = getattr(game, "covered", ())
         if always and any(self.covered):
             raise UserError(
-                f"covered: found {shown(list(self.covered))}, expected none: the same actions are covered at all tables"
+                f"covered: found {short_repr(list(self.covered))}, expected none: "
+                "the same actions are covered at all tables"
             )
         spec, drawn = spec_of(game), {"covered": self.covered, "denied": self.denied, "dry_roads": self.dry_roads}
         for name, value in drawn.items():
-            if name not in spec.setup and any(value):
+            if name not in spec.setup_fields and any(value):
                 raise UserError(
-                    f"{name}: found {shown(list(value))}, but there is no such thing in the game {spec.name}"
+                    f"{name}: found {short_repr(list(value))}, but there is no such thing in the game {spec.name}"
                 )
         if always:
             del drawn["covered"]
         try:
             return spec.episodes(
-                num_players=self.players, **{name: value for name, value in drawn.items() if name in spec.setup}
+                num_players=self.players, **{name: value for name, value in drawn.items() if name in spec.setup_fields}
             )
         except ValueError as problem:
             raise UserError(str(problem).removeprefix("num_")) from None
 
 
-def divide(tables: Sequence[TableConfig], games: int) -> list[tuple[TableConfig, int]]:
+def divide_games(tables: Sequence[MatchupConfig], games: int) -> list[tuple[MatchupConfig, int]]:
     """Divide games among matchups by share; omit matchups without games."""
     shares = np.cumsum([table.share for table in tables])
     ends = np.rint(games * shares / shares[-1]).astype(np.int64)

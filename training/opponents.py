@@ -14,17 +14,17 @@ import numpy as np
 
 from helsinki_env.agents.net.checkpoint import load_checkpoint
 from helsinki_env.agents.net.player import NetPlayer
-from helsinki_env.agents.net.pytorch import TorchAssessor
+from helsinki_env.agents.net.pytorch import TorchModel
 from helsinki_env.agents.registry import make_player
 from helsinki_env.data import UserError
 
-__all__ = ["PAST_SELVES", "Pool"]
+__all__ = ["PAST_SELVES", "OpponentPool"]
 
 PAST_SELVES = 8
 """How many past selves there are to choose from."""
 
 
-class Pool:
+class OpponentPool:
     """Players to meet, and the rollout after which each may be met.
 
     Args:
@@ -79,4 +79,4 @@ class Pool:
 
     def _player(self, name: str, network: Any) -> Any:
         """Return what is met of a past self."""
-        return NetPlayer(TorchAssessor(network, self.fast), self.game, name, sample=True)
+        return NetPlayer(TorchModel(network, self.fast), self.game, name, sample=True)

@@ -22,24 +22,24 @@ import numpy as np
 import numpy.typing as npt
 
 from helsinki_env.agents.base import Player
-from helsinki_env.agents.net.network import Assessment, Network, Tensors
-from helsinki_env.engine.contract import SEATS
-from helsinki_env.training.checkpoint_io import load_module, load_optimiser, module_arrays, optimiser_arrays
+from helsinki_env.agents.net.network import AfterstateTensors, Network, NetworkOutput
+from helsinki_env.engine.contract import MAX_SEATS
+from helsinki_env.training.checkpoint_io import load_module, load_optimizer, module_arrays, optimizer_arrays
 from helsinki_env.training.checks import check_numbers
-from helsinki_env.training.gae import advantages
+from helsinki_env.training.gae import compute_gae
 from helsinki_env.training.progress import Progress
-from helsinki_env.training.rollout import Rollout, Stage, from_viewer, own_component
+from helsinki_env.training.rollout import Rollout, RolloutCollector, to_viewer_order, viewer_value
 from helsinki_env.training.search_targets import search_losses
 from helsinki_env.training.value_loss import value_losses
-from helsinki_env.utils.extras import needs
+from helsinki_env.utils.extras import requires_extra
 
-with needs("train"):
+with requires_extra("train"):
     import torch
     from torch import nn
 
 __all__ = ["PPO", "PPOConfig"]
 
-State = dict[str, npt.NDArray[Any]]
+StateArrays = dict[str, npt.NDArray[Any]]
 
 #: Of what is in memory at once.
 _MOST = {"games": 100_000, "steps": 10_000}
@@ -106,7 +106,7 @@ class PPO:
     def __init__(
         self,
         network: Network,
-        stage: Stage,
+        stage: RolloutCollector,
         config: PPOConfig,
         seed: int,
         opponent: Callable[[int], Player],
@@ -114,12 +114,12 @@ class PPO:
     ) -> None:
         self.network, self.stage, self.config, self.seed, self.fast = network, stage, config, seed, fast
         self.opponent = opponent
-        self.optimiser = torch.optim.Adam(network.parameters(), config.learning_rate, eps=1e-5, fused=True)
+        self.optimizer = torch.optim.Adam(network.parameters(), config.learning_rate, eps=1e-5, fused=True)
         self.playing = copy.deepcopy(network)
         self.updates, self.decisions, self.games = 0, 0, 0
         self._worker = ThreadPoolExecutor(1, "rollout")
         self._next: Future[Rollout] | None = None
-        self._began_from: State = {}
+        self._began_from: StateArrays = {}
 
     @property
     def done(self) -> float:
@@ -165,20 +165,20 @@ class PPO:
     def _learn(self, rollout: Rollout) -> dict[str, float]:
         c, n = self.config, len(rollout.action)
         fade = c.last + (1 - c.last) * 0.5 * (1 + math.cos(math.pi * self.done))
-        for group in self.optimiser.param_groups:
+        for group in self.optimizer.param_groups:
             group["lr"] = c.learning_rate * fade
-        gained = advantages(
-            rollout.decision, rollout.seat, rollout.ended, rollout.outcome, rollout.expected, rollout.after, SEATS,
+        gained = compute_gae(
+            rollout.decision, rollout.seat, rollout.ended, rollout.outcome, rollout.expected, rollout.after, MAX_SEATS,
             c.discount, c.decay,
         )  # fmt: skip
         returns = rollout.expected + gained
-        halves = returns[:, :SEATS], returns[:, SEATS:]
-        wins, scores = (from_viewer(half, rollout.viewer, rollout.players) for half in halves)
+        halves = returns[:, :MAX_SEATS], returns[:, MAX_SEATS:]
+        wins, scores = (to_viewer_order(half, rollout.viewer, rollout.players) for half in halves)
         wins = np.clip(wins, 0.0, 1.0)
         wins /= np.maximum(wins.sum(axis=1, keepdims=True), 1e-6)
-        advantage = own_component(gained, rollout.viewer, rollout.players, c.margin)
+        advantage = viewer_value(gained, rollout.viewer, rollout.players, c.margin)
         advantage = (advantage - advantage.mean()) / (advantage.std() + 1e-8)
-        searched = rollout.arms, rollout.aim, rollout.worth
+        searched = rollout.arms, rollout.policy_target, rollout.value_target
         shuffled = np.random.default_rng([self.seed, self.updates])
         losses: list[dict[str, float]] = []
         for _ in range(c.epochs):
@@ -186,10 +186,12 @@ class PPO:
             for rows in np.array_split(order, max(1, n // c.batch)):
                 targets = (rollout.action, rollout.log_prob, advantage, wins, scores, *searched)
                 batch = [torch.from_numpy(target[rows]).to(self.stage.device) for target in targets]
-                losses.append(self._descend(Tensors.of(rollout.inputs.take(rows), self.stage.device), batch, fade))
+                losses.append(
+                    self._descend(AfterstateTensors.of(rollout.inputs.take(rows), self.stage.device), batch, fade)
+                )
         return {name: float(np.mean([loss[name] for loss in losses])) for name in losses[0]}
 
-    def _descend(self, x: Tensors, batch: list[torch.Tensor], fade: float) -> dict[str, float]:
+    def _descend(self, x: AfterstateTensors, batch: list[torch.Tensor], fade: float) -> dict[str, float]:
         c, search = self.config, self.stage.search
         action, old, advantage, wins, scores, *searched = batch
         with torch.autocast(self.stage.device.type, torch.bfloat16, enabled=self.fast):
@@ -202,17 +204,17 @@ class PPO:
         entropy = -(log_probs.exp() * log_probs).sum() / x.decisions
         # The position that a decision led to is worth what came of it.
         led = x.position[taken]
-        win_loss, score_loss = value_losses(Assessment(*(values[led] for values in said)), wins, scores)
+        win_loss, score_loss = value_losses(NetworkOutput(*(values[led] for values in said)), wins, scores)
         loss = -search.gain * gain - c.entropy * fade * entropy + c.value * (win_loss + c.scores * score_loss)
         found: dict[str, float] = {}
         if search.share:
             policy_loss, tried_loss = search_losses(x, said, log_probs, *searched)
             loss = loss + search.policy * policy_loss + search.values * tried_loss
             found = {"search_policy": policy_loss.item(), "search_values": tried_loss.item()}
-        self.optimiser.zero_grad(set_to_none=True)
+        self.optimizer.zero_grad(set_to_none=True)
         loss.backward()  # type: ignore[no-untyped-call]  # PyTorch's own
         nn.utils.clip_grad_norm_(self.network.parameters(), c.max_grad_norm)
-        self.optimiser.step()
+        self.optimizer.step()
         return {
             "entropy": entropy.item(),
             "win_loss": win_loss.item(),
@@ -222,13 +224,13 @@ class PPO:
             **found,
         }
 
-    def state(self) -> State:
+    def state(self) -> StateArrays:
         """Return everything that the next update depends on, but for `counts`.
 
         The rollout that is being played is not in it; it is played again.
         """
         arrays = module_arrays("network", self.network) | module_arrays("playing", self.playing)
-        arrays |= optimiser_arrays("optimiser", self.optimiser)
+        arrays |= optimizer_arrays("optimiser", self.optimizer)
         arrays |= {f"stage.{name}": array for name, array in (self._began_from or self.stage.state()).items()}
         return arrays
 
@@ -236,7 +238,7 @@ class PPO:
         """Restore a result of `state`, with `counts` set, before the first update."""
         load_module("network", self.network, arrays)
         load_module("playing", self.playing, arrays)
-        load_optimiser("optimiser", self.optimiser, arrays)
+        load_optimizer("optimiser", self.optimizer, arrays)
         self.stage.restore(
             {name.removeprefix("stage."): array for name, array in arrays.items() if name.startswith("stage.")}
         )
@@ -250,7 +252,7 @@ class PPO:
     def counts(self, counts: Mapping[str, int]) -> None:
         self.updates, self.decisions, self.games = counts["updates"], counts["decisions"], counts["games"]
 
-    def settle(self) -> None:
+    def wait_for_rollout(self) -> None:
         """Wait until the rollout that is being played is over."""
         if self._next is not None:
             self._next.result()
@@ -265,6 +267,6 @@ class _Nobody:
 
     name = "nobody"
 
-    def act(self, observation: Any, mask: Any, words: Any) -> Any:
+    def act(self, observation: Any, action_mask: Any, keys: Any) -> Any:
         """Never called."""
         raise AssertionError("no game has opponents")

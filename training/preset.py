@@ -8,17 +8,17 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from helsinki_env.agents.net.description import JUDGE, PLAIN
-from helsinki_env.agents.net.features import NoInputsError, inputs_of
+from helsinki_env.agents.net.description import AFTERSTATE_KIND, PLAIN_KIND
+from helsinki_env.agents.net.features import NoFeaturesError, game_features
 from helsinki_env.agents.net.network import NetworkConfig
 from helsinki_env.agents.registry import check_code, make_player
-from helsinki_env.data import Entry, UserError, read_yaml
-from helsinki_env.engine.spec import game_names, spec_named, usual_spec
+from helsinki_env.data import Node, UserError, read_yaml
+from helsinki_env.engine.spec import default_spec, game_names, spec_by_name
 from helsinki_env.training.checks import check_numbers, player_counts
-from helsinki_env.training.evaluate import GateConfig
-from helsinki_env.training.matchups import TableConfig
+from helsinki_env.training.evaluate import PromotionConfig
+from helsinki_env.training.matchups import MatchupConfig
 from helsinki_env.training.ppo import PPOConfig
-from helsinki_env.training.pretraining import WarmConfig
+from helsinki_env.training.pretraining import PretrainingConfig
 from helsinki_env.training.search_targets import SearchConfig
 from helsinki_env.utils.yaml_files import find_yaml, list_yaml
 
@@ -79,26 +79,26 @@ class Preset:
         search: what is learnt from search meanwhile.
         opponents: baselines in the pool of opponents, which past selves join; a plain network meets those alone.
         start: network to begin with: "net", the one in the box, or as in ``net:PATH``; none: weights by chance.
-        against: the one player that is to be beaten, see `responding`; none: whoever comes.
+        against: the one player that is to be beaten, see `best_response_to`; none: whoever comes.
         gate: when a candidate counts as better than the best so far.
         evaluation: how the learner is measured.
         minutes: the run stops here at the latest and can be resumed.
         precision: "float32", "bfloat16", or "auto": bfloat16 where the processor knows it.
     """
 
-    rules: str = field(default_factory=lambda: usual_spec().name)
+    rules: str = field(default_factory=lambda: default_spec().name)
     components: str = "default"
-    tables: tuple[TableConfig, ...] = (TableConfig(),)
+    tables: tuple[MatchupConfig, ...] = (MatchupConfig(),)
     covered: tuple[str | int, ...] = ()
-    learner: str = JUDGE
+    learner: str = AFTERSTATE_KIND
     network: NetworkConfig = field(default_factory=NetworkConfig)
-    warm: WarmConfig = field(default_factory=WarmConfig)
+    warm: PretrainingConfig = field(default_factory=PretrainingConfig)
     ppo: PPOConfig = field(default_factory=PPOConfig)
     search: SearchConfig = field(default_factory=SearchConfig)
     opponents: tuple[str, ...] = ("heuristic",)
     start: str = ""
     against: str = ""
-    gate: GateConfig = field(default_factory=GateConfig)
+    gate: PromotionConfig = field(default_factory=PromotionConfig)
     evaluation: EvaluationConfig = field(default_factory=EvaluationConfig)
     minutes: float = 90.0
     precision: str = "auto"
@@ -107,10 +107,10 @@ class Preset:
         """Check what is not checked by its parts."""
         object.__setattr__(self, "opponents", _listed(self.opponents))
         object.__setattr__(self, "covered", _listed(self.covered))
-        Entry(self.rules, PresetError, "rules").choice(game_names())
-        Entry(self.learner, PresetError, "learner").choice((JUDGE, PLAIN))
-        Entry(self.minutes, PresetError, "minutes").number(0, inside=True)
-        Entry(self.precision, PresetError, "precision").choice(("auto", "float32", "bfloat16"))
+        Node(self.rules, PresetError, "rules").choice(game_names())
+        Node(self.learner, PresetError, "learner").choice((AFTERSTATE_KIND, PLAIN_KIND))
+        Node(self.minutes, PresetError, "minutes").number(0, inside=True)
+        Node(self.precision, PresetError, "precision").choice(("auto", "float32", "bfloat16"))
         played = tuple(sorted({count for table in self.tables for count in table.players}))
         for name in ("gate", "evaluation"):  # who learns games of three players is not measured by games of two
             if not getattr(self, name).players:
@@ -122,15 +122,15 @@ class Preset:
         changes: dict[str, Any] = {} if self.components == "default" else {"components": self.components}
         if self.covered:
             changes["covered"] = self.covered
-        usual = spec_named(self.rules).config()
-        return usual.changed(**changes) if changes else usual
+        usual = spec_by_name(self.rules).config()
+        return usual.replace(**changes) if changes else usual
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain data, as it could stand in a file."""
         plain: dict[str, Any] = _plain(asdict(self))
-        if spec_named(self.rules).unnamed:
+        if spec_by_name(self.rules).is_default:
             del plain["rules"]  # as in the files that there were before there was another game
-        if self.learner == JUDGE:
+        if self.learner == AFTERSTATE_KIND:
             del plain["learner"]  # likewise
         else:
             del plain["warm"]
@@ -156,35 +156,35 @@ class Preset:
         data = read_yaml(find_yaml(name_or_path, "training", PresetError), PresetError)
         preset = cls._read(data)
         check_code((*preset.opponents, *preset.evaluation.opponents, preset.against), data.file, trust=trust)
-        with data.blamed():
+        with data.prefix_errors():
             preset.check()
         return preset
 
     @classmethod
-    def from_dict(cls, data: Mapping[str, Any] | Entry) -> Preset:
+    def from_dict(cls, data: Mapping[str, Any] | Node) -> Preset:
         """Return the preset in plain data; PresetError if something is wrong with it."""
-        data = Entry.of(data, PresetError, "the preset")
+        data = Node.of(data, PresetError, "the preset")
         preset = cls._read(data)
-        with data.blamed():
+        with data.prefix_errors():
             preset.check()
         return preset
 
     @classmethod
-    def _read(cls, data: Entry) -> Preset:
+    def _read(cls, data: Node) -> Preset:
         """Return the preset in plain data, whose players have not been made yet."""
         data.mapping([item.name for item in fields(cls)])
-        parts: dict[str, Any] = {name: data[name].build(part) for name, part in _PARTS.items() if data[name].given}
-        if data["tables"].given:
+        parts: dict[str, Any] = {name: data[name].build(part) for name, part in _PARTS.items() if data[name].is_present}
+        if data["tables"].is_present:
             tables = data["tables"].entries("kinds of tables", least=1, most=_MOST_LISTED)
-            parts["tables"] = tuple(table.build(TableConfig) for table in tables)
-        if data.get("learner", JUDGE).value == PLAIN:
-            if data["warm"].given:
+            parts["tables"] = tuple(table.build(MatchupConfig) for table in tables)
+        if data.get("learner", AFTERSTATE_KIND).value == PLAIN_KIND:
+            if data["warm"].is_present:
                 data["warm"].fail("nothing, as a plain network learns by playing alone")
             parts.setdefault("opponents", data.get("opponents", ()).value)
         data.value = {**data.value, **parts}
         return data.build(cls)
 
-    def of_game(self, rules: str, name: str) -> Preset:
+    def for_game(self, rules: str, name: str) -> Preset:
         """Return the same for another game, with a network that is told no more than that game tells.
 
         Args:
@@ -208,14 +208,14 @@ class Preset:
     def _with(self, rules: str) -> Preset:
         preset = replace(self, rules=rules)
         try:
-            told = inputs_of(preset.game)
-        except NoInputsError:
+            told = game_features(preset.game)
+        except NoFeaturesError:
             return preset  # which the check refuses
         turned, ahead = told.turning is not None, told.next_turn_parts is not None
         network = replace(self.network, turned=self.network.turned and turned, ahead=self.network.ahead and ahead)
         return replace(preset, network=network)
 
-    def responding(self, player: str) -> Preset:
+    def best_response_to(self, player: str) -> Preset:
         """Return the same with one player to be beaten: a best response to it shows how far from unbeatable it is.
 
         The learner has one seat of every game and that player all others; past selves are not met. The best is
@@ -227,7 +227,7 @@ class Preset:
         Raises:
             PresetError: if it cannot be made, or the network is one that meets past selves alone.
         """
-        if self.learner == PLAIN:
+        if self.learner == PLAIN_KIND:
             raise PresetError(f"against: found {player}, expected none: a plain network meets past selves alone")
         preset = replace(
             self,
@@ -244,7 +244,7 @@ class Preset:
         at = ""
         try:
             game = self.game
-            inputs_of(game)
+            game_features(game)
             if self.covered and any(self.gate.covered):
                 raise UserError(
                     f"gate.covered: found {list(self.gate.covered)}, expected none: the same actions are covered at "
@@ -264,9 +264,9 @@ class Preset:
         alone = (self.against,)
         for path, met in (("opponents", self.opponents), ("evaluation.opponents", self.evaluation.opponents)):
             if met != alone:
-                Entry(list(met), PresetError, path).fail(f"[{self.against}] alone, as in against")
+                Node(list(met), PresetError, path).fail(f"[{self.against}] alone, as in against")
         if self.ppo.apart != 1.0:
-            Entry(self.ppo.apart, PresetError, "ppo.apart").fail(f"1.0: {self.against} is met in every game")
+            Node(self.ppo.apart, PresetError, "ppo.apart").fail(f"1.0: {self.against} is met in every game")
 
     def _check_players(self) -> None:
         """Make every player once, so that an invalid name fails before training starts."""
@@ -277,17 +277,17 @@ class Preset:
         if self.start:
             named["start"] = (network_name(self.start),)
         for path, names in named.items():
-            Entry(names, PresetError, path).entries("players", most=_MOST_LISTED)
+            Node(names, PresetError, path).entries("players", most=_MOST_LISTED)
             for name in names:
                 try:
                     make_player(name, game)
                 except UserError as problem:
                     raise PresetError(f"{path}: {problem}") from None
-        if self.learner == PLAIN and self.opponents:
+        if self.learner == PLAIN_KIND and self.opponents:
             raise PresetError(
                 f"opponents: found {', '.join(self.opponents)}, expected none: a plain network meets past selves alone"
             )
-        if self.learner == JUDGE and self.ppo.apart and not self.opponents:
+        if self.learner == AFTERSTATE_KIND and self.ppo.apart and not self.opponents:
             raise PresetError(
                 "opponents: found none, expected at least one: ppo.apart wants somebody to play against before there "
                 "are past selves"
@@ -296,10 +296,10 @@ class Preset:
 
 _PARTS: dict[str, type] = {
     "network": NetworkConfig,
-    "warm": WarmConfig,
+    "warm": PretrainingConfig,
     "ppo": PPOConfig,
     "search": SearchConfig,
-    "gate": GateConfig,
+    "gate": PromotionConfig,
     "evaluation": EvaluationConfig,
 }
 

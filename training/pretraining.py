@@ -17,35 +17,35 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from helsinki_env.agents.heuristic_api import decide
-from helsinki_env.agents.net.afterstates import win_share
-from helsinki_env.agents.net.features import Places, carry_out, places, write_position
-from helsinki_env.agents.net.network import Assessment, Network, in_step
-from helsinki_env.agents.search.workspace import Desk, clear, new_desk
+from helsinki_env.agents.heuristic_api import select_action
+from helsinki_env.agents.net.afterstates import final_win_probability
+from helsinki_env.agents.net.features import FeatureOffsets, apply_and_track_reveals, feature_offsets, write_features
+from helsinki_env.agents.net.network import Network, NetworkOutput, pad_rows
+from helsinki_env.agents.search.workspace import SearchWorkspace, new_workspace, reset_views
 from helsinki_env.data import UserError
-from helsinki_env.engine.arrays import in_place, keys
-from helsinki_env.engine.contract import SEATS, redeal, score
+from helsinki_env.engine.arrays import key_array, writable_array
+from helsinki_env.engine.contract import MAX_SEATS, determinize_state, score
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.engine.loops import write_mask
-from helsinki_env.engine.playout import player_words
+from helsinki_env.engine.playout import random_keys
 from helsinki_env.engine.rng import GOLDEN, mix
 from helsinki_env.envs.vector import GameVectorEnv
-from helsinki_env.training.checkpoint_io import load_module, load_optimiser, module_arrays, optimiser_arrays
+from helsinki_env.training.checkpoint_io import load_module, load_optimizer, module_arrays, optimizer_arrays
 from helsinki_env.training.checks import check_numbers
-from helsinki_env.training.matchups import TableConfig, divide
+from helsinki_env.training.matchups import MatchupConfig, divide_games
 from helsinki_env.training.progress import Progress
 from helsinki_env.training.value_loss import value_losses
-from helsinki_env.utils.extras import needs
+from helsinki_env.utils.extras import requires_extra
 
-with needs("train"):
+with requires_extra("train"):
     import torch
     from torch import nn
 
-__all__ = ["Lessons", "WarmConfig", "WarmStart", "play_lessons"]
+__all__ = ["Pretraining", "PretrainingConfig", "PretrainingSamples", "generate_samples"]
 
 
 @dataclass(frozen=True)
-class WarmConfig:
+class PretrainingConfig:
     """Settings of supervised pretraining.
 
     Args:
@@ -81,11 +81,11 @@ class WarmConfig:
 
 
 @dataclass
-class Lessons:
+class PretrainingSamples:
     """Samples: positions at the ends of turns, with the results of their games.
 
     Attributes:
-        seats: int8 (N, P, S). table: int8 (N, G). See `helsinki_env.agents.net.choices.Inputs`.
+        seats: int8 (N, P, S). table: int8 (N, G). See `helsinki_env.agents.net.choices.AfterstateBatch`.
         wins: win share of each seat, viewer first, float32 (N, 4). scores: points of each seat, float32 (N, 4).
     """
 
@@ -123,7 +123,7 @@ def _play(desk, games, words, share, stray, seat_at, table_at, seats, table, win
     found = 0
     for b in range(len(games)):
         g = games[b]
-        clear(desk, words[b])
+        reset_views(desk, words[b])
         word, begin, drawn = words[b], found, 0
         while not g.done:
             seat = np.int64(g.seat)
@@ -132,16 +132,16 @@ def _play(desk, games, words, share, stray, seat_at, table_at, seats, table, win
             if _below(mix(word), stray):
                 action = _random_legal(desk.mask, mix(word ^ GOLDEN))
             else:
-                action = decide(t, p, desk.weights[seat], g, desk.views[seat], desk.mask, desk.values, False)
-            drawn = carry_out(t, g, action, drawn)
+                action = select_action(t, p, desk.weights[seat], g, desk.views[seat], desk.mask, desk.values, False)
+            drawn = apply_and_track_reveals(t, g, action, drawn)
             if g.seat == seat and not g.done:
                 continue
             word += GOLDEN
             if _below(mix(word), share) and found < most and not g.done:
                 # Determinize first: the sample must not reveal hidden cards that the seat has not seen.
                 desk.trial[0] = g
-                redeal(t, desk.trial[0], seat, mix(~word), desk.hidden[0], desk.mask)
-                write_position(desk, desk.trial[0], seat, drawn, seat_at, table_at, seats[found], table[found])
+                determinize_state(t, desk.trial[0], seat, mix(~word), desk.hidden[0], desk.mask)
+                write_features(desk, desk.trial[0], seat, drawn, seat_at, table_at, seats[found], table[found])
                 wins[found, 0] = seat  # kept here until the game is over
                 found += 1
             drawn = 0
@@ -149,20 +149,20 @@ def _play(desk, games, words, share, stray, seat_at, table_at, seats, table, win
             viewer = np.int64(wins[i, 0])
             for turn in range(g.players):
                 seat = (viewer + turn) % g.players
-                wins[i, turn] = win_share(t, g, seat)
+                wins[i, turn] = final_win_probability(t, g, seat)
                 scores[i, turn] = score(t, g, seat)
     return found
 
 
-def play_lessons(
-    desk: Desk,
-    at: Places,
+def generate_samples(
+    desk: SearchWorkspace,
+    at: FeatureOffsets,
     games: npt.NDArray[Any],
     words: npt.NDArray[np.uint64],
     share: float,
     stray: float,
-    seats: int = SEATS,
-) -> Lessons:
+    seats: int = MAX_SEATS,
+) -> PretrainingSamples:
     """Let the heuristic play games to their end, in place, and keep some of the positions.
 
     Args:
@@ -174,13 +174,13 @@ def play_lessons(
         stray: chance of a decision to be taken at random.
         seats: P, at least the players of the fullest game.
     """
-    games, words = in_place("games", games, desk.trial.dtype, None), keys("words", words, len(games))
+    games, words = writable_array("games", games, desk.trial.dtype, None), key_array("words", words, len(games))
     most = int(len(games) * 120 * share) + 64  # turns of a long game
-    lessons = Lessons(
+    lessons = PretrainingSamples(
         np.zeros((most, seats, at.seat[-1]), np.int8),
         np.zeros((most, at.table[-1]), np.int8),
-        np.zeros((most, SEATS), np.float32),
-        np.zeros((most, SEATS), np.float32),
+        np.zeros((most, MAX_SEATS), np.float32),
+        np.zeros((most, MAX_SEATS), np.float32),
     )
     n = _play(
         desk,
@@ -196,10 +196,10 @@ def play_lessons(
         lessons.scores,
         most,
     )
-    return Lessons(lessons.seats[:n], lessons.table[:n], lessons.wins[:n], lessons.scores[:n])
+    return PretrainingSamples(lessons.seats[:n], lessons.table[:n], lessons.wins[:n], lessons.scores[:n])
 
 
-class WarmStart:
+class Pretraining:
     """Learns what positions are worth from lessons, while the next lesson is being played.
 
     Args:
@@ -215,38 +215,39 @@ class WarmStart:
         self,
         network: Network,
         game: Any,
-        tables: Sequence[TableConfig],
-        config: WarmConfig,
+        tables: Sequence[MatchupConfig],
+        config: PretrainingConfig,
         seed: int,
         fast: bool,
     ) -> None:
         self.network, self.game, self.config, self.seed, self.fast = network, game, config, seed, fast
-        self.optimiser = torch.optim.AdamW(
+        self.optimizer = torch.optim.AdamW(
             network.parameters(), config.learning_rate, weight_decay=config.weight_decay, fused=True
         )
         self.updates, self.positions, self.games = 0, 0, 0
         self.most_players = max(max(table.players) for table in tables)
         self._envs = [
-            GameVectorEnv(size, game, episodes=table.episodes(game)) for table, size in divide(tables, config.games)
+            GameVectorEnv(size, game, episodes=table.episodes(game))
+            for table, size in divide_games(tables, config.games)
         ]
-        self._desk, self._at = new_desk(game), places(game, network.config.ahead)
+        self._desk, self._at = new_workspace(game), feature_offsets(game, network.config.ahead)
         self._worker = ThreadPoolExecutor(1, "lesson")
-        self._next: Future[list[Lessons]] | None = None
+        self._next: Future[list[PretrainingSamples]] | None = None
 
     @property
     def done(self) -> float:
         """Part that lies behind, 0 to 1."""
         return min(1.0, self.positions / self.config.positions) if self.config.positions else 1.0
 
-    def _lesson(self, number: int) -> list[Lessons]:
+    def _lesson(self, number: int) -> list[PretrainingSamples]:
         """Play a lesson; it depends on seed and number alone."""
         found = []
         for i, env in enumerate(self._envs):
             seed = int(np.random.default_rng([self.seed, number, i]).integers(2**50))
             env.reset(seed=seed)
-            words = player_words(env.num_envs, seed + 1)
+            words = random_keys(env.num_envs, seed + 1)
             c = self.config
-            found.append(play_lessons(self._desk, self._at, env.states, words, c.share, c.stray, self.most_players))
+            found.append(generate_samples(self._desk, self._at, env.states, words, c.share, c.stray, self.most_players))
         return found
 
     def begin(self) -> None:
@@ -261,7 +262,7 @@ class WarmStart:
         waited = time.perf_counter() - began
         self.updates += 1
         self._next = self._worker.submit(self._lesson, self.updates)
-        lessons = Lessons(
+        lessons = PretrainingSamples(
             *(np.concatenate([getattr(part, name) for part in parts]) for name in ("seats", "table", "wins", "scores"))
         )
         n, c = len(lessons.table), self.config
@@ -280,7 +281,7 @@ class WarmStart:
             seconds={"waiting": waited, "learning": time.perf_counter() - began - waited},
         )
 
-    def _descend(self, lessons: Lessons, rows: npt.NDArray[np.int64]) -> dict[str, float]:
+    def _descend(self, lessons: PretrainingSamples, rows: npt.NDArray[np.int64]) -> dict[str, float]:
         c = self.config
         device = self.network.group.device
         seats, table, wins, scores = (
@@ -288,25 +289,25 @@ class WarmStart:
         )
         rising = min(1.0, (1 + self.positions) / (0.05 * c.positions))
         fade = c.last + (1 - c.last) * 0.5 * (1 + math.cos(math.pi * self.done))
-        for group in self.optimiser.param_groups:
+        for group in self.optimizer.param_groups:
             group["lr"] = c.learning_rate * fade * rising
         with torch.autocast(device.type, torch.bfloat16, enabled=self.fast):
-            said = self.network(in_step(seats), in_step(table))
-        win_loss, score_loss = value_losses(Assessment(*(values[: len(rows)] for values in said)), wins, scores)
-        self.optimiser.zero_grad(set_to_none=True)
+            said = self.network(pad_rows(seats), pad_rows(table))
+        win_loss, score_loss = value_losses(NetworkOutput(*(values[: len(rows)] for values in said)), wins, scores)
+        self.optimizer.zero_grad(set_to_none=True)
         (win_loss + c.scores * score_loss).backward()
         nn.utils.clip_grad_norm_(self.network.parameters(), c.max_grad_norm)
-        self.optimiser.step()
+        self.optimizer.step()
         return {"win_loss": win_loss.item(), "score_loss": score_loss.item()}
 
     def state(self) -> dict[str, npt.NDArray[Any]]:
         """Return everything that the next update depends on, but for `counts`."""
-        return module_arrays("network", self.network) | optimiser_arrays("optimiser", self.optimiser)
+        return module_arrays("network", self.network) | optimizer_arrays("optimiser", self.optimizer)
 
     def restore(self, arrays: Mapping[str, npt.NDArray[Any]]) -> None:
         """Go on from what `state` returned, before the first update."""
         load_module("network", self.network, arrays)
-        load_optimiser("optimiser", self.optimiser, arrays)
+        load_optimizer("optimiser", self.optimizer, arrays)
 
     @property
     def counts(self) -> dict[str, int]:

@@ -1,7 +1,7 @@
 """Playing: batches of games between the learner and its opponents, and what is kept of them to learn from.
 
 A rollout depends on weights, seed and number alone: random numbers are drawn anew for each, and where the games stand
-can be saved and brought back (`Stage.state`, `Stage.restore`).
+can be saved and brought back (`RolloutCollector.state`, `RolloutCollector.restore`).
 """
 
 from __future__ import annotations
@@ -16,31 +16,39 @@ import numpy.typing as npt
 from gymnasium.vector import AutoresetMode
 
 from helsinki_env.agents.base import Player
-from helsinki_env.agents.net.afterstates import Writer
-from helsinki_env.agents.net.choices import Inputs
-from helsinki_env.agents.net.evaluation import choice_of
-from helsinki_env.agents.net.network import Network, Tensors
+from helsinki_env.agents.net.afterstates import AfterstateEncoder
+from helsinki_env.agents.net.choices import AfterstateBatch
+from helsinki_env.agents.net.evaluation import choice_index
+from helsinki_env.agents.net.network import AfterstateTensors, Network
 from helsinki_env.agents.net.player import best_choices
-from helsinki_env.agents.player_errors import faults_told
-from helsinki_env.engine.contract import SEATS
+from helsinki_env.agents.player_errors import converted_player_errors
+from helsinki_env.engine.contract import MAX_SEATS
 from helsinki_env.envs.vector import GameVectorEnv
-from helsinki_env.training.checkpoint_io import StateError, taken
-from helsinki_env.training.matchups import TableConfig, divide
-from helsinki_env.training.search_targets import SearchConfig, Searched, Searcher
-from helsinki_env.utils.extras import needs
+from helsinki_env.training.checkpoint_io import StateError, state_array
+from helsinki_env.training.matchups import MatchupConfig, divide_games
+from helsinki_env.training.search_targets import SearchConfig, SearchTargets, TargetSearcher
+from helsinki_env.utils.extras import requires_extra
 
-with needs("train"):
+with requires_extra("train"):
     import torch
 
-__all__ = ["COMPONENTS", "LEAST", "LOOKED_AT", "Rollout", "Stage", "from_viewer", "own_component"]
+__all__ = [
+    "EVALUATED_CHOICES",
+    "MIN_PROBABILITY",
+    "VALUE_COMPONENTS",
+    "Rollout",
+    "RolloutCollector",
+    "to_viewer_order",
+    "viewer_value",
+]
 
-LOOKED_AT = 5
-"""Choices evaluated per action. Players evaluate more (`net.afterstates.MOST`). Fewer choices teach state values
-equally well, and rollouts are a fifth faster."""
-LEAST = 3e-3
+EVALUATED_CHOICES = 5
+"""Choices evaluated per action. Players evaluate more (`net.afterstates.MAX_EVALUATED_CHOICES`). Fewer choices teach
+state values equally well, and rollouts are a fifth faster."""
+MIN_PROBABILITY = 3e-3
 """Minimum probability of a choice in the training data. Less likely choices are almost never sampled; omitting them
 halves the data. Their probability, 0.05% in total, is redistributed among the others."""
-COMPONENTS = 2 * SEATS
+VALUE_COMPONENTS = 2 * MAX_SEATS
 """Number of value components: the win probability of every seat, then the score of every seat."""
 
 
@@ -49,10 +57,10 @@ class Rollout:
     """Training data of T steps of B games: n actions of the learner.
 
     Attributes:
-        inputs: network inputs, without choices of a probability below `LEAST`.
+        inputs: network inputs, without choices of a probability below `MIN_PROBABILITY`.
         action: chosen actions, int64 (n,).
         log_prob: log probability of the action among the retained choices, float32 (n,).
-        expected: predicted values before the action, float32 (n, 8), by seat of the game; see `COMPONENTS`.
+        expected: predicted values before the action, float32 (n, 8), by seat of the game; see `VALUE_COMPONENTS`.
         after: predicted values after the action, float32 (n, 8).
         viewer: the learner's seat, int64 (n,).
         players: number of players of the game, int64 (n,).
@@ -60,13 +68,14 @@ class Rollout:
         seat: acting seat, int64 (T, B).
         ended: whether the game ended at this step, bool (T, B).
         outcome: result of the game, float32 (T, B, 8).
-        arms, aim, worth: search results, see `helsinki_env.training.search_targets.Searched`; m is 0 without search.
+        arms, aim, worth: search results, see `helsinki_env.training.search_targets.SearchTargets`; m is 0 without
+            search.
         points: mean points per seat in finished games, NaN if none finished.
         games: number of finished games.
         seconds: time in the environment, on inputs, in the network and in search, in seconds.
     """
 
-    inputs: Inputs
+    inputs: AfterstateBatch
     action: npt.NDArray[np.int64]
     log_prob: npt.NDArray[np.float32]
     expected: npt.NDArray[np.float32]
@@ -74,8 +83,8 @@ class Rollout:
     viewer: npt.NDArray[np.int64]
     players: npt.NDArray[np.int64]
     arms: npt.NDArray[np.int64]
-    aim: npt.NDArray[np.float32]
-    worth: npt.NDArray[np.float32]
+    policy_target: npt.NDArray[np.float32]
+    value_target: npt.NDArray[np.float32]
     decision: npt.NDArray[np.int64]
     seat: npt.NDArray[np.int64]
     ended: npt.NDArray[np.bool_]
@@ -85,7 +94,7 @@ class Rollout:
     seconds: dict[str, float] = field(default_factory=dict)
 
 
-def own_component(
+def viewer_value(
     values: npt.NDArray[np.float32], viewer: npt.NDArray[np.int64], players: npt.NDArray[np.int64], margin: float
 ) -> npt.NDArray[np.float32]:
     """Return the scalar value for each viewer, float32 (n,), from value components, float32 (n, 8).
@@ -93,34 +102,34 @@ def own_component(
     The value is the viewer's win probability plus `margin` times its lead over the mean score of the others.
     """
     row = np.arange(len(values))
-    scores = values[:, SEATS:] * (np.arange(SEATS) < players[:, None])
+    scores = values[:, MAX_SEATS:] * (np.arange(MAX_SEATS) < players[:, None])
     own = scores[row, viewer]
     lead = own - (scores.sum(axis=1) - own) / (players - 1)
     worth: npt.NDArray[np.float32] = (values[row, viewer] + margin * lead).astype(np.float32)
     return worth
 
 
-def by_seat(
+def to_seat_order(
     values: npt.NDArray[np.float32], viewer: npt.NDArray[np.int64], players: npt.NDArray[np.int64]
 ) -> npt.NDArray[np.float32]:
     """Reorder viewer-first values, float32 (n, 4), by seat of the game; absent seats are 0."""
-    seats = np.arange(SEATS)
+    seats = np.arange(MAX_SEATS)
     turn = (seats - viewer[:, None]) % players[:, None]
     found: npt.NDArray[np.float32] = np.take_along_axis(values, turn, axis=1) * (seats < players[:, None])
     return found.astype(np.float32)
 
 
-def from_viewer(
+def to_viewer_order(
     values: npt.NDArray[np.float32], viewer: npt.NDArray[np.int64], players: npt.NDArray[np.int64]
 ) -> npt.NDArray[np.float32]:
-    """Reorder values by seat, float32 (n, 4), to viewer-first order; absent seats are 0. Inverse of `by_seat`."""
-    turns = np.arange(SEATS)
+    """Reorder values by seat, float32 (n, 4), to viewer-first order; absent seats are 0. Inverse of `to_seat_order`."""
+    turns = np.arange(MAX_SEATS)
     seat = (turns + viewer[:, None]) % players[:, None]
     found: npt.NDArray[np.float32] = np.take_along_axis(values, seat, axis=1) * (turns < players[:, None])
     return found.astype(np.float32)
 
 
-class Stage:
+class RolloutCollector:
     """Parallel games of several matchups.
 
     Args:
@@ -137,7 +146,7 @@ class Stage:
     def __init__(
         self,
         game: Any,
-        tables: Sequence[TableConfig],
+        tables: Sequence[MatchupConfig],
         games: int,
         apart: float,
         seed: int,
@@ -149,10 +158,10 @@ class Stage:
         self.search = search or SearchConfig()
         self.envs = [
             GameVectorEnv(size, game, AutoresetMode.SAME_STEP, table.episodes(game))
-            for table, size in divide(tables, games)
+            for table, size in divide_games(tables, games)
         ]
         self.most_players = max(max(table.players) for table in tables)
-        self.writer = Writer(game, LOOKED_AT, ahead)
+        self.writer = AfterstateEncoder(game, EVALUATED_CHOICES, ahead)
         self._starts = np.cumsum([0, *(env.num_envs for env in self.envs)])
         starts = [env.reset(seed=seed * 1009 + i) for i, env in enumerate(self.envs)]
         self._gather([obs for obs, _ in starts], [info for _, info in starts])
@@ -185,10 +194,10 @@ class Stage:
 
     def restore(self, state: Mapping[str, npt.NDArray[Any]]) -> None:
         """Restore a result of `state`; raise StateError if it does not match."""
-        self.own = taken(state, "own", self.own).copy()
+        self.own = state_array(state, "own", self.own).copy()
         started = []
         for i, env in enumerate(self.envs):
-            saved = {name: taken(state, f"env{i}.{name}", array) for name, array in env.get_state().items()}
+            saved = {name: state_array(state, f"env{i}.{name}", array) for name, array in env.get_state().items()}
             started.append(env.set_state(saved))
         if (self.own < -1).any() or (self.own >= self._players()).any():
             raise StateError("own: found seats that are not there")
@@ -208,10 +217,10 @@ class Stage:
         words = np.random.default_rng([self.seed, number])
         shape = (steps, self.games)
         decision, seat = np.full(shape, -1, np.int64), np.zeros(shape, np.int64)
-        ended, outcome = np.zeros(shape, np.bool_), np.zeros((*shape, COMPONENTS), np.float32)
+        ended, outcome = np.zeros(shape, np.bool_), np.zeros((*shape, VALUE_COMPONENTS), np.float32)
         parts: dict[str, list[Any]] = {name: [] for name in _KEPT}
         seconds = dict.fromkeys(("environment", "inputs", "network", "search"), 0.0)
-        searcher = Searcher(network, self.search, self.game, fast) if self.search.share else None
+        searcher = TargetSearcher(network, self.search, self.game, fast) if self.search.share else None
         found, points = 0, []
         for t in range(steps):
             free = self.mask.sum(axis=1, dtype=np.int64) > 1
@@ -221,7 +230,7 @@ class Stage:
             rows = np.flatnonzero(free & ~mine)
             if len(rows):
                 drawn = words.integers(0, 2**64, len(rows), dtype=np.uint64)
-                with faults_told(opponent.name, "does not decide"):
+                with converted_player_errors(opponent.name, "does not decide"):
                     actions[rows] = opponent.act(self.observation[rows], self.mask[rows], drawn)
             rows = np.flatnonzero(mine)
             if len(rows):
@@ -240,7 +249,7 @@ class Stage:
                 points += [row[:n].mean() for row, n in zip(scores, players[over], strict=True)]
                 self._deal_seats(ended[t])
         return Rollout(
-            inputs=Inputs.join(parts.pop("inputs")),
+            inputs=AfterstateBatch.join(parts.pop("inputs")),
             **{name: np.concatenate(arrays) for name, arrays in parts.items()},
             decision=decision,
             seat=seat,
@@ -260,7 +269,7 @@ class Stage:
         generator: torch.Generator,
         fast: bool,
         seconds: dict[str, float],
-        searcher: Searcher | None,
+        searcher: TargetSearcher | None,
         words: np.random.Generator,
     ) -> dict[str, Any]:
         """Sample the learner's actions in some games and return the training data."""
@@ -268,7 +277,7 @@ class Stage:
         inputs = self.writer.write(self.observation[rows], self.mask[rows], self.most_players)
         seconds["inputs"] += time.perf_counter() - began
         began = time.perf_counter()
-        x = Tensors.of(inputs, self.device)
+        x = AfterstateTensors.of(inputs, self.device)
         with torch.autocast(self.device.type, torch.bfloat16, enabled=fast):
             said = network(x.seats, x.table)
         log_probs = network.log_probs(x, said).cpu()
@@ -279,15 +288,15 @@ class Stage:
         viewer = self.seat[rows]
         probs = log_probs.exp().numpy()
         expected = np.add.reduceat(probs[:, None] * values[inputs.position], inputs.first[:-1], axis=0)
-        likely = probs >= LEAST
+        likely = probs >= MIN_PROBABILITY
         likely[chosen] = True
         seconds["network"] += time.perf_counter() - began
         began = time.perf_counter()
-        searched = Searched.none(len(rows))
+        searched = SearchTargets.none(len(rows))
         if searcher is not None:
             searched = searcher.search(inputs, log_probs.double().numpy(), self.observation[rows], words)
             row, arm = np.nonzero(searched.arms >= 0)
-            likely[choice_of(inputs, row, searched.arms[row, arm])] = True
+            likely[choice_index(inputs, row, searched.arms[row, arm])] = True
         seconds["search"] += time.perf_counter() - began
         return {
             "inputs": inputs.keep(likely),
@@ -306,7 +315,7 @@ class Stage:
         """Step every game; return the ended games as indices (k,) and mask (B,), and their scores and ranks (k, 4)."""
         observations, infos = [], []
         ended = np.zeros(self.games, np.bool_)
-        scores, places = np.zeros((2, self.games, SEATS), np.int64)
+        scores, places = np.zeros((2, self.games, MAX_SEATS), np.int64)
         for env, begin, end in zip(self.envs, self._starts, self._starts[1:], strict=False):
             obs, _, over, _, info = env.step(actions[begin:end])
             observations.append(obs)
@@ -320,22 +329,22 @@ class Stage:
         return which, ended, scores[which], places[which]
 
 
-_KEPT = ("inputs", "action", "log_prob", "expected", "after", "viewer", "players", *Searched._fields)
+_KEPT = ("inputs", "action", "log_prob", "expected", "after", "viewer", "players", *SearchTargets._fields)
 
 
 def _in_order(
     values: npt.NDArray[np.float32], viewer: npt.NDArray[np.int64], players: npt.NDArray[np.int64]
 ) -> npt.NDArray[np.float32]:
     """Reorder both halves of the predicted values, (n, 8), by seat of the game."""
-    halves = values[:, :SEATS], values[:, SEATS:]
-    return np.concatenate([by_seat(half, viewer, players) for half in halves], axis=1)
+    halves = values[:, :MAX_SEATS], values[:, MAX_SEATS:]
+    return np.concatenate([to_seat_order(half, viewer, players) for half in halves], axis=1)
 
 
 def _outcome(
     scores: npt.NDArray[Any], places: npt.NDArray[Any], players: npt.NDArray[np.int64]
 ) -> npt.NDArray[np.float32]:
     """Return the results of games, float32 (k, 8): win shares and scores; 0 for absent seats."""
-    sits = np.arange(SEATS) < players[:, None]
+    sits = np.arange(MAX_SEATS) < players[:, None]
     first = (places == 0) & sits
     wins = first / first.sum(axis=1, keepdims=True)
     return np.concatenate([wins, scores * sits], axis=1).astype(np.float32)

@@ -24,35 +24,35 @@ from pathlib import Path
 from typing import Any
 
 from helsinki_env.agents.net.checkpoint import save_checkpoint
-from helsinki_env.agents.net.description import environment_of, interface_digests
-from helsinki_env.agents.net.pytorch import knows_bfloat16
+from helsinki_env.agents.net.description import environment_id, interface_digests
+from helsinki_env.agents.net.pytorch import supports_bfloat16
 from helsinki_env.agents.registry import files_digest, make_player
-from helsinki_env.data import Entry, UserError, brief
+from helsinki_env.data import Node, UserError, shorten
 from helsinki_env.engine.spec import config_to_dict
 from helsinki_env.training.checkpoint_io import (
     Arrays,
-    Standing,
+    RunState,
     StateError,
     differences,
     load_module,
     module_arrays,
-    read,
-    write,
+    read_state,
+    write_state,
 )
-from helsinki_env.training.evaluate import gate, measure
-from helsinki_env.training.gpu.distributed import Group
-from helsinki_env.training.learner import Place, learner_of
+from helsinki_env.training.evaluate import evaluate_against, promotion_test
+from helsinki_env.training.gpu.distributed import ProcessGroup
+from helsinki_env.training.learner import RunContext, make_learner
 from helsinki_env.training.preset import Preset
 from helsinki_env.training.progress import Progress, Report
-from helsinki_env.training.sequential_halving import strongest
-from helsinki_env.training.tensorboard import Board
-from helsinki_env.utils.extras import needs
-from helsinki_env.utils.files import check_no_link, held, is_file, remove_leftovers, write_json
+from helsinki_env.training.sequential_halving import best_contender
+from helsinki_env.training.tensorboard import TensorBoardWriter
+from helsinki_env.utils.extras import requires_extra
+from helsinki_env.utils.files import check_no_link, hold_lock_file, is_file, remove_leftovers, write_json
 
-with needs("train"):
+with requires_extra("train"):
     import torch
 
-__all__ = ["RunError", "Training", "check_folder", "uses_bfloat16"]
+__all__ = ["RunError", "Training", "check_run_folder", "uses_bfloat16"]
 
 #: Games to measure with are dealt from other seeds than those to learn from.
 _MATCH_SEED = 1_000_000
@@ -80,14 +80,14 @@ def _file(measured: int) -> str:
 
 def uses_bfloat16(precision: str, device: torch.device) -> bool:
     """Whether to compute in bfloat16: as told, or where the hardware multiplies it natively."""
-    return knows_bfloat16(device) if precision == "auto" else precision == "bfloat16"
+    return supports_bfloat16(device) if precision == "auto" else precision == "bfloat16"
 
 
-def check_folder(folder: Path, resume: bool) -> None:
+def check_run_folder(folder: Path, resume: bool) -> None:
     """Raise RunError if a new run would overwrite a run, or if there is no run to resume."""
     there = is_file(folder / _STATE)
     if resume and not there:
-        raise RunError(f"{brief(folder)}: there is no training run to resume; leave out --resume to begin one")
+        raise RunError(f"{shorten(folder)}: there is no training run to resume; leave out --resume to begin one")
     if not resume and there:
         raise RunError(
             f"{folder}: there is a training run already; go on with it by --resume, or choose another folder by --out"
@@ -117,18 +117,18 @@ class Training:
         seed: int = 0,
         device: str = "cpu",
         resume: bool = False,
-        group: Group | None = None,
+        group: ProcessGroup | None = None,
     ) -> None:
-        Entry(seed, RunError, "seed").integer(0, _MOST_SEED)
+        Node(seed, RunError, "seed").integer(0, _MOST_SEED)
         self.preset, self.folder, self.seed = preset, Path(folder), seed
         self.device = torch.device(device)
         self.fast = uses_bfloat16(preset.precision, self.device)
         self._state = self.folder / _STATE
-        check_folder(self.folder, resume)
-        self.group = group or Group()
+        check_run_folder(self.folder, resume)
+        self.group = group or ProcessGroup()
         torch.manual_seed(seed)
         try:
-            self.learner = learner_of(preset, Place(self.folder, seed, self.device, self.fast, self.group))
+            self.learner = make_learner(preset, RunContext(self.folder, seed, self.device, self.fast, self.group))
         except UserError as problem:
             raise RunError(str(problem)) from None
         self.network = self.learner.network
@@ -138,8 +138,8 @@ class Training:
         #: Whoever the learner is measured against stays the same, whatever becomes of the files meanwhile.
         self._opponent = cache(make_player)
         self.best = copy.deepcopy(self.network)
-        self.standing = Standing(part=next(iter(self.learner.parts)))
-        #: Where the run stood after its last update, as `write` takes it.
+        self.standing = RunState(part=next(iter(self.learner.parts)))
+        #: Where the run stood after its last update, as `write_state` takes it.
         self._reached: tuple[Arrays, dict[str, Any]] | None = None
         if resume:
             self._resume()
@@ -151,7 +151,7 @@ class Training:
         return {
             "preset": preset,
             "seed": self.seed,
-            "environment": environment_of(self.preset.game),
+            "environment": environment_id(self.preset.game),
             "bfloat16": self.fast,
             **({"files": self._files} if self._files else {}),
             **interface_digests(self.preset.game, self.network.types, self.network.kind, self.preset.network.ahead),
@@ -159,7 +159,7 @@ class Training:
 
     def _resume(self) -> None:
         try:
-            arrays, told = read(self._state)
+            arrays, told = read_state(self._state)
         except StateError as problem:
             raise RunError(str(problem)) from None
         different = [
@@ -175,8 +175,8 @@ class Training:
         except ValueError as problem:
             raise RunError(f"{self._state}: {problem}; begin anew in another folder (--out)") from None
 
-    def _restore(self, arrays: Arrays, told: Entry) -> None:
-        self.standing = told["standing"].build(Standing)
+    def _restore(self, arrays: Arrays, told: Node) -> None:
+        self.standing = told["standing"].build(RunState)
         told["standing"]["part"].choice(list(self.learner.parts))
         load_module("best", self.best, arrays)
         self.learner.pool.past = list(self.standing.past)
@@ -195,15 +195,15 @@ class Training:
         busy = RunError(f"{self.folder}: another process is training here; wait for it or choose another folder")
         with ExitStack() as stack:
             board = None
-            if self.group.first:
-                stack.enter_context(held(self.folder / "lock", busy))
-                board = stack.enter_context(Board(self.folder / "tensorboard", self._updates()))
+            if self.group.is_main:
+                stack.enter_context(hold_lock_file(self.folder / "lock", busy))
+                board = stack.enter_context(TensorBoardWriter(self.folder / "tensorboard", self._updates()))
                 check_no_link(self.folder / "past")
                 for folder in (self.folder, self.folder / "past"):
                     remove_leftovers(folder)  # only now that nobody else is writing here
             self._began, self._before = time.monotonic(), self.standing.seconds
             self._saved = self._began
-            if self.group.told(not self._state.exists()):
+            if self.group.broadcast(not self._state.exists()):
                 self._save()  # so that a run can be resumed from its first moment on
             try:
                 finished = self._go_through(board, report)
@@ -217,21 +217,21 @@ class Training:
 
         It may be called from another thread while `run` is at work.
         """
-        if self._reached is not None and self.group.first:
-            write(self._state, *self._reached)
+        if self._reached is not None and self.group.is_main:
+            write_state(self._state, *self._reached)
         return self._state.exists()
 
     def _seconds(self) -> float:
         return self._before + time.monotonic() - self._began
 
     def _over(self) -> bool:
-        return bool(self.group.told(self._seconds() >= 60.0 * self.preset.minutes))
+        return bool(self.group.broadcast(self._seconds() >= 60.0 * self.preset.minutes))
 
     def _updates(self) -> int:
         """How many updates there have been."""
         return sum(part.updates for part in self.learner.parts.values())
 
-    def _go_through(self, board: Board | None, report: Callable[[Report], None] | None) -> bool:
+    def _go_through(self, board: TensorBoardWriter | None, report: Callable[[Report], None] | None) -> bool:
         """Go through the parts of the training from where it stands; return whether all are done."""
         names = list(self.learner.parts)
         for name in names[names.index(self.standing.part) :]:
@@ -254,7 +254,9 @@ class Training:
         self._save()
         return True
 
-    def _tell(self, progress: Progress, board: Board | None, report: Callable[[Report], None] | None) -> None:
+    def _tell(
+        self, progress: Progress, board: TensorBoardWriter | None, report: Callable[[Report], None] | None
+    ) -> None:
         if board is not None:
             board.progress(self._updates(), progress)
         if report is not None:
@@ -274,18 +276,18 @@ class Training:
 
     def _write(self) -> None:
         assert self._reached is not None
-        if self.group.first:
-            write(self._state, *self._reached)
+        if self.group.is_main:
+            write_state(self._state, *self._reached)
         self._saved = time.monotonic()
 
     def _save(self) -> None:
         self._reach()
         self._write()
 
-    def _measure(self, board: Board | None) -> None:
+    def _measure(self, board: TensorBoardWriter | None) -> None:
         """Let the learner meet the fixed players, and the best so far at the gate; keep it as a past self."""
         s, ppo = self.standing, self.learner.ppo
-        found, passed = self.group.told(self._met() if self.group.first else None)
+        found, passed = self.group.broadcast(self._met() if self.group.is_main else None)
         if passed is None or passed["verdict"] == "better":
             self.best.load_state_dict(self.network.state_dict())
             s.best_at = s.measured
@@ -303,7 +305,7 @@ class Training:
         s.past.append((name, ppo.updates))
         s.measured += 1
         self.network.train()
-        if not self.group.first:
+        if not self.group.is_main:
             return
         save_checkpoint(self.folder / "past" / name, self.network, self.describe())
         save_checkpoint(self.folder / "latest.safetensors", self.network, self.describe())
@@ -324,13 +326,13 @@ class Training:
             return found, None
         both = self.learner.player(self.network, "new"), self.learner.player(self.best, "best")
         seed = _GATE_SEED + 1000 * self.seed + 100 * s.measured
-        state = gate(*both, self.preset.game, self.preset.gate, seed)
+        state = promotion_test(*both, self.preset.game, self.preset.gate, seed)
         return found, {"verdict": state.verdict, "decks": state.blocks, "mean": state.mean}
 
     def _against(self, network: Any, games: int, seed: int) -> list[dict[str, Any]]:
         e = self.preset.evaluation
         learner = self.learner.player(network, "learner")
-        return measure(learner, self.preset.game, e.opponents, e.players, games, seed, self._opponent)
+        return evaluate_against(learner, self.preset.game, e.opponents, e.players, games, seed, self._opponent)
 
     def _strongest(self, report: Callable[[Report], None] | None) -> int:
         """Return the measured version that wins most against the opponent; see `training.sequential_halving`."""
@@ -345,12 +347,12 @@ class Training:
                 progress = Progress("race", done, ppo.decisions, ppo.games)
                 report(Report(self._seconds(), progress, self.standing.curve[-1]))
 
-        return strongest(self.standing.measured, games, won, told)
+        return best_contender(self.standing.measured, games, won, told)
 
     def _summary(self, finished: bool, report: Callable[[Report], None] | None) -> dict[str, Any]:
         if not self.standing.curve:  # stopped before there was a best one: the learner as it is
             self.best.load_state_dict(self.network.state_dict())
-        if not self.group.first:
+        if not self.group.is_main:
             return {"finished": finished}
         if self.preset.against and self.standing.curve:
             self.standing.best_at = self._strongest(report)

@@ -1,11 +1,11 @@
 """Stable-Baselines3 support: a `VecEnv` with action masks for `MaskablePPO`, and its models as players.
 
     from sb3_contrib import MaskablePPO
-    from helsinki_env.training.sb3 import DEFAULTS, SB3Player, make_sb3_env, measure
+    from helsinki_env.training.sb3 import DEFAULTS, SB3Player, make_sb3_env, evaluate_sb3_player
 
     env = make_sb3_env(128, opponents="random", reward="margin")
     model = MaskablePPO("MlpPolicy", env, **DEFAULTS, seed=1).learn(150_000)
-    print(measure(SB3Player(model), "random"))
+    print(evaluate_sb3_player(SB3Player(model), "random"))
 
 ``python -m helsinki_env.training.sb3`` trains and evaluates with one command. One seat learns and opponents play the
 other seats, see `GameSeatVectorEnv`. A step processes all games as arrays; only finished games are processed one by
@@ -30,18 +30,18 @@ from gymnasium.vector import AutoresetMode
 
 from helsinki_env import GameConfig
 from helsinki_env.agents.registry import make_player
-from helsinki_env.data import Entry, UserError
+from helsinki_env.data import Node, UserError
 from helsinki_env.engine.arrays import action_masks
 from helsinki_env.engine.spec import spec_of
 from helsinki_env.envs.seat import GameSeatVectorEnv
 from helsinki_env.evaluation.match import play_match
-from helsinki_env.evaluation.match_stats import Standing, win_shares
-from helsinki_env.training.features import features
-from helsinki_env.utils.extras import needs
-from helsinki_env.utils.files import replacing
+from helsinki_env.evaluation.match_stats import PlayerResult, fractional_wins
+from helsinki_env.training.features import scale_observation
+from helsinki_env.utils.extras import requires_extra
+from helsinki_env.utils.files import atomic_write
 from helsinki_env.utils.terminal import prepare_output
 
-with needs("sb3", program=__name__ == "__main__"):
+with requires_extra("sb3", program=__name__ == "__main__"):
     import torch
     from sb3_contrib import MaskablePPO
     from stable_baselines3.common.callbacks import BaseCallback
@@ -49,7 +49,7 @@ with needs("sb3", program=__name__ == "__main__"):
     from stable_baselines3.common.vec_env import VecEnv, VecMonitor
     from stable_baselines3.common.vec_env.base_vec_env import VecEnvIndices
 
-__all__ = ["DEFAULTS", "GamesVecEnv", "SB3Player", "make_sb3_env", "measure", "train"]
+__all__ = ["DEFAULTS", "GamesVecEnv", "SB3Player", "evaluate_sb3_player", "make_sb3_env", "train"]
 
 DEFAULTS: dict[str, Any] = {
     "learning_rate": LinearSchedule(1e-3, 0.0, 1.0),
@@ -73,8 +73,8 @@ _MATCH_SEED = 1_000_000
 class GamesVecEnv(VecEnv):
     """A Stable-Baselines3 `VecEnv` of games with one learning seat.
 
-    Observations are `features` of the learner's view, float32 (B, F); rewards are float32 (B,). Masks come from
-    ``env_method("action_masks")``, as `MaskablePPO` expects: one bool (A,) per game, never all false. Every step
+    Observations are `scale_observation` of the learner's view, float32 (B, F); rewards are float32 (B,). Masks come
+    from ``env_method("action_masks")``, as `MaskablePPO` expects: one bool (A,) per game, never all false. Every step
     returns new arrays.
 
     The info of a game is empty until the game ends. Then it contains:
@@ -102,7 +102,7 @@ class GamesVecEnv(VecEnv):
             raise UserError("env: Stable-Baselines3 needs GameSeatVectorEnv(..., autoreset_mode='SameStep')")
         self.env = env
         self._chosen = np.zeros(env.num_envs, np.int64)
-        size = spec_of(env.config).features(env.config)
+        size = spec_of(env.config).observation_size(env.config)
         super().__init__(env.num_envs, Box(0.0, 127.0, (size,), np.float32), env.single_action_space)
 
     def seed(self, seed: int | None = None) -> Sequence[int | None]:
@@ -119,7 +119,7 @@ class GamesVecEnv(VecEnv):
         self._reset_seeds()
         self._reset_options()
         self.reset_infos = [{"seat": seat} for seat in info["seat"].tolist()]
-        return features(obs["observation"])
+        return scale_observation(obs["observation"])
 
     def step_async(self, actions: npt.NDArray[np.int64]) -> None:
         """Store the actions, int (B,), for `step_wait`."""
@@ -137,7 +137,7 @@ class GamesVecEnv(VecEnv):
         games = np.flatnonzero(ended)
         if len(games):
             self._report(infos, info, games, players)
-        return features(obs["observation"]), reward, ended, infos
+        return scale_observation(obs["observation"]), reward, ended, infos
 
     def _report(
         self,
@@ -147,13 +147,13 @@ class GamesVecEnv(VecEnv):
         players: npt.NDArray[np.integer],
     ) -> None:
         final = info["final_info"]
-        last = features(np.stack([obs["observation"] for obs in info["final_obs"][games]]))
+        last = scale_observation(np.stack([obs["observation"] for obs in info["final_obs"][games]]))
         for row, b in zip(last, games.tolist(), strict=True):
             seat = int(final["seat"][b])
             infos[b] = {name: final[name][b].copy() for name in ("rewards", "scores", "places")} | {
                 "terminal_observation": row,
                 "TimeLimit.truncated": False,
-                "is_success": float(win_shares(final["places"][b, : players[b]])[seat]),
+                "is_success": float(fractional_wins(final["places"][b, : players[b]])[seat]),
                 "seat": seat,
             }
 
@@ -241,7 +241,7 @@ class SB3Player:
             raise UserError(f"{self.name}: learned from {self.model.observation_space}, expected make_sb3_env(...)")
 
     def act(
-        self, observation: npt.NDArray[np.int8], mask: npt.NDArray[np.int8], words: npt.NDArray[np.uint64]
+        self, observation: npt.NDArray[np.int8], action_mask: npt.NDArray[np.int8], keys: npt.NDArray[np.uint64]
     ) -> npt.NDArray[np.int64]:
         """Return one legal action per row, int64 (B,); see `helsinki_env.agents.base.Player`."""
         expected = self.model.observation_space.shape
@@ -250,26 +250,28 @@ class SB3Player:
                 f"{self.name}: learned from observations of shape {expected}, these are {observation.shape[1:]}: use "
                 "the component file it was trained with"
             )
-        mask = action_masks("mask", mask, len(observation))
-        actions: npt.NDArray[np.int64] = np.argmax(mask, axis=1)
-        asked = np.flatnonzero(mask.sum(axis=1, dtype=np.int64) > 1)  # the other rows have a single legal action
+        action_mask = action_masks("mask", action_mask, len(observation))
+        actions: npt.NDArray[np.int64] = np.argmax(action_mask, axis=1)
+        asked = np.flatnonzero(action_mask.sum(axis=1, dtype=np.int64) > 1)  # the other rows have a single legal action
         for start in range(0, len(asked), _CHUNK):
             rows = asked[start : start + _CHUNK]
             filled = rows[np.arange(_CHUNK) % len(rows)]
             found, _ = self.model.predict(
-                features(observation[filled]), deterministic=True, action_masks=mask[filled].astype(np.bool_)
+                scale_observation(observation[filled]),
+                deterministic=True,
+                action_masks=action_mask[filled].astype(np.bool_),
             )
             actions[rows] = found[: len(rows)]
         return actions
 
 
-def measure(
+def evaluate_sb3_player(
     player: SB3Player, opponent: str = "random", config: Any = None, games: int = 1000, seed: int = 0
-) -> Standing:
+) -> PlayerResult:
     """Evaluate a player in all seats against named opponents; every deal is played once in each seat."""
     config = config or GameConfig()
     others = [make_player(opponent, config)] * (config.num_players - 1)
-    return play_match([player, *others], config, games=games, seed=_MATCH_SEED + seed).standing(0)
+    return play_match([player, *others], config, games=games, seed=_MATCH_SEED + seed).result(0)
 
 
 class _Progress(BaseCallback):
@@ -311,7 +313,7 @@ def train(
         ValueError: for numbers that are none; see `GameSeatVectorEnv` for the rest.
     """
     for name, value, least in (("decisions", decisions, 1), ("num_envs", num_envs, 1), ("seed", seed, 0)):
-        Entry(value, UserError, name).integer(least, 2**31)
+        Node(value, UserError, name).integer(least, 2**31)
     env = make_sb3_env(num_envs, opponents=opponents, config=config or GameConfig(reward="margin"))
     model = MaskablePPO("MlpPolicy", env, **DEFAULTS, seed=seed, device="cpu")
     model.learn(decisions, callback=None if report is None else _Progress(report))
@@ -358,11 +360,11 @@ def main(
         print(f"{model.num_timesteps:9,} decisions, {ahead:+.1f} points ahead, {won:.0%} won", flush=True)
 
     model = train(decisions, opponents, config, num_envs=num_envs, seed=seed, report=report)
-    with replacing(out, follow=True) as file:
+    with atomic_write(out, follow=True) as file:
         model.save(file)  # type: ignore[arg-type]  # takes what can be written to
     print(f"saved {out}")
     for name in ("random", "greedy"):
-        s = measure(SB3Player(model), name, config, games, seed)
+        s = evaluate_sb3_player(SB3Player(model), name, config, games, seed)
         print(f"against {name}: won {s.share:.1%} ({s.low:.1%} to {s.high:.1%}) of {s.games}, {s.score:.1f} points")
 
 

@@ -17,20 +17,20 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from helsinki_env.agents.net.choices import Inputs
-from helsinki_env.agents.net.evaluation import choice_of, looked_at
-from helsinki_env.agents.net.network import ABSENT, Assessment, Network, Tensors
-from helsinki_env.agents.net.pytorch import TorchAssessor
+from helsinki_env.agents.net.choices import AfterstateBatch
+from helsinki_env.agents.net.evaluation import choice_index, evaluated_choices
+from helsinki_env.agents.net.network import ABSENT, AfterstateTensors, Network, NetworkOutput
+from helsinki_env.agents.net.pytorch import TorchModel
 from helsinki_env.agents.net.search import NetSearchPlayer
-from helsinki_env.engine.contract import SEATS
+from helsinki_env.engine.contract import MAX_SEATS
 from helsinki_env.training.checks import check_numbers
 from helsinki_env.training.value_loss import value_losses
-from helsinki_env.utils.extras import needs
+from helsinki_env.utils.extras import requires_extra
 
-with needs("train"):
+with requires_extra("train"):
     import torch
 
-__all__ = ["SearchConfig", "Searched", "Searcher", "search_losses"]
+__all__ = ["SearchConfig", "SearchTargets", "TargetSearcher", "search_losses"]
 
 #: Decisions that are searched together, and how many such lots at once. Neither changes what is found.
 _LOT, _THREADS = 32, 2
@@ -60,28 +60,28 @@ class SearchConfig:
         check_numbers(self, {"trials": 2}, {"share": 1, "trials": 100_000})
 
 
-class Searched(NamedTuple):
+class SearchTargets(NamedTuple):
     """What search found in n decisions; those that were not searched have no arms.
 
     Attributes:
         arms: the decisions that were tried, int64 (n, m); -1 where there is none.
-        aim: how likely the policy should take each of them, among them, float32 (n, m).
-        worth: every seat's share of the win after them, from the searcher's on, float32 (n, m, 4); NaN where nobody
-            can learn from it.
+        policy_target: how likely the policy should take each of them, among them, float32 (n, m).
+        value_target: every seat's share of the win after them, from the searcher's on, float32 (n, m, 4); NaN where
+            nobody can learn from it.
     """
 
     arms: npt.NDArray[np.int64]
-    aim: npt.NDArray[np.float32]
-    worth: npt.NDArray[np.float32]
+    policy_target: npt.NDArray[np.float32]
+    value_target: npt.NDArray[np.float32]
 
     @classmethod
-    def none(cls, decisions: int, most: int = 0) -> Searched:
+    def none(cls, decisions: int, most: int = 0) -> SearchTargets:
         """Return what there is before anything was searched."""
         arms = np.full((decisions, most), -1, np.int64)
-        return cls(arms, np.zeros(arms.shape, np.float32), np.full((*arms.shape, SEATS), np.nan, np.float32))
+        return cls(arms, np.zeros(arms.shape, np.float32), np.full((*arms.shape, MAX_SEATS), np.nan, np.float32))
 
 
-class Searcher:
+class TargetSearcher:
     """Searches some of the decisions of a rollout.
 
     Args:
@@ -93,15 +93,15 @@ class Searcher:
 
     def __init__(self, network: Network, config: SearchConfig, game: Any, fast: bool) -> None:
         self.config = config
-        self._player = NetSearchPlayer(config.trials, TorchAssessor(network, fast), game)
+        self._player = NetSearchPlayer(config.trials, TorchModel(network, fast), game)
 
     def search(
         self,
-        inputs: Inputs,
+        inputs: AfterstateBatch,
         log_probs: npt.NDArray[np.float64],
         observation: npt.NDArray[np.int8],
         words: np.random.Generator,
-    ) -> Searched:
+    ) -> SearchTargets:
         """Search some decisions, drawn at random.
 
         Args:
@@ -110,14 +110,14 @@ class Searcher:
             observation: what they are made from, int8 (n, F).
             words: decides which, and about everything that is dealt.
         """
-        found = Searched.none(len(inputs), self._player.most_arms)
+        found = SearchTargets.none(len(inputs), self._player.max_arms)
         rows = np.flatnonzero(words.random(len(inputs)) < self.config.share)
         drawn = words.integers(0, 2**64, len(rows), dtype=np.uint64)
         lots = [slice(begin, begin + _LOT) for begin in range(0, len(rows), _LOT)]
         likely = np.split(log_probs, inputs.first[1:-1])
         with ThreadPoolExecutor(_THREADS, "search") as pool:
             races = pool.map(
-                lambda lot: self._player.race(
+                lambda lot: self._player.search_choices(
                     inputs.take(rows[lot]), np.concatenate([likely[row] for row in rows[lot]]),
                     observation[rows[lot]], drawn[lot],
                 ),
@@ -126,21 +126,26 @@ class Searcher:
             for lot, race in zip(lots, races, strict=True):
                 tried = race.trials > 0
                 found.arms[rows[lot]] = np.where(tried, race.arms, -1)
-                found.aim[rows[lot]] = race.preferences(self._player.trust, self._player.width)
-                found.worth[rows[lot]] = race.shares / np.where(tried, race.trials, np.nan)[..., None]
+                found.policy_target[rows[lot]] = race.preferences(self._player.trust, self._player.width)
+                found.value_target[rows[lot]] = race.shares / np.where(tried, race.trials, np.nan)[..., None]
         self._forget_unseen(inputs, found)
         return found
 
-    def _forget_unseen(self, inputs: Inputs, found: Searched) -> None:
+    def _forget_unseen(self, inputs: AfterstateBatch, found: SearchTargets) -> None:
         """Choices that were not looked at stand with another one's position: what they are worth says nothing of it."""
         row, arm = np.nonzero(found.arms >= 0)
-        at = choice_of(inputs, row, found.arms[row, arm])
-        unseen = ~looked_at(inputs)[at]
-        found.worth[row[unseen], arm[unseen]] = np.nan
+        at = choice_index(inputs, row, found.arms[row, arm])
+        unseen = ~evaluated_choices(inputs)[at]
+        found.value_target[row[unseen], arm[unseen]] = np.nan
 
 
 def search_losses(
-    x: Tensors, said: Assessment, log_probs: torch.Tensor, arms: torch.Tensor, aim: torch.Tensor, worth: torch.Tensor
+    x: AfterstateTensors,
+    said: NetworkOutput,
+    log_probs: torch.Tensor,
+    arms: torch.Tensor,
+    aim: torch.Tensor,
+    worth: torch.Tensor,
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """Return the cross-entropy of the policy, and the value loss; 0 where there is nothing to learn from.
 
@@ -148,9 +153,9 @@ def search_losses(
         x: decisions (n).
         said: of the positions that they lead to.
         log_probs: of every choice, float32 (C,).
-        arms: what search found, see `Searched`; every arm is one of the choices.
-        aim: likewise.
-        worth: likewise.
+        arms: what search found, see `SearchTargets`; every arm is one of the choices.
+        aim: policy target, likewise.
+        worth: value target, likewise.
     """
     row, arm = torch.nonzero(arms >= 0, as_tuple=True)
     if not len(row):
@@ -166,5 +171,5 @@ def search_losses(
     led = x.position[at[known]]
     if not len(led):
         return policy, log_probs.sum() * 0.0
-    values, _ = value_losses(Assessment(*(part[led] for part in said)), told[known], said.scores[led].detach())
+    values, _ = value_losses(NetworkOutput(*(part[led] for part in said)), told[known], said.scores[led].detach())
     return policy, values

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-__all__ = ["strongest"]
+__all__ = ["best_contender"]
 
 
-def strongest(
+def best_contender(
     contenders: int, games: int, won: Callable[[int, int, int], float], told: Callable[[float], None] | None = None
 ) -> int:
     """Return the contender with the most wins, by sequential halving (Karnin, Koren and Somekh 2013).

@@ -9,10 +9,10 @@ from typing import Any
 
 from helsinki_env.training.progress import Progress
 
-__all__ = ["Board"]
+__all__ = ["TensorBoardWriter"]
 
 
-class Board:
+class TensorBoardWriter:
     """Writer of TensorBoard events; it does nothing without TensorBoard.
 
     Args:
@@ -28,7 +28,7 @@ class Board:
             return
         self._writer = SummaryWriter(str(folder), purge_step=begin + 1)
 
-    def __enter__(self) -> Board:
+    def __enter__(self) -> TensorBoardWriter:
         """Return itself."""
         return self
 

@@ -21,22 +21,22 @@ import numpy as np
 import numpy.typing as npt
 
 from helsinki_env import GameConfig
-from helsinki_env.agents.heuristic.playouts import play_out_guided
-from helsinki_env.agents.heuristic_api import guide_of
-from helsinki_env.data import Entry, UserError
+from helsinki_env.agents.heuristic.playouts import play_out_with_heuristic
+from helsinki_env.agents.heuristic_api import heuristic_of
+from helsinki_env.data import Node, UserError
 from helsinki_env.engine import loops
-from helsinki_env.engine.contract import SEATS
-from helsinki_env.engine.spec import game_names, spec_named, spec_of
-from helsinki_env.utils.extras import needs
+from helsinki_env.engine.contract import MAX_SEATS
+from helsinki_env.engine.spec import game_names, spec_by_name, spec_of
+from helsinki_env.utils.extras import requires_extra
 from helsinki_env.utils.terminal import prepare_output
 
-__all__ = ["lead", "tune"]
+__all__ = ["points_lead", "tune_weights"]
 
 #: The weights to beat are replaced every so many generations.
 _REPLACE = 5
 
 
-def lead(
+def points_lead(
     candidate: Any, opponent: Any, config: Any, decks: int, seed: int
 ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
     """Return by how many points a candidate is ahead of the mean of its opponents, and its own points, for each deck.
@@ -58,8 +58,10 @@ def lead(
         spec.apply_setup(states, config)
         numbers = np.arange(decks, dtype=np.uint64)
         loops.batch_deal(config.tables[0], states, np.full(decks, seed, np.uint64), numbers, np.zeros(decks, np.uint64))
-        play_out_guided(config, states, [candidate if other == seat else opponent for other in range(SEATS)])
-        scores, places = np.zeros((2, decks, SEATS), np.int64)
+        play_out_with_heuristic(
+            config, states, [candidate if other == seat else opponent for other in range(MAX_SEATS)]
+        )
+        scores, places = np.zeros((2, decks, MAX_SEATS), np.int64)
         loops.batch_scores(config.tables[0], states, scores, places)
         others = (scores.sum(axis=1) - scores[:, seat]) / (seats - 1)
         ahead += (scores[:, seat] - others) / seats
@@ -67,7 +69,7 @@ def lead(
     return ahead, own
 
 
-def tune(
+def tune_weights(
     start: Any = None,
     *,
     game: Any = None,
@@ -99,15 +101,15 @@ def tune(
         MissingExtraError: if the package `cma` is not installed.
     """
     for name, whole in (("generations", generations), ("decks", decks), ("threads", threads)):
-        Entry(whole, UserError, name).integer(1)
+        Node(whole, UserError, name).integer(1)
     for name, number in (("minutes", minutes), ("sigma", sigma)):
-        Entry(number, UserError, name).number(0, inside=True)
-    Entry(seed, UserError, "seed").integer(0, 10**9)
-    with needs("tune"):
+        Node(number, UserError, name).number(0, inside=True)
+    Node(seed, UserError, "seed").integer(0, 10**9)
+    with requires_extra("tune"):
         import cma
 
     game = game or GameConfig()
-    guide = guide_of(game)
+    guide = heuristic_of(game)
     start = start or guide.weights
     names = [
         item.name for item in fields(start) if item.name in only or (not only and item.name not in guide.not_tuned)
@@ -120,7 +122,7 @@ def tune(
     options = {"seed": seed + 1, "verbose": -9, "maxiter": generations}
     search = cma.CMAEvolutionStrategy(first, sigma, options)
     best, begin = start, time.monotonic()
-    configs = [game.changed(num_players=count) for count in players]
+    configs = [game.replace(num_players=count) for count in players]
     with ThreadPoolExecutor(threads) as pool:
         for generation in range(generations):
             if time.monotonic() - begin > 60 * minutes:
@@ -128,14 +130,14 @@ def tune(
             candidates = search.ask()
 
             def loss(x: npt.NDArray[np.float64], deal: int = generation, rival: Any = best) -> float:
-                played = [lead(weights(x), rival, c, decks, seed * 10**6 + deal) for c in configs]
+                played = [points_lead(weights(x), rival, c, decks, seed * 10**6 + deal) for c in configs]
                 return -float(np.mean([ahead.mean() + own.mean() for ahead, own in played]))
 
             losses = list(pool.map(loss, candidates))
             search.tell(candidates, losses)
             if (generation + 1) % _REPLACE == 0:
                 best = weights(search.mean)
-                found = [lead(best, start, c, 4 * decks, seed * 10**6 + 999_999) for c in configs]
+                found = [points_lead(best, start, c, 4 * decks, seed * 10**6 + 999_999) for c in configs]
                 shown = ", ".join(
                     f"{c.num_players} players {a.mean():+.2f} ± {1.96 * a.std() / len(a) ** 0.5:.2f} "
                     f"({o.mean():.1f} points)"
@@ -162,13 +164,13 @@ def main() -> None:
     parser.add_argument("--only", nargs="+", default=[], metavar="WEIGHT", help=usual)
     parser.add_argument("--game", choices=game_names(), default=spec_of(GameConfig()).name, help="whose heuristic")
     given = vars(parser.parse_args())
-    found = tune(game=spec_named(given.pop("game")).config(), **given)
+    found = tune_weights(game=spec_by_name(given.pop("game")).config(), **given)
     print("\n".join(f"    {name}: float = {value:.3g}" for name, value in asdict(found).items()))
 
 
 if __name__ == "__main__":
     prepare_output()
-    with needs("tune", program=True):
+    with requires_extra("tune", program=True):
         try:
             main()
         except UserError as problem:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Protocol
 
 from helsinki_env.agents.net.network import ABSENT
-from helsinki_env.utils.extras import needs
+from helsinki_env.utils.extras import requires_extra
 
-with needs("train"):
+with requires_extra("train"):
     import torch
 
 __all__ = ["value_errors", "value_losses"]
@@ -17,7 +17,7 @@ _LEAST_LOG = -50.0
 
 
 class _Said(Protocol):
-    """Predictions for N positions, see `helsinki_env.agents.net.network.Assessment`."""
+    """Predictions for N positions, see `helsinki_env.agents.net.network.NetworkOutput`."""
 
     @property
     def win_logits(self) -> torch.Tensor: ...

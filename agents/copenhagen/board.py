@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from helsinki_env.agents.copenhagen.board_view import NOTHING
-from helsinki_env.engine.bits import count, lowest
+from helsinki_env.agents.copenhagen.board_view import ILLEGAL_VALUE
+from helsinki_env.engine.bits import lowest_bit, popcount
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.games.copenhagen.actions import CELLS, ORIENTATIONS
-from helsinki_env.games.copenhagen.bits import BOARD, GROUND, LEFT, neighbours, supported
+from helsinki_env.games.copenhagen.bits import BOARD, GROUND, LEFT, neighbors, supported
 from helsinki_env.games.copenhagen.score import line_points
 from helsinki_env.games.copenhagen.shapes import meeting, placements
 
@@ -26,13 +26,18 @@ def _cells_gain(t, w, v, cells, bricks):
     """What cells add besides their lines: coats, holes, edges that fit, the goal."""
     after = v.filled | cells
     empty = BOARD & ~after
-    gain = v.coat * count(cells & t.coats)
-    lonely = empty & ~neighbours(empty) & ~v.lonely
+    gain = v.coat * popcount(cells & t.coats)
+    lonely = empty & ~neighbors(empty) & ~v.lonely
     while lonely:
-        gain -= v.gap[lowest(lonely)]
+        gain -= v.gap[lowest_bit(lonely)]
         lonely &= lonely - 1
-    touched = count(neighbours(cells) & v.filled) + count(cells & LEFT) + count(cells & _RIGHT) + count(cells & GROUND)
-    gain += v.later * (w.snug * touched - w.overhang * (count(empty & after >> 5) - v.overhangs))
+    touched = (
+        popcount(neighbors(cells) & v.filled)
+        + popcount(cells & LEFT)
+        + popcount(cells & _RIGHT)
+        + popcount(cells & GROUND)
+    )
+    gain += v.later * (w.snug * touched - w.overhang * (popcount(empty & after >> 5) - v.overhangs))
     if v.points + _REACH >= t.goal and v.points + line_points(t, v.filled, after, v.bricks | bricks) >= t.goal:
         gain += WIN
     return gain
@@ -53,9 +58,9 @@ def placement_gain(t, p, w, v, kind, piece, corner):
     for colour in range(5):
         near = v.near[colour] & ~cells
         if colour == own:
-            near = neighbours(v.coloured[own] | cells) & ~(v.filled | cells)
+            near = neighbors(v.coloured[own] | cells) & ~(v.filled | cells)
         if near != v.near[colour]:
-            gain += v.touch[count(near)] - v.touch[count(v.near[colour])]
+            gain += v.touch[popcount(near)] - v.touch[popcount(v.near[colour])]
     return gain
 
 
@@ -75,7 +80,7 @@ def white_gain(t, w, v, cell):
     gain = row + column + _cells_gain(t, w, v, cells, np.int64(0))
     for colour in range(5):
         if v.near[colour] & cells:
-            near = count(v.near[colour])
+            near = popcount(v.near[colour])
             gain += v.touch[near - 1] - v.touch[near]
     return gain
 
@@ -87,7 +92,7 @@ def remember_placements(t, p, w, v, kind):
         return
     v.known[kind] = 1
     for touching in range(2):
-        v.best[kind, touching] = NOTHING
+        v.best[kind, touching] = ILLEGAL_VALUE
         v.place[kind, touching] = -1
     support = supported(v.filled)
     for orientation in range(t.orientations[kind]):
@@ -95,7 +100,7 @@ def remember_placements(t, p, w, v, kind):
         corners = placements(t, piece, v.filled, support)
         meets = meeting(t, piece, v.near[kind // 4])
         while corners:
-            corner = lowest(corners)
+            corner = lowest_bit(corners)
             corners &= corners - 1
             touching = (meets >> corner) & 1
             gain = placement_gain(t, p, w, v, kind, piece, corner)

@@ -5,8 +5,8 @@ q shrinks as the game runs out and is 0 in the last turn, d is the weight `line_
 add to the expected points, with a brick among them or without, can then be looked up.
 
 Here and in the other kernels of this folder `t` is the record of the component file's tables, `p` the record of
-`pieces`, `w` the weights (`helsinki_env.agents.copenhagen.weights`), `g` a game restored from the observation of the
-seat that thinks, or a deal of it that is being played out, `v` a scratch record of the dtype `VIEW`.
+`piece_table`, `w` the weights (`helsinki_env.agents.copenhagen.weights`), `g` a game restored from the observation of
+the seat that thinks, or a deal of it that is being played out, `v` a scratch record of the dtype `VIEW_DTYPE`.
 """
 
 from __future__ import annotations
@@ -17,25 +17,34 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from helsinki_env.engine.bits import count
+from helsinki_env.engine.bits import popcount
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.games.copenhagen.actions import ORIENTATIONS
-from helsinki_env.games.copenhagen.bits import BOARD, GROUND, LEFT, neighbours
+from helsinki_env.games.copenhagen.bits import BOARD, GROUND, LEFT, neighbors
 from helsinki_env.games.copenhagen.components import Components
 from helsinki_env.games.copenhagen.config import CopenhagenConfig
 
-__all__ = ["NOTHING", "PIECES", "VIEW", "forget", "judge", "new_views", "onset", "pieces"]
+__all__ = [
+    "ILLEGAL_VALUE",
+    "PIECES_DTYPE",
+    "VIEW_DTYPE",
+    "analyze_board",
+    "new_views",
+    "onset",
+    "piece_table",
+    "reset_view",
+]
 
-NOTHING = -1e9
+ILLEGAL_VALUE = -1e9
 """The worth of what cannot be done."""
 #: Rows and columns of the board, and as many beyond it as the largest tile could reach, where nothing is gained.
 ROWS, COLUMNS = 9, 5
 #: Cells that a tile can add to a line, one more.
 ADDED = 6
 #: Cards of a colour that a hand is looked at with, one more.
-HELD = 24
+HAND_CAPACITY = 24
 
-VIEW = np.dtype(
+VIEW_DTYPE = np.dtype(
     (
         np.record,
         [
@@ -67,12 +76,12 @@ VIEW = np.dtype(
             ("place", np.int64, (20, 2)),  # orientation and cell as in PLACE; -1: there is none
             # cards, changed while something is tried
             ("hand", np.int64, (5,)),
-            ("plan", np.float64, (5, HELD)),  # worth of the best build with so many cards of a colour
+            ("plan", np.float64, (5, HAND_CAPACITY)),  # worth of the best build with so many cards of a colour
         ],
     )
 )
 
-PIECES = np.dtype(
+PIECES_DTYPE = np.dtype(
     (
         np.record,
         [
@@ -87,21 +96,21 @@ PIECES = np.dtype(
 
 def new_views(count: int) -> npt.NDArray[Any]:
     """Return scratch records, (count,), that remember nothing."""
-    views = np.zeros(count, VIEW)
+    views = np.zeros(count, VIEW_DTYPE)
     views["of_turns"] = -1.0
     return views
 
 
-def pieces(config: CopenhagenConfig) -> npt.NDArray[Any]:
-    """Return how every orientation of every tile lies on rows and columns, (1,), dtype `PIECES`."""
-    return _pieces(config.loaded)
+def piece_table(config: CopenhagenConfig) -> npt.NDArray[Any]:
+    """Return how every orientation of every tile lies on rows and columns, (1,), dtype `PIECES_DTYPE`."""
+    return _pieces(config.component_set)
 
 
 @lru_cache(maxsize=32)
 def _pieces(components: Components) -> npt.NDArray[Any]:
     from helsinki_env.games.copenhagen.tables import build_tables
 
-    t, table = build_tables(components)[0], np.zeros(1, PIECES)
+    t, table = build_tables(components)[0], np.zeros(1, PIECES_DTYPE)
     for kind in range(20):
         for piece in range(ORIENTATIONS * kind, ORIENTATIONS * kind + int(t.orientations[kind])):
             for cell in range(45):
@@ -114,7 +123,7 @@ def _pieces(components: Components) -> npt.NDArray[Any]:
 
 
 @kernel
-def forget(v, word):
+def reset_view(v, word):
     """Forget what the view remembers of a game. Nothing is left to chance, so `word` does not matter."""
     v.of_turns = -1.0
 
@@ -147,7 +156,7 @@ def turns_left(t, w, g):
 
 
 @kernel
-def judge(t, w, g, seat, v):
+def analyze_board(t, w, g, seat, v):
     """Analyse the board of a seat, unless that is done: how much of the game is left, what lines are worth."""
     turns = turns_left(t, w, g)
     same = v.of_turns == turns and v.filled == g.filled[seat] and v.bricks == g.bricks[seat]
@@ -161,11 +170,11 @@ def judge(t, w, g, seat, v):
     v.bricks = g.bricks[seat]
     v.points = g.points[seat]
     empty = BOARD & ~v.filled
-    v.lonely = empty & ~neighbours(empty)
-    v.overhangs = count(empty & v.filled >> 5)
+    v.lonely = empty & ~neighbors(empty)
+    v.overhangs = popcount(empty & v.filled >> 5)
     for colour in range(5):
         v.coloured[colour] = g.coloured[seat, colour]
-        v.near[colour] = neighbours(v.coloured[colour]) & empty
+        v.near[colour] = neighbors(v.coloured[colour]) & empty
     for kind in range(20):
         v.known[kind] = 0
     _judge_lines(t, w, v)
@@ -222,10 +231,10 @@ def _judge_lines(t, w, v):
             top = y + 1
     for y in range(9):
         line = GROUND << 5 * y
-        missing, brick = 5 - count(v.filled & line), v.bricks & line != 0
+        missing, brick = 5 - popcount(v.filled & line), v.bricks & line != 0
         high = max(0, y - top)
         now = _row_worth(t, w, v, y, missing, brick, high)
-        written_off = w.closed ** count(v.lonely & line)
+        written_off = w.closed ** popcount(v.lonely & line)
         now *= written_off
         if missing:
             v.expected += now
@@ -241,9 +250,9 @@ def _judge_lines(t, w, v):
                 v.row_gain[y, more, bricked] = gain
     for x in range(5):
         line = LEFT << x
-        missing, brick = 9 - count(v.filled & line), v.bricks & line != 0
+        missing, brick = 9 - popcount(v.filled & line), v.bricks & line != 0
         now = _column_worth(t, w, v, missing, brick)
-        written_off = w.closed ** count(v.lonely & line)
+        written_off = w.closed ** popcount(v.lonely & line)
         now *= written_off
         if missing:
             v.expected += now

@@ -5,18 +5,18 @@ from __future__ import annotations
 import numpy as np
 
 from helsinki_env.agents.copenhagen.board import placement_gain, white_gain
-from helsinki_env.agents.copenhagen.board_view import NOTHING, judge
+from helsinki_env.agents.copenhagen.board_view import ILLEGAL_VALUE, analyze_board
 from helsinki_env.agents.copenhagen.hand import (
+    ability_price,
     ability_worth,
+    analyze_hand,
     best_build,
     best_discard,
     build_value,
     build_with,
     hand_value,
     limited_value,
-    look,
     paid_value,
-    price,
     recoloured,
 )
 from helsinki_env.engine.bits import bit
@@ -35,10 +35,10 @@ from helsinki_env.games.copenhagen.state import (
     PHASE_TAKE,
 )
 
-__all__ = ["FALLBACK", "best_of", "decide", "value_all"]
+__all__ = ["FALLBACK", "best_legal", "select_action", "value_all"]
 
 #: The worth of what is legal although the evaluation does not see how.
-FALLBACK = 0.1 * NOTHING
+FALLBACK = 0.1 * ILLEGAL_VALUE
 
 
 @kernel
@@ -54,14 +54,14 @@ def _after_card(t, w, g, v, slot):
 @kernel
 def _and_more(t, p, w, g, v, slot, more):
     """What the hand with two new cards is worth if another one is taken, or a tile built, in the same turn."""
-    best = NOTHING
+    best = ILLEGAL_VALUE
     if (more >> a.ADDITIONAL_CARD) & 1:
         for third in range(7):
             if abs(third - slot) > 1 and g.display[third] >= 0:
-                best = max(best, _after_card(t, w, g, v, third) - price(w, v, a.ADDITIONAL_CARD))
+                best = max(best, _after_card(t, w, g, v, third) - ability_price(w, v, a.ADDITIONAL_CARD))
     if (more >> a.BOTH_ACTIONS) & 1:
         usable = active(g)
-        best = max(best, best_build(t, p, w, g, v, usable) + w.tempo * v.later - price(w, v, a.BOTH_ACTIONS))
+        best = max(best, best_build(t, p, w, g, v, usable) + w.tempo * v.later - ability_price(w, v, a.BOTH_ACTIONS))
     return best
 
 
@@ -84,7 +84,7 @@ def _value_first(t, p, w, g, v, mask, values):
             value = limited_value(t, w, v)
             v.hand[second] -= 1
             if other > slot + 1:
-                value -= price(w, v, a.ANY_CARDS)
+                value -= ability_price(w, v, a.ANY_CARDS)
             if value > best:
                 best, with_it = value, second
         if with_it >= 0 and more:
@@ -116,7 +116,7 @@ def _value_second(t, w, g, v, mask, values):
         for slot in range(g.first + 2, 7):
             if g.display[slot] >= 0:
                 best = max(best, _after_card(t, w, g, v, slot))
-        values[use] = best - price(w, v, a.ANY_CARDS)
+        values[use] = best - ability_price(w, v, a.ANY_CARDS)
 
 
 @kernel
@@ -128,9 +128,9 @@ def _value_uses(t, p, w, g, v, mask, values):
         for slot in range(7):
             if g.display[slot] >= 0:
                 best = max(best, _after_card(t, w, g, v, slot))
-        values[use + a.ADDITIONAL_CARD] = best - price(w, v, a.ADDITIONAL_CARD)
+        values[use + a.ADDITIONAL_CARD] = best - ability_price(w, v, a.ADDITIONAL_CARD)
     if mask[use + a.BOTH_ACTIONS]:
-        value = best_build(t, p, w, g, v, active(g)) + w.tempo * v.later - price(w, v, a.BOTH_ACTIONS)
+        value = best_build(t, p, w, g, v, active(g)) + w.tempo * v.later - ability_price(w, v, a.BOTH_ACTIONS)
         values[use + a.BOTH_ACTIONS] = max(FALLBACK, value)
 
 
@@ -182,13 +182,13 @@ def _value_placements(t, p, w, g, v, mask, values, every):
     if mask[use + a.CONSTRUCTION_DISCOUNT]:
         value = build_with(t, p, w, v, kind, 1, recolour)
         if recolour < 0 and (active(g) >> a.CHANGE_OF_COLOURS) & 1:
-            value = max(value, recoloured(t, p, w, v, kind, 1) - price(w, v, a.CHANGE_OF_COLOURS))
-        values[use + a.CONSTRUCTION_DISCOUNT] = max(FALLBACK, value - price(w, v, a.CONSTRUCTION_DISCOUNT))
+            value = max(value, recoloured(t, p, w, v, kind, 1) - ability_price(w, v, a.CHANGE_OF_COLOURS))
+        values[use + a.CONSTRUCTION_DISCOUNT] = max(FALLBACK, value - ability_price(w, v, a.CONSTRUCTION_DISCOUNT))
     if mask[use + a.CHANGE_OF_COLOURS]:
         value = recoloured(t, p, w, v, kind, discount)
         if discount == 0 and (active(g) >> a.CONSTRUCTION_DISCOUNT) & 1:
-            value = max(value, recoloured(t, p, w, v, kind, 1) - price(w, v, a.CONSTRUCTION_DISCOUNT))
-        values[use + a.CHANGE_OF_COLOURS] = max(FALLBACK, value - price(w, v, a.CHANGE_OF_COLOURS))
+            value = max(value, recoloured(t, p, w, v, kind, 1) - ability_price(w, v, a.CONSTRUCTION_DISCOUNT))
+        values[use + a.CHANGE_OF_COLOURS] = max(FALLBACK, value - ability_price(w, v, a.CHANGE_OF_COLOURS))
 
 
 @kernel
@@ -201,7 +201,9 @@ def _value_recolours(t, p, w, g, v, mask, values):
         if mask[first + colour]:
             value = build_with(t, p, w, v, kind, used, colour)
             if usable:
-                value = max(value, build_with(t, p, w, v, kind, 1, colour) - price(w, v, a.CONSTRUCTION_DISCOUNT))
+                value = max(
+                    value, build_with(t, p, w, v, kind, 1, colour) - ability_price(w, v, a.CONSTRUCTION_DISCOUNT)
+                )
             values[first + colour] = max(FALLBACK, value)
 
 
@@ -239,14 +241,14 @@ def _value_rewards(t, w, g, v, mask, values):
         total = 0.0
         for number in range(5):
             if np.int64(g.used[g.seat]) & bit(number):
-                total += price(w, v, number)
+                total += ability_price(w, v, number)
         values[t.offset[a.KIND_REACTIVATE]] = total
 
 
 @kernel
-def best_of(mask, values):
+def best_legal(mask, values):
     """The legal decision that is valued most, the lowest of equals."""
-    best, chosen = 4.0 * NOTHING, np.int64(-1)
+    best, chosen = 4.0 * ILLEGAL_VALUE, np.int64(-1)
     for action in range(len(mask)):
         if mask[action] and values[action] > best:
             best, chosen = values[action], np.int64(action)
@@ -257,10 +259,10 @@ def best_of(mask, values):
 def value_all(t, p, w, g, v, mask, values, every):
     """Write the values of decisions, float64 (ids,); NOTHING for those that are not legal."""
     for action in range(len(mask)):
-        values[action] = FALLBACK if mask[action] else NOTHING
+        values[action] = FALLBACK if mask[action] else ILLEGAL_VALUE
     phase = np.int64(g.phase)
-    judge(t, w, g, g.seat, v)
-    look(t, p, w, g, g.seat, v)
+    analyze_board(t, w, g, g.seat, v)
+    analyze_hand(t, p, w, g, g.seat, v)
     if phase == PHASE_MAIN:
         _value_first(t, p, w, g, v, mask, values)
         _value_builds(t, p, w, g, v, mask, values)
@@ -283,11 +285,11 @@ def value_all(t, p, w, g, v, mask, values, every):
 
 
 @kernel
-def decide(t, p, w, g, v, mask, values, every):
+def select_action(t, p, w, g, v, mask, values, every):
     """Return the best legal decision of the seat to move, and write the values of decisions, float64 (ids,).
 
-    What is not legal gets `NOTHING`. Of placements, every one gets a value of its own only if `every` is set; otherwise
-    those that are not the best get `FALLBACK`.
+    What is not legal gets `ILLEGAL_VALUE`. Of placements, every one gets a value of its own only if `every` is set;
+    otherwise those that are not the best get `FALLBACK`.
     """
     value_all(t, p, w, g, v, mask, values, every)
-    return best_of(mask, values)
+    return best_legal(mask, values)

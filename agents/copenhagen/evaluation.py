@@ -11,32 +11,32 @@ import math
 
 import numpy as np
 
-from helsinki_env.agents.copenhagen.board_view import judge
-from helsinki_env.agents.copenhagen.hand import hand_value, look, owned_worth
-from helsinki_env.engine.bits import count
+from helsinki_env.agents.copenhagen.board_view import analyze_board
+from helsinki_env.agents.copenhagen.hand import analyze_hand, hand_value, owned_worth
+from helsinki_env.engine.bits import popcount
 from helsinki_env.engine.kernel import kernel
-from helsinki_env.games.copenhagen.score import place_of, score
+from helsinki_env.games.copenhagen.score import rank_of, score
 
-__all__ = ["board_worth", "win_shares", "worth"]
+__all__ = ["board_worth", "expected_points", "write_win_probabilities"]
 
 
 @kernel
 def board_worth(w, g, seat, v):
     """Points made and expected, with what the board is good for later, of a seat whose board has been judged."""
-    total = np.float64(g.points[seat]) + v.expected + w.cell * count(v.filled)
+    total = np.float64(g.points[seat]) + v.expected + w.cell * popcount(v.filled)
     total -= w.overhang * v.later * v.overhangs
     for colour in range(5):
-        total += v.touch[count(v.near[colour])]
+        total += v.touch[popcount(v.near[colour])]
     return total + owned_worth(w, g, seat, v)
 
 
 @kernel
-def worth(t, p, w, g, seat, v):
+def expected_points(t, p, w, g, seat, v):
     """Expected points of a seat at the end of the game; those that it has once the game is over."""
     if g.done:
         return np.float64(score(t, g, seat))
-    judge(t, w, g, seat, v)
-    look(t, p, w, g, seat, v)
+    analyze_board(t, w, g, seat, v)
+    analyze_hand(t, p, w, g, seat, v)
     pending = v.coat * g.rewards if seat == g.seat else 0.0
     return board_worth(w, g, seat, v) + hand_value(w, v) + pending
 
@@ -46,14 +46,14 @@ def _share_victory(t, g, shares):
     """Section 4: a shared victory counts as an equal share of one win."""
     winners = np.int64(0)
     for seat in range(g.players):
-        winners += place_of(t, g, seat) == 0
+        winners += rank_of(t, g, seat) == 0
     for seat in range(g.players):
-        if place_of(t, g, seat) == 0:
+        if rank_of(t, g, seat) == 0:
             shares[seat] = 1.0 / winners
 
 
 @kernel
-def win_shares(t, p, weights, g, views, lead, lead_growth, shares):
+def write_win_probabilities(t, p, weights, g, views, lead, lead_growth, shares):
     """Write every seat's share of the win, float64 (4,), which add up to 1.
 
     Once the game is over those in the first place share it equally (rules, section 4).
@@ -69,7 +69,7 @@ def win_shares(t, p, weights, g, views, lead, lead_growth, shares):
         return
     highest = -1e9
     for seat in range(players):
-        shares[seat] = worth(t, p, weights[seat], g, seat, views[seat])
+        shares[seat] = expected_points(t, p, weights[seat], g, seat, views[seat])
         highest = max(highest, shares[seat])
     unit = lead + lead_growth * math.sqrt(views[0].turns)
     total = 0.0

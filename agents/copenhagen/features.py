@@ -10,19 +10,19 @@ import numpy as np
 import numpy.typing as npt
 
 from helsinki_env.agents.copenhagen import heuristic_api  # noqa: F401  # states what the kernels below think with
-from helsinki_env.agents.copenhagen.evaluation import worth
-from helsinki_env.agents.heuristic_api import NOTHING
+from helsinki_env.agents.copenhagen.evaluation import expected_points
+from helsinki_env.agents.heuristic_api import ILLEGAL_VALUE
 from helsinki_env.agents.net import features
-from helsinki_env.agents.net.features import NetInputs, Part
-from helsinki_env.engine.contract import apply
+from helsinki_env.agents.net.features import FeatureSpec, GameFeatures
+from helsinki_env.engine.contract import apply_action
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.engine.loops import observe
 from helsinki_env.games.copenhagen import actions as a
-from helsinki_env.games.copenhagen.components import ABILITIES, COLOURS, COLUMNS, DISPLAY, ROWS, SIZES
+from helsinki_env.games.copenhagen.components import ABILITIES, COLOURS, COLUMNS, DISPLAY, ROWS, TILE_SIZES
 from helsinki_env.games.copenhagen.observation import LAYOUT, SEAT_FACTS, TABLE_FACTS
-from helsinki_env.games.copenhagen.state import GAME, SEATS
+from helsinki_env.games.copenhagen.state import GAME, MAX_SEATS
 
-__all__ = ["INPUTS", "seat_parts", "table_parts"]
+__all__ = ["FEATURES", "seat_parts", "table_parts"]
 
 _CELLS = ROWS * COLUMNS
 _COLOURS, _ABILITIES = len(COLOURS), len(ABILITIES)
@@ -34,57 +34,57 @@ _GOAL = 12
 _WORTH_UNIT, _TURN_UNIT = 2.0, 4.0
 
 
-def seat_parts(types: int) -> tuple[Part, ...]:
+def seat_parts(types: int) -> tuple[FeatureSpec, ...]:
     """Return the parts of the description of one seat, in order."""
     return (
-        Part("tiles by colour", _CELLS * (_COLOURS + 1)),
-        Part("bricks", _CELLS),
-        Part("coats", _CELLS),
-        Part("coats beside rows", ROWS),
-        Part("empty cells by row", ROWS * (COLUMNS + 1)),
-        Part("empty cells by column", COLUMNS * (ROWS + 1)),
-        Part("rows with a brick", ROWS),
-        Part("columns with a brick", COLUMNS),
-        Part("cards in hand, at least", _HELD),
-        Part("present", 1),
-        Part("points", 1, 6.0),
-        Part("points, at least", _GOAL),
-        Part("expected points", 1, 5.0 * _WORTH_UNIT),
-        Part("lead in expected points", 1, 2.0 * _WORTH_UNIT),
-        Part("owned", _ABILITIES),
-        Part("used", _ABILITIES),
-        Part("denied", _ABILITIES),
-        Part("known cards", types, 3.0),
+        FeatureSpec("tiles by colour", _CELLS * (_COLOURS + 1)),
+        FeatureSpec("bricks", _CELLS),
+        FeatureSpec("coats", _CELLS),
+        FeatureSpec("coats beside rows", ROWS),
+        FeatureSpec("empty cells by row", ROWS * (COLUMNS + 1)),
+        FeatureSpec("empty cells by column", COLUMNS * (ROWS + 1)),
+        FeatureSpec("rows with a brick", ROWS),
+        FeatureSpec("columns with a brick", COLUMNS),
+        FeatureSpec("cards in hand, at least", _HELD),
+        FeatureSpec("present", 1),
+        FeatureSpec("points", 1, 6.0),
+        FeatureSpec("points, at least", _GOAL),
+        FeatureSpec("expected points", 1, 5.0 * _WORTH_UNIT),
+        FeatureSpec("lead in expected points", 1, 2.0 * _WORTH_UNIT),
+        FeatureSpec("owned", _ABILITIES),
+        FeatureSpec("used", _ABILITIES),
+        FeatureSpec("denied", _ABILITIES),
+        FeatureSpec("known cards", types, 3.0),
     )
 
 
-def table_parts(types: int) -> tuple[Part, ...]:
+def table_parts(types: int) -> tuple[FeatureSpec, ...]:
     """Return the parts of the description of the table and of what the viewer alone knows, in order."""
     return (
-        Part("hand", types, 3.0),
-        Part("hand, at least", types * _MOST_OF_COLOUR),
-        Part("display", DISPLAY * (_COLOURS + 1)),
-        Part("display by colour", _COLOURS, 2.0),
-        Part("players", 3),
-        Part("turn order", SEATS),
-        Part("round", 1, 10.0),
-        Part("turns left", 1, 4.0 * _TURN_UNIT),
-        Part("draw pile", 1, 25.0),
-        Part("draw pile nearly empty, at most", _STEPS),
-        Part("End of Game card to come", 1),
-        Part("white tiles", 1, 10.0),
-        Part("tile supply", _COLOURS * len(SIZES), 2.0),
-        Part("discard", types, 5.0),
-        Part("reshuffled", types, 5.0),
+        FeatureSpec("hand", types, 3.0),
+        FeatureSpec("hand, at least", types * _MOST_OF_COLOUR),
+        FeatureSpec("display", DISPLAY * (_COLOURS + 1)),
+        FeatureSpec("display by colour", _COLOURS, 2.0),
+        FeatureSpec("players", 3),
+        FeatureSpec("turn order", MAX_SEATS),
+        FeatureSpec("round", 1, 10.0),
+        FeatureSpec("turns left", 1, 4.0 * _TURN_UNIT),
+        FeatureSpec("draw pile", 1, 25.0),
+        FeatureSpec("draw pile nearly empty, at most", _STEPS),
+        FeatureSpec("End of Game card to come", 1),
+        FeatureSpec("white tiles", 1, 10.0),
+        FeatureSpec("tile supply", _COLOURS * len(TILE_SIZES), 2.0),
+        FeatureSpec("discard", types, 5.0),
+        FeatureSpec("reshuffled", types, 5.0),
     )
 
 
-_AT = {piece.name: piece.start for piece in LAYOUT.pieces}
+_AT = {piece.name: piece.start for piece in LAYOUT.fields}
 _BOARDS, _ROW_COATS, _SEATS, _TABLE = (_AT[name] for name in ("boards", "row_coats", "seats", "table"))
 _OWNED, _USED, _DENIED, _SUPPLY = (_AT[name] for name in ("abilities", "used", "denied", "tile_supply"))
 _DISPLAY, _HAND, _KNOWN = (_AT[name] for name in ("display", "hand", "known"))
 _DISCARD, _RESHUFFLED = _AT["discard"], _AT["reshuffled"]
-_PER_BOARD, _PER_SEAT = LAYOUT["boards"].size // SEATS, len(SEAT_FACTS)
+_PER_BOARD, _PER_SEAT = LAYOUT["boards"].size // MAX_SEATS, len(SEAT_FACTS)
 _HAND_SIZE, _POINTS = SEAT_FACTS.index("hand_size"), SEAT_FACTS.index("points")
 _PLAYERS, _SEAT, _ROUND, _PILE, _END_CARD, _WHITES = range(len(TABLE_FACTS))
 
@@ -158,7 +158,7 @@ def _write_table(obs, drawn, at, out):
         out[at[9] + step] = obs[_TABLE + _PILE] <= 2 * step
     out[at[10]] = obs[_TABLE + _END_CARD]
     out[at[11]] = obs[_TABLE + _WHITES]
-    for kind in range(_COLOURS * len(SIZES)):
+    for kind in range(_COLOURS * len(TILE_SIZES)):
         out[at[12] + kind] = obs[_SUPPLY + kind]
 
 
@@ -168,7 +168,7 @@ def _byte(value):
 
 
 @kernel
-def write_position(desk, g, viewer, drawn, seat_at, table_at, seats, table):
+def write_features(desk, g, viewer, drawn, seat_at, table_at, seats, table):
     """Describe a game as `viewer` sees it at the end of its turn, int8 (P, S) and (G,), both zero before.
 
     `drawn`: slots whose cards were turned up in this turn, a set.
@@ -176,11 +176,11 @@ def write_position(desk, g, viewer, drawn, seat_at, table_at, seats, table):
     t, p = desk.tables[0], desk.pieces[0]
     players = np.int64(g.players)
     observe(t, g, viewer, desk.seen)
-    best, second = NOTHING, NOTHING
+    best, second = ILLEGAL_VALUE, ILLEGAL_VALUE
     for turn in range(players):
         seat = (viewer + turn) % players
         _write_seat(desk.seen, turn, seat_at, seats[turn])
-        value = worth(t, p, desk.weights[seat], g, seat, desk.views[seat])
+        value = expected_points(t, p, desk.weights[seat], g, seat, desk.views[seat])
         desk.shares[turn] = value
         seats[turn, seat_at[12]] = _byte(_WORTH_UNIT * value)
         if value > best:
@@ -195,16 +195,16 @@ def write_position(desk, g, viewer, drawn, seat_at, table_at, seats, table):
 
 
 @kernel
-def carry_out(t, g, action, drawn):
+def apply_and_track_reveals(t, g, action, drawn):
     """Take a decision; return the slots whose cards are turned up in this turn, `drawn` and new ones, a set."""
     if t.offset[a.KIND_TAKE] <= action < t.offset[a.KIND_TAKE] + DISPLAY:
         drawn |= np.int64(1) << (action - t.offset[a.KIND_TAKE])
-    apply(t, g, action)
+    apply_action(t, g, action)
     return drawn
 
 
 @kernel
-def holds(w, g, seat, v):
+def is_view_current(w, g, seat, v):
     """Do nothing: views detect a changed board themselves (`helsinki_env.agents.copenhagen.board_view`)."""
     return False
 
@@ -214,23 +214,23 @@ def _groups(types: int) -> npt.NDArray[np.int64]:
     group = np.array(a.KIND_OF, np.int64)
     more = len(a.KINDS)
     for kind in (a.KIND_USE, a.KIND_ABILITY):
-        group[a.OFFSETS[kind] : a.OFFSETS[kind] + _ABILITIES] = more + np.arange(_ABILITIES)
+        group[a.KIND_OFFSETS[kind] : a.KIND_OFFSETS[kind] + _ABILITIES] = more + np.arange(_ABILITIES)
         more += _ABILITIES
     return group
 
 
 def _interface(types: int) -> dict[str, str]:
-    return {"actions": repr((a.SIZES, a.OFFSETS)), "observation": LAYOUT.markdown()}
+    return {"actions": repr((a.KIND_SIZES, a.KIND_OFFSETS)), "observation": LAYOUT.markdown()}
 
 
 for _word, _stated in (
-    (features.carry_out, carry_out),
-    (features.write_position, write_position),
-    (features.holds, holds),
+    (features.apply_and_track_reveals, apply_and_track_reveals),
+    (features.write_features, write_features),
+    (features.is_view_current, is_view_current),
 ):
-    _word.belongs_to(GAME, _stated)
+    _word.implements(GAME, _stated)
 
-INPUTS = NetInputs(
+FEATURES = GameFeatures(
     types=lambda config: _COLOURS,
     seat_parts=seat_parts,
     table_parts=table_parts,

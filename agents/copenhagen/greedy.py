@@ -10,15 +10,15 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from helsinki_env.agents.rows import checked_rows
-from helsinki_env.engine.bits import count
+from helsinki_env.agents.rows import validate_inputs
+from helsinki_env.engine.bits import popcount
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.engine.loops import write_mask
-from helsinki_env.games.copenhagen.actions import SIZE
+from helsinki_env.games.copenhagen.actions import NUM_ACTIONS
 from helsinki_env.games.copenhagen.bits import GROUND, LEFT
 from helsinki_env.games.copenhagen.config import CopenhagenConfig
 from helsinki_env.games.copenhagen.state import PHASE_PLACE, PHASE_TAKE, new_states
-from helsinki_env.games.copenhagen.step import apply
+from helsinki_env.games.copenhagen.step import apply_action
 
 __all__ = ["GreedyPlayer", "choose"]
 
@@ -35,13 +35,13 @@ def _progress(t, g, seat):
     total = 0.0
     for y in range(9):
         line = GROUND << 5 * y
-        share = count(filled & line) / 5.0
+        share = popcount(filled & line) / 5.0
         points = t.points_row if bricks & line else t.points_row_windows
         coat = _COAT if (t.coat_rows >> 5 * y) & 1 else 0.0
         total += (points + coat) * share**_POWER if share < 1.0 else 0.0
     for x in range(5):
         line = LEFT << x
-        share = count(filled & line) / 9.0
+        share = popcount(filled & line) / 9.0
         points = t.points_column if bricks & line else t.points_column_windows
         total += points * share**_POWER if share < 1.0 else 0.0
     return total
@@ -51,7 +51,7 @@ def _progress(t, g, seat):
 def _glance(t, g, seat):
     """What a position is worth to a seat at a glance."""
     total = np.float64(g.points[seat]) + _progress(t, g, seat)
-    total += _COAT * count(np.int64(g.owned[seat])) - _USED * count(np.int64(g.used[seat]))
+    total += _COAT * popcount(np.int64(g.owned[seat])) - _USED * popcount(np.int64(g.used[seat]))
     if g.seat == seat and not g.done:
         total += _COAT * g.rewards
     for colour in range(5):
@@ -65,7 +65,7 @@ def _tried(t, g, work, mask, action):
     """What a position is worth after a decision: after the best place of a tile, the best second card."""
     seat, best = g.seat, -1e9
     work[0] = g
-    apply(t, work[0], action)
+    apply_action(t, work[0], action)
     between = work[0]
     if between.done or between.seat != seat or (between.phase != PHASE_PLACE and between.phase != PHASE_TAKE):
         return _glance(t, between, seat)
@@ -73,7 +73,7 @@ def _tried(t, g, work, mask, action):
     for second in range(len(mask)):
         if mask[second]:
             work[1] = work[0]
-            apply(t, work[1], second)
+            apply_action(t, work[1], second)
             best = max(best, _glance(t, work[1], seat))
     return best
 
@@ -109,10 +109,10 @@ class GreedyPlayer:
         self.config = config or CopenhagenConfig()
 
     def act(
-        self, observation: npt.NDArray[np.int8], mask: npt.NDArray[np.int8], words: npt.NDArray[np.uint64]
+        self, observation: npt.NDArray[np.int8], action_mask: npt.NDArray[np.int8], keys: npt.NDArray[np.uint64]
     ) -> npt.NDArray[np.int64]:
         """Return the decision for each row; see `helsinki_env.agents.base.Player`."""
-        states, mask, _ = checked_rows(self.config, observation, mask, words)
-        actions, tried = np.zeros(len(mask), np.int64), np.zeros(SIZE, np.int8)
-        choose_batch(self.config.tables, states, new_states(2), mask, tried, actions)
+        states, action_mask, _ = validate_inputs(self.config, observation, action_mask, keys)
+        actions, tried = np.zeros(len(action_mask), np.int64), np.zeros(NUM_ACTIONS, np.int8)
+        choose_batch(self.config.tables, states, new_states(2), action_mask, tried, actions)
         return actions

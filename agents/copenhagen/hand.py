@@ -5,20 +5,20 @@ from __future__ import annotations
 import numpy as np
 
 from helsinki_env.agents.copenhagen.board import remember_placements
-from helsinki_env.agents.copenhagen.board_view import HELD, NOTHING
+from helsinki_env.agents.copenhagen.board_view import HAND_CAPACITY, ILLEGAL_VALUE
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.games.copenhagen.actions import ADDITIONAL_CARD, ANY_CARDS, CHANGE_OF_COLOURS, CONSTRUCTION_DISCOUNT
 from helsinki_env.games.copenhagen.build import size_of
 
 __all__ = [
     "ability_worth",
+    "analyze_hand",
     "best_build",
     "best_discard",
     "build_value",
     "build_with",
     "hand_value",
     "limited_value",
-    "look",
     "owned_worth",
 ]
 
@@ -38,7 +38,7 @@ def ability_worth(w, v, ability):
 
 
 @kernel
-def price(w, v, ability):
+def ability_price(w, v, ability):
     """What it costs to use an ability."""
     return (1.0 - w.used) * ability_worth(w, v, ability)
 
@@ -56,13 +56,13 @@ def owned_worth(w, g, seat, v):
 
 
 @kernel
-def look(t, p, w, g, seat, v):
+def analyze_hand(t, p, w, g, seat, v):
     """The cards of a seat, and the best build that so many cards of a colour are good for."""
     largest = np.int64(0)
     for colour in range(5):
         v.hand[colour] = g.hand[seat, colour]
         largest = max(largest, v.hand[colour])
-    most = min(HELD, max(largest + 4, 7))
+    most = min(HAND_CAPACITY, max(largest + 4, 7))
     card = w.card * v.later
     for colour in range(5):
         for held in range(most):
@@ -98,7 +98,7 @@ def hand_value(w, v):
 @kernel
 def best_discard(w, v, floor):
     """Return (colour from `floor` on of which a card is missed least, -1: none; what the hand is worth then)."""
-    best, chosen = NOTHING, np.int64(-1)
+    best, chosen = ILLEGAL_VALUE, np.int64(-1)
     for colour in range(floor, 5):
         if v.hand[colour] > 0:
             v.hand[colour] -= 1
@@ -142,12 +142,12 @@ def paid_value(w, v, own, cost, recolour):
     """What the hand is worth once a cost is paid with cards of one colour, or with at least one of another; NOTHING."""
     if recolour < 0:
         if v.hand[own] < cost:
-            return NOTHING
+            return ILLEGAL_VALUE
         v.hand[own] -= cost
         value = hand_value(w, v)
         v.hand[own] += cost
         return value
-    best = NOTHING
+    best = ILLEGAL_VALUE
     for others in range(max(1, cost - v.hand[own]), min(cost, v.hand[recolour]) + 1):
         v.hand[own] -= cost - others
         v.hand[recolour] -= others
@@ -161,12 +161,12 @@ def paid_value(w, v, own, cost, recolour):
 def build_with(t, p, w, v, kind, discount, recolour):
     """What the best placement of a tile and the hand after it are worth: with the discount (0 or 1), a recolouring."""
     remember_placements(t, p, w, v, kind)
-    best = NOTHING
+    best = ILLEGAL_VALUE
     for touching in range(2):
         if v.place[kind, touching] >= 0:
             cost = max(0, size_of(kind) - touching - discount)
             value = paid_value(w, v, kind // 4, cost, recolour)
-            if value > NOTHING:
+            if value > ILLEGAL_VALUE:
                 best = max(best, v.best[kind, touching] + value)
     return best
 
@@ -174,7 +174,7 @@ def build_with(t, p, w, v, kind, discount, recolour):
 @kernel
 def recoloured(t, p, w, v, kind, discount):
     """The same with the best recolouring."""
-    best = NOTHING
+    best = ILLEGAL_VALUE
     for colour in range(5):
         if colour != kind // 4 and v.hand[colour] > 0:
             best = max(best, build_with(t, p, w, v, kind, discount, colour))
@@ -188,11 +188,11 @@ def build_value(t, p, w, v, kind, usable):
     discount = (usable >> CONSTRUCTION_DISCOUNT) & 1
     change = (usable >> CHANGE_OF_COLOURS) & 1
     if discount:
-        best = max(best, build_with(t, p, w, v, kind, 1, -1) - price(w, v, CONSTRUCTION_DISCOUNT))
+        best = max(best, build_with(t, p, w, v, kind, 1, -1) - ability_price(w, v, CONSTRUCTION_DISCOUNT))
     if change:
-        best = max(best, recoloured(t, p, w, v, kind, 0) - price(w, v, CHANGE_OF_COLOURS))
+        best = max(best, recoloured(t, p, w, v, kind, 0) - ability_price(w, v, CHANGE_OF_COLOURS))
         if discount:
-            both = price(w, v, CONSTRUCTION_DISCOUNT) + price(w, v, CHANGE_OF_COLOURS)
+            both = ability_price(w, v, CONSTRUCTION_DISCOUNT) + ability_price(w, v, CHANGE_OF_COLOURS)
             best = max(best, recoloured(t, p, w, v, kind, 1) - both)
     return best
 
@@ -200,7 +200,7 @@ def build_value(t, p, w, v, kind, usable):
 @kernel
 def best_build(t, p, w, g, v, usable):
     """What the best build is worth with the cards in `v.hand`; NOTHING: there is none."""
-    best = NOTHING
+    best = ILLEGAL_VALUE
     for kind in range(20):
         if g.supply[kind] > 0:
             best = max(best, build_value(t, p, w, v, kind, usable))

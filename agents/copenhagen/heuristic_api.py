@@ -3,28 +3,28 @@
 from __future__ import annotations
 
 from helsinki_env.agents import heuristic_api
-from helsinki_env.agents.copenhagen.board_view import VIEW, forget, new_views, pieces
-from helsinki_env.agents.copenhagen.decide import decide
-from helsinki_env.agents.copenhagen.evaluation import win_shares
+from helsinki_env.agents.copenhagen.board_view import VIEW_DTYPE, new_views, piece_table, reset_view
+from helsinki_env.agents.copenhagen.decide import select_action
+from helsinki_env.agents.copenhagen.evaluation import write_win_probabilities
 from helsinki_env.agents.copenhagen.weights import QUICK, Weights
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.games.copenhagen.state import GAME
 
-__all__ = ["GUIDE"]
+__all__ = ["HEURISTIC"]
 
 
 @kernel
-def decide_ahead(t, p, w, g, v, u, work, mask, values):
-    """Return the best legal decision as `decide` does: looking at the next turn made the tuned weights no stronger."""
-    return decide(t, p, w, g, v, mask, values, False)
+def select_action_lookahead(t, p, w, g, v, u, work, mask, values):
+    """Return the best legal decision as `select_action` does: looking ahead made the tuned weights no stronger."""
+    return select_action(t, p, w, g, v, mask, values, False)
 
 
-heuristic_api.forget.belongs_to(VIEW, forget)
+heuristic_api.reset_view.implements(VIEW_DTYPE, reset_view)
 for _word, _stated in (
-    (heuristic_api.decide, decide),
-    (heuristic_api.decide_ahead, decide_ahead),
-    (heuristic_api.win_shares, win_shares),
+    (heuristic_api.select_action, select_action),
+    (heuristic_api.select_action_lookahead, select_action_lookahead),
+    (heuristic_api.write_win_probabilities, write_win_probabilities),
 ):
-    _word.belongs_to(GAME, _stated)
+    _word.implements(GAME, _stated)
 
-GUIDE = heuristic_api.Guide(Weights(), QUICK, pieces, new_views)
+HEURISTIC = heuristic_api.Heuristic(Weights(), QUICK, piece_table, new_views)

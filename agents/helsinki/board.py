@@ -4,24 +4,24 @@ from __future__ import annotations
 
 import numpy as np
 
-from helsinki_env.agents.helsinki.board_view import ABOVE, BY_DEPTH, BY_LANE, NOTHING, roof_value
+from helsinki_env.agents.helsinki.board_view import ABOVE, BY_DEPTH, BY_LANE, ILLEGAL_VALUE, roof_value
 from helsinki_env.agents.helsinki.cells import shadow
 from helsinki_env.agents.helsinki.eval_cache import DUE, SHOWN
-from helsinki_env.engine.bits import bit, count, lowest
+from helsinki_env.engine.bits import bit, lowest_bit, popcount
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.games.helsinki import actions as a
-from helsinki_env.games.helsinki.bits import BOARD, connected, neighbours
-from helsinki_env.games.helsinki.shapes import MOST_ROOFS, slides
+from helsinki_env.games.helsinki.bits import BOARD, connected, neighbors
+from helsinki_env.games.helsinki.shapes import MOST_ROOFS, legal_slides
 
 __all__ = [
     "best_cell",
     "best_placement",
     "best_wilds",
-    "ceiling",
     "cells_gain",
     "corner_of",
+    "defer_gain",
+    "gain_upper_bound",
     "placement_gain",
-    "put_off",
     "remember_placement",
     "tile_gain",
     "wilds_gain",
@@ -35,10 +35,10 @@ def _extras(t, w, v, cells):
     """Return the gain of building on some empty cells apart from lines: coats of arms and crosswalks."""
     total = 0.0
     if cells & v.coats:
-        total += v.coat * count(cells & v.coats)
+        total += v.coat * popcount(cells & v.coats)
     if v.road > 0.0:
         if cells & t.crosswalks:
-            total += w.crosswalk * v.road * v.later * count(cells & t.crosswalks)
+            total += w.crosswalk * v.road * v.later * popcount(cells & t.crosswalks)
         total += _road(t, v, cells)
     return total
 
@@ -66,11 +66,11 @@ def _losses(v, cells):
     still = _seen_past(v, cells)
     closed = v.reach & ~cells & ~still
     while closed:
-        total += v.hole[lowest(closed)]
+        total += v.hole[lowest_bit(closed)]
         closed &= closed - 1
-    lonely = v.reach & still & ~cells & ~neighbours(BOARD & ~(v.built | cells)) & ~v.lonely
+    lonely = v.reach & still & ~cells & ~neighbors(BOARD & ~(v.built | cells)) & ~v.lonely
     while lonely:
-        total += v.gap[lowest(lonely)]
+        total += v.gap[lowest_bit(lonely)]
         lonely &= lonely - 1
     return total
 
@@ -81,7 +81,7 @@ def cells_gain(t, w, v, cells):
     rows, columns = np.int64(0), np.int64(0)  # cells by line, four bits each
     rest = cells
     while rest:
-        cell = lowest(rest)
+        cell = lowest_bit(rest)
         rest &= rest - 1
         rows += np.int64(1) << (4 * (cell // 7))
         columns += np.int64(1) << (4 * (cell % 7))
@@ -95,14 +95,14 @@ def cells_gain(t, w, v, cells):
 def _with_extras(t, w, v, cells, total):
     """Return the gain of lines plus the other gains and losses of building on some cells, summed in greedy's order."""
     if cells & v.coats:
-        total += v.coat * count(cells & v.coats)
+        total += v.coat * popcount(cells & v.coats)
     closed = v.reach & ~cells & ~_seen_past(v, cells)
     while closed:
-        total -= v.hole[lowest(closed)]
+        total -= v.hole[lowest_bit(closed)]
         closed &= closed - 1
     if v.road > 0.0:
         if cells & t.crosswalks:
-            total += w.crosswalk * v.road * v.later * count(cells & t.crosswalks)
+            total += w.crosswalk * v.road * v.later * popcount(cells & t.crosswalks)
         total += _road(t, v, cells)
     return total
 
@@ -127,7 +127,7 @@ def _hope(t, p, w, v, piece, corner, cells):
         total += v.gain[0, row + np.uint64(i), np.uint64(p.in_row[piece, i])]
     for j in range(MOST_ROOFS):
         total += v.gain[1, column + np.uint64(j), np.uint64(p.in_column[piece, j])]
-    if v.tiles[piece >> np.uint64(5)] & neighbours(cells):
+    if v.tiles[piece >> np.uint64(5)] & neighbors(cells):
         total += w.bonus_card * v.later
     return total
 
@@ -148,7 +148,7 @@ def roofs_gain(t, p, w, v, piece, corner, cells, roofs):
         best, chosen = -1.0, np.int64(0)
         rest = left
         while rest:
-            cell = lowest(rest)
+            cell = lowest_bit(rest)
             rest &= rest - 1
             more_row = p.in_row[piece, np.uint64(cell) // _SIZE - row]
             value = roof_value(t, v, cell, more_row, p.in_column[piece, np.uint64(cell) % _SIZE - column])
@@ -165,7 +165,7 @@ def roofs_gain(t, p, w, v, piece, corner, cells, roofs):
 def _plain_gain(t, w, v, kind, cells):
     """Return the gain of a tile at its final position, with losses, summed in greedy's order."""
     gain = cells_gain(t, w, v, cells)
-    if v.tiles[kind // 4] & neighbours(cells):
+    if v.tiles[kind // 4] & neighbors(cells):
         gain += w.bonus_card * v.later
     return gain
 
@@ -173,10 +173,10 @@ def _plain_gain(t, w, v, kind, cells):
 @kernel
 def best_placement(t, p, w, v, kind, side, roofs):
     """Return (gain, orientation and lane as in PLACE) of the best placement from a side; NOTHING if none is legal."""
-    best, chosen = NOTHING, np.int64(0)
-    legal = slides(t, kind, side, v.packed[side])  # bit set of orientation and lane as in PLACE
+    best, chosen = ILLEGAL_VALUE, np.int64(0)
+    legal = legal_slides(t, kind, side, v.packed[side])  # bit set of orientation and lane as in PLACE
     while legal:
-        place = lowest(legal)
+        place = lowest_bit(legal)
         legal &= legal - 1
         turned = np.int64(np.uint64(place) // _SIZE)
         piece, lane = 8 * kind + turned, place - a.LANES * turned
@@ -222,7 +222,7 @@ def remember_placement(t, p, w, v, kind, side):
         gain, place = best_placement(t, p, w, v, kind, side, 0)
         v.later = later
         found.best, found.place, found.roofs_known = gain, place, 0
-        if gain > NOTHING:
+        if gain > ILLEGAL_VALUE:
             found.cells = _cells_of(t, p, v, kind, side, place)
     if not known:
         v.roofs_known[kind, side] = 0
@@ -262,7 +262,7 @@ def _roofs_of(t, g, card):
 
 
 @kernel
-def put_off(t, g, v, card, side):
+def defer_gain(t, g, v, card, side):
     """Request the gain of a card's tile from a side, to be computed on first use.
 
     The result is the same as now: the first request determines whether two cards are being drawn.
@@ -279,7 +279,7 @@ def put_off(t, g, v, card, side):
 
 
 @kernel
-def ceiling(t, w, v, card):
+def gain_upper_bound(t, w, v, card):
     """Return an upper bound on the gain of a card's tile at any position."""
     cells = np.int64(t.kind[card]) % 4 + 2
     most = cells * v.most_cell + min(np.int64(t.shows[card]), SHOWN - 1) * v.most_roof
@@ -296,7 +296,7 @@ def _whole_gain(t, p, w, v, kind, side, roofs):
         gain, place = best_placement(t, p, w, v, kind, side, roofs)
         v.roofs_known[kind, side, roofs] = 1
         v.roofs[kind, side, roofs] = gain
-        if gain > NOTHING:
+        if gain > ILLEGAL_VALUE:
             v.cells[kind, side] = _cells_of(t, p, v, kind, side, place)
     return v.roofs[kind, side, roofs]
 
@@ -306,13 +306,13 @@ def tile_gain(t, p, w, g, v, card, side):
     """Return the gain of a card's tile from a side; if `w.apart`, the tile alone determines the position."""
     kind = np.int64(t.kind[card])
     if g.supply[kind] == 0:
-        return NOTHING
+        return ILLEGAL_VALUE
     roofs = _roofs_of(t, g, card)
     if w.apart == 0.0:
         return _whole_gain(t, p, w, v, kind, side, roofs)
     remember_placement(t, p, w, v, kind, side)
     gain = v.best[kind, side]
-    if roofs > 0 and gain > NOTHING:
+    if roofs > 0 and gain > ILLEGAL_VALUE:
         _remember_roofs(t, p, w, v, kind, side, roofs)
         gain += v.roofs[kind, side, roofs]
     return gain
@@ -321,9 +321,9 @@ def tile_gain(t, p, w, g, v, card, side):
 @kernel
 def best_cell(t, w, v, cells):
     """Return (gain, cell) of the best of some cells for a wild tile; NOTHING for an empty set."""
-    best, chosen = NOTHING, np.int64(-1)
+    best, chosen = ILLEGAL_VALUE, np.int64(-1)
     while cells:
-        cell = lowest(cells)
+        cell = lowest_bit(cells)
         cells &= cells - 1
         gain = cells_gain(t, w, v, bit(cell))
         if gain > best:
@@ -334,12 +334,12 @@ def best_cell(t, w, v, cells):
 @kernel
 def best_wilds(t, w, v):
     """Return the gain of the best cell for a wild tile, and that of the best pair that begins with it."""
-    cells = neighbours(v.built & ~t.statue) & ~v.built
+    cells = neighbors(v.built & ~t.statue) & ~v.built
     best, chosen = best_cell(t, w, v, cells)
     if chosen < 0:
         return 0.0, 0.0
     pair = best
-    rest = (cells | neighbours(bit(chosen))) & ~v.built & ~bit(chosen)
+    rest = (cells | neighbors(bit(chosen))) & ~v.built & ~bit(chosen)
     while rest:
         pair = max(pair, cells_gain(t, w, v, (rest & -rest) | bit(chosen)))
         rest &= rest - 1
@@ -353,8 +353,8 @@ def wilds_gain(t, w, v, number, one, two):
         return one if number == 1 else two
     built, chosen, gain = v.built & ~t.statue, np.int64(0), 0.0
     for _ in range(number):
-        cells = neighbours(built | chosen) & ~v.built & ~chosen
-        best, added = NOTHING, np.int64(0)
+        cells = neighbors(built | chosen) & ~v.built & ~chosen
+        best, added = ILLEGAL_VALUE, np.int64(0)
         while cells:
             value = cells_gain(t, w, v, cells & -cells | chosen)
             if value > best:

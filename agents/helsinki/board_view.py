@@ -5,9 +5,9 @@ shrinks as the game runs out and is 0 in the last turn; d is the weight `line_de
 sum over lines and superstructures, and the gain of a few more cells in a line is a table look-up.
 
 Here and in the other kernels of this package `t` is the record of the component file's tables and `p` the table of
-pieces (`pieces`). `w` are the weights (`helsinki_env.agents.helsinki.weights`). `g` is a game reconstructed from the
-observation of the acting seat, or a determinization of it in a playout. `v` is a view, a scratch record of
-`helsinki_env.agents.helsinki.eval_cache.VIEW`.
+pieces (`piece_table`). `w` are the weights (`helsinki_env.agents.helsinki.weights`). `g` is a game reconstructed from
+the observation of the acting seat, or a determinization of it in a playout. `v` is a view, a scratch record of
+`helsinki_env.agents.helsinki.eval_cache.VIEW_DTYPE`.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ import numpy as np
 import numpy.typing as npt
 
 from helsinki_env.agents.helsinki.cells import shadow
-from helsinki_env.agents.helsinki.eval_cache import PADDED, PIECES, PILES
-from helsinki_env.engine.bits import count, lowest
+from helsinki_env.agents.helsinki.eval_cache import PADDED, PIECES_DTYPE, PILES
+from helsinki_env.engine.bits import lowest_bit, popcount
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.engine.vectors import copier, gatherer
-from helsinki_env.games.helsinki.bits import BOARD, COLUMN, ROW, neighbours
+from helsinki_env.games.helsinki.bits import BOARD, COLUMN, ROW, neighbors
 from helsinki_env.games.helsinki.config import GameConfig
 from helsinki_env.games.helsinki.shapes import MOST_ROOFS, NORTH, SOUTH, corner_at, profile, tile_cells
 
@@ -31,19 +31,19 @@ __all__ = [
     "ABOVE",
     "BY_DEPTH",
     "BY_LANE",
-    "NOTHING",
-    "holds",
-    "judge",
-    "judge_lines",
-    "judge_turns",
-    "look",
-    "pieces",
+    "ILLEGAL_VALUE",
+    "analyze_board",
+    "analyze_lines",
+    "analyze_turns",
+    "is_view_current",
+    "piece_table",
+    "read_board",
+    "read_hand",
     "roof_value",
-    "see",
     "turns_left",
 ]
 
-NOTHING = -1e9
+ILLEGAL_VALUE = -1e9
 """Value of something impossible."""
 #: Change of a corner with the lane and with the depth of a slide, by side.
 BY_LANE, BY_DEPTH = np.array([1, 7, 1, 7], np.int64), np.array([7, -1, -7, 1], np.int64)
@@ -56,16 +56,16 @@ _SHARE, ABOVE = np.array([1.0, 1.0, 1.0 / 2.0, 1.0 / 3.0, 1.0 / 4.0, 1.0 / 5.0])
 
 
 @kernel
-def forget(v, word):
+def reset_view(v, word):
     """Clear the cached view of a game. The view holds nothing random, so `word` is unused."""
     v.of_turns = -1.0
     v.latest = 0
 
 
 @lru_cache(maxsize=32)
-def pieces(config: GameConfig) -> npt.NDArray[Any]:
-    """Return the rows, columns and lanes of every orientation of every tile, (1,), dtype `PIECES`."""
-    t, table = config.tables[0], np.zeros(1, PIECES)
+def piece_table(config: GameConfig) -> npt.NDArray[Any]:
+    """Return the rows, columns and lanes of every orientation of every tile, (1,), dtype `PIECES_DTYPE`."""
+    t, table = config.tables[0], np.zeros(1, PIECES_DTYPE)
     for piece in range(160):
         for offset in {int(cell) for cell in t.corner_cells[piece]} if t.roofs_mask[piece] else set():
             table["in_row"][0, piece, offset // 7] += 1
@@ -77,7 +77,7 @@ def pieces(config: GameConfig) -> npt.NDArray[Any]:
 
 
 @kernel
-def look(t, g, seat, v):
+def read_hand(t, g, seat, v):
     """Read the cards, coats and colors of a seat."""
     v.meadow = g.meadow[seat]
     v.usable = ~(np.int64(g.used[seat]) | np.int64(g.denied[seat]) | np.int64(g.covered)) & 0x7FFF
@@ -88,7 +88,7 @@ def look(t, g, seat, v):
         _copy_block(v.hand, 0, g.hand[seat], 0)
         held = _held_of(v.hand, 0) & np.int64(_ALL >> np.uint64(_BLOCK - t.types))
         while held:
-            v.held[v.held_count] = lowest(held)
+            v.held[v.held_count] = lowest_bit(held)
             v.held_count += 1
             held &= held - 1
     else:
@@ -131,29 +131,29 @@ def _onset(turns, patience, onset):
 
 
 @kernel
-def holds(w, g, seat, v):
+def is_view_current(w, g, seat, v):
     """Return whether a view is up to date: board, turns left and bonus cards are unchanged."""
     same = v.of_built == g.built[seat] and v.of_standing == g.superstructures[seat] and v.of_coats == g.coats[seat]
     return same and v.of_turns == turns_left(w, g, 0) and v.of_bonus == g.bonus_cards
 
 
 @kernel
-def judge(t, w, g, seat, v):
+def analyze_board(t, w, g, seat, v):
     """Analyze the board of a seat, unless cached: remaining turns and values of lines."""
-    if holds(w, g, seat, v):
+    if is_view_current(w, g, seat, v):
         return
     turns = turns_left(w, g, 0)
     if v.of_turns != turns:
-        judge_turns(w, g, v, turns, v)
-    see(t, g, seat, v)
+        analyze_turns(w, g, v, turns, v)
+    read_board(t, g, seat, v)
     _judge_chances(w, v)
-    judge_lines(t, w, v)
+    analyze_lines(t, w, v)
     _judge_most(t, w, v)
     _judge_draw(t, w, v)
 
 
 @kernel
-def see(t, g, seat, v):
+def read_board(t, g, seat, v):
     """Read the board of a seat: its pieces, and the empty cells that each side can reach."""
     coats = np.int64(g.coats[seat])
     v.of_bonus = g.bonus_cards
@@ -171,14 +171,14 @@ def see(t, g, seat, v):
         v.open[side] = BOARD & ~shadow(v.built, side)
         for lane in range(7):
             path = COLUMN << lane if side in (NORTH, SOUTH) else ROW << (7 * lane)
-            v.height[side, lane] = count(v.open[side] & path)
+            v.height[side, lane] = popcount(v.open[side] & path)
     v.reach = v.open[0] | v.open[1] | v.open[2] | v.open[3]
     empty = BOARD & ~v.built
-    v.lonely = v.reach & ~neighbours(empty)
+    v.lonely = v.reach & ~neighbors(empty)
 
 
 @kernel
-def judge_turns(w, g, v, turns, keeper):
+def analyze_turns(w, g, v, turns, keeper):
     """Compute the values that depend only on the turns left: now, and after drawing two cards, which shortens the game.
 
     `keeper`: view of the seat that caches them.
@@ -218,7 +218,7 @@ def _judge_draw(t, w, v):
     """Compute the loss of the board from drawing two cards, which brings the end of the game nearer."""
     v.loss_drawn = 0.0
     for line in range(7):
-        row, column = 7 - count(v.built & (ROW << (7 * line))), 7 - count(v.built & (COLUMN << line))
+        row, column = 7 - popcount(v.built & (ROW << (7 * line))), 7 - popcount(v.built & (COLUMN << line))
         v.loss_drawn += (t.points_row + w.room) * max(0.0, v.chance[0, line, 0] - v.filled_drawn[row])
         v.loss_drawn += (t.points_column + w.room) * max(0.0, v.chance[1, line, 0] - v.filled_drawn[column])
     v.loss_drawn *= w.hurry
@@ -231,18 +231,18 @@ def _judge_chances(w, v):
     for line in range(7):
         for way in range(2):
             cells = COLUMN << line if way else ROW << (7 * line)
-            missing = 7 - count(v.built & cells)
+            missing = 7 - popcount(v.built & cells)
             chance = 1.0
-            for _ in range(count(closed & cells)):
+            for _ in range(popcount(closed & cells)):
                 chance *= w.closed
-            for _ in range(count(v.lonely & cells)):
+            for _ in range(popcount(v.lonely & cells)):
                 chance *= w.lonely
             for more in range(6):
                 v.chance[way, line, more] = chance * v.filled[max(0, missing - more)]
 
 
 @kernel
-def judge_lines(t, w, v):
+def analyze_lines(t, w, v):
     """Compute the gain of more cells in a line: its own points and those of the superstructures in it."""
     crossing = t.points_crossing - 2 * t.points_line
     for line in range(7):

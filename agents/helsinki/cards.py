@@ -4,22 +4,22 @@ from __future__ import annotations
 
 import numpy as np
 
-from helsinki_env.agents.helsinki.board import ceiling, put_off, tile_gain
-from helsinki_env.agents.helsinki.board_view import NOTHING
-from helsinki_env.agents.helsinki.cells import near
-from helsinki_env.agents.helsinki.eval_cache import HELD
+from helsinki_env.agents.helsinki.board import defer_gain, gain_upper_bound, tile_gain
+from helsinki_env.agents.helsinki.board_view import ILLEGAL_VALUE
+from helsinki_env.agents.helsinki.cells import first_reachable_side
+from helsinki_env.agents.helsinki.eval_cache import HAND_CAPACITY
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.games.helsinki import actions as a
 
 __all__ = [
+    "analyze_cards",
     "best_build",
     "build_parts",
     "build_value",
     "draw_value",
+    "hand_upper_bound",
     "hand_value",
     "hold_pair",
-    "judge_cards",
-    "most_left",
     "release_pair",
     "take_cheapest",
 ]
@@ -30,7 +30,7 @@ _ROUNDING = 1e-9
 
 @kernel
 def _plan(t, p, w, g, v, card, first):
-    """Return the expected gain of building a card in a later turn; `first` as returned by `near`."""
+    """Return the expected gain of building a card in a later turn; `first` as returned by `first_reachable_side`."""
     best = 0.0
     card = np.uint64(card)  # unsigned indices need no check for negative values
     kind = np.uint64(t.kind[card])
@@ -56,7 +56,7 @@ def _put_off_plan(t, w, g, v, card, first):
         side = (first + turn) % 4
         if not (v.asked[card] >> side) & 0x11:
             v.asked[card] |= 0x10 << side
-            put_off(t, g, v, np.int64(card), side)
+            defer_gain(t, g, v, np.int64(card), side)
 
 
 @kernel
@@ -117,7 +117,7 @@ def _best_plan(t, p, w, g, v, begin, end, cards, first):
         if v.hand[card] > 0 and 0 < missing <= w.missing:
             worth = v.planned[i]
             if worth < 0.0:
-                if plan > 0.0 and _worth_with(w, ceiling(t, w, v, card), missing) <= plan:
+                if plan > 0.0 and _worth_with(w, gain_upper_bound(t, w, v, card), missing) <= plan:
                     _put_off_plan(t, w, g, v, card, first)
                     continue
                 worth = v.planned[i] = _plan(t, p, w, g, v, card, first)
@@ -157,7 +157,7 @@ def hand_value(t, p, w, g, v, first):
 
 
 @kernel
-def judge_cards(t, p, w, g, v, first):
+def analyze_cards(t, p, w, g, v, first):
     """Compute the cost of giving away one card of each type in hand. It only changes the plans of its color."""
     if v.later == 0.0:
         for i in range(v.held_count):
@@ -214,7 +214,7 @@ def _remember_most(v, first, value):
 
 
 @kernel
-def most_left(t, p, w, g, v, first):
+def hand_upper_bound(t, p, w, g, v, first):
     """Return an upper bound on the value of the hand after a build: fewer cards or cells improve no plan."""
     if (
         w.clash > 1.0
@@ -224,7 +224,7 @@ def most_left(t, p, w, g, v, first):
         or w.wild_card < 0.0
         or w.best_plan < w.other_plans
     ):
-        return -NOTHING  # no bound with such weights
+        return -ILLEGAL_VALUE  # no bound with such weights
     if v.pairs != 0 or not (v.most_known >> first) & 1:
         value = hand_value(t, p, w, g, v, first)
         _remember_most(v, first, value)
@@ -252,14 +252,14 @@ def build_parts(t, p, w, g, v, card, side, first, coats, least):
     They are the gain of the tile (NOTHING if it cannot be built), whether it comes from another side, the coats for the
     payment (at most `coats` may be spent), and the value of the remaining hand.
 
-    NOTHING may also be returned if the tile, less the coats for the side, gains at most `least`. Needs `judge_cards`.
+    NOTHING may also be returned if the tile, less the coats for the side, gains at most `least`. Needs `analyze_cards`.
     """
     elsewhere = (v.usable >> a.ANY_SIDE) & 1 and coats >= t.costs[a.ANY_SIDE]
     if w.apart != 0.0 and not _may_pay(t, v, card, coats):
-        put_off(t, g, v, card, side)
+        defer_gain(t, g, v, card, side)
         for turn in range(1, 4 if elsewhere else 1):
-            put_off(t, g, v, card, (side + turn) % 4)
-        return NOTHING, 0, 0, 0.0
+            defer_gain(t, g, v, card, (side + turn) % 4)
+        return ILLEGAL_VALUE, 0, 0, 0.0
     gain = less = tile_gain(t, p, w, g, v, card, side)
     kind = np.int64(t.kind[card])
     cells = v.cells[kind, side]
@@ -271,8 +271,8 @@ def build_parts(t, p, w, g, v, card, side, first, coats, least):
             if other - toll - w.spend * v.later > less:
                 gain, less, turned = other, other - toll - w.spend * v.later, 1
                 cells = v.cells[kind, (side + turn) % 4]
-    if less <= NOTHING or less <= least:
-        return NOTHING, 0, 0, 0.0
+    if less <= ILLEGAL_VALUE or less <= least:
+        return ILLEGAL_VALUE, 0, 0, 0.0
     number, helped = np.int64(t.number[card]) - 1, np.int64(0)
     for i in range(v.held_count):
         v.spare[i] = v.hand[v.held[i]]
@@ -297,7 +297,7 @@ def build_parts(t, p, w, g, v, card, side, first, coats, least):
         left = hand_value(t, p, w, g, v, first)
         v.taken = 0
     else:
-        gain = NOTHING
+        gain = ILLEGAL_VALUE
     for i in range(v.held_count):
         v.hand[v.held[i]] = v.spare[i]
     return gain, turned, helped, left
@@ -307,8 +307,8 @@ def build_parts(t, p, w, g, v, card, side, first, coats, least):
 def build_value(t, p, w, g, v, card, side, first, coats, least):
     """Return the value of building a card now, with the remaining hand (see `build_parts`), or NOTHING."""
     gain, turned, helped, left = build_parts(t, p, w, g, v, card, side, first, coats, least)
-    if gain <= NOTHING:
-        return NOTHING
+    if gain <= ILLEGAL_VALUE:
+        return ILLEGAL_VALUE
     if turned:
         gain = gain - t.costs[a.ANY_SIDE] * v.coat - w.spend * v.later
     for _ in range(helped):
@@ -322,8 +322,8 @@ def best_build(t, p, w, g, v, side, first, coats, least):
 
     Builds with a value of at most `least` may be skipped.
     """
-    best, chosen = NOTHING, np.int64(-1)
-    most = most_left(t, p, w, g, v, first)
+    best, chosen = ILLEGAL_VALUE, np.int64(-1)
+    most = hand_upper_bound(t, p, w, g, v, first)
     for i in range(v.held_count):
         card = v.held[i]
         if card < t.types - 1 and v.hand[card] > 0:
@@ -341,7 +341,7 @@ def _hold(t, v, card):
     if colour >= 0:
         v.owned[colour] += 1
     v.changed |= np.int64(1) << colour if colour >= 0 else np.int64(-1)  # wild cards go with any color
-    if v.hand[card] == 1 and v.held_count < HELD:
+    if v.hand[card] == 1 and v.held_count < HAND_CAPACITY:
         at = v.held_count
         for i in range(v.held_count):
             if v.held[i] == card:
@@ -394,7 +394,7 @@ def draw_value(t, p, w, g, v, space):
     hold_pair(t, g, v, space)
     later = v.later
     v.later = v.later_drawn
-    value = hand_value(t, p, w, g, v, near(space)) - v.loss_drawn
+    value = hand_value(t, p, w, g, v, first_reachable_side(space)) - v.loss_drawn
     v.later = later
     release_pair(t, g, v, space)
     return value

@@ -8,7 +8,7 @@ from helsinki_env.engine.kernel import kernel
 from helsinki_env.games.helsinki.bits import BOARD, COLUMN
 from helsinki_env.games.helsinki.shapes import NORTH, SOUTH, WEST
 
-__all__ = ["near", "shadow"]
+__all__ = ["first_reachable_side", "shadow"]
 
 _MIDDLE_WEST = np.int64(sum(int(COLUMN) << column for column in range(1, 7)))
 _TWO_WEST = np.int64(sum(int(COLUMN) << column for column in range(2, 7)))
@@ -39,6 +39,6 @@ def shadow(cells, side):
 
 
 @kernel
-def near(space):
+def first_reachable_side(space):
     """Return the first of the two adjacent sides that a token on a space reaches in its next turn."""
     return (space + 1) // 2 % 4

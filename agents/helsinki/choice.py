@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from helsinki_env.agents.helsinki.board_view import NOTHING
-from helsinki_env.engine.bits import count, lowest
+from helsinki_env.agents.helsinki.board_view import ILLEGAL_VALUE
+from helsinki_env.engine.bits import lowest_bit, popcount
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.engine.vectors import gatherer
 
-__all__ = ["begin", "best_of", "several"]
+__all__ = ["best_legal", "has_alternatives", "reset_values"]
 
 _BLOCK = 64
 _gather = gatherer(_BLOCK)
@@ -31,13 +31,13 @@ def _legal_of(mask, first, last):
 
 
 @kernel
-def best_of(values, mask, first, last):
+def best_legal(values, mask, first, last):
     """Return the legal action from `first` to before `last` with the highest value, the lowest id on ties; -1: none."""
-    best, chosen = 2.0 * NOTHING, np.int64(-1)
+    best, chosen = 2.0 * ILLEGAL_VALUE, np.int64(-1)
     for block in range(first, last, _BLOCK):
         legal = _legal_of(mask, block, last)
         while legal:
-            action = block + lowest(legal)
+            action = block + lowest_bit(legal)
             legal &= legal - 1
             if values[action] > best:
                 best, chosen = values[action], np.int64(action)
@@ -45,23 +45,23 @@ def best_of(values, mask, first, last):
 
 
 @kernel
-def begin(values, mask, first, last):
+def reset_values(values, mask, first, last):
     """Reset the values of the actions from `first` to before `last`; return (number of legal actions, one of them)."""
     for action in range(first, last):
-        values[action] = NOTHING
+        values[action] = ILLEGAL_VALUE
     legal, only = np.int64(0), np.int64(0)
     for block in range(first, last, _BLOCK):
         some = _legal_of(mask, block, last)
         if some:
-            legal += count(some)
-            only = block + lowest(some)
+            legal += popcount(some)
+            only = block + lowest_bit(some)
     return legal, only
 
 
 @kernel
-def several(mask):
+def has_alternatives(mask):
     """Return whether there is more than one legal action."""
     legal = np.int64(0)
     for block in range(0, len(mask), _BLOCK):
-        legal += count(_legal_of(mask, block, len(mask)))
+        legal += popcount(_legal_of(mask, block, len(mask)))
     return legal > 1

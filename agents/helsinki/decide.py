@@ -18,21 +18,21 @@ from helsinki_env.agents.helsinki.board import (
     roofs_gain,
     wilds_gain,
 )
-from helsinki_env.agents.helsinki.board_view import NOTHING, judge, look, roof_value
+from helsinki_env.agents.helsinki.board_view import ILLEGAL_VALUE, analyze_board, read_hand, roof_value
 from helsinki_env.agents.helsinki.cards import (
+    analyze_cards,
     best_build,
     build_value,
     draw_value,
     hand_value,
-    judge_cards,
     take_cheapest,
 )
-from helsinki_env.agents.helsinki.cells import near
-from helsinki_env.agents.helsinki.choice import begin, best_of
+from helsinki_env.agents.helsinki.cells import first_reachable_side
+from helsinki_env.agents.helsinki.choice import best_legal, reset_values
 from helsinki_env.agents.helsinki.eval_cache import SHOWN
 from helsinki_env.agents.helsinki.roofs import best_roof, roofs_worth, worst_roof
-from helsinki_env.agents.helsinki.turns import draw_and_build, price, second_build, turn_value
-from helsinki_env.engine.bits import bit, lowest
+from helsinki_env.agents.helsinki.turns import board_action_price, draw_and_build, second_build, turn_value
+from helsinki_env.engine.bits import bit, lowest_bit
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.games.helsinki import actions as a
 from helsinki_env.games.helsinki.build import free_roofs, last_tile
@@ -48,7 +48,7 @@ from helsinki_env.games.helsinki.state import (
     PHASE_WILD,
 )
 
-__all__ = ["decide"]
+__all__ = ["select_action"]
 
 #: Deduction from a board action in phases before the end of the turn, where it is considered.
 _TOO_EARLY = 1.0
@@ -57,7 +57,7 @@ _TOO_EARLY = 1.0
 @kernel
 def _value_start(t, p, w, g, v, mask, values):
     for space in range(8):
-        best = NOTHING
+        best = ILLEGAL_VALUE
         for steps in range(1, 4):
             best = max(best, draw_value(t, p, w, g, v, (space + steps) % 8))
         values[t.offset[a.KIND_START] + space] = best
@@ -68,8 +68,8 @@ def _value_moves(t, p, w, g, v, mask, values):
     """MOVE: the space with the best rest of the turn. Spend coats on the move if it gains more than they are worth."""
     move, use = t.offset[a.KIND_MOVE], t.offset[a.KIND_USE]
     token = np.int64(g.token[g.seat])
-    judge_cards(t, p, w, g, v, near((token + 2) % 8))
-    best = NOTHING
+    analyze_cards(t, p, w, g, v, first_reachable_side((token + 2) % 8))
+    best = ILLEGAL_VALUE
     for steps in range(1, 7):
         if mask[move + steps - 1]:
             values[move + steps - 1] = turn_value(t, p, w, g, v, (token + steps) % 8, v.meadow)
@@ -77,7 +77,7 @@ def _value_moves(t, p, w, g, v, mask, values):
     if not mask[move]:
         return
     for steps in range(4, 7):
-        paid, value = np.int64(-1), NOTHING
+        paid, value = np.int64(-1), ILLEGAL_VALUE
         for action in (a.MOVE_1_TO_5, a.MOVE_1_TO_6):
             if mask[use + action] and steps <= t.strengths[action]:
                 if paid == t.costs[action]:
@@ -85,11 +85,13 @@ def _value_moves(t, p, w, g, v, mask, values):
                 else:
                     paid = t.costs[action]
                     value = turn_value(t, p, w, g, v, (token + steps) % 8, v.meadow - paid)
-                    value -= price(t, v, action, w.spend)
+                    value -= board_action_price(t, v, action, w.spend)
                 values[use + action] = max(values[use + action], value)
     if mask[use + a.MOVE_BACK]:
         space, coats = (token + 8 - t.strengths[a.MOVE_BACK]) % 8, v.meadow - t.costs[a.MOVE_BACK]
-        values[use + a.MOVE_BACK] = turn_value(t, p, w, g, v, space, coats) - price(t, v, a.MOVE_BACK, w.spend)
+        values[use + a.MOVE_BACK] = turn_value(t, p, w, g, v, space, coats) - board_action_price(
+            t, v, a.MOVE_BACK, w.spend
+        )
     _value_early(t, mask, values, best - _TOO_EARLY)
 
 
@@ -107,9 +109,9 @@ def _value_main(t, p, w, g, v, mask, values):
     """MAIN: draw or build."""
     draw, build, use = t.offset[a.KIND_DRAW], t.offset[a.KIND_BUILD], t.offset[a.KIND_USE]
     token = np.int64(g.token[g.seat])
-    first = near(token)
-    best = NOTHING
-    judge_cards(t, p, w, g, v, first)
+    first = first_reachable_side(token)
+    best = ILLEGAL_VALUE
+    analyze_cards(t, p, w, g, v, first)
     if mask[draw]:
         best = draw_value(t, p, w, g, v, token)
         if v.meadow >= t.costs[a.DRAW_AND_BUILD] and (v.usable >> a.DRAW_AND_BUILD) & 1:
@@ -117,15 +119,15 @@ def _value_main(t, p, w, g, v, mask, values):
         values[draw] = best
         if mask[use + a.EXTRA_CARD]:
             cards = t.strengths[a.EXTRA_CARD] * w.extra_card * v.later
-            values[use + a.EXTRA_CARD] = best + cards - price(t, v, a.EXTRA_CARD, w.spend)
+            values[use + a.EXTRA_CARD] = best + cards - board_action_price(t, v, a.EXTRA_CARD, w.spend)
     for i in range(v.held_count):
         card = v.held[i]
         if card < t.types - 1 and mask[build + card]:
-            value = build_value(t, p, w, g, v, card, token // 2, first, v.meadow, NOTHING)
+            value = build_value(t, p, w, g, v, card, token // 2, first, v.meadow, ILLEGAL_VALUE)
             twice = v.meadow >= t.costs[a.SECOND_PAVILION] and (v.usable >> a.SECOND_PAVILION) & 1
-            if value > NOTHING and twice:
+            if value > ILLEGAL_VALUE and twice:
                 value += max(0.0, second_build(t, p, w, g, v, card, token // 2))
-            values[build + card] = max(value, 0.1 * NOTHING)  # legal, although the evaluation finds no way
+            values[build + card] = max(value, 0.1 * ILLEGAL_VALUE)  # legal, although the evaluation finds no way
             best = max(best, values[build + card])
     _value_early(t, mask, values, best - _TOO_EARLY)
 
@@ -135,7 +137,7 @@ def _value_payment(t, p, w, g, v, mask, values):
     """Pay with the least valuable cards; use a coat if it is cheaper or the only way."""
     pay, use = t.offset[a.KIND_PAY], t.offset[a.KIND_USE]
     fewer, as_wild = use + a.ONE_CARD_FEWER, use + a.ANY_CARD_AS_WILD
-    judge_cards(t, p, w, g, v, near(np.int64(g.token[g.seat])))
+    analyze_cards(t, p, w, g, v, first_reachable_side(np.int64(g.token[g.seat])))
     any_card = False
     for i in range(v.held_count):
         card = v.held[i]
@@ -159,9 +161,9 @@ def _value_payment(t, p, w, g, v, mask, values):
     values[pay + lowest_type] = 0.0
     if mask[fewer]:
         saved = dearest * min(np.int64(g.to_pay), t.strengths[a.ONE_CARD_FEWER])
-        values[fewer] = saved - price(t, v, a.ONE_CARD_FEWER, w.spend)
+        values[fewer] = saved - board_action_price(t, v, a.ONE_CARD_FEWER, w.spend)
     if mask[as_wild]:
-        values[as_wild] = dearest - price(t, v, a.ANY_CARD_AS_WILD, w.spend) - 0.5
+        values[as_wild] = dearest - board_action_price(t, v, a.ANY_CARD_AS_WILD, w.spend) - 0.5
 
 
 @kernel
@@ -190,18 +192,18 @@ def _value_placements(t, p, w, g, v, mask, values, every):
                     values[first + argument] = gain
         elif roofs > 0:
             gain, argument = best_placement(t, p, w, v, kind, side, roofs)
-            if gain > NOTHING:
+            if gain > ILLEGAL_VALUE:
                 values[first + argument] = gain
         else:
             remember_placement(t, p, w, v, kind, side)
-            if v.best[kind, side] > NOTHING:
+            if v.best[kind, side] > ILLEGAL_VALUE:
                 values[first + v.place[kind, side]] = v.best[kind, side]
     if mask[use]:
-        best = NOTHING
+        best = ILLEGAL_VALUE
         for turn in range(1, 4):
             gain, _ = best_placement(t, p, w, v, kind, (own + turn) % 4, roofs)
             best = max(best, gain)
-        values[use] = best - price(t, v, a.ANY_SIDE, w.spend)
+        values[use] = best - board_action_price(t, v, a.ANY_SIDE, w.spend)
 
 
 @kernel
@@ -212,29 +214,29 @@ def _value_end(t, p, w, g, v, mask, values):
     again = a.SECOND_PAVILION if mask[use + a.SECOND_PAVILION] else a.DRAW_AND_BUILD
     if mask[use + again]:
         token = np.int64(g.token[g.seat])
-        first = near(token)
-        judge_cards(t, p, w, g, v, first)
+        first = first_reachable_side(token)
+        analyze_cards(t, p, w, g, v, first)
         before = hand_value(t, p, w, g, v, first)
         v.usable &= ~(np.int64(1) << again)
-        value, _ = best_build(t, p, w, g, v, token // 2, first, v.meadow - t.costs[again], NOTHING)
-        values[use + again] = value - before + w.tempo * v.later - price(t, v, again, w.spend)
+        value, _ = best_build(t, p, w, g, v, token // 2, first, v.meadow - t.costs[again], ILLEGAL_VALUE)
+        values[use + again] = value - before + w.tempo * v.later - board_action_price(t, v, again, w.spend)
     if mask[use + a.ONE_WILD_TILE] or mask[use + a.TWO_WILD_TILES]:
         one, two = best_wilds(t, w, v)
         for action in (a.ONE_WILD_TILE, a.TWO_WILD_TILES):
             if mask[use + action]:
                 number = min(t.strengths[action], np.int64(g.wild_supply))
                 gain = wilds_gain(t, w, v, number, one, two)
-                values[use + action] = gain - price(t, v, action, w.spend_wild)
+                values[use + action] = gain - board_action_price(t, v, action, w.spend_wild)
     if mask[use + a.TWO_POINTS]:
-        values[use + a.TWO_POINTS] = t.strengths[a.TWO_POINTS] - price(t, v, a.TWO_POINTS, w.spend)
+        values[use + a.TWO_POINTS] = t.strengths[a.TWO_POINTS] - board_action_price(t, v, a.TWO_POINTS, w.spend)
     if mask[use + a.EXTRA_SUPERSTRUCTURE]:
         number = min(t.strengths[a.EXTRA_SUPERSTRUCTURE], np.int64(g.superstructure_supply))
         value = roofs_worth(t, v, last_tile(t, g, g.seat) & ~v.standing, number, w.roof * v.later)
-        values[use + a.EXTRA_SUPERSTRUCTURE] = value - price(t, v, a.EXTRA_SUPERSTRUCTURE, w.spend)
+        values[use + a.EXTRA_SUPERSTRUCTURE] = value - board_action_price(t, v, a.EXTRA_SUPERSTRUCTURE, w.spend)
     if mask[use + a.MOVE_SUPERSTRUCTURE]:
         value, _ = best_roof(t, v, free_roofs(t, g, g.seat))
         worst, _ = worst_roof(t, v, v.standing)
-        values[use + a.MOVE_SUPERSTRUCTURE] = value - worst - price(t, v, a.MOVE_SUPERSTRUCTURE, w.spend)
+        values[use + a.MOVE_SUPERSTRUCTURE] = value - worst - board_action_price(t, v, a.MOVE_SUPERSTRUCTURE, w.spend)
 
 
 @kernel
@@ -248,7 +250,7 @@ def _value_roofs(t, g, v, mask, values):
             values[first + cell] = roof_value(t, v, cell, 0, 0) - 0.001 * cell
     if g.lifted >= 0 or g.roofs_left <= 1:
         return
-    begin = lowest(legal)
+    begin = lowest_bit(legal)
     legal |= last_tile(t, g, g.seat) & ~v.standing & ~(bit(begin) - 1)  # reserve the last ones for the remaining roofs
     lowest_chosen = np.int64(49)
     for _ in range(g.roofs_left):
@@ -264,7 +266,7 @@ def _value_roofs(t, g, v, mask, values):
 def _value_discards(t, p, w, g, v, mask, values):
     """Discard the least valuable cards; keep all if that is worth a coat."""
     first, keep = t.offset[a.KIND_DISCARD], t.offset[a.KIND_USE] + a.NO_HAND_LIMIT
-    judge_cards(t, p, w, g, v, near(np.int64(g.token[g.seat])))
+    analyze_cards(t, p, w, g, v, first_reachable_side(np.int64(g.token[g.seat])))
     cards = np.int64(0)
     floor = np.int64(-1)
     for i in range(v.held_count):
@@ -276,7 +278,7 @@ def _value_discards(t, p, w, g, v, mask, values):
                 floor = card
     due = cards - t.hand_limit
     if mask[keep]:
-        values[keep] = w.kept_card * due * v.later - price(t, v, a.NO_HAND_LIMIT, w.spend)
+        values[keep] = w.kept_card * due * v.later - board_action_price(t, v, a.NO_HAND_LIMIT, w.spend)
     chosen, _, _ = take_cheapest(t, v, floor, t.types, False, due)
     values[first + chosen] = 0.0
 
@@ -317,11 +319,12 @@ _USUAL = np.array(
 
 
 @kernel
-def decide(t, p, w, g, v, mask, values, every):
+def select_action(t, p, w, g, v, mask, values, every):
     """Return the best legal action of the seat to move, and write the values of actions, float64 (ids,).
 
-    Only legal actions get a value above `NOTHING`; a legal one that the heuristic never takes may lack one. Values of
-    actions that do not belong to the phase are left unchanged. All placements get a value only if `every` is set.
+    Only legal actions get a value above `ILLEGAL_VALUE`; a legal one that the heuristic never takes may lack one.
+    Values of actions that do not belong to the phase are left unchanged. All placements get a value only if `every` is
+    set.
     """
     phase = np.int64(g.phase)
     use, end = t.offset[a.KIND_USE], t.offset[a.KIND_END] + 1
@@ -330,14 +333,14 @@ def decide(t, p, w, g, v, mask, values, every):
         first, last = t.offset[_USUAL[phase]], t.offset[_USUAL[phase] + 1]
     if phase == PHASE_MAIN:
         first = t.offset[a.KIND_DRAW]
-    legal, only = begin(values, mask, first, last)
-    uses, use_alone = begin(values, mask, use, end)
+    legal, only = reset_values(values, mask, first, last)
+    uses, use_alone = reset_values(values, mask, use, end)
     if legal + uses == 1:
         only = only if legal else use_alone
         values[only] = 0.0
         return only
-    judge(t, w, g, g.seat, v)
-    look(t, g, g.seat, v)
+    analyze_board(t, w, g, g.seat, v)
+    read_hand(t, g, g.seat, v)
     if phase == PHASE_MOVE:
         _value_moves(t, p, w, g, v, mask, values)
     elif phase == PHASE_MAIN:
@@ -358,8 +361,8 @@ def decide(t, p, w, g, v, mask, values, every):
         _value_lifts(t, v, mask, values)
     else:
         _value_start(t, p, w, g, v, mask, values)
-    chosen = best_of(values, mask, first, last)
-    bought = best_of(values, mask, use, end)
+    chosen = best_legal(values, mask, first, last)
+    bought = best_legal(values, mask, use, end)
     if chosen < 0 or (bought >= 0 and values[bought] > values[chosen]):
         return bought
     return chosen

@@ -14,7 +14,7 @@ from helsinki_env.games.helsinki.components import COLOURS
 from helsinki_env.games.helsinki.shapes import MOST_ROOFS
 from helsinki_env.games.helsinki.state import WIDE
 
-__all__ = ["DUE", "HELD", "NOWHERE", "PADDED", "PIECES", "PILES", "SHOWN", "VIEW", "new_views"]
+__all__ = ["DUE", "HAND_CAPACITY", "NOWHERE", "PADDED", "PIECES_DTYPE", "PILES", "SHOWN", "VIEW_DTYPE", "new_views"]
 
 #: Maximum number of superstructures of a card, plus one; cards with more count as having the maximum.
 SHOWN = 6
@@ -22,7 +22,7 @@ SHOWN = 6
 #: length, which is faster than the exact one.
 PADDED = 7 + MOST_ROOFS - 1
 #: Maximum number of different card types in a hand while cards are being tried.
-HELD = WIDE
+HAND_CAPACITY = WIDE
 #: Number of draw pile sizes for which turn evaluations are cached, a power of two.
 PILES = 128
 #: Size of a cache line in bytes.
@@ -44,7 +44,7 @@ _TURNS = _record(
     [
         ("known", np.int64),
         ("turns", np.float64),
-        # as in `VIEW`
+        # as in `VIEW_DTYPE`
         ("later", np.float64),
         ("coat", np.float64),
         ("later_drawn", np.float64),
@@ -65,7 +65,7 @@ _PLACEMENT = _record(
 )
 """A best placement in one cache line."""
 
-VIEW = _record(
+VIEW_DTYPE = _record(
     [
         # cached best placements, by kind of tile and side: now, and while drawing two cards
         ("placements", _PLACEMENT, (20, 4, 2)),
@@ -121,16 +121,20 @@ VIEW = _record(
         ("meadow", np.int64),
         ("usable", np.int64),  # board actions that a coat could pay for
         ("hand", np.int8, (WIDE,)),
-        ("held", np.int64, (HELD,)),  # card types in hand
+        ("held", np.int64, (HAND_CAPACITY,)),  # card types in hand
         ("held_count", np.int64),
         ("pairs", np.int64),  # pairs of the display that are held temporarily
         ("owned", np.int64, (len(COLOURS),)),  # cards by color
         ("changed", np.int64),  # colors of these cards, as a bit set
         ("best_of_colour", np.float64, (4, len(COLOURS))),  # values of the best plans of other colors, by side
         ("best_known", np.int64, (4,)),  # bit set of the colors for which they are known
-        ("most", np.float64, (4,)),  # upper bound on the value of the hand without such pairs; see `cards.most_left`
+        (
+            "most",
+            np.float64,
+            (4,),
+        ),  # upper bound on the value of the hand without such pairs; see `cards.hand_upper_bound`
         ("most_known", np.int64),  # bit set of the sides for which it is known
-        ("spare", np.int8, (HELD,)),  # their counts, saved while a payment is tried
+        ("spare", np.int8, (HAND_CAPACITY,)),  # their counts, saved while a payment is tried
         ("cost", np.float64, (WIDE,)),  # cost of giving a card away
         # the hand by color, in the order of `held`: its entries, number of cards, value of the best plan
         ("colours", np.int64),
@@ -138,7 +142,7 @@ VIEW = _record(
         ("ends", np.int64, (len(COLOURS),)),
         ("of_colour", np.int64, (len(COLOURS),)),
         ("plans", np.float64, (len(COLOURS),)),
-        ("planned", np.float64, (HELD,)),  # value of building each of `held`; -1: not known
+        ("planned", np.float64, (HAND_CAPACITY,)),  # value of building each of `held`; -1: not known
         # requested gains of a card's tile by side: bit set of the sides, and in the next four bits the sides not
         # computed
         # yet
@@ -147,7 +151,7 @@ VIEW = _record(
     ]
 )
 
-PIECES = np.dtype(
+PIECES_DTYPE = np.dtype(
     (
         np.record,
         [
@@ -162,8 +166,8 @@ PIECES = np.dtype(
 
 def new_views(count: int) -> npt.NDArray[Any]:
     """Return empty scratch records, (count,)."""
-    memory = np.zeros(count * VIEW.itemsize + LINE, np.uint8)
+    memory = np.zeros(count * VIEW_DTYPE.itemsize + LINE, np.uint8)
     begin = -memory.ctypes.data % LINE
-    views = memory[begin : begin + count * VIEW.itemsize].view(VIEW)
+    views = memory[begin : begin + count * VIEW_DTYPE.itemsize].view(VIEW_DTYPE)
     views["of_turns"] = -1.0
     return views

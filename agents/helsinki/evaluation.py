@@ -11,37 +11,37 @@ import math
 
 import numpy as np
 
-from helsinki_env.agents.helsinki.board_view import judge, look, roof_value
+from helsinki_env.agents.helsinki.board_view import analyze_board, read_hand, roof_value
 from helsinki_env.agents.helsinki.cards import hand_value
-from helsinki_env.agents.helsinki.cells import near
-from helsinki_env.agents.helsinki.transposition import recall
-from helsinki_env.engine.bits import count, lowest
+from helsinki_env.agents.helsinki.cells import first_reachable_side
+from helsinki_env.agents.helsinki.transposition import view_index
+from helsinki_env.engine.bits import lowest_bit, popcount
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.games.helsinki.bits import BOARD
-from helsinki_env.games.helsinki.score import place_of, score
+from helsinki_env.games.helsinki.score import rank_of, score
 
-__all__ = ["win_shares", "worth"]
+__all__ = ["expected_points", "write_win_probabilities"]
 
 
 @kernel
-def worth(t, p, w, g, seat, v):
+def expected_points(t, p, w, g, seat, v):
     """Return the expected points of a seat at the end of the game."""
-    judge(t, w, g, seat, v)
-    look(t, g, seat, v)
+    analyze_board(t, w, g, seat, v)
+    read_hand(t, g, seat, v)
     total = np.float64(g.points[seat])
     for line in range(7):
         total += (t.points_row + w.room) * v.chance[0, line, 0] + (t.points_column + w.room) * v.chance[1, line, 0]
     standing = v.standing
     while standing:
-        total += roof_value(t, v, lowest(standing), 0, 0) + w.roof * v.later
+        total += roof_value(t, v, lowest_bit(standing), 0, 0) + w.roof * v.later
         standing &= standing - 1
-    total += w.cell * v.later * count(v.built) - w.hole * v.later * count(BOARD & ~v.built & ~v.reach)
+    total += w.cell * v.later * popcount(v.built) - w.hole * v.later * popcount(BOARD & ~v.built & ~v.reach)
     total += v.coat * v.meadow
-    return total + hand_value(t, p, w, g, v, near(np.int64(g.token[seat])))
+    return total + hand_value(t, p, w, g, v, first_reachable_side(np.int64(g.token[seat])))
 
 
 @kernel
-def win_shares(t, p, weights, g, views, lead, lead_growth, shares):
+def write_win_probabilities(t, p, weights, g, views, lead, lead_growth, shares):
     """Write every seat's win probability, float64 (4,), with sum 1.
 
     `lead`: points per unit of the logistic model in the last turn; `lead_growth`: its growth with the square root of
@@ -52,10 +52,10 @@ def win_shares(t, p, weights, g, views, lead, lead_growth, shares):
     turns = 0.0
     for seat in range(players):
         if g.done:
-            shares[seat] = np.float64(score(t, g, seat)) - 0.5 * place_of(t, g, seat)
+            shares[seat] = np.float64(score(t, g, seat)) - 0.5 * rank_of(t, g, seat)
         else:
-            v = views[recall(weights[seat], g, seat, views)]
-            shares[seat] = worth(t, p, weights[seat], g, seat, v)
+            v = views[view_index(weights[seat], g, seat, views)]
+            shares[seat] = expected_points(t, p, weights[seat], g, seat, v)
             turns = v.turns
         highest = max(highest, shares[seat])
     unit = lead + lead_growth * math.sqrt(turns)

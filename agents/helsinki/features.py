@@ -10,22 +10,22 @@ import numpy as np
 import numpy.typing as npt
 
 from helsinki_env.agents.helsinki import heuristic_api  # noqa: F401  # states what the kernels below think with
-from helsinki_env.agents.helsinki.board_view import holds
-from helsinki_env.agents.helsinki.evaluation import worth
+from helsinki_env.agents.helsinki.board_view import is_view_current
+from helsinki_env.agents.helsinki.evaluation import expected_points
 from helsinki_env.agents.helsinki.lookahead_features import LEAD, next_turn_parts, write_next_turn
-from helsinki_env.agents.heuristic_api import NOTHING
+from helsinki_env.agents.heuristic_api import ILLEGAL_VALUE
 from helsinki_env.agents.net import features
-from helsinki_env.agents.net.features import NetInputs, Part, Turning, places_of, view_of
-from helsinki_env.engine.contract import apply
+from helsinki_env.agents.net.features import CanonicalOrientation, FeatureSpec, GameFeatures, offsets_for_types, view_of
+from helsinki_env.engine.contract import apply_action
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.engine.loops import observe
 from helsinki_env.games.helsinki import actions as a
 from helsinki_env.games.helsinki import observation
 from helsinki_env.games.helsinki.components import COLOURS
-from helsinki_env.games.helsinki.observation import PLANES, SEAT_FACTS, TABLE_FACTS, layout
-from helsinki_env.games.helsinki.state import LAYOUTS, SEATS
+from helsinki_env.games.helsinki.observation import PLANES, SEAT_FACTS, TABLE_FACTS, observation_layout
+from helsinki_env.games.helsinki.state import LAYOUTS, MAX_SEATS
 
-__all__ = ["INPUTS", "seat_parts", "table_parts"]
+__all__ = ["FEATURES", "seat_parts", "table_parts"]
 
 _COLOURS = len(COLOURS)
 _STEPS = 8
@@ -38,59 +38,59 @@ _MOST_OF_COLOUR = 7
 _WORTH_UNIT, _TURN_UNIT = 2.0, 4.0
 
 
-def seat_parts(types: int) -> tuple[Part, ...]:
+def seat_parts(types: int) -> tuple[FeatureSpec, ...]:
     """Return the features of one seat, in order."""
     return (
-        Part("built", 49),
-        Part("superstructures", 49),
-        Part("coats", 49),
-        Part("empty cells by line", _LINES * 8),
-        Part("token", 8),
-        Part("spaces ahead of the viewer", 8),
-        Part("cards in hand, at least", _STEPS),
-        Part("coats in the meadow, at least", _STEPS),
-        Part("present", 1),
-        Part("points", 1, 10.0),
-        Part("bonus points", 1, 5.0),
-        Part("limit lifted", 1),
-        Part("unseen draws", 1),
-        Part("expected points", 1, 5.0 * _WORTH_UNIT),
-        Part("lead in expected points", 1, 2.0 * _WORTH_UNIT),
-        Part("used", 15),
-        Part("denied", 15),
-        Part("still to be had", 15),
-        Part("known cards", types),
-        Part("known cards by colour", _COLOURS + 1, 3.0),
+        FeatureSpec("built", 49),
+        FeatureSpec("superstructures", 49),
+        FeatureSpec("coats", 49),
+        FeatureSpec("empty cells by line", _LINES * 8),
+        FeatureSpec("token", 8),
+        FeatureSpec("spaces ahead of the viewer", 8),
+        FeatureSpec("cards in hand, at least", _STEPS),
+        FeatureSpec("coats in the meadow, at least", _STEPS),
+        FeatureSpec("present", 1),
+        FeatureSpec("points", 1, 10.0),
+        FeatureSpec("bonus points", 1, 5.0),
+        FeatureSpec("limit lifted", 1),
+        FeatureSpec("unseen draws", 1),
+        FeatureSpec("expected points", 1, 5.0 * _WORTH_UNIT),
+        FeatureSpec("lead in expected points", 1, 2.0 * _WORTH_UNIT),
+        FeatureSpec("used", 15),
+        FeatureSpec("denied", 15),
+        FeatureSpec("still to be had", 15),
+        FeatureSpec("known cards", types),
+        FeatureSpec("known cards by colour", _COLOURS + 1, 3.0),
     )
 
 
-def table_parts(types: int) -> tuple[Part, ...]:
+def table_parts(types: int) -> tuple[FeatureSpec, ...]:
     """Return the features of the table and of the viewer's private information, in order."""
     return (
-        Part("own board by colour", 49 * _COLOURS),
-        Part("hand", types),
-        Part("hand by colour, at least", (_COLOURS + 1) * _MOST_OF_COLOUR),
-        Part("display, from the own token", 8 * _CARD),
-        Part("covered", 15),
-        Part("players", 3),
-        Part("turn order", SEATS),
-        Part("dry roads", 1),
-        Part("last round", 1),
-        Part("turns left", 1, 4.0 * _TURN_UNIT),
-        Part("round", 1, 10.0),
-        Part("draw pile", 1, 25.0),
-        Part("draw pile nearly empty, at most", _STEPS),
-        Part("wild tiles", 1, 6.0),
-        Part("superstructures left", 1, 15.0),
-        Part("tile supply", 4 * _COLOURS, 3.0),
-        Part("bonus cards", SEATS),
-        Part("discard", types, 3.0),
-        Part("reshuffled", types, 3.0),
+        FeatureSpec("own board by colour", 49 * _COLOURS),
+        FeatureSpec("hand", types),
+        FeatureSpec("hand by colour, at least", (_COLOURS + 1) * _MOST_OF_COLOUR),
+        FeatureSpec("display, from the own token", 8 * _CARD),
+        FeatureSpec("covered", 15),
+        FeatureSpec("players", 3),
+        FeatureSpec("turn order", MAX_SEATS),
+        FeatureSpec("dry roads", 1),
+        FeatureSpec("last round", 1),
+        FeatureSpec("turns left", 1, 4.0 * _TURN_UNIT),
+        FeatureSpec("round", 1, 10.0),
+        FeatureSpec("draw pile", 1, 25.0),
+        FeatureSpec("draw pile nearly empty, at most", _STEPS),
+        FeatureSpec("wild tiles", 1, 6.0),
+        FeatureSpec("superstructures left", 1, 15.0),
+        FeatureSpec("tile supply", 4 * _COLOURS, 3.0),
+        FeatureSpec("bonus cards", MAX_SEATS),
+        FeatureSpec("discard", types, 3.0),
+        FeatureSpec("reshuffled", types, 3.0),
     )
 
 
 _SEAT_PARTS = len(seat_parts(0))
-_AT = layout(0).starts
+_AT = observation_layout(0).starts
 _SEATS, _USED, _DENIED, _COVERED = (_AT[name] for name in ("seats", "used", "denied", "covered"))
 _TABLE, _SUPPLY, _BONUS, _DISPLAY, _HAND = (
     _AT[name] for name in ("table", "tile_supply", "bonus_cards", "display", "hand")
@@ -201,7 +201,7 @@ def _write_table(t, obs, drawn, at, out):
     out[at[14]] = obs[_TABLE + _ROOFS_LEFT]
     for kind in range(4 * _COLOURS):
         out[at[15] + kind] = obs[_SUPPLY + kind]
-    for card in range(SEATS):
+    for card in range(MAX_SEATS):
         out[at[16] + card] = obs[_BONUS + card]
 
 
@@ -211,7 +211,7 @@ def _byte(value):
 
 
 @kernel
-def write_position(desk, g, viewer, drawn, seat_at, table_at, seats, table):
+def write_features(desk, g, viewer, drawn, seat_at, table_at, seats, table):
     """Write the features of a game seen by `viewer` at the end of its turn, int8 (P, S) and (G,), both zero before.
 
     `drawn`: set of slots whose cards were revealed in this turn; they are empty afterwards. The next turn's gains are
@@ -225,12 +225,12 @@ def write_position(desk, g, viewer, drawn, seat_at, table_at, seats, table):
     for slot in range(8):
         if (drawn >> slot) & 1:
             g.display[slot] = -1
-    best, second = NOTHING, NOTHING
+    best, second = ILLEGAL_VALUE, ILLEGAL_VALUE
     for turn in range(players):
         seat = (viewer + turn) % players
         w, v = desk.weights[seat], desk.views[seat if turn else view]
         _write_seat(t, desk.seen, turn, seat_at, seats[turn])
-        value = worth(t, p, w, g, seat, v)
+        value = expected_points(t, p, w, g, seat, v)
         desk.shares[turn] = value
         if next_turn:
             desk.worths[turn] = value + write_next_turn(t, p, w, g, v, seat, seat_at[next_turn:], seats[turn])
@@ -243,7 +243,7 @@ def write_position(desk, g, viewer, drawn, seat_at, table_at, seats, table):
         value = desk.shares[turn]
         seats[turn, seat_at[14]] = _byte(_WORTH_UNIT * (value - (second if value == best else best)))
         if next_turn:
-            rival = NOTHING
+            rival = ILLEGAL_VALUE
             for other in range(players):
                 if other != turn:
                     rival = max(rival, desk.worths[other])
@@ -253,12 +253,12 @@ def write_position(desk, g, viewer, drawn, seat_at, table_at, seats, table):
 
 
 @kernel
-def carry_out(t, g, action, drawn):
+def apply_and_track_reveals(t, g, action, drawn):
     """Apply an action; return the set of slots with revealed cards, `drawn` and new ones."""
     if action == t.offset[a.KIND_DRAW] or action == t.offset[a.KIND_USE] + a.EXTRA_CARD:
         token = np.int64(g.token[g.seat])
         drawn |= 1 << token | 1 << (token + 7) % 8
-    apply(t, g, action)
+    apply_action(t, g, action)
     return drawn
 
 
@@ -276,13 +276,13 @@ def _turned(sources: npt.NDArray[np.int64], begin: int, piece: npt.NDArray[np.in
     sources[begin : begin + len(piece)] = begin + piece
 
 
-def _turning(types: int) -> Turning:
+def _turning(types: int) -> CanonicalOrientation:
     """Return the permutations of boards, lines and tokens for each side: the rules are symmetric (rulebook, "Setup").
 
     Coats of arms and crosswalks follow the quarter turn, and tokens move in the same direction from any side. The
     display is already relative to the own token.
     """
-    at = places_of(INPUTS, types)
+    at = offsets_for_types(FEATURES, types)
     names = [[part.name for part in parts] for parts in (seat_parts(types), table_parts(types))]
     begin = [dict(zip(words, where, strict=False)) for words, where in zip(names, at, strict=True)]
     seat, table = (np.tile(np.arange(where[-1]), (4, 1)) for where in at)
@@ -297,30 +297,33 @@ def _turning(types: int) -> Turning:
         # The next side becomes the north, so its line from the right becomes a row from the north.
         cells, spaces = np.rot90(cells), np.roll(spaces, -2)
         lines = np.stack([lines[1, ::-1], lines[0]])
-    return Turning(begin[0]["token"], np.arange(8) // 2, seat, table)
+    return CanonicalOrientation(begin[0]["token"], np.arange(8) // 2, seat, table)
 
 
 def _interface(types: int) -> dict[str, str]:
     table = a.action_table(types)
-    return {"actions": repr((table.sizes, table.offsets)), "observation": observation.layout(types).markdown()}
+    return {
+        "actions": repr((table.sizes, table.offsets)),
+        "observation": observation.observation_layout(types).markdown(),
+    }
 
 
 for _layout in LAYOUTS:
     for _word, _stated in (
-        (features.carry_out, carry_out),
-        (features.write_position, write_position),
-        (features.holds, holds),
+        (features.apply_and_track_reveals, apply_and_track_reveals),
+        (features.write_features, write_features),
+        (features.is_view_current, is_view_current),
     ):
-        _word.belongs_to(_layout, _stated)
+        _word.implements(_layout, _stated)
 
-INPUTS = NetInputs(
-    types=lambda config: int(config.loaded.types),
+FEATURES = GameFeatures(
+    types=lambda config: int(config.component_set.types),
     seat_parts=seat_parts,
     next_turn_parts=next_turn_parts,
     table_parts=table_parts,
     groups=_groups,
     interface=_interface,
-    layout=layout,
+    layout=observation_layout,
     score_unit=10.0,
     score_middle=15.0,
     turning=_turning,

@@ -8,13 +8,13 @@ import numpy.typing as npt
 from helsinki_env import GameConfig
 from helsinki_env.agents.base import Player
 from helsinki_env.agents.registry import PlayerError, make_player
-from helsinki_env.data import UserError, one_of, shown
-from helsinki_env.engine.arrays import action_masks, keys
+from helsinki_env.data import UserError, choices_text, short_repr
+from helsinki_env.engine.arrays import action_masks, key_array
 from helsinki_env.games.helsinki.actions import KIND_USE
-from helsinki_env.games.helsinki.components import ACTIONS
+from helsinki_env.games.helsinki.components import BOARD_ACTIONS
 from helsinki_env.games.helsinki.game import action_table
 
-__all__ = ["ForcedPlayer", "make"]
+__all__ = ["ForcedPlayer", "make_forced_player"]
 
 
 class ForcedPlayer:
@@ -30,39 +30,40 @@ class ForcedPlayer:
     """
 
     def __init__(self, action: str, player: Player, config: GameConfig | None = None) -> None:
-        if action not in ACTIONS:
-            raise UserError(f"action: found {action!r}, expected one of {', '.join(ACTIONS)}")
+        if action not in BOARD_ACTIONS:
+            raise UserError(f"action: found {action!r}, expected one of {', '.join(BOARD_ACTIONS)}")
         self.player, self.name = player, f"forced:{action}:{player.name}"
-        if hasattr(player, "at_once"):
-            self.at_once = player.at_once
-        table = action_table((config or GameConfig()).loaded.types)
-        self._use, self._ids = int(table.offsets[KIND_USE]) + ACTIONS.index(action), table.size
+        if hasattr(player, "max_batch_size"):
+            self.max_batch_size = player.max_batch_size
+        table = action_table((config or GameConfig()).component_set.types)
+        self._use, self._ids = int(table.offsets[KIND_USE]) + BOARD_ACTIONS.index(action), table.size
 
     def act(
-        self, observation: npt.NDArray[np.int8], mask: npt.NDArray[np.int8], words: npt.NDArray[np.uint64]
+        self, observation: npt.NDArray[np.int8], action_mask: npt.NDArray[np.int8], keys: npt.NDArray[np.uint64]
     ) -> npt.NDArray[np.int64]:
         """Return one legal action for each row, int64 (B,); see `helsinki_env.agents.base.Player`."""
-        mask = action_masks("mask", mask, None, self._ids)
-        words = keys("words", words, len(mask))
-        actions = np.full(len(mask), self._use, np.int64)
-        free = np.flatnonzero(mask[:, self._use] == 0)
+        action_mask = action_masks("mask", action_mask, None, self._ids)
+        keys = key_array("words", keys, len(action_mask))
+        actions = np.full(len(action_mask), self._use, np.int64)
+        free = np.flatnonzero(action_mask[:, self._use] == 0)
         if len(free):
-            actions[free] = self.player.act(observation[free], mask[free], words[free])
+            actions[free] = self.player.act(observation[free], action_mask[free], keys[free])
         return actions
 
 
-def make(argument: str, config: GameConfig) -> ForcedPlayer:
+def make_forced_player(argument: str, config: GameConfig) -> ForcedPlayer:
     """Return the player ``forced:ACTION:PLAYER``, given the text after the first colon.
 
     Raises:
         PlayerError: if the action or the player does not exist.
     """
     action, _, player = argument.partition(":")
-    if action not in ACTIONS or not player:
+    if action not in BOARD_ACTIONS or not player:
         raise PlayerError(
-            f"player {shown('forced:' + argument)}: found {shown(action)}, expected an action, "
-            f"{one_of(ACTIONS, action)}, and after another colon a player, such as forced:two_points:heuristic"
+            f"player {short_repr('forced:' + argument)}: found {short_repr(action)}, expected an action, "
+            f"{choices_text(BOARD_ACTIONS, action)}, and after another colon a player, "
+            "such as forced:two_points:heuristic"
         )
-    if player.count("forced:") >= len(ACTIONS):
-        raise PlayerError(f"player {shown('forced:' + argument)}: found more actions than there are to be forced")
+    if player.count("forced:") >= len(BOARD_ACTIONS):
+        raise PlayerError(f"player {short_repr('forced:' + argument)}: found more actions than there are to be forced")
     return ForcedPlayer(action, make_player(player, config), config)

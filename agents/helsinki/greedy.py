@@ -14,17 +14,17 @@ import numpy.typing as npt
 
 from helsinki_env import GameConfig
 from helsinki_env.agents.helsinki import weights as heuristic
-from helsinki_env.agents.helsinki.board_view import pieces
+from helsinki_env.agents.helsinki.board_view import piece_table
 from helsinki_env.agents.helsinki.eval_cache import new_views
 from helsinki_env.agents.helsinki.greedy_decide import choose_batch
 from helsinki_env.agents.heuristic_api import weights_record
-from helsinki_env.agents.rows import checked_rows
+from helsinki_env.agents.rows import validate_inputs
 
-__all__ = ["GreedyPlayer", "Weights"]
+__all__ = ["GreedyPlayer", "GreedyWeights"]
 
 
 @dataclass(frozen=True)
-class Weights:
+class GreedyWeights:
     """Weights of the evaluation, in points unless noted.
 
     Attributes:
@@ -100,22 +100,22 @@ class GreedyPlayer:
 
     name = "greedy"
 
-    def __init__(self, config: GameConfig | None = None, weights: Weights | None = None) -> None:
+    def __init__(self, config: GameConfig | None = None, weights: GreedyWeights | None = None) -> None:
         self.config = config or GameConfig()
-        self.weights = weights or Weights()
+        self.weights = weights or GreedyWeights()
         judgement = asdict(self.weights) | _PLAIN | {"spend": 0.0}  # `spend` is a separate argument
         self._record = weights_record(heuristic.Weights(**judgement))
 
     def act(
-        self, observation: npt.NDArray[np.int8], mask: npt.NDArray[np.int8], words: npt.NDArray[np.uint64]
+        self, observation: npt.NDArray[np.int8], action_mask: npt.NDArray[np.int8], keys: npt.NDArray[np.uint64]
     ) -> npt.NDArray[np.int64]:
         """Return the action for each row; see `helsinki_env.agents.base.Player`."""
-        states, mask, _ = checked_rows(self.config, observation, mask, words)
-        actions: npt.NDArray[np.int64] = mask.argmax(axis=1)
-        free = np.flatnonzero(mask.sum(axis=1, dtype=np.int16) > 1)
-        states, masks, chosen = states[free], mask[free], actions[free]
+        states, action_mask, _ = validate_inputs(self.config, observation, action_mask, keys)
+        actions: npt.NDArray[np.int64] = action_mask.argmax(axis=1)
+        free = np.flatnonzero(action_mask.sum(axis=1, dtype=np.int16) > 1)
+        states, masks, chosen = states[free], action_mask[free], actions[free]
         # Scratch memory for each call: several threads may use one player.
-        views, tables, parts = new_views(1), self.config.tables, pieces(self.config)
+        views, tables, parts = new_views(1), self.config.tables, piece_table(self.config)
         choose_batch(tables, parts, self._record, float(self.weights.spend), states, views, masks, chosen)
         actions[free] = chosen
         return actions

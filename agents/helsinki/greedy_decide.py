@@ -13,17 +13,17 @@ from __future__ import annotations
 import numpy as np
 
 from helsinki_env.agents.helsinki.board import best_cell, best_placement, best_wilds, wilds_gain
-from helsinki_env.agents.helsinki.board_view import NOTHING, judge_lines, look, see, turns_left
+from helsinki_env.agents.helsinki.board_view import ILLEGAL_VALUE, analyze_lines, read_board, read_hand, turns_left
 from helsinki_env.agents.helsinki.cards import (
+    analyze_cards,
     build_parts,
     draw_value,
+    hand_upper_bound,
     hand_value,
-    judge_cards,
-    most_left,
     take_cheapest,
 )
 from helsinki_env.agents.helsinki.roofs import best_roof, roofs_worth, worst_roof
-from helsinki_env.engine.bits import bit, count, lowest
+from helsinki_env.engine.bits import bit, lowest_bit, popcount
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.games.helsinki import actions as a
 from helsinki_env.games.helsinki.bits import BOARD, CELLS, COLUMN, ROW
@@ -68,7 +68,7 @@ def _judge(t, w, g, v):
     A line with m empty cells is assumed to be full at the end with probability q^m. Cells that no tile can reach lower
     it, but in the last turn a wild tile may still fill them. The results must stay identical to the last digit.
     """
-    see(t, g, g.seat, v)
+    read_board(t, g, g.seat, v)
     v.roofs_known[:] = 0
     turns = turns_left(w, g, 0)
     v.turns, v.loss_drawn = turns, 0.0
@@ -79,9 +79,9 @@ def _judge(t, w, g, v):
     for line in range(7):
         for way in range(2):
             cells = COLUMN << line if way else ROW << (7 * line)
-            missing = 7 - count(v.built & cells)
+            missing = 7 - popcount(v.built & cells)
             chance = 1.0
-            for _ in range(count(closed & cells)):
+            for _ in range(popcount(closed & cells)):
                 chance *= w.closed
             for _ in range(missing):
                 chance *= q
@@ -91,7 +91,7 @@ def _judge(t, w, g, v):
                 else:
                     v.chance[way, line, more] = min(1.0, chance)
                     chance /= q
-    judge_lines(t, w, v)
+    analyze_lines(t, w, v)
     for cell in range(CELLS):
         loss = v.chance[0, cell // 7, 0] + v.chance[1, cell % 7, 0]
         v.hole[cell] = (1.0 - w.closed) * (t.points_row + w.room) * loss + w.hole * v.later
@@ -110,7 +110,11 @@ def _build_value(t, p, w, g, v, card, side, coats, before, most, least):
     NOTHING if the card cannot be built; may be NOTHING if its value is at most `least`.
     """
     gain, turned, helped, left = build_parts(t, p, w, g, v, card, side, side, coats, least + before - most)
-    return gain - (turned * t.costs[a.ANY_SIDE] + helped) * v.coat - (before - left) if gain > NOTHING else NOTHING
+    return (
+        gain - (turned * t.costs[a.ANY_SIDE] + helped) * v.coat - (before - left)
+        if gain > ILLEGAL_VALUE
+        else ILLEGAL_VALUE
+    )
 
 
 @kernel
@@ -134,7 +138,7 @@ def _turn_value(t, p, w, g, v, space, coats, before, most):
 def _choose_start(t, p, w, g, v, mask):
     """Choose the space with the best draw within reach of the first turn."""
     start = t.offset[a.KIND_START]
-    best, chosen = NOTHING, _first(mask, start, start + 8)
+    best, chosen = ILLEGAL_VALUE, _first(mask, start, start + 8)
     before = hand_value(t, p, w, g, v, 0)
     for space in range(8):
         if mask[start + space]:
@@ -161,9 +165,9 @@ def _choose_move(t, p, w, g, v, mask, spend):
     """MOVE: the space with the best draw or build. Spend a coat on the move if that gains more than it is worth."""
     move, use = t.offset[a.KIND_MOVE], t.offset[a.KIND_USE]
     token, coats = np.int64(g.token[g.seat]), np.int64(v.meadow)
-    best, chosen = NOTHING, np.int64(-1)
-    before, most = hand_value(t, p, w, g, v, 0), most_left(t, p, w, g, v, 0)
-    judge_cards(t, p, w, g, v, 0)
+    best, chosen = ILLEGAL_VALUE, np.int64(-1)
+    before, most = hand_value(t, p, w, g, v, 0), hand_upper_bound(t, p, w, g, v, 0)
+    analyze_cards(t, p, w, g, v, 0)
     for steps in range(1, 7):
         space = (token + steps) % 8
         if mask[move + steps - 1]:
@@ -191,14 +195,14 @@ def _choose_main(t, p, w, g, v, mask, spend):
     """MAIN: draw or build."""
     draw, build, extra = t.offset[a.KIND_DRAW], t.offset[a.KIND_BUILD], t.offset[a.KIND_USE] + a.EXTRA_CARD
     token = np.int64(g.token[g.seat])
-    best, chosen = NOTHING, np.int64(-1)
-    before, most = hand_value(t, p, w, g, v, 0), most_left(t, p, w, g, v, 0)
+    best, chosen = ILLEGAL_VALUE, np.int64(-1)
+    before, most = hand_value(t, p, w, g, v, 0), hand_upper_bound(t, p, w, g, v, 0)
     if mask[draw]:
         best, chosen = _draw_value(t, p, w, g, v, token, before), draw
         cards = t.strengths[a.EXTRA_CARD] * w.extra_card * v.later
         if mask[extra] and cards > t.costs[a.EXTRA_CARD] * v.coat + spend:
             chosen = extra
-    judge_cards(t, p, w, g, v, 0)
+    analyze_cards(t, p, w, g, v, 0)
     for i in range(v.held_count):
         card = v.held[i]
         if card < t.types - 1 and mask[build + card]:
@@ -216,7 +220,7 @@ def _choose_payment(t, p, w, g, v, mask, spend):
     floor = _first(mask, pay, pay + t.types) - pay
     if floor == t.types:
         return fewer if mask[fewer] else use + a.ANY_CARD_AS_WILD
-    judge_cards(t, p, w, g, v, 0)
+    analyze_cards(t, p, w, g, v, 0)
     if g.substitute:
         for i in range(v.held_count):
             v.hand[v.held[i]] *= mask[pay + v.held[i]]
@@ -234,7 +238,7 @@ def _choose_placement(t, p, w, g, v, mask, spend):
     place, use = t.offset[a.KIND_PLACE], t.offset[a.KIND_USE] + a.ANY_SIDE
     kind, own = np.int64(t.kind[g.card]), np.int64(g.token[g.seat]) // 2
     roofs = min(np.int64(t.shows[g.card]), np.int64(g.superstructure_supply))
-    best, chosen = NOTHING, np.int64(-1)
+    best, chosen = ILLEGAL_VALUE, np.int64(-1)
     for side in range(4):
         if (side == own) != (g.any_side != 0):
             gain, argument = best_placement(t, p, w, v, kind, side, roofs)
@@ -254,7 +258,7 @@ def _choose_roof(t, g, v, mask):
     first = t.offset[a.KIND_ROOF]
     legal, chosen = _legal_cells(mask, first), np.int64(CELLS)
     if g.roofs_left > 1:  # reserve the last ones for the remaining roofs
-        legal |= last_tile(t, g, g.seat) & ~v.standing & ~(bit(lowest(legal)) - 1)
+        legal |= last_tile(t, g, g.seat) & ~v.standing & ~(bit(lowest_bit(legal)) - 1)
     for _ in range(g.roofs_left):
         _, cell = best_roof(t, v, legal)
         if cell < 0:
@@ -273,7 +277,7 @@ def _choose_discard(t, p, w, g, v, mask, spend):
         due += v.hand[v.held[i]]
     if mask[keep] and w.kept_card * due * v.later > t.costs[a.NO_HAND_LIMIT] * v.coat + spend:
         return keep
-    judge_cards(t, p, w, g, v, 0)
+    analyze_cards(t, p, w, g, v, 0)
     card, _, _ = take_cheapest(t, v, _first(mask, first, first + t.types) - first, t.types, False, due)
     return first + card
 
@@ -291,12 +295,12 @@ def _choose_end(t, p, w, g, v, mask, price):
     best, chosen = price, t.offset[a.KIND_END]
     again = a.SECOND_PAVILION if mask[use + a.SECOND_PAVILION] else a.DRAW_AND_BUILD
     if mask[use + again]:
-        before, most = hand_value(t, p, w, g, v, 0), most_left(t, p, w, g, v, 0)
-        judge_cards(t, p, w, g, v, 0)
+        before, most = hand_value(t, p, w, g, v, 0), hand_upper_bound(t, p, w, g, v, 0)
+        analyze_cards(t, p, w, g, v, 0)
         v.usable &= ~(np.int64(1) << again)
         side = np.int64(g.token[g.seat]) // 2
-        value = _best_build(t, p, w, g, v, side, v.meadow - t.costs[again], before, most, NOTHING)
-        if value > NOTHING and value + w.tempo * v.later - _more(t, v, again) > best:
+        value = _best_build(t, p, w, g, v, side, v.meadow - t.costs[again], before, most, ILLEGAL_VALUE)
+        if value > ILLEGAL_VALUE and value + w.tempo * v.later - _more(t, v, again) > best:
             best, chosen = value + w.tempo * v.later - _more(t, v, again), use + again
     if mask[use + a.ONE_WILD_TILE] or mask[use + a.TWO_WILD_TILES]:
         one, two = best_wilds(t, w, v)
@@ -329,7 +333,7 @@ def _choose(t, p, w, spend, g, v, mask):
     """Return the greedy action in a game."""
     phase = g.phase
     _judge(t, w, g, v)
-    look(t, g, g.seat, v)
+    read_hand(t, g, g.seat, v)
     if phase == PHASE_MOVE:
         return _choose_move(t, p, w, g, v, mask, spend)
     if phase == PHASE_MAIN:

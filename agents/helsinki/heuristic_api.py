@@ -3,27 +3,27 @@
 from __future__ import annotations
 
 from helsinki_env.agents import heuristic_api
-from helsinki_env.agents.helsinki.board_view import forget, pieces
-from helsinki_env.agents.helsinki.decide import decide
-from helsinki_env.agents.helsinki.eval_cache import VIEW, new_views
-from helsinki_env.agents.helsinki.evaluation import win_shares
-from helsinki_env.agents.helsinki.lookahead import decide_ahead
-from helsinki_env.agents.helsinki.transposition import BOARDS, recall
+from helsinki_env.agents.helsinki.board_view import piece_table, reset_view
+from helsinki_env.agents.helsinki.decide import select_action
+from helsinki_env.agents.helsinki.eval_cache import VIEW_DTYPE, new_views
+from helsinki_env.agents.helsinki.evaluation import write_win_probabilities
+from helsinki_env.agents.helsinki.lookahead import select_action_lookahead
+from helsinki_env.agents.helsinki.transposition import BOARDS, view_index
 from helsinki_env.agents.helsinki.weights import QUICK, TRIALS, Weights
 from helsinki_env.games.helsinki.state import LAYOUTS
 
-__all__ = ["GUIDE"]
+__all__ = ["HEURISTIC"]
 
-heuristic_api.forget.belongs_to(VIEW, forget)
+heuristic_api.reset_view.implements(VIEW_DTYPE, reset_view)
 for _layout in LAYOUTS:
     for _word, _stated in (
-        (heuristic_api.recall, recall),
-        (heuristic_api.decide, decide),
-        (heuristic_api.decide_ahead, decide_ahead),
-        (heuristic_api.win_shares, win_shares),
+        (heuristic_api.view_index, view_index),
+        (heuristic_api.select_action, select_action),
+        (heuristic_api.select_action_lookahead, select_action_lookahead),
+        (heuristic_api.write_win_probabilities, write_win_probabilities),
     ):
-        _word.belongs_to(_layout, _stated)
+        _word.implements(_layout, _stated)
 
-GUIDE = heuristic_api.Guide(
-    Weights(), QUICK, pieces, new_views, trials=TRIALS, not_tuned=("crosswalk", "apart", "missing"), boards=BOARDS
+HEURISTIC = heuristic_api.Heuristic(
+    Weights(), QUICK, piece_table, new_views, trials=TRIALS, not_tuned=("crosswalk", "apart", "missing"), boards=BOARDS
 )

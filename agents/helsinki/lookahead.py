@@ -11,33 +11,33 @@ from __future__ import annotations
 import numpy as np
 
 from helsinki_env.agents.helsinki.board import corner_of, tile_gain
-from helsinki_env.agents.helsinki.board_view import NOTHING, judge, look
+from helsinki_env.agents.helsinki.board_view import ILLEGAL_VALUE, analyze_board, read_hand
 from helsinki_env.agents.helsinki.cards import (
+    analyze_cards,
     best_build,
     build_value,
     draw_value,
     hold_pair,
-    judge_cards,
     release_pair,
     take_cheapest,
 )
-from helsinki_env.agents.helsinki.cells import near
-from helsinki_env.agents.helsinki.choice import best_of, several
-from helsinki_env.agents.helsinki.decide import decide
+from helsinki_env.agents.helsinki.cells import first_reachable_side
+from helsinki_env.agents.helsinki.choice import best_legal, has_alternatives
+from helsinki_env.agents.helsinki.decide import select_action
 from helsinki_env.engine.bits import bit
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.games.helsinki import actions as a
 from helsinki_env.games.helsinki.bits import CELLS
 from helsinki_env.games.helsinki.state import PHASE_MAIN, PHASE_MOVE, PHASE_PLACE, PHASE_WILD
 
-__all__ = ["decide_ahead"]
+__all__ = ["select_action_lookahead"]
 
 
 @kernel
 def _next_turn(t, p, w, g, v, space):
     """Return the value of the best next turn of a token on `space`, with the hand that it leaves."""
-    judge_cards(t, p, w, g, v, near(space))
-    best = NOTHING
+    analyze_cards(t, p, w, g, v, first_reachable_side(space))
+    best = ILLEGAL_VALUE
     for steps in range(1, 4):
         to = (space + steps) % 8
         draw = draw_value(t, p, w, g, v, to)
@@ -47,7 +47,7 @@ def _next_turn(t, p, w, g, v, space):
         best = max(best, draw)
     for steps in range(1, 4):
         to = (space + steps) % 8
-        build, _ = best_build(t, p, w, g, v, to // 2, near(to), v.meadow, best)
+        build, _ = best_build(t, p, w, g, v, to // 2, first_reachable_side(to), v.meadow, best)
         best = max(best, build)
     return best
 
@@ -81,8 +81,8 @@ def _after_tile(t, p, w, later, u, kind, cells, space):
             later.coats[seat] &= ~np.uint8(1 << coat)
             later.meadow[seat] += 1
     u.of_built = -1  # a tile of another color may have led to the same board
-    judge(t, w, later, seat, u)
-    look(t, later, seat, u)
+    analyze_board(t, w, later, seat, u)
+    read_hand(t, later, seat, u)
     if kind >= 0:
         u.tiles[kind // 4] |= cells
     return _next_turn(t, p, w, later, u, space)
@@ -96,8 +96,8 @@ def _build_ahead(t, p, w, g, v, u, work, card, space):
     """
     seat, side, kind = g.seat, space // 2, np.int64(t.kind[card])
     gain = tile_gain(t, p, w, g, v, card, side)
-    if gain <= NOTHING:
-        return NOTHING
+    if gain <= ILLEGAL_VALUE:
+        return ILLEGAL_VALUE
     work[0] = g
     later = work[0]
     number = np.int64(t.number[card]) - 1
@@ -110,7 +110,7 @@ def _build_ahead(t, p, w, g, v, u, work, card, space):
         later.hand[seat, v.held[i]] = v.hand[v.held[i]]
         v.hand[v.held[i]] = v.spare[i]
     if taken < number:
-        return NOTHING
+        return ILLEGAL_VALUE
     later.supply[kind] -= 1
     return gain + _after_tile(t, p, w, later, u, kind, v.cells[kind, side], space)
 
@@ -118,15 +118,15 @@ def _build_ahead(t, p, w, g, v, u, work, card, space):
 @kernel
 def _space_ahead(t, p, w, g, v, u, work, space):
     """Return the change by the next turn in the value of a turn that is spent from a space."""
-    side, first = space // 2, near(space)
-    judge_cards(t, p, w, g, v, first)
-    plain, _ = best_build(t, p, w, g, v, side, first, v.meadow, NOTHING)
+    side, first = space // 2, first_reachable_side(space)
+    analyze_cards(t, p, w, g, v, first)
+    plain, _ = best_build(t, p, w, g, v, side, first, v.meadow, ILLEGAL_VALUE)
     plain = max(plain, draw_value(t, p, w, g, v, space))
-    best = NOTHING
+    best = ILLEGAL_VALUE
     for i in range(v.held_count):
         card = v.held[i]
         if card < t.types - 1:
-            value = build_value(t, p, w, g, v, card, side, first, v.meadow, NOTHING)
+            value = build_value(t, p, w, g, v, card, side, first, v.meadow, ILLEGAL_VALUE)
             if value > plain - w.doubt:
                 best = max(best, _build_ahead(t, p, w, g, v, u, work, card, space))
     return max(best, _draw_ahead(t, p, w, g, v, work, space)) - plain
@@ -136,7 +136,7 @@ def _space_ahead(t, p, w, g, v, u, work, space):
 def _moves_ahead(t, p, w, g, v, u, work, mask, values):
     """MOVE: correct the value of every space; moves that cost a coat get the correction of the best space."""
     move, token = t.offset[a.KIND_MOVE], np.int64(g.token[g.seat])
-    best, usual = NOTHING, 0.0
+    best, usual = ILLEGAL_VALUE, 0.0
     for steps in range(1, 7):
         way = move + steps - 1
         if mask[way]:
@@ -153,7 +153,7 @@ def _main_ahead(t, p, w, g, v, u, work, mask, values):
     """MAIN: correct the value of drawing and of every promising build; correct board actions like drawing."""
     draw, build = t.offset[a.KIND_DRAW], t.offset[a.KIND_BUILD]
     token = np.int64(g.token[g.seat])
-    side, first = token // 2, near(token)
+    side, first = token // 2, first_reachable_side(token)
     usual = w.ahead * (_draw_ahead(t, p, w, g, v, work, token) - draw_value(t, p, w, g, v, token))
     highest = values[draw]
     for card in range(t.types - 1):
@@ -161,16 +161,16 @@ def _main_ahead(t, p, w, g, v, u, work, mask, values):
     values[draw] += usual
     for action in range(t.offset[a.KIND_USE], t.offset[a.KIND_USE] + 15):
         values[action] += usual
-    judge_cards(t, p, w, g, v, first)
+    analyze_cards(t, p, w, g, v, first)
     for i in range(v.held_count):
         card = v.held[i]
         if card == t.types - 1 or not mask[build + card]:
             continue
         change = usual
         if values[build + card] > highest - w.doubt:
-            value = build_value(t, p, w, g, v, card, side, first, v.meadow, NOTHING)
+            value = build_value(t, p, w, g, v, card, side, first, v.meadow, ILLEGAL_VALUE)
             ahead = _build_ahead(t, p, w, g, v, u, work, card, token)
-            if ahead > NOTHING:
+            if ahead > ILLEGAL_VALUE:
                 change = w.ahead * (ahead - value)
         values[build + card] += change
 
@@ -180,7 +180,7 @@ def _placements_ahead(t, p, w, g, v, u, work, mask, values):
     """PLACE: correct the value of every promising placement by the effect on the next turn."""
     place, kind = t.offset[a.KIND_PLACE], np.int64(t.kind[g.card])
     space = np.int64(g.token[g.seat])
-    highest = values[best_of(values, mask, 0, len(mask))]
+    highest = values[best_legal(values, mask, 0, len(mask))]
     least = 1e9
     for argument in range(4 * a.ORIENTATIONS * a.LANES):
         action = place + argument
@@ -201,7 +201,7 @@ def _placements_ahead(t, p, w, g, v, u, work, mask, values):
 def _cells_ahead(t, p, w, g, v, u, work, mask, values):
     """WILD: correct the value of every promising cell by the effect on the next turn."""
     wild = t.offset[a.KIND_WILD]
-    highest = values[best_of(values, mask, 0, len(mask))]
+    highest = values[best_legal(values, mask, 0, len(mask))]
     for cell in range(CELLS):
         if mask[wild + cell]:
             if values[wild + cell] > highest - w.doubt:
@@ -209,18 +209,18 @@ def _cells_ahead(t, p, w, g, v, u, work, mask, values):
                 space = np.int64(g.token[g.seat])
                 values[wild + cell] += w.ahead_place * _after_tile(t, p, w, work[0], u, -1, bit(cell), space)
             else:
-                values[wild + cell] = NOTHING
+                values[wild + cell] = ILLEGAL_VALUE
 
 
 @kernel
-def decide_ahead(t, p, w, g, v, u, work, mask, values):
-    """Return the best action as `decide` does, with look-ahead for moves, drawing or building, and placements.
+def select_action_lookahead(t, p, w, g, v, u, work, mask, values):
+    """Return the best action as `select_action` does, with look-ahead for moves, drawing or building, and placements.
 
     `u`: a second view, `work`: a record, (1,): scratch.
     """
     ahead = w.ahead > 0.0 and not g.last_round
-    chosen = decide(t, p, w, g, v, mask, values, ahead)
-    if not ahead or not several(mask):
+    chosen = select_action(t, p, w, g, v, mask, values, ahead)
+    if not ahead or not has_alternatives(mask):
         return chosen
     if g.phase == PHASE_MOVE:
         _moves_ahead(t, p, w, g, v, u, work, mask, values)
@@ -232,4 +232,4 @@ def decide_ahead(t, p, w, g, v, u, work, mask, values):
         _cells_ahead(t, p, w, g, v, u, work, mask, values)
     else:
         return chosen
-    return best_of(values, mask, 0, len(mask))
+    return best_legal(values, mask, 0, len(mask))

@@ -10,11 +10,11 @@ from __future__ import annotations
 import numpy as np
 
 from helsinki_env.agents.helsinki.board import best_wilds, wilds_gain
-from helsinki_env.agents.helsinki.board_view import NOTHING
-from helsinki_env.agents.helsinki.cards import best_build, draw_value, hand_value, judge_cards
-from helsinki_env.agents.helsinki.cells import near
+from helsinki_env.agents.helsinki.board_view import ILLEGAL_VALUE
+from helsinki_env.agents.helsinki.cards import analyze_cards, best_build, draw_value, hand_value
+from helsinki_env.agents.helsinki.cells import first_reachable_side
 from helsinki_env.agents.helsinki.roofs import best_roof, roofs_worth, worst_roof
-from helsinki_env.agents.net.features import Part
+from helsinki_env.agents.net.features import FeatureSpec
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.games.helsinki import actions as a
 from helsinki_env.games.helsinki.build import free_roofs, last_tile
@@ -30,16 +30,16 @@ _SPACES, _SIDES = 3, 2
 _DRAWING, _BUILDING, _CAN_BUILD, _PLANS, _ACTIONS, _GAIN, LEAD = range(7)
 
 
-def next_turn_parts(types: int) -> tuple[Part, ...]:
+def next_turn_parts(types: int) -> tuple[FeatureSpec, ...]:
     """Return the look-ahead features of a seat, in order; they follow the other features of the seat."""
     return (
-        Part("gain of drawing, by space from the token on", 8, 2.0 * _UNIT),
-        Part("gain of building, by side from the token on", 4, 2.0 * _UNIT),
-        Part("can build, by side from the token on", 4),
-        Part("plans by colour", _COLOURS, 2.0 * _UNIT),
-        Part("gain of wild tiles and superstructures", 4, 2.0 * _UNIT),
-        Part("gain of the next turn", 1, 2.0 * _UNIT),
-        Part("lead in expected points after the next turn", 1, 4.0),  # in halves, as without the next turn
+        FeatureSpec("gain of drawing, by space from the token on", 8, 2.0 * _UNIT),
+        FeatureSpec("gain of building, by side from the token on", 4, 2.0 * _UNIT),
+        FeatureSpec("can build, by side from the token on", 4),
+        FeatureSpec("plans by colour", _COLOURS, 2.0 * _UNIT),
+        FeatureSpec("gain of wild tiles and superstructures", 4, 2.0 * _UNIT),
+        FeatureSpec("gain of the next turn", 1, 2.0 * _UNIT),
+        FeatureSpec("lead in expected points after the next turn", 1, 4.0),  # in halves, as without the next turn
     )
 
 
@@ -72,22 +72,22 @@ def _write_actions(t, w, g, v, seat, begin, out):
 def write_next_turn(t, p, w, g, v, seat, at, out):
     """Write the `next_turn_parts` except the lead; return the gain of the best next turn, in points.
 
-    `v`: view of the seat, as left by `helsinki_env.agents.helsinki.evaluation.worth`. `at`: offsets of the features, in
-    order. `out`: features of the seat.
+    `v`: view of the seat, as left by `helsinki_env.agents.helsinki.evaluation.expected_points`. `at`: offsets of the
+    features, in order. `out`: features of the seat.
     """
     token = np.int64(g.token[seat])
     if token < 0 or g.done:
         return 0.0
-    first = near(token)
+    first = first_reachable_side(token)
     held = hand_value(t, p, w, g, v, first)
     if v.later > 0.0:
         for colour in range(v.colours):
             plan = at[_PLANS] + np.int64(t.colour[v.held[v.begins[colour]]])
             out[plan] = _eighths(v.plans[colour] * v.later)
     best = 0.0
-    judge_cards(t, p, w, g, v, first)
+    analyze_cards(t, p, w, g, v, first)
     for turn in range(4):
-        value, card = best_build(t, p, w, g, v, (first + turn) % 4, first, v.meadow, NOTHING)
+        value, card = best_build(t, p, w, g, v, (first + turn) % 4, first, v.meadow, ILLEGAL_VALUE)
         if card >= 0:
             out[at[_BUILDING] + turn] = _eighths(value - held)
             out[at[_CAN_BUILD] + turn] = 1

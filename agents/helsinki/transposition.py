@@ -11,13 +11,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from helsinki_env.agents.helsinki.board_view import holds, judge_turns, turns_left
+from helsinki_env.agents.helsinki.board_view import analyze_turns, is_view_current, turns_left
 from helsinki_env.agents.helsinki.eval_cache import NOWHERE
-from helsinki_env.engine.contract import SEATS
+from helsinki_env.engine.contract import MAX_SEATS
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.engine.rng import GOLDEN, mix
 
-__all__ = ["BOARDS", "recall"]
+__all__ = ["BOARDS", "view_index"]
 
 #: Number of cached boards for each seat, a power of two.
 BOARDS = 32
@@ -43,27 +43,27 @@ def _place_of(g, seat, tiles):
 
 
 @kernel
-def recall(w, g, seat, views):
+def view_index(w, g, seat, views):
     """Return the index of the view with which to evaluate the board of a seat."""
-    if len(views) <= SEATS + 1:
+    if len(views) <= MAX_SEATS + 1:
         return seat
     latest = views[seat].latest
     if latest == 0:
         latest = seat
     tiles, road = _tiles_of(g, seat), np.int64(g.bonus[seat] < 0)
     v = views[latest]
-    if holds(w, g, seat, v):
+    if is_view_current(w, g, seat, v):
         if v.of_tiles != tiles or v.of_road != road:
             v.of_tiles = NOWHERE  # results from now on hold for neither board
         return latest
-    found = SEATS + 1 + BOARDS * seat + _place_of(g, seat, tiles)
+    found = MAX_SEATS + 1 + BOARDS * seat + _place_of(g, seat, tiles)
     views[seat].latest = found
     v = views[found]
-    if holds(w, g, seat, v) and v.of_tiles == tiles and v.of_road == road:
+    if is_view_current(w, g, seat, v) and v.of_tiles == tiles and v.of_road == road:
         v.known[:] = 0
     else:
         v.of_built = -1
         v.of_tiles = tiles
         v.of_road = road
-        judge_turns(w, g, v, turns_left(w, g, 0), views[seat])
+        analyze_turns(w, g, v, turns_left(w, g, 0), views[seat])
     return found

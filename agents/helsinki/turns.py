@@ -5,17 +5,17 @@ from __future__ import annotations
 import numpy as np
 
 from helsinki_env.agents.helsinki.board import tile_gain
-from helsinki_env.agents.helsinki.board_view import NOTHING
+from helsinki_env.agents.helsinki.board_view import ILLEGAL_VALUE
 from helsinki_env.agents.helsinki.cards import best_build, draw_value, hold_pair, release_pair, take_cheapest
-from helsinki_env.agents.helsinki.cells import near
+from helsinki_env.agents.helsinki.cells import first_reachable_side
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.games.helsinki import actions as a
 
-__all__ = ["draw_and_build", "price", "second_build", "turn_value"]
+__all__ = ["board_action_price", "draw_and_build", "second_build", "turn_value"]
 
 
 @kernel
-def price(t, v, action, spend):
+def board_action_price(t, v, action, spend):
     """Return the required gain of a board action."""
     return t.costs[action] * v.coat + spend * v.later
 
@@ -23,13 +23,13 @@ def price(t, v, action, spend):
 @kernel
 def turn_value(t, p, w, g, v, space, coats):
     """Return the value of the rest of a turn that begins by moving to a space: drawing, building, or both."""
-    first = near(space)
+    first = first_reachable_side(space)
     side = space // 2
     value = draw_value(t, p, w, g, v, space)
     if coats >= t.costs[a.DRAW_AND_BUILD] and (v.usable >> a.DRAW_AND_BUILD) & 1:
         value = max(value, draw_and_build(t, p, w, g, v, space, coats))
     twice = coats >= t.costs[a.SECOND_PAVILION] and (v.usable >> a.SECOND_PAVILION) & 1
-    build, card = best_build(t, p, w, g, v, side, first, coats, NOTHING if twice else value)
+    build, card = best_build(t, p, w, g, v, side, first, coats, ILLEGAL_VALUE if twice else value)
     if card >= 0 and twice:
         build += max(0.0, second_build(t, p, w, g, v, card, side))
     return max(value, build)
@@ -45,10 +45,12 @@ def draw_and_build(t, p, w, g, v, space, coats):
             v.cost[card] = w.card * v.later
     later = v.later
     v.later = v.later_drawn
-    value, _ = best_build(t, p, w, g, v, space // 2, near(space), coats - t.costs[a.DRAW_AND_BUILD], NOTHING)
+    value, _ = best_build(
+        t, p, w, g, v, space // 2, first_reachable_side(space), coats - t.costs[a.DRAW_AND_BUILD], ILLEGAL_VALUE
+    )
     v.later = later
     release_pair(t, g, v, space)
-    return value - v.loss_drawn + w.tempo * v.later - price(t, v, a.DRAW_AND_BUILD, w.spend)
+    return value - v.loss_drawn + w.tempo * v.later - board_action_price(t, v, a.DRAW_AND_BUILD, w.spend)
 
 
 @kernel
@@ -60,7 +62,7 @@ def second_build(t, p, w, g, v, card, side):
     begin = np.int64(t.colour[card]) * t.variants
     v.hand[card] -= 1
     _, _, taken = take_cheapest(t, v, begin, begin + t.variants, True, number)
-    best = NOTHING
+    best = ILLEGAL_VALUE
     if taken == number:
         for i in range(v.held_count):
             other = v.held[i]
@@ -69,7 +71,7 @@ def second_build(t, p, w, g, v, card, side):
                 best = max(best, w.second * tile_gain(t, p, w, g, v, other, side) - cards)
     for i in range(v.held_count):
         v.hand[v.held[i]] = v.spare[i]
-    return best + w.tempo * v.later - price(t, v, a.SECOND_PAVILION, w.spend)
+    return best + w.tempo * v.later - board_action_price(t, v, a.SECOND_PAVILION, w.spend)
 
 
 @kernel

@@ -8,8 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from helsinki_env import GameConfig
-from helsinki_env.agents.heuristic_api import decide_ahead, forget, guide_of, weights_record
-from helsinki_env.agents.rows import checked_rows
+from helsinki_env.agents.heuristic_api import heuristic_of, reset_view, select_action_lookahead, weights_record
+from helsinki_env.agents.rows import validate_inputs
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.engine.spec import spec_of
 
@@ -20,9 +20,9 @@ __all__ = ["HeuristicPlayer"]
 def _decide_batch(tables, parts, weights, states, work, views, masks, words, values, actions):
     t, p, w, v, u = tables[0], parts[0], weights[0], views[0], views[1]
     for b in range(len(states)):
-        forget(v, words[b])  # nothing is remembered from one game to the next
-        forget(u, words[b])
-        actions[b] = decide_ahead(t, p, w, states[b], v, u, work, masks[b], values)
+        reset_view(v, words[b])  # nothing is remembered from one game to the next
+        reset_view(u, words[b])
+        actions[b] = select_action_lookahead(t, p, w, states[b], v, u, work, masks[b], values)
 
 
 class HeuristicPlayer:
@@ -41,17 +41,17 @@ class HeuristicPlayer:
 
     def __init__(self, config: Any = None, weights: Any = None) -> None:
         self.config = config or GameConfig()
-        self.guide = guide_of(self.config)
+        self.guide = heuristic_of(self.config)
         self.weights = weights or self.guide.weights
         self._record = weights_record(self.weights)
 
     def act(
-        self, observation: npt.NDArray[np.int8], mask: npt.NDArray[np.int8], words: npt.NDArray[np.uint64]
+        self, observation: npt.NDArray[np.int8], action_mask: npt.NDArray[np.int8], keys: npt.NDArray[np.uint64]
     ) -> npt.NDArray[np.int64]:
         """Return the decision for each row; see `helsinki_env.agents.base.Player`."""
-        states, mask, words = checked_rows(self.config, observation, mask, words)
+        states, action_mask, keys = validate_inputs(self.config, observation, action_mask, keys)
         work = spec_of(self.config).new_states(self.config, 1)
-        actions, values = np.zeros(len(mask), np.int64), np.zeros(mask.shape[1])
+        actions, values = np.zeros(len(action_mask), np.int64), np.zeros(action_mask.shape[1])
         tables, parts, views = self.config.tables, self.guide.pieces(self.config), self.guide.new_views(2)
-        _decide_batch(tables, parts, self._record, states, work, views, mask, words, values, actions)
+        _decide_batch(tables, parts, self._record, states, work, views, action_mask, keys, values, actions)
         return actions

@@ -13,15 +13,15 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from helsinki_env.agents.net.features import inputs_of
+from helsinki_env.agents.net.features import game_features
 from helsinki_env.data import UserError
-from helsinki_env.engine.contract import SEATS
-from helsinki_env.engine.spec import spec_named, spec_of
+from helsinki_env.engine.contract import MAX_SEATS
+from helsinki_env.engine.spec import spec_by_name, spec_of
 
-__all__ = ["Entries", "Told", "entries_of"]
+__all__ = ["InputColumns", "InputSpec", "input_spec"]
 
 
-class Entries(NamedTuple):
+class InputColumns(NamedTuple):
     """Entries of an observation that are read together.
 
     Attributes:
@@ -39,43 +39,43 @@ class Entries(NamedTuple):
         return np.array(steps, np.int64).reshape(-1, 2)
 
 
-class Told(NamedTuple):
+class InputSpec(NamedTuple):
     """What is read of every seat (P = 4, the viewer first), what of the table (P = 1), and where seats are present."""
 
-    seats: Entries
-    table: Entries
+    seats: InputColumns
+    table: InputColumns
     present: tuple[int, ...]
 
 
-def entries_of(config: Any, types: int | None = None) -> Told:
+def input_spec(config: Any, types: int | None = None) -> InputSpec:
     """Return what a plain network is told of the game of a configuration, with its card types or as many as given."""
-    told = inputs_of(config)
+    told = game_features(config)
     return _entries_of(spec_of(config).name, told.types(config) if types is None else types)
 
 
 @lru_cache(maxsize=8)
-def _entries_of(game: str, types: int) -> Told:
-    config = spec_named(game).config()
-    layout = inputs_of(config).layout(types)
+def _entries_of(game: str, types: int) -> InputSpec:
+    config = spec_by_name(game).config()
+    layout = game_features(config).layout(types)
     scales = spec_of(config).scales
     sizes = None if scales is None else scales(layout.size)
     if sizes is None:
         raise UserError(
             f"game {spec_of(config).name}: it does not say what the entries of an observation are divided by"
         )
-    seats: list[list[int]] = [[] for _ in range(SEATS)]
+    seats: list[list[int]] = [[] for _ in range(MAX_SEATS)]
     table: list[int] = []
-    for piece in layout.pieces:
+    for piece in layout.fields:
         places = np.arange(piece.start, piece.start + piece.size)
-        if len(piece.shape) > 1 and piece.shape[0] == SEATS:
-            for seat, own in zip(seats, places.reshape(SEATS, -1).tolist(), strict=True):
+        if len(piece.shape) > 1 and piece.shape[0] == MAX_SEATS:
+            for seat, own in zip(seats, places.reshape(MAX_SEATS, -1).tolist(), strict=True):
                 seat += own
         else:
             table += places.tolist()
     facts = layout["seats"]  # the first of them says whether somebody sits there
     present = range(facts.start, facts.start + facts.size, facts.shape[1])
-    return Told(_entries(seats, sizes), _entries([table], sizes), tuple(present))
+    return InputSpec(_entries(seats, sizes), _entries([table], sizes), tuple(present))
 
 
-def _entries(columns: list[list[int]], sizes: npt.NDArray[np.float32]) -> Entries:
-    return Entries(tuple(map(tuple, columns)), tuple(int(sizes[column]) for column in columns[0]))
+def _entries(columns: list[list[int]], sizes: npt.NDArray[np.float32]) -> InputColumns:
+    return InputColumns(tuple(map(tuple, columns)), tuple(int(sizes[column]) for column in columns[0]))

@@ -10,23 +10,23 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from helsinki_env import GameConfig
-from helsinki_env.agents.mlp.inputs import Entries, entries_of
-from helsinki_env.agents.net.description import PLAIN
-from helsinki_env.agents.net.features import inputs_of
+from helsinki_env.agents.mlp.inputs import InputColumns, input_spec
+from helsinki_env.agents.net.description import PLAIN_KIND
+from helsinki_env.agents.net.features import game_features
 from helsinki_env.agents.net.network import ABSENT, Block, LayerNorm, Linear, NetworkConfig
 from helsinki_env.data import UserError
-from helsinki_env.engine.contract import SEATS
+from helsinki_env.engine.contract import MAX_SEATS
 from helsinki_env.engine.spec import spec_of
-from helsinki_env.utils.extras import needs
+from helsinki_env.utils.extras import requires_extra
 
-with needs("train"):
+with requires_extra("train"):
     import torch
     from torch import nn
 
-__all__ = ["PlainNetwork", "Said"]
+__all__ = ["PlainNetwork", "PlainOutput"]
 
 
-class Said(NamedTuple):
+class PlainOutput(NamedTuple):
     """What a network says of N observations.
 
     Attributes:
@@ -50,7 +50,7 @@ class Said(NamedTuple):
 class _Reader(nn.Module):
     """The first layer: entries, by size and by value, times weights."""
 
-    def __init__(self, entries: Entries, width: int) -> None:
+    def __init__(self, entries: InputColumns, width: int) -> None:
         super().__init__()
         columns, scales = (torch.tensor(told, device="cpu") for told in (entries.columns, entries.scales))
         values = torch.from_numpy(entries.values)
@@ -86,7 +86,7 @@ class PlainNetwork(nn.Module):
         config: size of the network.
     """
 
-    kind = PLAIN
+    kind = PLAIN_KIND
     #: For messages: the player, and a preset that trains one.
     player, preset = "plain", "card"
 
@@ -97,25 +97,25 @@ class PlainNetwork(nn.Module):
             raise UserError("turned: found True, expected False: a plain network reads the observation as it is")
         if self.config.ahead:
             raise UserError("ahead: found True, expected False: a plain network reads nothing but the observation")
-        told, entries, c = inputs_of(self.game), entries_of(self.game), self.config
+        told, entries, c = game_features(self.game), input_spec(self.game), self.config
         self.types = told.types(self.game)
         self._score_unit, self._score_middle = told.score_unit, told.score_middle
         self.present: torch.Tensor
         self.register_buffer("present", torch.tensor(entries.present, device="cpu"), persistent=False)
         self.seat_in = _Reader(entries.seats, c.seat_hidden)
         self.seat_out = Linear(c.seat_hidden, c.seat)
-        self.from_seats = Linear(SEATS * c.seat, c.width)
+        self.from_seats = Linear(MAX_SEATS * c.seat, c.width)
         self.from_table = _Reader(entries.table, c.width)
         self.blocks = nn.Sequential(*(Block(c.width) for _ in range(c.blocks)))
         self.norm = LayerNorm(c.width)
-        self.policy = Linear(c.width, spec_of(self.game).ids(self.game))
-        self.win = Linear(c.width, SEATS)
-        self.score = Linear(c.width, SEATS)
+        self.policy = Linear(c.width, spec_of(self.game).num_actions(self.game))
+        self.win = Linear(c.width, MAX_SEATS)
+        self.score = Linear(c.width, MAX_SEATS)
         for head in (self.policy, self.win, self.score):
             nn.init.orthogonal_(head.weight, 0.01)
             nn.init.zeros_(head.bias)
 
-    def forward(self, observations: torch.Tensor, seats: int = SEATS) -> Said:
+    def forward(self, observations: torch.Tensor, seats: int = MAX_SEATS) -> PlainOutput:
         """Return what the network says of observations, int8 (N, F).
 
         Args:
@@ -130,4 +130,4 @@ class PlainNetwork(nn.Module):
         hidden = torch.relu(self.norm(self.blocks(joined + self.from_table(observations, 1)[:, 0])))
         wins = self.win(hidden).float().masked_fill(present == 0, ABSENT)
         scores = self._score_middle + self._score_unit * self.score(hidden).float()
-        return Said(self.policy(hidden).float(), wins, scores)
+        return PlainOutput(self.policy(hidden).float(), wins, scores)

@@ -11,17 +11,17 @@ import numpy.typing as npt
 from helsinki_env.agents.mlp.network import PlainNetwork
 from helsinki_env.agents.net.checkpoint import load_network
 from helsinki_env.agents.net.description import CheckpointError
-from helsinki_env.agents.net.make import check_games, network_path
+from helsinki_env.agents.net.make import check_network_game, network_path
 from helsinki_env.agents.net.measured import warn_unmeasured
-from helsinki_env.agents.net.player import chunked
-from helsinki_env.agents.net.pytorch import one_thread
+from helsinki_env.agents.net.player import inference_batches
+from helsinki_env.agents.net.pytorch import single_torch_thread
 from helsinki_env.engine.arrays import action_masks
-from helsinki_env.utils.extras import needs
+from helsinki_env.utils.extras import requires_extra
 
-with needs("train"):
+with requires_extra("train"):
     import torch
 
-__all__ = ["PlainPlayer", "make"]
+__all__ = ["PlainPlayer", "make_plain_player"]
 
 
 class PlainPlayer:
@@ -38,14 +38,14 @@ class PlainPlayer:
         self._device = network.present.device
 
     def act(
-        self, observation: npt.NDArray[np.int8], mask: npt.NDArray[np.int8], words: npt.NDArray[np.uint64]
+        self, observation: npt.NDArray[np.int8], action_mask: npt.NDArray[np.int8], keys: npt.NDArray[np.uint64]
     ) -> npt.NDArray[np.int64]:
         """Return one legal decision for each row, int64 (B,); see `helsinki_env.agents.base.Player`."""
-        mask = action_masks("mask", mask, len(observation))
-        actions: npt.NDArray[np.int64] = np.argmax(mask, axis=1)
-        asked = np.flatnonzero(mask.sum(axis=1, dtype=np.int64) > 1)  # the others have no choice
+        action_mask = action_masks("mask", action_mask, len(observation))
+        actions: npt.NDArray[np.int64] = np.argmax(action_mask, axis=1)
+        asked = np.flatnonzero(action_mask.sum(axis=1, dtype=np.int64) > 1)  # the others have no choice
         if len(asked):
-            liked = np.where(mask[asked] != 0, self.logits(observation[asked]), -np.inf)
+            liked = np.where(action_mask[asked] != 0, self.logits(observation[asked]), -np.inf)
             actions[asked] = np.argmax(liked, axis=1)
         return actions
 
@@ -53,15 +53,15 @@ class PlainPlayer:
     def logits(self, observation: npt.NDArray[np.int8]) -> npt.NDArray[np.float32]:
         """Return the logit of every decision, float32 (B, A); each row on its own, whatever it is asked with."""
         parts = []
-        with one_thread(), torch.autocast(self._device.type, torch.bfloat16, enabled=self.fast):
-            for rows in chunked(len(observation)):
+        with single_torch_thread(), torch.autocast(self._device.type, torch.bfloat16, enabled=self.fast):
+            for rows in inference_batches(len(observation)):
                 said = self.network(torch.from_numpy(observation[rows]).to(self._device))
                 parts.append(said.logits.cpu().numpy())
         found: npt.NDArray[np.float32] = np.concatenate(parts)[: len(observation)]
         return found
 
 
-def make(argument: str, config: Any) -> PlainPlayer:
+def make_plain_player(argument: str, config: Any) -> PlainPlayer:
     """Return the player of a plain network.
 
     Args:
@@ -78,6 +78,6 @@ def make(argument: str, config: Any) -> PlainPlayer:
         )
     path: Path = network_path(argument)
     network, description = load_network(path, PlainNetwork)
-    check_games(path, description, config)
+    check_network_game(path, description, config)
     warn_unmeasured(f"plain:{argument}", path, description, config)
     return PlainPlayer(network, f"plain:{argument}")

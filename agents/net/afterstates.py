@@ -19,25 +19,31 @@ import numpy as np
 import numpy.typing as npt
 
 from helsinki_env import GameConfig
-from helsinki_env.agents.heuristic_api import NOTHING, decide
-from helsinki_env.agents.net.choices import Inputs, ends
-from helsinki_env.agents.net.features import carry_out, places, view_of, write_position
-from helsinki_env.agents.rows import checked_rows
-from helsinki_env.agents.search.playout import deal_anew
-from helsinki_env.agents.search.workspace import Desk, clear, new_desk
-from helsinki_env.engine.arrays import integers
-from helsinki_env.engine.contract import SEATS, place_of
-from helsinki_env.engine.determinization import restore
+from helsinki_env.agents.heuristic_api import ILLEGAL_VALUE, select_action
+from helsinki_env.agents.net.choices import AfterstateBatch, cumulative_offsets
+from helsinki_env.agents.net.features import apply_and_track_reveals, feature_offsets, view_of, write_features
+from helsinki_env.agents.rows import validate_inputs
+from helsinki_env.agents.search.playout import determinize_trial
+from helsinki_env.agents.search.workspace import SearchWorkspace, new_workspace, reset_views
+from helsinki_env.engine.arrays import integer_array
+from helsinki_env.engine.contract import MAX_SEATS, rank_of
+from helsinki_env.engine.determinization import states_from_observations
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.engine.loops import write_mask
 from helsinki_env.engine.rng import GOLDEN
 from helsinki_env.engine.spec import spec_of
 
-__all__ = ["Inputs", "Writer", "finish_turn", "win_share", "write_win_shares"]
+__all__ = [
+    "AfterstateBatch",
+    "AfterstateEncoder",
+    "final_win_probability",
+    "finish_turn",
+    "write_final_win_probabilities",
+]
 
 #: Choices that are looked at in each decision; the others count as the heuristic's favourite, less what it thinks
 #: them worse. There are more than so many only where tiles are placed.
-MOST = 8
+MAX_EVALUATED_CHOICES = 8
 #: The heuristic's opinion is told in points behind its favourite, and never as more than so many.
 _FAR_BEHIND = 8.0
 
@@ -49,25 +55,25 @@ def finish_turn(desk, g, seat, drawn):
     while not g.done and g.seat == seat:
         write_mask(t, g, desk.mask)
         view = desk.views[view_of(desk, g, seat)]
-        action = decide(t, p, desk.weights[seat], g, view, desk.mask, desk.values, False)
-        drawn = carry_out(t, g, action, drawn)
+        action = select_action(t, p, desk.weights[seat], g, view, desk.mask, desk.values, False)
+        drawn = apply_and_track_reveals(t, g, action, drawn)
     return drawn
 
 
 @kernel
-def win_share(t, g, seat):
+def final_win_probability(t, g, seat):
     """A seat's share of the win in a game that is over: those in the first place share it."""
     first = 0
     for other in range(g.players):
-        first += place_of(t, g, other) == 0
-    return 1.0 / first if place_of(t, g, seat) == 0 else 0.0
+        first += rank_of(t, g, other) == 0
+    return 1.0 / first if rank_of(t, g, seat) == 0 else 0.0
 
 
 @kernel
-def write_win_shares(t, g, viewer, shares):
+def write_final_win_probabilities(t, g, viewer, shares):
     """Write every seat's share of the win in a game that is over, from the viewer on."""
     for i in range(g.players):
-        shares[i] = win_share(t, g, (viewer + i) % g.players)
+        shares[i] = final_win_probability(t, g, (viewer + i) % g.players)
 
 
 @kernel
@@ -76,8 +82,10 @@ def _write_choices(desk, g, mask, at, action, advice, position, begin, most):
 
     They are those that the heuristic values most, the best first; returns how many they are.
     """
-    desk.values[:] = NOTHING
-    decide(desk.tables[0], desk.pieces[0], desk.weights[g.seat], g, desk.views[SEATS], mask, desk.values, True)
+    desk.values[:] = ILLEGAL_VALUE
+    select_action(
+        desk.tables[0], desk.pieces[0], desk.weights[g.seat], g, desk.views[MAX_SEATS], mask, desk.values, True
+    )
     count = 0
     for i in range(len(mask)):
         if mask[i]:
@@ -87,7 +95,7 @@ def _write_choices(desk, g, mask, at, action, advice, position, begin, most):
             position[at + count] = begin
             count += 1
     looked = min(count, most)
-    best = NOTHING
+    best = ILLEGAL_VALUE
     for rank in range(looked):
         chosen = -1
         for i in range(at, at + count):
@@ -111,17 +119,17 @@ def _write(desk, games, masks, most, seat_at, table_at, first, action, advice, p
     for b in range(len(games)):
         g = games[b]
         seat = np.int64(g.seat)
-        clear(desk, GOLDEN)
+        reset_views(desk, GOLDEN)
         begin[b] = found
         looked = _write_choices(desk, g, masks[b], first[b], action, advice, position, found, most)
-        deal_anew(desk, g, GOLDEN)
+        determinize_trial(desk, g, GOLDEN)
         for rank in range(looked):
             desk.trial[0] = desk.deal[0]
             trial = desk.trial[0]
-            drawn = carry_out(t, trial, desk.arms[rank], 0)
+            drawn = apply_and_track_reveals(t, trial, desk.arms[rank], 0)
             drawn = finish_turn(desk, trial, seat, drawn)
-            write_position(desk, trial, seat, drawn, seat_at, table_at, seats[found], table[found])
-            ended[found] = win_share(t, trial, seat) if trial.done else -1.0
+            write_features(desk, trial, seat, drawn, seat_at, table_at, seats[found], table[found])
+            ended[found] = final_win_probability(t, trial, seat) if trial.done else -1.0
             found += 1
     begin[len(games)] = found
 
@@ -132,15 +140,15 @@ def _end(desk, games, actions, shares):
     for b in range(len(games)):
         g = games[b]
         seat = np.int64(g.seat)
-        clear(desk, GOLDEN)
-        deal_anew(desk, g, GOLDEN)
-        carry_out(desk.tables[0], desk.deal[0], actions[b], 0)
+        reset_views(desk, GOLDEN)
+        determinize_trial(desk, g, GOLDEN)
+        apply_and_track_reveals(desk.tables[0], desk.deal[0], actions[b], 0)
         finish_turn(desk, desk.deal[0], seat, 0)
         if desk.deal[0].done:
-            write_win_shares(desk.tables[0], desk.deal[0], seat, shares[b])
+            write_final_win_probabilities(desk.tables[0], desk.deal[0], seat, shares[b])
 
 
-class Writer:
+class AfterstateEncoder:
     """Makes inputs from observations; may be shared by threads.
 
     Args:
@@ -149,24 +157,26 @@ class Writer:
         ahead: tell what the next turn of every seat can bring, too.
     """
 
-    def __init__(self, config: Any = None, most: int = MOST, ahead: bool = False) -> None:
+    def __init__(self, config: Any = None, most: int = MAX_EVALUATED_CHOICES, ahead: bool = False) -> None:
         self.config, self.most = config or GameConfig(), most
-        self._at = places(self.config, ahead)  # imports what states the words that the kernels call
-        self._desks: SimpleQueue[Desk] = SimpleQueue()
+        self._at = feature_offsets(self.config, ahead)  # imports what states the words that the kernels call
+        self._desks: SimpleQueue[SearchWorkspace] = SimpleQueue()
 
     @contextmanager
-    def _desk(self) -> Iterator[Desk]:
+    def _desk(self) -> Iterator[SearchWorkspace]:
         """A desk that nobody else is using."""
         try:
             desk = self._desks.get_nowait()
         except Empty:
-            desk = new_desk(self.config)
+            desk = new_workspace(self.config)
         try:
             yield desk
         finally:
             self._desks.put(desk)
 
-    def write(self, observation: npt.NDArray[np.int8], mask: npt.NDArray[np.int8], seats: int | None = None) -> Inputs:
+    def write(
+        self, observation: npt.NDArray[np.int8], mask: npt.NDArray[np.int8], seats: int | None = None
+    ) -> AfterstateBatch:
         """Return the inputs for decisions.
 
         Args:
@@ -177,14 +187,14 @@ class Writer:
         Raises:
             ObservationError: if these are no observations of such games.
         """
-        games, mask, _ = checked_rows(self.config, observation, mask)
+        games, mask, _ = validate_inputs(self.config, observation, mask)
         at = self._at
         legal = mask.sum(axis=1, dtype=np.int64)
-        first = ends(legal)
+        first = cumulative_offsets(legal)
         choices, positions = int(first[-1]), int(np.minimum(legal, self.most).sum())
         if seats is None:
             seats = int(games["players"].max(initial=2))
-        inputs = Inputs(
+        inputs = AfterstateBatch(
             first,
             np.zeros(choices, np.int16),
             np.zeros(choices, np.float32),
@@ -207,11 +217,11 @@ class Writer:
 
         Args:
             observation: int8 (B, F).
-            actions: a legal decision of each row with which `Inputs.ended` says the game is over, int64 (B,).
+            actions: a legal decision of each row with which `AfterstateBatch.ended` says the game is over, int64 (B,).
         """
-        games = restore(self.config, observation)
-        actions = integers("actions", actions, (len(games),), 0, spec_of(self.config).ids(self.config) - 1)
-        shares = np.zeros((len(actions), SEATS), np.float32)
+        games = states_from_observations(self.config, observation)
+        actions = integer_array("actions", actions, (len(games),), 0, spec_of(self.config).num_actions(self.config) - 1)
+        shares = np.zeros((len(actions), MAX_SEATS), np.float32)
         with self._desk() as desk:
             _end(desk, games, actions, shares)
         return shares

@@ -12,25 +12,25 @@ from typing import Any, TypeVar
 
 from helsinki_env.agents.mlp.network import PlainNetwork
 from helsinki_env.agents.net.description import (
-    JUDGE,
-    KEY,
+    AFTERSTATE_KIND,
+    DESCRIPTION_KEY,
     CheckpointError,
     arrays_digest,
     check_description,
     check_exists,
-    describe,
     interface_digests,
+    network_description,
     parse_description,
 )
-from helsinki_env.agents.net.features import inputs_of
+from helsinki_env.agents.net.features import game_features
 from helsinki_env.agents.net.network import Network, NetworkConfig
-from helsinki_env.data import Entry
-from helsinki_env.engine.contract import SEATS
+from helsinki_env.data import Node
+from helsinki_env.engine.contract import MAX_SEATS
 from helsinki_env.engine.spec import config_from_dict
-from helsinki_env.utils.extras import needs
-from helsinki_env.utils.files import replacing
+from helsinki_env.utils.extras import requires_extra
+from helsinki_env.utils.files import atomic_write
 
-with needs("train"):
+with requires_extra("train"):
     import torch
     from safetensors import SafetensorError, safe_open
     from safetensors.torch import save
@@ -41,7 +41,7 @@ __all__ = ["CheckpointError", "check_description", "interface_digests", "load_ch
 #: What PyTorch's own files, and pickles in general, begin with: they can execute code and are never opened.
 _PICKLES = (b"PK\x03\x04", b"\x80\x02", b"\x80\x03", b"\x80\x04", b"\x80\x05")
 
-Weights = dict[str, torch.Tensor]
+StateDict = dict[str, torch.Tensor]
 N = TypeVar("N", Network, PlainNetwork)
 
 
@@ -59,9 +59,9 @@ def save_checkpoint(
     path = Path(path)
     dtype = torch.float16 if half else torch.float32
     weights = {name: tensor.to(dtype).contiguous() for name, tensor in model.state_dict().items()}
-    text = describe(model.game, {**description, "weights": _digest(weights)}, model.kind)
-    data = save(weights, {KEY: text})
-    with replacing(path) as file:
+    text = network_description(model.game, {**description, "weights": _digest(weights)}, model.kind)
+    data = save(weights, {DESCRIPTION_KEY: text})
+    with atomic_write(path) as file:
         file.write(data)
     return path
 
@@ -87,19 +87,19 @@ def load_network(path: str | Path, make: type[N]) -> tuple[N, dict[str, Any]]:
             )
     try:
         with safe_open(path, framework="pt") as file:
-            text = (file.metadata() or {}).get(KEY)
+            text = (file.metadata() or {}).get(DESCRIPTION_KEY)
             weights = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118  # no mapping
     except (SafetensorError, OSError) as problem:
         raise CheckpointError(f"{path}: not a whole safetensors file ({problem}); copy or train it again") from None
     content = parse_description(path, text, "a safetensors file")
-    if (kind := content.value.get("kind", JUDGE)) != make.kind:
-        other = Network if kind == JUDGE else PlainNetwork
+    if (kind := content.value.get("kind", AFTERSTATE_KIND)) != make.kind:
+        other = Network if kind == AFTERSTATE_KIND else PlainNetwork
         raise CheckpointError(f"{path}: a network of another kind ({kind}); play it as {other.player}:{path}")
     game, size = config_from_dict(content["game"]), content["network"].build(NetworkConfig)
-    if (types := inputs_of(game).types(game)) != content["types"].value:
+    if (types := game_features(game).types(game)) != content["types"].value:
         content["types"].fail(f"{types}, which its component file {game.components!r} has")
     _check_weights(content, weights, size)
-    with content["network"].blamed():
+    with content["network"].prefix_errors():
         model = make(game, size)
     try:
         model.load_state_dict(weights)
@@ -108,10 +108,13 @@ def load_network(path: str | Path, make: type[N]) -> tuple[N, dict[str, Any]]:
     return model.eval(), dict(content.value)
 
 
-def _check_weights(content: Entry, weights: Weights, size: NetworkConfig) -> None:
+def _check_weights(content: Node, weights: StateDict, size: NetworkConfig) -> None:
     """Check the weights before the network is built; reject a configuration larger than the weights."""
     width = (size.width, size.width)
-    shapes = {"seat_out.weight": (size.seat, size.seat_hidden), "from_seats.weight": (size.width, SEATS * size.seat)}
+    shapes = {
+        "seat_out.weight": (size.seat, size.seat_hidden),
+        "from_seats.weight": (size.width, MAX_SEATS * size.seat),
+    }
     shapes |= {f"blocks.{i}.{layer}.weight": width for i in range(size.blocks) for layer in ("inner", "outer")}
     for name, shape in shapes.items():
         if name not in weights or tuple(weights[name].shape) != shape:
@@ -125,11 +128,11 @@ def _check_weights(content: Entry, weights: Weights, size: NetworkConfig) -> Non
             raise CheckpointError(
                 f"{content.file}: {name}: {what}, expected finite numbers of 32 bits, or of 16 bits in all of them"
             )
-    if content["weights"].given and content["weights"].value != _digest(weights):
+    if content["weights"].is_present and content["weights"].value != _digest(weights):
         content["weights"].fail(f"{_digest(weights)}, the digest of the weights: they were changed or damaged")
 
 
-def _digest(weights: Weights) -> str:
+def _digest(weights: StateDict) -> str:
     return arrays_digest({name: tensor.detach().cpu().numpy() for name, tensor in weights.items()})
 
 

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["Inputs", "ends"]
+__all__ = ["AfterstateBatch", "cumulative_offsets"]
 
 
 @dataclass(frozen=True)
-class Inputs:
+class AfterstateBatch:
     """What a network is told of B decisions with C choices in all, which lead to N positions.
 
     Attributes:
@@ -45,29 +45,29 @@ class Inputs:
         """Decision of each choice, int64 (C,)."""
         return np.repeat(np.arange(len(self)), np.diff(self.first))
 
-    def take(self, rows: npt.NDArray[np.int64]) -> Inputs:
+    def take(self, rows: npt.NDArray[np.int64]) -> AfterstateBatch:
         """Return some decisions, int64 (n,), in that order; one may be taken several times."""
         first, choices = _spread(self.first, rows)
         begin, positions = _spread(self.begin, rows)
         moved = np.repeat(begin[:-1] - self.begin[rows], np.diff(first))
-        return Inputs(
+        return AfterstateBatch(
             first, self.action[choices], self.advice[choices], self.position[choices] + moved,
             begin, self.seats[positions], self.table[positions], self.ended[positions],
         )  # fmt: skip
 
-    def keep(self, choices: npt.NDArray[np.bool_]) -> Inputs:
+    def keep(self, choices: npt.NDArray[np.bool_]) -> AfterstateBatch:
         """Return the same decisions with some of the choices, bool (C,), at least one of each, and their positions."""
         used = np.zeros(len(self.table), np.bool_)
         used[self.position[choices]] = True
-        return Inputs(
-            ends(np.add.reduceat(choices, self.first[:-1], dtype=np.int64)),
+        return AfterstateBatch(
+            cumulative_offsets(np.add.reduceat(choices, self.first[:-1], dtype=np.int64)),
             self.action[choices], self.advice[choices], (np.cumsum(used) - 1)[self.position[choices]],
-            ends(np.add.reduceat(used, self.begin[:-1], dtype=np.int64)),
+            cumulative_offsets(np.add.reduceat(used, self.begin[:-1], dtype=np.int64)),
             self.seats[used], self.table[used], self.ended[used],
         )  # fmt: skip
 
     @classmethod
-    def join(cls, parts: Sequence[Inputs]) -> Inputs:
+    def join(cls, parts: Sequence[AfterstateBatch]) -> AfterstateBatch:
         """Return the decisions of several inputs, one after the other."""
         positions = np.cumsum([0, *(len(part.table) for part in parts)])
         return cls(
@@ -87,11 +87,11 @@ def _spread(
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
     """Return where the items of the chosen rows begin now, and which items they are."""
     counts = begin[rows + 1] - begin[rows]
-    now = ends(counts)
+    now = cumulative_offsets(counts)
     return now, np.arange(now[-1]) + np.repeat(begin[rows] - now[:-1], counts)
 
 
-def ends(counts: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+def cumulative_offsets(counts: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
     """Return where items begin of which there are so many in each row; the last entry is the end."""
     return np.concatenate(([0], np.cumsum(counts)))
 

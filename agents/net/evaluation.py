@@ -7,20 +7,20 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from helsinki_env.agents.base import usual_errors
-from helsinki_env.agents.evaluation import Opinion, by_seat
-from helsinki_env.agents.net.afterstates import Writer
-from helsinki_env.agents.net.choices import Inputs
-from helsinki_env.engine.determinization import restore
+from helsinki_env.agents.base import default_errstate
+from helsinki_env.agents.evaluation import Evaluation, to_seat_order
+from helsinki_env.agents.net.afterstates import AfterstateEncoder
+from helsinki_env.agents.net.choices import AfterstateBatch
+from helsinki_env.engine.determinization import states_from_observations
 
 if TYPE_CHECKING:
-    from helsinki_env.agents.net.player import Assessor
+    from helsinki_env.agents.net.player import InferenceModel
 
-__all__ = ["choice_of", "looked_at", "opinions_of", "shares_after"]
+__all__ = ["choice_index", "evaluated_choices", "make_evaluations", "win_probabilities_after"]
 
 
-def shares_after(
-    writer: Writer, assessor: Assessor, inputs: Inputs, observation: npt.NDArray[np.int8]
+def win_probabilities_after(
+    writer: AfterstateEncoder, assessor: InferenceModel, inputs: AfterstateBatch, observation: npt.NDArray[np.int8]
 ) -> npt.NDArray[np.float64]:
     """Return every seat's share of the win after each choice, from the viewer on, float64 (C, 4).
 
@@ -33,7 +33,7 @@ def shares_after(
         observation: what they were made from, int8 (B, F).
     """
     wins = assessor(inputs.seats, inputs.table).wins.astype(np.float64)
-    looked = looked_at(inputs)
+    looked = evaluated_choices(inputs)
     shares = np.where(looked[:, None], wins[inputs.position], np.nan)
     over = np.flatnonzero(looked & (inputs.ended[inputs.position] >= 0))
     if len(over):
@@ -41,7 +41,7 @@ def shares_after(
     return shares
 
 
-def looked_at(inputs: Inputs) -> npt.NDArray[np.bool_]:
+def evaluated_choices(inputs: AfterstateBatch) -> npt.NDArray[np.bool_]:
     """Return which choices the network looked at, bool (C,).
 
     The others stand with the position of the favourite, which itself is no worse than the favourite.
@@ -50,21 +50,23 @@ def looked_at(inputs: Inputs) -> npt.NDArray[np.bool_]:
     return looked
 
 
-def choice_of(inputs: Inputs, rows: npt.NDArray[np.int64], actions: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+def choice_index(
+    inputs: AfterstateBatch, rows: npt.NDArray[np.int64], actions: npt.NDArray[np.int64]
+) -> npt.NDArray[np.int64]:
     """Return which choices are legal decisions `actions` of decisions `rows`, all int64 (n,)."""
     beyond = int(inputs.action.max()) + 1
     return np.searchsorted(inputs.row * beyond + inputs.action, rows * beyond + actions)
 
 
-@usual_errors
-def opinions_of(
-    writer: Writer,
-    inputs: Inputs,
+@default_errstate
+def make_evaluations(
+    writer: AfterstateEncoder,
+    inputs: AfterstateBatch,
     observation: npt.NDArray[np.int8],
     log_probs: npt.NDArray[np.float64],
     shares: npt.NDArray[np.float64],
     best: npt.NDArray[np.int64],
-) -> list[Opinion]:
+) -> list[Evaluation]:
     """Return an opinion for each decision.
 
     Args:
@@ -72,14 +74,14 @@ def opinions_of(
         inputs: the decisions.
         observation: what they were made from, int8 (B, F).
         log_probs: logarithm of the probability of every choice, float64 (C,).
-        shares: as `shares_after` gives them, float64 (C, 4).
+        shares: as `win_probabilities_after` gives them, float64 (C, 4).
         best: the decision that the player would take, int64 (B,).
     """
-    games = restore(writer.config, observation)
+    games = states_from_observations(writer.config, observation)
     found = []
     for b, (first, end) in enumerate(zip(inputs.first[:-1], inputs.first[1:], strict=True)):
         seat, players = int(games["seat"][b]), int(games["players"][b])
         actions = inputs.action[first:end].astype(np.int64)
-        own = by_seat(shares[first:end], seat, players)
-        found.append(Opinion(seat, actions, np.exp(log_probs[first:end]), own, int(best[b])))
+        own = to_seat_order(shares[first:end], seat, players)
+        found.append(Evaluation(seat, actions, np.exp(log_probs[first:end]), own, int(best[b])))
     return found

@@ -20,30 +20,30 @@ import numpy as np
 import numpy.typing as npt
 
 from helsinki_env.agents.heuristic.player import HeuristicPlayer
-from helsinki_env.agents.net.afterstates import Writer
-from helsinki_env.agents.net.description import COMPONENTS, KEY, CheckpointError
-from helsinki_env.agents.net.features import places
+from helsinki_env.agents.net.afterstates import AfterstateEncoder
+from helsinki_env.agents.net.description import COMPONENTS_KEY, DESCRIPTION_KEY, CheckpointError
+from helsinki_env.agents.net.features import feature_offsets
 from helsinki_env.agents.net.make import network_path
 from helsinki_env.agents.net.measured import measured_components
-from helsinki_env.agents.net.player import Assessor, preferences
-from helsinki_env.data import Entry, UserError
-from helsinki_env.engine.contract import SEATS
+from helsinki_env.agents.net.player import InferenceModel, choice_log_probs
+from helsinki_env.data import Node, UserError
+from helsinki_env.engine.contract import MAX_SEATS
 from helsinki_env.engine.spec import config_from_dict, spec_of
 from helsinki_env.envs.vector import GameVectorEnv
-from helsinki_env.utils.extras import needs
-from helsinki_env.utils.files import replacing
+from helsinki_env.utils.extras import requires_extra
+from helsinki_env.utils.files import atomic_write
 
-with needs("export"):
+with requires_extra("export"):
     import onnx
     import onnxscript  # noqa: F401  # what PyTorch exports with
     import torch
 
     from helsinki_env.agents.net.checkpoint import load_checkpoint, save_checkpoint
     from helsinki_env.agents.net.network import Network
-    from helsinki_env.agents.net.onnx import INPUTS, OUTPUTS, PREFERENCE_KEY, OnnxAssessor, sealed
-    from helsinki_env.agents.net.pytorch import TorchAssessor
+    from helsinki_env.agents.net.onnx import INPUT_NAMES, OUTPUT_NAMES, PREFERENCE_KEY, OnnxModel, prepend_digest
+    from helsinki_env.agents.net.pytorch import TorchModel
 
-__all__ = ["POSITIONS", "TIE", "Agreement", "compare", "export_half", "export_onnx"]
+__all__ = ["POSITIONS", "TIE", "Agreement", "compare_models", "export_half", "export_onnx"]
 
 #: Set of operators; every onnxruntime since 1.17 knows it.
 _OPSET = 20
@@ -79,7 +79,7 @@ def export_onnx(
     seed: int = 0,
     progress: Callable[[int], None] | None = None,
 ) -> Agreement:
-    """Write a checkpoint as an ONNX model, if it decides as the checkpoint does; see `compare`.
+    """Write a checkpoint as an ONNX model, if it decides as the checkpoint does; see `compare_models`.
 
     Whatever goes wrong, a file that was there before stays as it was.
 
@@ -99,15 +99,15 @@ def export_onnx(
         raise UserError(f"out: found {out}, expected a file name that ends in .onnx or .safetensors")
     path = network_path(str(checkpoint))
     network, description = load_checkpoint(path)
-    description[COMPONENTS] = measured_components(path, description)
-    content = sealed(_model(network, description).SerializeToString(deterministic=True))
-    agreement = _compare(network, description, OnnxAssessor(out, content=content), positions, seed, progress)
+    description[COMPONENTS_KEY] = measured_components(path, description)
+    content = prepend_digest(_model(network, description).SerializeToString(deterministic=True))
+    agreement = _compare(network, description, OnnxModel(out, content=content), positions, seed, progress)
     if agreement.differ or not math.isfinite(agreement.largest):
         raise CheckpointError(
             f"{checkpoint}: not exported: the model prefers another choice in {agreement.differ:,} of "
             f"{agreement.decisions:,} decisions, and log-probabilities differ by up to {agreement.largest:.3g}"
         )
-    with replacing(out, follow=True) as file:
+    with atomic_write(out, follow=True) as file:
         file.write(content)
     return agreement
 
@@ -147,13 +147,13 @@ def export_half(
             raise CheckpointError(f"{checkpoint}: not exported: {name} has weights beyond what 16 bits hold")
     rounded = Network(network.game, network.config)
     rounded.load_state_dict(weights)
-    agreement = _compare(network, description, TorchAssessor(rounded.eval()), positions, seed, progress)
-    measured = {COMPONENTS: measured_components(path, description)}
+    agreement = _compare(network, description, TorchModel(rounded.eval()), positions, seed, progress)
+    measured = {COMPONENTS_KEY: measured_components(path, description)}
     save_checkpoint(out, rounded, description | measured, half=True)
     return agreement
 
 
-def compare(
+def compare_models(
     checkpoint: str | Path,
     model: str | Path,
     positions: int = POSITIONS,
@@ -177,24 +177,24 @@ def compare(
         ValueError: if `positions` is no number of decisions.
     """
     network, description = load_checkpoint(network_path(str(checkpoint)))
-    return _compare(network, description, OnnxAssessor(model), positions, seed, progress)
+    return _compare(network, description, OnnxModel(model), positions, seed, progress)
 
 
 def _model(network: Network, description: dict[str, Any]) -> onnx.ModelProto:
     """Return a network as a model, valid in its form."""
-    at = places(network.game, network.config.ahead)
+    at = feature_offsets(network.game, network.config.ahead)
     example = (
-        torch.zeros((2, SEATS - 1, int(at.seat[-1])), dtype=torch.int8),
+        torch.zeros((2, MAX_SEATS - 1, int(at.seat[-1])), dtype=torch.int8),
         torch.zeros((2, int(at.table[-1])), dtype=torch.int8),
     )
-    rows, seats = torch.export.Dim("N"), torch.export.Dim("P", max=SEATS)
+    rows, seats = torch.export.Dim("N"), torch.export.Dim("P", max=MAX_SEATS)
     with _quiet(), torch.no_grad():
         program = torch.onnx.export(
             network,
             example,
             dynamo=True,
-            input_names=INPUTS,
-            output_names=OUTPUTS,
+            input_names=INPUT_NAMES,
+            output_names=OUTPUT_NAMES,
             dynamic_shapes={"seats": {0: rows, 1: seats}, "table": {0: rows}},
             opset_version=_OPSET,
             verbose=False,
@@ -202,9 +202,9 @@ def _model(network: Network, description: dict[str, Any]) -> onnx.ModelProto:
     assert program is not None
     model = program.model_proto
     _forget_origin(model)
-    assessor = TorchAssessor(network)
+    assessor = TorchModel(network)
     entries = {
-        KEY: json.dumps(description),
+        DESCRIPTION_KEY: json.dumps(description),
         PREFERENCE_KEY: json.dumps({"sharpness": assessor.sharpness, "group": assessor.group.tolist()}),
     }
     onnx.helper.set_model_props(model, entries)
@@ -237,18 +237,18 @@ def _forget_origin(model: onnx.ModelProto) -> None:
 def _compare(
     network: Network,
     description: dict[str, Any],
-    model: Assessor,
+    model: InferenceModel,
     positions: int,
     seed: int,
     progress: Callable[[int], None] | None,
 ) -> Agreement:
-    Entry(positions, UserError, "positions").integer(1)
+    Node(positions, UserError, "positions").integer(1)
     config = config_from_dict(description["game"])
-    original, writer = TorchAssessor(network), Writer(config, ahead=network.config.ahead)
+    original, writer = TorchModel(network), AfterstateEncoder(config, ahead=network.config.ahead)
     decisions, differ, ties, largest = 0, 0, 0, 0.0
     for observation, mask in _decisions(config, positions, seed):
         inputs = writer.write(observation, mask)
-        expected, found = (preferences(inputs, x(inputs.seats, inputs.table), x) for x in (original, model))
+        expected, found = (choice_log_probs(inputs, x(inputs.seats, inputs.table), x) for x in (original, model))
         best, chosen = _favourites(expected, inputs.first), _favourites(found, inputs.first)
         worse = expected[best] - expected[chosen] >= TIE
         differ += int(worse.sum())
@@ -261,7 +261,7 @@ def _compare(
 
 
 def _favourites(log_probs: npt.NDArray[np.float64], first: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    """Return the preferred choice of each decision, int64 (B,), the first of equals; see `net.choices.Inputs`."""
+    """Return the preferred choice per decision, int64 (B,), the first of equals; see `net.choices.AfterstateBatch`."""
     spans = zip(first[:-1].tolist(), first[1:].tolist(), strict=True)
     return np.array([begin + int(log_probs[begin:end].argmax()) for begin, end in spans])
 
@@ -270,7 +270,9 @@ def _decisions(config: Any, count: int, seed: int) -> Iterator[tuple[npt.NDArray
     """Yield decisions with more than one choice, observations int8 (B, F) and masks int8 (B, A), `count` in all."""
     spec = spec_of(config)
     drawn = {"covered": (0, 5), "denied": (0, 3), "dry_roads": (False, True)}
-    episodes = spec.episodes(num_players=(2, 3, 4), **{name: drawn[name] for name in drawn if name in spec.setup})
+    episodes = spec.episodes(
+        num_players=(2, 3, 4), **{name: drawn[name] for name in drawn if name in spec.setup_fields}
+    )
     env = GameVectorEnv(_GAMES, config, autoreset_mode="SameStep", episodes=episodes)
     obs, _ = env.reset(seed=seed)
     player, words = HeuristicPlayer(config), np.zeros(_GAMES, np.uint64)  # it leaves nothing to chance

@@ -3,12 +3,13 @@
 A game keeps its inputs in `agents/<name of the game>/inputs.py` as `INPUTS`, and states these words for kernels, which
 know by the type of its record whose they are (`helsinki_env.engine.overloads`):
 
-- `carry_out(t, g, action, drawn)`: take a decision; return the slots whose cards were turned up in this turn, `drawn`
+- `apply_and_track_reveals(t, g, action, drawn)`: take a decision; return the slots whose cards were turned up in this
+turn, `drawn`
   and new ones, a set: nobody could know them beforehand, so they are left blank.
-- `write_position(desk, g, viewer, drawn, seat_at, table_at, seats, table)`: describe a game as `viewer` sees it at the
+- `write_features(desk, g, viewer, drawn, seat_at, table_at, seats, table)`: describe a game as `viewer` sees it at the
   end of its turn, int8 (P, S) and (G,), both zero before. The game is a copy that nobody plays on: what `drawn` says
   may be taken out of it.
-- `holds(w, g, seat, v)`: whether a view is of the board of a seat as it is.
+- `is_view_current(w, g, seat, v)`: whether a view is of the board of a seat as it is.
 """
 
 from __future__ import annotations
@@ -24,27 +25,37 @@ import numpy as np
 import numpy.typing as npt
 
 from helsinki_env.data import UserError
-from helsinki_env.engine.contract import SEATS
+from helsinki_env.engine.contract import MAX_SEATS
 from helsinki_env.engine.kernel import kernel
-from helsinki_env.engine.layout import Layout
-from helsinki_env.engine.overloads import Rule
+from helsinki_env.engine.layout import ObservationLayout
+from helsinki_env.engine.overloads import OverloadedKernel
 from helsinki_env.engine.spec import spec_of
 
-__all__ = ["NetInputs", "NoInputsError", "Part", "Places", "Turning", "carry_out", "holds", "inputs_of", "places",
-           "places_of",
-           "view_of",
-           "write_position"]  # fmt: skip
+__all__ = [
+    "CanonicalOrientation",
+    "FeatureOffsets",
+    "FeatureSpec",
+    "GameFeatures",
+    "NoFeaturesError",
+    "apply_and_track_reveals",
+    "feature_offsets",
+    "game_features",
+    "is_view_current",
+    "offsets_for_types",
+    "view_of",
+    "write_features",
+]  # fmt: skip
 
-carry_out = Rule("carry_out")
-write_position = Rule("write_position")
-holds = Rule("holds")
+apply_and_track_reveals = OverloadedKernel("apply_and_track_reveals")
+write_features = OverloadedKernel("write_features")
+is_view_current = OverloadedKernel("is_view_current")
 
 
-class NoInputsError(UserError):
+class NoFeaturesError(UserError):
     """A game of which no network can be told."""
 
 
-class Part(NamedTuple):
+class FeatureSpec(NamedTuple):
     """A part of the inputs: how many columns, and what its entries are divided by."""
 
     name: str
@@ -52,14 +63,14 @@ class Part(NamedTuple):
     scale: float = 1.0
 
 
-class Places(NamedTuple):
+class FeatureOffsets(NamedTuple):
     """Where the parts begin, int64, one entry more for the end: of a seat, and of the table."""
 
     seat: npt.NDArray[np.int64]
     table: npt.NDArray[np.int64]
 
 
-class Turning(NamedTuple):
+class CanonicalOrientation(NamedTuple):
     """How a position looks from another side, in a game that is the same from several sides.
 
     Attributes:
@@ -76,7 +87,7 @@ class Turning(NamedTuple):
 
 
 @dataclass(frozen=True)
-class NetInputs:
+class GameFeatures:
     """What a network is told of a game, besides the kernels.
 
     Attributes:
@@ -95,52 +106,52 @@ class NetInputs:
     """
 
     types: Callable[[Any], int]
-    seat_parts: Callable[[int], tuple[Part, ...]]
-    table_parts: Callable[[int], tuple[Part, ...]]
+    seat_parts: Callable[[int], tuple[FeatureSpec, ...]]
+    table_parts: Callable[[int], tuple[FeatureSpec, ...]]
     groups: Callable[[int], npt.NDArray[np.int64]]
     interface: Callable[[int], dict[str, str]]
-    layout: Callable[[int], Layout]
+    layout: Callable[[int], ObservationLayout]
     score_unit: float
     score_middle: float
-    turning: Callable[[int], Turning] | None = None
-    next_turn_parts: Callable[[int], tuple[Part, ...]] | None = None
+    turning: Callable[[int], CanonicalOrientation] | None = None
+    next_turn_parts: Callable[[int], tuple[FeatureSpec, ...]] | None = None
 
-    def of_seat(self, types: int, ahead: bool) -> tuple[Part, ...]:
+    def of_seat(self, types: int, ahead: bool) -> tuple[FeatureSpec, ...]:
         """Return the parts of the description of a seat, with or without what its next turn can bring."""
         more = self.next_turn_parts(types) if ahead and self.next_turn_parts else ()
         return (*self.seat_parts(types), *more)
 
 
-def inputs_of(config: Any) -> NetInputs:
+def game_features(config: Any) -> GameFeatures:
     """Return what a network is told of the game that a configuration is of; NoInputsError if there is nothing."""
     game = spec_of(config).name
     if find_spec(f"helsinki_env.agents.{game}") is None or find_spec(f"helsinki_env.agents.{game}.features") is None:
-        raise NoInputsError(
+        raise NoFeaturesError(
             f"game {game}: no network plays it, as it does not say what one is told (agents/{game}/inputs.py)"
         )
-    inputs: NetInputs = import_module(f"helsinki_env.agents.{game}.features").INPUTS
+    inputs: GameFeatures = import_module(f"helsinki_env.agents.{game}.features").FEATURES
     return inputs
 
 
-def places(config: Any, ahead: bool = False) -> Places:
+def feature_offsets(config: Any, ahead: bool = False) -> FeatureOffsets:
     """Return where the parts begin in games with the component file of a configuration.
 
     Args:
         config: of the games.
         ahead: for a network that is told what the next turn can bring.
     """
-    inputs = inputs_of(config)
-    return places_of(inputs, inputs.types(config), ahead)
+    inputs = game_features(config)
+    return offsets_for_types(inputs, inputs.types(config), ahead)
 
 
 @lru_cache(maxsize=8)
-def places_of(inputs: NetInputs, types: int, ahead: bool = False) -> Places:
+def offsets_for_types(inputs: GameFeatures, types: int, ahead: bool = False) -> FeatureOffsets:
     """Return where the parts begin in games with so many card types."""
     parts = inputs.of_seat(types, ahead), inputs.table_parts(types)
-    return Places(*(np.cumsum([0, *(part.size for part in some)]) for some in parts))
+    return FeatureOffsets(*(np.cumsum([0, *(part.size for part in some)]) for some in parts))
 
 
 @kernel
 def view_of(desk, g, seat):
     """Which view to look at a seat's board with: the one of the board at the beginning, if it is as it was."""
-    return SEATS if holds(desk.weights[seat], g, seat, desk.views[SEATS]) else seat
+    return MAX_SEATS if is_view_current(desk.weights[seat], g, seat, desk.views[MAX_SEATS]) else seat

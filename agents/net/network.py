@@ -16,26 +16,36 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from helsinki_env import GameConfig
-from helsinki_env.agents.net.choices import Inputs
-from helsinki_env.agents.net.description import JUDGE
-from helsinki_env.agents.net.features import inputs_of, places
+from helsinki_env.agents.net.choices import AfterstateBatch
+from helsinki_env.agents.net.description import AFTERSTATE_KIND
+from helsinki_env.agents.net.features import feature_offsets, game_features
 from helsinki_env.agents.net.player import SURE
-from helsinki_env.data import Entry, UserError
-from helsinki_env.engine.contract import SEATS
+from helsinki_env.data import Node, UserError
+from helsinki_env.engine.contract import MAX_SEATS
 from helsinki_env.engine.spec import spec_of
-from helsinki_env.utils.extras import needs
+from helsinki_env.utils.extras import requires_extra
 
-with needs("train"):
+with requires_extra("train"):
     import torch
     from torch import nn
 
-__all__ = ["ABSENT", "PLACE", "Assessment", "Block", "LayerNorm", "Linear", "Network", "NetworkConfig", "Tensors",
-           "in_step"]  # fmt: skip
+__all__ = [
+    "ABSENT",
+    "FACTORY_KWARGS",
+    "AfterstateTensors",
+    "Block",
+    "LayerNorm",
+    "Linear",
+    "Network",
+    "NetworkConfig",
+    "NetworkOutput",
+    "pad_rows",
+]  # fmt: skip
 
-PLACE: dict[str, Any] = {"dtype": torch.float32, "device": "cpu"}
+FACTORY_KWARGS: dict[str, Any] = {"dtype": torch.float32, "device": "cpu"}
 """Where weights are made and of what, whatever a program has chosen as PyTorch's defaults."""
-Linear: Callable[..., nn.Linear] = partial(nn.Linear, **PLACE)
-LayerNorm: Callable[..., nn.LayerNorm] = partial(nn.LayerNorm, **PLACE)
+Linear: Callable[..., nn.Linear] = partial(nn.Linear, **FACTORY_KWARGS)
+LayerNorm: Callable[..., nn.LayerNorm] = partial(nn.LayerNorm, **FACTORY_KWARGS)
 
 ABSENT = -1e9
 """The logit of a seat where nobody sits; its share of the win is exactly zero."""
@@ -49,15 +59,15 @@ _SHARPNESS, _TRUST = 12.0, 3.0
 _MOST_UNITS, _MOST_BLOCKS = 8192, 64
 
 
-def in_step(x: torch.Tensor, value: float = 0) -> torch.Tensor:
+def pad_rows(x: torch.Tensor, value: float = 0) -> torch.Tensor:
     """Return rows, (N, ...), with others of one value behind them, so that numbers of rows are hardly ever new."""
     return nn.functional.pad(x, (0, 0) * (x.dim() - 1) + (0, -len(x) % _ROWS), value=value)
 
 
-class Tensors(NamedTuple):
-    """`net.choices.Inputs` on a device; `row`, int64 (C,), is the decision that each choice belongs to.
+class AfterstateTensors(NamedTuple):
+    """`net.choices.AfterstateBatch` on a device; `row`, int64 (C,), is the decision that each choice belongs to.
 
-    A few positions that no choice leads to follow the others (`in_step`).
+    A few positions that no choice leads to follow the others (`pad_rows`).
     """
 
     seats: torch.Tensor
@@ -70,16 +80,16 @@ class Tensors(NamedTuple):
     decisions: int
 
     @classmethod
-    def of(cls, inputs: Inputs, device: torch.device | str = "cpu") -> Tensors:
+    def of(cls, inputs: AfterstateBatch, device: torch.device | str = "cpu") -> AfterstateTensors:
         """Move inputs to a device."""
         arrays = inputs.seats, inputs.table, inputs.ended, inputs.row, inputs.action, inputs.advice, inputs.position
         seats, table, ended, row, action, advice, position = (torch.from_numpy(x).to(device) for x in arrays)
         return cls(
-            in_step(seats), in_step(table), in_step(ended, -1.0), row, action.long(), advice, position, len(inputs)
+            pad_rows(seats), pad_rows(table), pad_rows(ended, -1.0), row, action.long(), advice, position, len(inputs)
         )
 
 
-class Assessment(NamedTuple):
+class NetworkOutput(NamedTuple):
     """What a network says of N positions.
 
     Attributes:
@@ -120,10 +130,10 @@ class NetworkConfig:
         """Check every value."""
         for item in fields(self):
             if item.name in ("turned", "ahead"):
-                Entry(getattr(self, item.name), UserError, item.name).flag()
+                Node(getattr(self, item.name), UserError, item.name).boolean()
                 continue
             least, most = (0, _MOST_BLOCKS) if item.name == "blocks" else (1, _MOST_UNITS)
-            Entry(getattr(self, item.name), UserError, item.name).integer(least, most)
+            Node(getattr(self, item.name), UserError, item.name).integer(least, most)
 
 
 class Block(nn.Module):
@@ -152,22 +162,22 @@ class Network(nn.Module):
         config: size of the network.
     """
 
-    kind = JUDGE
+    kind = AFTERSTATE_KIND
     #: For messages: the player, and a preset that trains one.
     player, preset = "net", "quick"
 
     def __init__(self, game: Any = None, config: NetworkConfig | None = None) -> None:
         super().__init__()
         self.game, self.config = game or GameConfig(), config or NetworkConfig()
-        told = inputs_of(self.game)
+        told = game_features(self.game)
         self.types, c = told.types(self.game), self.config
-        self.ids = spec_of(self.game).ids(self.game)
+        self.num_actions = spec_of(self.game).num_actions(self.game)
         self._score_unit, self._score_middle = told.score_unit, told.score_middle
         if c.ahead and told.next_turn_parts is None:
             raise UserError(f"ahead: found True, expected False: {spec_of(self.game).name} tells of no next turn")
         seat_parts = told.of_seat(self.types, c.ahead)
         seat, table = (
-            torch.cat([torch.full((part.size,), 1.0 / part.scale, **PLACE) for part in parts])
+            torch.cat([torch.full((part.size,), 1.0 / part.scale, **FACTORY_KWARGS) for part in parts])
             for parts in (seat_parts, told.table_parts(self.types))
         )
         self.seat_scale: torch.Tensor
@@ -190,18 +200,18 @@ class Network(nn.Module):
             seen = np.append(turning.seat, stays, axis=1)
             for name, source in {"side": turning.side, "seat_turned": seen, "table_turned": turning.table}.items():
                 self.register_buffer(name, torch.from_numpy(source), persistent=False)
-        self._present = int(places(self.game).seat[[part.name for part in seat_parts].index("present")])
+        self._present = int(feature_offsets(self.game).seat[[part.name for part in seat_parts].index("present")])
         self.seat_in = Linear(len(seat), c.seat_hidden)
         self.seat_out = Linear(c.seat_hidden, c.seat)
-        self.from_seats = Linear(SEATS * c.seat, c.width)
+        self.from_seats = Linear(MAX_SEATS * c.seat, c.width)
         self.from_table = Linear(len(table), c.width)
         self.blocks = nn.Sequential(*(Block(c.width) for _ in range(c.blocks)))
         self.norm = LayerNorm(c.width)
-        self.win = Linear(c.width, SEATS)
-        self.score = Linear(c.width, SEATS)
+        self.win = Linear(c.width, MAX_SEATS)
+        self.score = Linear(c.width, MAX_SEATS)
         self.trust = Linear(c.width, int(group.max()) + 1)
         self.liking = Linear(c.width, int(group.max()) + 1)
-        self.sharpness = nn.Parameter(torch.tensor(_SHARPNESS, **PLACE).log())
+        self.sharpness = nn.Parameter(torch.tensor(_SHARPNESS, **FACTORY_KWARGS).log())
         for head in (self.win, self.score, self.trust, self.liking):
             nn.init.orthogonal_(head.weight, 0.01)
             nn.init.zeros_(head.bias)
@@ -227,15 +237,15 @@ class Network(nn.Module):
         side = self.side[seats[:, :, self._standing].float().argmax(2)]  # without a token: the first
         return seats.gather(2, self.seat_turned[side]), table.gather(1, self.table_turned[side[:, 0]])
 
-    def forward(self, seats: torch.Tensor, table: torch.Tensor) -> Assessment:
+    def forward(self, seats: torch.Tensor, table: torch.Tensor) -> NetworkOutput:
         """Return what the network says of positions, int8 (N, P, S) and int8 (N, G)."""
         hidden = self.trunk(seats, table)
-        present = nn.functional.pad(seats[:, :, self._present], (0, SEATS - seats.shape[1]))
+        present = nn.functional.pad(seats[:, :, self._present], (0, MAX_SEATS - seats.shape[1]))
         wins = self.win(hidden).float().masked_fill(present == 0, ABSENT)
         scores = self._score_middle + self._score_unit * self.score(hidden).float()
-        return Assessment(wins, scores, self.trust(hidden).float(), self.liking(hidden).float())
+        return NetworkOutput(wins, scores, self.trust(hidden).float(), self.liking(hidden).float())
 
-    def log_probs(self, x: Tensors, assessed: Assessment) -> torch.Tensor:
+    def log_probs(self, x: AfterstateTensors, assessed: NetworkOutput) -> torch.Tensor:
         """Return the logarithm of the probability of every choice, float32 (C,)."""
         wins = assessed.win_logits
         merit = wins[:, 0] - torch.logsumexp(wins[:, 1:], 1)  # the logit of the viewer's share

@@ -9,30 +9,36 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from helsinki_env.agents.net.description import KEY, CheckpointError, ahead_of, check_exists, parse_description
-from helsinki_env.agents.net.features import places
-from helsinki_env.agents.net.player import Assessed, chunked
+from helsinki_env.agents.net.description import (
+    DESCRIPTION_KEY,
+    CheckpointError,
+    check_exists,
+    parse_description,
+    uses_lookahead,
+)
+from helsinki_env.agents.net.features import feature_offsets
+from helsinki_env.agents.net.player import NumpyOutput, inference_batches
 from helsinki_env.data import parse_json
-from helsinki_env.engine.contract import SEATS
+from helsinki_env.engine.contract import MAX_SEATS
 from helsinki_env.engine.spec import config_from_dict, spec_of
-from helsinki_env.utils.extras import needs
+from helsinki_env.utils.extras import requires_extra
 
-with needs("onnx"):
+with requires_extra("onnx"):
     import onnxruntime
 
-__all__ = ["INPUTS", "OUTPUTS", "PREFERENCE_KEY", "OnnxAssessor", "load_onnx", "sealed"]
+__all__ = ["INPUT_NAMES", "OUTPUT_NAMES", "PREFERENCE_KEY", "OnnxModel", "load_onnx", "prepend_digest"]
 
-INPUTS = ("seats", "table")
+INPUT_NAMES = ("seats", "table")
 """As `helsinki_env.agents.net.afterstates` writes positions, in that order."""
-OUTPUTS = ("win_logits", "scores", "trust", "liking")
-"""As `helsinki_env.agents.net.player.Assessed` has them, in that order."""
+OUTPUT_NAMES = ("win_logits", "scores", "trust", "liking")
+"""As `helsinki_env.agents.net.player.NumpyOutput` has them, in that order."""
 PREFERENCE_KEY = "helsinki_preferences"
 """The entry of the metadata with what preferences are worked out from besides: JSON with `sharpness` and `group`."""
 
 _DIGEST_KEY = "helsinki_digest"
 
 
-class OnnxAssessor:
+class OnnxModel:
     """An exported network.
 
     Args:
@@ -55,43 +61,46 @@ class OnnxAssessor:
             content = path.read_bytes()
         self._session = _open(path, content, threads)
         entries = _entries(path, self._session)
-        description = parse_description(path, entries.get(KEY), "an ONNX model")
-        if _DIGEST_KEY in entries and sealed(content[_SEAL:]) != content:
+        description = parse_description(path, entries.get(DESCRIPTION_KEY), "an ONNX model")
+        if _DIGEST_KEY in entries and prepend_digest(content[_SEAL:]) != content:
             raise CheckpointError(f"{path}: an ONNX model that was changed or damaged; copy or export it again")
         self.description = dict(description.value)
-        with description["game"].blamed():
+        with description["game"].prefix_errors():
             config = config_from_dict(description["game"].value)
-        self.ahead = ahead_of(self.description)
+        self.ahead = uses_lookahead(self.description)
         groups = _check_shapes(path, self._session, config, self.ahead)
-        ids = spec_of(config).ids(config)
+        ids = spec_of(config).num_actions(config)
         self.sharpness, self.group = _read_preferences(path, entries.get(PREFERENCE_KEY), ids, groups)
 
-    def __call__(self, seats: npt.NDArray[np.int8], table: npt.NDArray[np.int8]) -> Assessed:
+    def __call__(self, seats: npt.NDArray[np.int8], table: npt.NDArray[np.int8]) -> NumpyOutput:
         """Assess positions, int8 (N, P, S) and int8 (N, G); each on its own, whatever it is asked together with."""
         parts = [
-            self._session.run(OUTPUTS, {"seats": seats[rows], "table": table[rows]}) for rows in chunked(len(table))
+            self._session.run(OUTPUT_NAMES, {"seats": seats[rows], "table": table[rows]})
+            for rows in inference_batches(len(table))
         ]
-        return Assessed(*(np.concatenate([part[i] for part in parts])[: len(table)] for i in range(len(OUTPUTS))))
+        return NumpyOutput(
+            *(np.concatenate([part[i] for part in parts])[: len(table)] for i in range(len(OUTPUT_NAMES)))
+        )
 
 
-def load_onnx(path: str | Path) -> tuple[OnnxAssessor, dict[str, Any]]:
+def load_onnx(path: str | Path) -> tuple[OnnxModel, dict[str, Any]]:
     """Return an exported network, ready to play, and its description.
 
     Raises:
         CheckpointError: if the file is missing, broken, no such model, or of another environment.
     """
-    assessor = OnnxAssessor(path)
+    assessor = OnnxModel(path)
     return assessor, assessor.description
 
 
-def sealed(model: bytes) -> bytes:
+def prepend_digest(model: bytes) -> bytes:
     """Return a model with its digest in front: an entry of the metadata like the others, as Protobuf allows."""
     value = hashlib.sha256(model).hexdigest()[:16].encode()
     pair = b"".join(bytes((tag, len(text))) + text for tag, text in ((0x0A, _DIGEST_KEY.encode()), (0x12, value)))
     return bytes((0x72, len(pair))) + pair + model
 
 
-_SEAL = len(sealed(b""))
+_SEAL = len(prepend_digest(b""))
 
 
 def _open(path: Path, content: bytes, threads: int) -> Any:
@@ -116,7 +125,7 @@ def _entries(path: Path, session: Any) -> dict[str, str]:
 
 def _check_shapes(path: Path, session: Any, config: Any, ahead: bool) -> int:
     """Check what goes in and comes out; return the number of groups of decisions."""
-    at = places(config, ahead)
+    at = feature_offsets(config, ahead)
     found = {
         x.name: (x.type, tuple(size if isinstance(size, int) else 0 for size in x.shape))  # 0: any number
         for x in (*session.get_inputs(), *session.get_outputs())
@@ -125,8 +134,8 @@ def _check_shapes(path: Path, session: Any, config: Any, ahead: bool) -> int:
     expected = {
         "seats": ("tensor(int8)", (0, 0, int(at.seat[-1]))),
         "table": ("tensor(int8)", (0, int(at.table[-1]))),
-        "win_logits": ("tensor(float)", (0, SEATS)),
-        "scores": ("tensor(float)", (0, SEATS)),
+        "win_logits": ("tensor(float)", (0, MAX_SEATS)),
+        "scores": ("tensor(float)", (0, MAX_SEATS)),
         "trust": ("tensor(float)", (0, groups)),
         "liking": ("tensor(float)", (0, groups)),
     }

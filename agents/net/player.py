@@ -1,7 +1,7 @@
 """A trained network as a player: it takes the decision that it prefers.
 
 How a network is asked does not matter to the player: `TorchAssessor` asks PyTorch,
-`helsinki_env.agents.net.onnx.OnnxAssessor` an exported model. Preferences are worked out here from what it says of
+`helsinki_env.agents.net.onnx.OnnxModel` an exported model. Preferences are worked out here from what it says of
 positions, once for both.
 """
 
@@ -13,18 +13,27 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from helsinki_env.agents.base import usual_errors
-from helsinki_env.agents.evaluation import Opinion
-from helsinki_env.agents.net.afterstates import Writer
-from helsinki_env.agents.net.choices import Inputs
-from helsinki_env.agents.net.evaluation import choice_of, opinions_of, shares_after
-from helsinki_env.agents.rows import asked_rows, checked_also
+from helsinki_env.agents.base import default_errstate
+from helsinki_env.agents.evaluation import Evaluation
+from helsinki_env.agents.net.afterstates import AfterstateEncoder
+from helsinki_env.agents.net.choices import AfterstateBatch
+from helsinki_env.agents.net.evaluation import choice_index, make_evaluations, win_probabilities_after
+from helsinki_env.agents.rows import validate_extra_actions, validate_masks_and_keys
 
-__all__ = ["CHUNK", "SURE", "Assessed", "Assessor", "NetPlayer", "best_choices", "chunked", "preferences"]
+__all__ = [
+    "INFERENCE_BATCH",
+    "SURE",
+    "InferenceModel",
+    "NetPlayer",
+    "NumpyOutput",
+    "best_choices",
+    "choice_log_probs",
+    "inference_batches",
+]
 
 Floats = npt.NDArray[np.float32]
 
-CHUNK = 256
+INFERENCE_BATCH = 256
 """Positions that go through a network together, always exactly so many: the last bits of a matrix product depend on its
 shape, and a decision must not depend on the batch it is made in."""
 SURE = 4.0
@@ -32,8 +41,8 @@ SURE = 4.0
 
 
 @dataclass(frozen=True)
-class Assessed:
-    """What a network says of N positions, see `helsinki_env.agents.net.network.Assessment`.
+class NumpyOutput:
+    """What a network says of N positions, see `helsinki_env.agents.net.network.NetworkOutput`.
 
     Attributes:
         win_logits: float32 (N, 4). scores: float32 (N, 4). trust, liking: float32 (N, groups).
@@ -45,7 +54,7 @@ class Assessed:
     liking: Floats
 
     @property
-    @usual_errors
+    @default_errstate
     def wins(self) -> Floats:
         """Each seat's share of the win, from the viewer on, float32 (N, 4), rows add up to 1."""
         shares = np.exp(self.win_logits - self.win_logits.max(axis=1, keepdims=True))
@@ -53,7 +62,7 @@ class Assessed:
         return wins
 
 
-class Assessor(Protocol):
+class InferenceModel(Protocol):
     """A network, however it is computed.
 
     Attributes:
@@ -66,19 +75,21 @@ class Assessor(Protocol):
     sharpness: float
     ahead: bool
 
-    def __call__(self, seats: npt.NDArray[np.int8], table: npt.NDArray[np.int8]) -> Assessed:
+    def __call__(self, seats: npt.NDArray[np.int8], table: npt.NDArray[np.int8]) -> NumpyOutput:
         """Assess positions, int8 (N, P, S) and int8 (N, G)."""
         ...
 
 
-def chunked(size: int) -> list[npt.NDArray[np.int64]]:
-    """Return rows 0 to `size` in chunks of exactly `CHUNK`; the last begins anew where rows run out."""
-    rows = np.arange(-(-size // CHUNK) * CHUNK) % max(1, size)
-    return list(rows.reshape(-1, CHUNK))
+def inference_batches(size: int) -> list[npt.NDArray[np.int64]]:
+    """Return rows 0 to `size` in chunks of exactly `INFERENCE_BATCH`; the last begins anew where rows run out."""
+    rows = np.arange(-(-size // INFERENCE_BATCH) * INFERENCE_BATCH) % max(1, size)
+    return list(rows.reshape(-1, INFERENCE_BATCH))
 
 
-@usual_errors
-def preferences(inputs: Inputs, assessed: Assessed, assessor: Assessor) -> npt.NDArray[np.float64]:
+@default_errstate
+def choice_log_probs(
+    inputs: AfterstateBatch, assessed: NumpyOutput, assessor: InferenceModel
+) -> npt.NDArray[np.float64]:
     """Return the logarithm of the probability of every choice, float64 (C,); see `Network.log_probs`."""
     logits = assessed.win_logits.astype(np.float64)
     others = logits[:, 1:]
@@ -107,57 +118,57 @@ class NetPlayer:
         sample: draw from the probabilities instead, with the row's random number.
     """
 
-    def __init__(self, assessor: Assessor, config: Any = None, name: str = "net", sample: bool = False) -> None:
+    def __init__(self, assessor: InferenceModel, config: Any = None, name: str = "net", sample: bool = False) -> None:
         self.assessor, self.name, self.sample = assessor, name, sample
-        self.writer = Writer(config, ahead=assessor.ahead)
+        self.writer = AfterstateEncoder(config, ahead=assessor.ahead)
 
     def act(
-        self, observation: npt.NDArray[np.int8], mask: npt.NDArray[np.int8], words: npt.NDArray[np.uint64]
+        self, observation: npt.NDArray[np.int8], action_mask: npt.NDArray[np.int8], keys: npt.NDArray[np.uint64]
     ) -> npt.NDArray[np.int64]:
         """Return one legal decision for each row, int64 (B,); see `helsinki_env.agents.base.Player`."""
-        mask, words = asked_rows(self.writer.config, observation, mask, words)
-        actions: npt.NDArray[np.int64] = np.argmax(mask, axis=1)
-        asked = np.flatnonzero(mask.sum(axis=1, dtype=np.int64) > 1)  # the others have no choice
+        action_mask, keys = validate_masks_and_keys(self.writer.config, observation, action_mask, keys)
+        actions: npt.NDArray[np.int64] = np.argmax(action_mask, axis=1)
+        asked = np.flatnonzero(action_mask.sum(axis=1, dtype=np.int64) > 1)  # the others have no choice
         if len(asked):
-            inputs, log_probs = self.opinion(observation[asked], mask[asked])
+            inputs, log_probs = self.policy(observation[asked], action_mask[asked])
             if self.sample:
-                actions[asked] = _drawn(inputs, log_probs, words[asked])
+                actions[asked] = _drawn(inputs, log_probs, keys[asked])
             else:
                 actions[asked] = inputs.action[best_choices(inputs, log_probs)]
         return actions
 
-    def opinion(
+    def policy(
         self, observation: npt.NDArray[np.int8], mask: npt.NDArray[np.int8]
-    ) -> tuple[Inputs, npt.NDArray[np.float64]]:
+    ) -> tuple[AfterstateBatch, npt.NDArray[np.float64]]:
         """Return the choices of some decisions and the logarithm of the probability of each, float64 (C,)."""
         inputs = self.writer.write(observation, mask)
-        return inputs, preferences(inputs, self.assessor(inputs.seats, inputs.table), self.assessor)
+        return inputs, choice_log_probs(inputs, self.assessor(inputs.seats, inputs.table), self.assessor)
 
-    def judge(
+    def evaluate_actions(
         self,
         observation: npt.NDArray[np.int8],
-        mask: npt.NDArray[np.int8],
-        words: npt.NDArray[np.uint64],
+        action_mask: npt.NDArray[np.int8],
+        keys: npt.NDArray[np.uint64],
         also: npt.NDArray[np.int64] | None = None,
-    ) -> list[Opinion]:
-        """Return an opinion for each row; see `helsinki_env.agents.evaluation.opinions`."""
-        mask, words = asked_rows(self.writer.config, observation, mask, words)
-        also = checked_also(also, mask)
-        inputs, log_probs = self.opinion(observation, mask)
-        shares = shares_after(self.writer, self.assessor, inputs, observation)
+    ) -> list[Evaluation]:
+        """Return an opinion for each row; see `helsinki_env.agents.evaluation.evaluate_actions`."""
+        action_mask, keys = validate_masks_and_keys(self.writer.config, observation, action_mask, keys)
+        also = validate_extra_actions(also, action_mask)
+        inputs, log_probs = self.policy(observation, action_mask)
+        shares = win_probabilities_after(self.writer, self.assessor, inputs, observation)
         if also is not None:
-            at = choice_of(inputs, np.arange(len(inputs)), also)
+            at = choice_index(inputs, np.arange(len(inputs)), also)
             unseen = np.flatnonzero(np.isnan(shares[at, 0]))
-            only = np.zeros_like(mask[unseen])
+            only = np.zeros_like(action_mask[unseen])
             only[np.arange(len(unseen)), also[unseen]] = 1
             if len(unseen):  # as if there were no other choice: the position that it leads to is the same
                 alone = self.writer.write(observation[unseen], only)
-                shares[at[unseen]] = shares_after(self.writer, self.assessor, alone, observation[unseen])
+                shares[at[unseen]] = win_probabilities_after(self.writer, self.assessor, alone, observation[unseen])
         best = inputs.action[best_choices(inputs, log_probs)].astype(np.int64)
-        return opinions_of(self.writer, inputs, observation, log_probs, shares, best)
+        return make_evaluations(self.writer, inputs, observation, log_probs, shares, best)
 
 
-def best_choices(inputs: Inputs, values: npt.NDArray[np.floating]) -> npt.NDArray[np.int64]:
+def best_choices(inputs: AfterstateBatch, values: npt.NDArray[np.floating]) -> npt.NDArray[np.int64]:
     """Return which choice of each decision has the largest value, int64 (B,), the lowest id of equals.
 
     Args:
@@ -170,8 +181,10 @@ def best_choices(inputs: Inputs, values: npt.NDArray[np.floating]) -> npt.NDArra
     return chosen
 
 
-@usual_errors
-def _drawn(inputs: Inputs, log_probs: npt.NDArray[np.float64], words: npt.NDArray[np.uint64]) -> npt.NDArray[np.int64]:
+@default_errstate
+def _drawn(
+    inputs: AfterstateBatch, log_probs: npt.NDArray[np.float64], words: npt.NDArray[np.uint64]
+) -> npt.NDArray[np.int64]:
     """A choice of each decision, drawn by its random number, uint64 (B,).
 
     Each row is summed up by itself: a sum that ran on over the batch would be rounded by what the rows before hold.

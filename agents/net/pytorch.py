@@ -10,21 +10,21 @@ import numpy as np
 import numpy.typing as npt
 
 from helsinki_env.agents.net.network import Network
-from helsinki_env.agents.net.player import Assessed, chunked
-from helsinki_env.utils.extras import needs
+from helsinki_env.agents.net.player import NumpyOutput, inference_batches
+from helsinki_env.utils.extras import requires_extra
 
-with needs("train"):
+with requires_extra("train"):
     import torch
 
-__all__ = ["TorchAssessor", "knows_bfloat16", "one_thread"]
+__all__ = ["TorchModel", "single_torch_thread", "supports_bfloat16"]
 
 _LOCK = threading.Lock()
-#: How many threads are in `one_thread`, and how many PyTorch computed with before the first of them.
+#: How many threads are in `single_torch_thread`, and how many PyTorch computed with before the first of them.
 _inside, _before = 0, 1
 
 
 @contextmanager
-def one_thread() -> Iterator[None]:
+def single_torch_thread() -> Iterator[None]:
     """Let PyTorch compute with one thread, and afterwards with as many as before.
 
     Small networks gain nothing by more, and their last bits are then the same everywhere. Threads that wait for each
@@ -44,7 +44,7 @@ def one_thread() -> Iterator[None]:
             _inside -= 1
 
 
-def knows_bfloat16(device: torch.device | str = "cpu") -> bool:
+def supports_bfloat16(device: torch.device | str = "cpu") -> bool:
     """Whether the hardware multiplies bfloat16 natively."""
     if torch.device(device).type == "cuda":
         return bool(torch.cuda.is_bf16_supported())
@@ -52,7 +52,7 @@ def knows_bfloat16(device: torch.device | str = "cpu") -> bool:
     return bool(capabilities.get("avx512_bf16") or capabilities.get("amx_bf16"))
 
 
-class TorchAssessor:
+class TorchModel:
     """A network in PyTorch.
 
     Args:
@@ -68,11 +68,11 @@ class TorchAssessor:
         self._device = network.group.device
 
     @torch.no_grad()
-    def __call__(self, seats: npt.NDArray[np.int8], table: npt.NDArray[np.int8]) -> Assessed:
+    def __call__(self, seats: npt.NDArray[np.int8], table: npt.NDArray[np.int8]) -> NumpyOutput:
         """Assess positions, int8 (N, P, S) and int8 (N, G); each on its own, whatever it is asked together with."""
         parts = []
-        with one_thread(), torch.autocast(self._device.type, torch.bfloat16, enabled=self.fast):
-            for rows in chunked(len(table)):
+        with single_torch_thread(), torch.autocast(self._device.type, torch.bfloat16, enabled=self.fast):
+            for rows in inference_batches(len(table)):
                 said = self.network(*(torch.from_numpy(x[rows]).to(self._device) for x in (seats, table)))
                 parts.append([x.cpu().numpy() for x in said])
-        return Assessed(*(np.concatenate([part[i] for part in parts])[: len(table)] for i in range(4)))
+        return NumpyOutput(*(np.concatenate([part[i] for part in parts])[: len(table)] for i in range(4)))

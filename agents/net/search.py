@@ -17,31 +17,31 @@ import numpy as np
 import numpy.typing as npt
 
 from helsinki_env import GameConfig
-from helsinki_env.agents.base import usual_errors
-from helsinki_env.agents.evaluation import Opinion
-from helsinki_env.agents.heuristic_api import decide
-from helsinki_env.agents.net.afterstates import finish_turn, write_win_shares
-from helsinki_env.agents.net.choices import Inputs
-from helsinki_env.agents.net.evaluation import choice_of, opinions_of
-from helsinki_env.agents.net.features import carry_out, places, write_position
-from helsinki_env.agents.net.player import Assessor, NetPlayer
-from helsinki_env.agents.rows import asked_rows, checked_also
-from helsinki_env.agents.search.playout import deal_anew
-from helsinki_env.agents.search.workspace import clear, new_desk
+from helsinki_env.agents.base import default_errstate
+from helsinki_env.agents.evaluation import Evaluation
+from helsinki_env.agents.heuristic_api import select_action
+from helsinki_env.agents.net.afterstates import finish_turn, write_final_win_probabilities
+from helsinki_env.agents.net.choices import AfterstateBatch
+from helsinki_env.agents.net.evaluation import choice_index, make_evaluations
+from helsinki_env.agents.net.features import apply_and_track_reveals, feature_offsets, write_features
+from helsinki_env.agents.net.player import InferenceModel, NetPlayer
+from helsinki_env.agents.rows import validate_extra_actions, validate_masks_and_keys
+from helsinki_env.agents.search.playout import determinize_trial
+from helsinki_env.agents.search.workspace import new_workspace, reset_views
 from helsinki_env.data import UserError
-from helsinki_env.engine.arrays import keys
-from helsinki_env.engine.contract import SEATS, apply
-from helsinki_env.engine.determinization import restore
+from helsinki_env.engine.arrays import key_array
+from helsinki_env.engine.contract import MAX_SEATS, apply_action
+from helsinki_env.engine.determinization import states_from_observations
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.engine.loops import write_mask
 from helsinki_env.engine.rng import GOLDEN
 from helsinki_env.engine.states import States
 
-__all__ = ["NetSearchPlayer", "Race", "SearchSettings"]
+__all__ = ["HalvingResult", "NetSearchPlayer", "NetSearchSettings"]
 
 
 @dataclass(frozen=True)
-class SearchSettings:
+class NetSearchSettings:
     """How to search.
 
     Args:
@@ -66,29 +66,29 @@ def _try(desk, games, arms, counts, deals, words, turns, seat_at, table_at, seat
     for b in range(len(games)):
         g = games[b]
         seat = np.int64(g.seat)
-        clear(desk, words[b])
+        reset_views(desk, words[b])
         for _ in range(deals[b]):
             words[b] += GOLDEN
-            deal_anew(desk, g, words[b])
+            determinize_trial(desk, g, words[b])
             for i in range(counts[b]):
                 desk.trial[0] = desk.deal[0]
                 trial = desk.trial[0]
-                drawn = carry_out(t, trial, arms[b, i], 0)
+                drawn = apply_and_track_reveals(t, trial, arms[b, i], 0)
                 drawn = finish_turn(desk, trial, seat, drawn)
                 for _ in range(turns):
                     while not trial.done and trial.seat != seat:
                         write_mask(t, trial, desk.mask)
                         other, view = desk.weights[trial.seat], desk.views[trial.seat]
-                        apply(t, trial, decide(t, p, other, trial, view, desk.mask, desk.values, False))
+                        apply_action(t, trial, select_action(t, p, other, trial, view, desk.mask, desk.values, False))
                     drawn = finish_turn(desk, trial, seat, 0)
-                write_position(desk, trial, seat, drawn, seat_at, table_at, seats[found], table[found])
+                write_features(desk, trial, seat, drawn, seat_at, table_at, seats[found], table[found])
                 ended[found, 0] = -1.0
                 if trial.done:
-                    write_win_shares(t, trial, seat, ended[found])
+                    write_final_win_probabilities(t, trial, seat, ended[found])
                 found += 1
 
 
-class Race(NamedTuple):
+class HalvingResult(NamedTuple):
     """What a race found.
 
     Attributes:
@@ -103,7 +103,7 @@ class Race(NamedTuple):
     shares: npt.NDArray[np.float64]
     trials: npt.NDArray[np.int64]
 
-    @usual_errors
+    @default_errstate
     def preferences(self, trust: float, width: float) -> npt.NDArray[np.float64]:
         """Return how likely a policy should take each decision, among those that were tried, float64 (B, m).
 
@@ -133,38 +133,38 @@ class NetSearchPlayer:
     """
 
     #: So few games fill what goes through the network together, see `helsinki_env.agents.base.Player`.
-    at_once = 32
+    max_batch_size = 32
 
     def __init__(
         self,
         budget: int,
-        assessor: Assessor,
+        assessor: InferenceModel,
         config: Any = None,
         name: str = "",
-        settings: SearchSettings | None = None,
+        settings: NetSearchSettings | None = None,
     ) -> None:
         if budget < 1:
             raise UserError(f"budget: found {budget}, expected at least 1 trial for each decision")
-        self.budget, self.settings = budget, settings or SearchSettings()
+        self.budget, self.settings = budget, settings or NetSearchSettings()
         self.name = name or f"net+search:{budget}"
         self.config = config or GameConfig()
         self.net = NetPlayer(assessor, self.config)
 
-    @usual_errors
+    @default_errstate
     def act(
-        self, observation: npt.NDArray[np.int8], mask: npt.NDArray[np.int8], words: npt.NDArray[np.uint64]
+        self, observation: npt.NDArray[np.int8], action_mask: npt.NDArray[np.int8], keys: npt.NDArray[np.uint64]
     ) -> npt.NDArray[np.int64]:
         """Return one legal decision for each row, int64 (B,); see `helsinki_env.agents.base.Player`."""
-        mask, words = asked_rows(self.config, observation, mask, words)
-        actions: npt.NDArray[np.int64] = np.argmax(mask, axis=1)
-        asked = np.flatnonzero(mask.sum(axis=1, dtype=np.int64) > 1)  # the others have no choice
+        action_mask, keys = validate_masks_and_keys(self.config, observation, action_mask, keys)
+        actions: npt.NDArray[np.int64] = np.argmax(action_mask, axis=1)
+        asked = np.flatnonzero(action_mask.sum(axis=1, dtype=np.int64) > 1)  # the others have no choice
         if len(asked):
-            inputs, log_probs = self.net.opinion(observation[asked], mask[asked])
-            actions[asked] = self.race(inputs, log_probs, observation[asked], words[asked]).arms[:, 0]
+            inputs, log_probs = self.net.policy(observation[asked], action_mask[asked])
+            actions[asked] = self.search_choices(inputs, log_probs, observation[asked], keys[asked]).arms[:, 0]
         return actions
 
     @property
-    def most_arms(self) -> int:
+    def max_arms(self) -> int:
         """How many decisions enter at most."""
         return max(2, int(self.settings.arms * self.budget**0.5))
 
@@ -182,14 +182,14 @@ class NetSearchPlayer:
         """
         return 4.0 * self.net.assessor.sharpness
 
-    @usual_errors
-    def race(
+    @default_errstate
+    def search_choices(
         self,
-        inputs: Inputs,
+        inputs: AfterstateBatch,
         log_probs: npt.NDArray[np.float64],
         observation: npt.NDArray[np.int8],
         words: npt.NDArray[np.uint64],
-    ) -> Race:
+    ) -> HalvingResult:
         """Return what a race finds in each of B decisions with at least two choices.
 
         Args:
@@ -199,48 +199,48 @@ class NetSearchPlayer:
             words: random numbers, uint64 (B,).
         """
         arms, opinions, counts = self._enter(inputs, log_probs)
-        games = restore(self.config, observation)
-        return self._race(games, arms, opinions, counts, keys("words", words, len(games)).copy())
+        games = states_from_observations(self.config, observation)
+        return self._race(games, arms, opinions, counts, key_array("words", words, len(games)).copy())
 
-    @usual_errors
-    def judge(
+    @default_errstate
+    def evaluate_actions(
         self,
         observation: npt.NDArray[np.int8],
-        mask: npt.NDArray[np.int8],
-        words: npt.NDArray[np.uint64],
+        action_mask: npt.NDArray[np.int8],
+        keys: npt.NDArray[np.uint64],
         also: npt.NDArray[np.int64] | None = None,
-    ) -> list[Opinion]:
-        """Return an opinion for each row; see `helsinki_env.agents.evaluation.opinions`.
+    ) -> list[Evaluation]:
+        """Return an opinion for each row; see `helsinki_env.agents.evaluation.evaluate_actions`.
 
         What was not in the race, or had no rival there, is tried in the deals of its first round.
         """
-        mask, words = asked_rows(self.config, observation, mask, words)
-        also = checked_also(also, mask)
-        inputs, log_probs = self.net.opinion(observation, mask)
+        action_mask, keys = validate_masks_and_keys(self.config, observation, action_mask, keys)
+        also = validate_extra_actions(also, action_mask)
+        inputs, log_probs = self.net.policy(observation, action_mask)
         arms, behind, counts = self._enter(inputs, log_probs)
-        games = restore(self.config, observation)
+        games = states_from_observations(self.config, observation)
         deals = np.maximum(1, self.budget // np.maximum(1, counts * _halvings(counts)))  # of the first round
-        race = self._race(games, arms, behind, counts, words.copy())
-        shares = np.full((len(inputs.action), SEATS), np.nan)
+        race = self._race(games, arms, behind, counts, keys.copy())
+        shares = np.full((len(inputs.action), MAX_SEATS), np.nan)
         row, arm = np.nonzero(race.trials)
-        shares[choice_of(inputs, row, race.arms[row, arm])] = race.shares[row, arm] / race.trials[row, arm, None]
+        shares[choice_index(inputs, row, race.arms[row, arm])] = race.shares[row, arm] / race.trials[row, arm, None]
         best = race.arms[:, 0]
         for wanted in (best,) if also is None else (best, also):
-            at = choice_of(inputs, np.arange(len(inputs)), wanted)
+            at = choice_index(inputs, np.arange(len(inputs)), wanted)
             rows = np.flatnonzero(np.isnan(shares[at, 0]))
             alone = wanted[rows, None], np.ones(len(rows), np.int64), deals[rows]
             if len(rows):
-                shares[at[rows]] = self._tried(games[rows], *alone, words.copy(), rows)[:, 0] / deals[rows, None]
-        return opinions_of(self.net.writer, inputs, observation, log_probs, shares, best)
+                shares[at[rows]] = self._tried(games[rows], *alone, keys.copy(), rows)[:, 0] / deals[rows, None]
+        return make_evaluations(self.net.writer, inputs, observation, log_probs, shares, best)
 
     def _enter(
-        self, inputs: Inputs, log_probs: npt.NDArray[np.float64]
+        self, inputs: AfterstateBatch, log_probs: npt.NDArray[np.float64]
     ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64], npt.NDArray[np.int64]]:
         """Return the decisions that enter, best first, int64 (B, m), what the network thinks of each, and how many.
 
         An opinion is told in shares of the win behind the favourite, float64 (B, m), see `width`.
         """
-        most = self.most_arms
+        most = self.max_arms
         arms = np.zeros((len(inputs), most), np.int64)
         opinions = np.full((len(inputs), most), -np.inf)
         rank = np.lexsort((-log_probs, inputs.row))  # best first within each decision
@@ -258,16 +258,16 @@ class NetSearchPlayer:
         opinions: npt.NDArray[np.float64],
         counts: npt.NDArray[np.int64],
         words: npt.NDArray[np.uint64],
-    ) -> Race:
+    ) -> HalvingResult:
         """Drop the worse half of the arms again and again until one is left."""
         totals = self.trust * opinions
-        shares, trials = np.zeros((*arms.shape, SEATS)), np.zeros(arms.shape, np.int64)
+        shares, trials = np.zeros((*arms.shape, MAX_SEATS)), np.zeros(arms.shape, np.int64)
         left = np.full(len(games), self.budget)
         halvings = _halvings(counts)
         while True:
             racing = np.flatnonzero((counts > 1) & (left > 0))
             if not len(racing):
-                return Race(arms, opinions, shares, trials)
+                return HalvingResult(arms, opinions, shares, trials)
             deals = np.maximum(1, left[racing] // (counts[racing] * halvings[racing]))
             tried = self._tried(games[racing], arms[racing], counts[racing], deals, words, racing)
             totals[racing] += tried[..., 0]
@@ -293,19 +293,19 @@ class NetSearchPlayer:
         racing: npt.NDArray[np.int64],
     ) -> npt.NDArray[np.float64]:
         """Try arms; return all shares of the win after them, summed over deals, float64 (B, m, 4)."""
-        at = places(self.config, self.net.assessor.ahead)
+        at = feature_offsets(self.config, self.net.assessor.ahead)
         tries = deals * counts
         n, seats = int(tries.sum()), int(games["players"].max())
         described = np.zeros((n, seats, at.seat[-1]), np.int8), np.zeros((n, at.table[-1]), np.int8)
-        ended = np.zeros((n, SEATS))
+        ended = np.zeros((n, MAX_SEATS))
         drawn = words[racing]
-        desk = new_desk(self.config)
+        desk = new_workspace(self.config)
         _try(desk, games, arms, counts, deals, drawn, self.settings.turns, at.seat, at.table, *described, ended)
         words[racing] = drawn
         share = np.where(ended[:, :1] >= 0, ended, self.net.assessor(*described).wins)
         row = np.repeat(np.arange(len(games)), tries)
         arm = (np.arange(n) - np.repeat(np.cumsum(tries) - tries, tries)) % counts[row]
-        totals = np.zeros((*arms.shape, SEATS))
+        totals = np.zeros((*arms.shape, MAX_SEATS))
         np.add.at(totals, (row, arm), share)
         return totals
 

@@ -21,11 +21,11 @@ import numpy.typing as npt
 from helsinki_env import GameConfig
 from helsinki_env.agents.program.process import EndedError, LateError, Process
 from helsinki_env.agents.registry import PlayerError
-from helsinki_env.agents.replaced_actions import Mishaps
-from helsinki_env.agents.rows import asked_rows
-from helsinki_env.data import UserError, parse_json, shown
-from helsinki_env.engine.determinization import deals
-from helsinki_env.engine.playout import choose_uniformly
+from helsinki_env.agents.replaced_actions import ReplacedActions
+from helsinki_env.agents.rows import validate_masks_and_keys
+from helsinki_env.data import UserError, parse_json, short_repr
+from helsinki_env.engine.determinization import determinize_observation
+from helsinki_env.engine.playout import sample_actions
 from helsinki_env.engine.spec import spec_of
 from helsinki_env.utils.files import is_file
 
@@ -65,32 +65,36 @@ class ProgramPlayer:
         self._words = _words(command)
         self._process: Process | None = None
         self._asking = threading.Lock()
-        self._counts, self._in_a_row, self._begin_within = Mishaps(), 0, _BEGINNING
+        self._counts, self._in_a_row, self._begin_within = ReplacedActions(), 0, _BEGINNING
         self._answered = False
         if not self._words or shutil.which(self._words[0]) is None:
             found = self._words[0] if self._words else command
-            raise PlayerError(f"player {shown(self.name)}: found no program {shown(found)}, expected a command to run")
+            raise PlayerError(
+                f"player {short_repr(self.name)}: found no program {short_repr(found)}, expected a command to run"
+            )
         if spec_of(self.config).to_dict is None:
-            raise PlayerError(f"player {shown(self.name)}: positions of {spec_of(self.config).name} cannot be told")
+            raise PlayerError(
+                f"player {short_repr(self.name)}: positions of {spec_of(self.config).name} cannot be told"
+            )
         if sys.platform == "win32":
-            raise PlayerError(f"player {shown(self.name)}: programs can be players on Linux and macOS only")
+            raise PlayerError(f"player {short_repr(self.name)}: programs can be players on Linux and macOS only")
 
     @property
-    def mishaps(self) -> Mishaps:
+    def replaced_actions(self) -> ReplacedActions:
         """Number of actions replaced so far."""
         return self._counts
 
     def act(
-        self, observation: npt.NDArray[np.int8], mask: npt.NDArray[np.int8], words: npt.NDArray[np.uint64]
+        self, observation: npt.NDArray[np.int8], action_mask: npt.NDArray[np.int8], keys: npt.NDArray[np.uint64]
     ) -> npt.NDArray[np.int64]:
         """Return one legal action for each row, int64 (B,); see `helsinki_env.agents.base.Player`."""
-        mask, words = asked_rows(self.config, observation, mask, words)
-        actions = choose_uniformly(mask, words.copy())
+        action_mask, keys = validate_masks_and_keys(self.config, observation, action_mask, keys)
+        actions = sample_actions(action_mask, keys.copy())
         with self._asking:
-            for row in range(len(mask)):
-                found = self._decision(observation[row], mask[row], int(words[row]))
-                if isinstance(found, Mishaps):
-                    self._counts = self._counts.plus(found)
+            for row in range(len(action_mask)):
+                found = self._decision(observation[row], action_mask[row], int(keys[row]))
+                if isinstance(found, ReplacedActions):
+                    self._counts = self._counts.add(found)
                 else:
                     actions[row] = found
         return actions
@@ -101,29 +105,31 @@ class ProgramPlayer:
             self._process.close()
             self._process = None
 
-    def _decision(self, observation: npt.NDArray[np.int8], mask: npt.NDArray[np.int8], word: int) -> int | Mishaps:
+    def _decision(
+        self, observation: npt.NDArray[np.int8], mask: npt.NDArray[np.int8], word: int
+    ) -> int | ReplacedActions:
         """Return the program's action, or the reason why it must be replaced."""
         if self._in_a_row >= _PATIENCE:
-            return Mishaps(failed=1)
+            return ReplacedActions(failed=1)
         legal = np.flatnonzero(mask).tolist()
-        message = {"type": "decide", **told(self.config, observation), "legal": legal, "random": word >> 11}
+        message = {"type": "decide", **action_message(self.config, observation), "legal": legal, "random": word >> 11}
         try:
             answer = self._ready().answer(json.dumps(message), self.seconds)
         except (EndedError, LateError, OSError) as problem:
             self.close()
             if not self._answered:
                 raise PlayerError(
-                    f"player {shown(self.name)}: found no answer to the first message: {problem}; expected a line "
+                    f"player {short_repr(self.name)}: found no answer to the first message: {problem}; expected a line "
                     f"within {self._begin_within:g} s (what the program writes to standard error may say why)"
                 ) from None
             self._in_a_row += 1
-            return Mishaps(late=1) if isinstance(problem, LateError) else Mishaps(failed=1)
+            return ReplacedActions(late=1) if isinstance(problem, LateError) else ReplacedActions(failed=1)
         self._in_a_row = 0
         try:
             action = parse_json(answer, UserError)["action"].integer(0)
         except ValueError:
-            return Mishaps(illegal=1)
-        return action if action in legal else Mishaps(illegal=1)
+            return ReplacedActions(illegal=1)
+        return action if action in legal else ReplacedActions(illegal=1)
 
     def _ready(self) -> Process:
         """Return the running program; start it if necessary."""
@@ -147,15 +153,15 @@ def hello(config: Any, seconds: float) -> dict[str, Any]:
         "environment": f"{spec.name}_v{spec.version}",
         "players": config.num_players,
         "components": config.components,
-        "decisions": spec.ids(config),
+        "decisions": spec.num_actions(config),
         "seconds": seconds,
     }
 
 
-def told(config: Any, observation: npt.NDArray[np.int8]) -> dict[str, Any]:
+def action_message(config: Any, observation: npt.NDArray[np.int8]) -> dict[str, Any]:
     """Return the message of an action: the acting seat and the position that it sees, from its observation (F,)."""
     spec = spec_of(config)
-    record = deals(config, observation, 1, seed=0)[0]
+    record = determinize_observation(config, observation, 1, seed=0)[0]
     dealt = spec.game.from_state(spec.config_of(config, record), record)
     seat = int(record["seat"])
     return {"seat": seat, "position": spec.to_dict(dealt, seat)}  # type: ignore[misc]  # checked by the constructor
@@ -185,7 +191,7 @@ def _words(command: str) -> list[str]:
     try:
         return shlex.split(command)
     except ValueError as problem:
-        raise PlayerError(f"player {shown('program:' + command)}: {problem}") from None
+        raise PlayerError(f"player {short_repr('program:' + command)}: {problem}") from None
 
 
 def make(argument: str, config: Any) -> ProgramPlayer:
@@ -198,8 +204,8 @@ def make(argument: str, config: Any) -> ProgramPlayer:
     seconds = SECONDS if given is None else float(given)
     if not 0 < seconds <= _MOST_SECONDS:
         raise PlayerError(
-            f"player {shown('program:' + argument)}: found {given} seconds for a decision, expected more than 0 and at "
-            f"most {_MOST_SECONDS:,.0f}"
+            f"player {short_repr('program:' + argument)}: found {given} seconds for a decision, expected more than 0 "
+            f"and at most {_MOST_SECONDS:,.0f}"
         )
     player = ProgramPlayer(command, config, seconds)
     player.name = f"program:{argument}"

@@ -13,14 +13,14 @@ import math
 
 import numpy as np
 
-from helsinki_env.agents.heuristic_api import NOTHING, decide, recall
-from helsinki_env.agents.search.playout import deal_anew, play_and_judge
-from helsinki_env.agents.search.workspace import clear
-from helsinki_env.engine.contract import apply
+from helsinki_env.agents.heuristic_api import ILLEGAL_VALUE, select_action, view_index
+from helsinki_env.agents.search.playout import determinize_trial, playout_and_evaluate
+from helsinki_env.agents.search.workspace import reset_views
+from helsinki_env.engine.contract import apply_action
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.engine.rng import GOLDEN
 
-__all__ = ["flat_batch", "try_alone"]
+__all__ = ["flat_batch", "simulate_action"]
 
 
 @kernel
@@ -42,8 +42,8 @@ def _enter(desk, g, legal, budget):
     """Put the decisions that enter the race on the desk, the heuristic's favourite first; return how many they are."""
     t, p, s, seat = desk.tables[0], desk.pieces[0], desk.settings[0], g.seat
     w = desk.weights[seat]
-    v = desk.views[recall(w, g, seat, desk.views)]
-    decide(t, p, w, g, v, legal, desk.values, True)
+    v = desk.views[view_index(w, g, seat, desk.views)]
+    select_action(t, p, w, g, v, legal, desk.values, True)
     count = 0
     for action in range(len(legal)):
         if legal[action]:
@@ -54,7 +54,7 @@ def _enter(desk, g, legal, budget):
     count = min(count, max(2, int(s.arms * math.sqrt(np.float64(budget)))))
     unit = s.lead + s.lead_growth * math.sqrt(v.turns)
     for i in range(count):
-        behind = max(desk.worths[i] - desk.worths[0], 1e-3 * NOTHING)
+        behind = max(desk.worths[i] - desk.worths[0], 1e-3 * ILLEGAL_VALUE)
         desk.totals[desk.arms[i]] = s.trust * 0.25 * behind / unit  # a share changes by a quarter for each unit of lead
     return count
 
@@ -62,12 +62,12 @@ def _enter(desk, g, legal, budget):
 @kernel
 def _try(desk, g, word, count, won, trials):
     """Try the first `count` decisions on the desk in the same deal."""
-    deal_anew(desk, g, word)
+    determinize_trial(desk, g, word)
     for i in range(count):
         arm = desk.arms[i]
         desk.trial[0] = desk.deal[0]
-        apply(desk.tables[0], desk.trial[0], arm)
-        play_and_judge(desk, g.seat)
+        apply_action(desk.tables[0], desk.trial[0], arm)
+        playout_and_evaluate(desk, g.seat)
         desk.totals[arm] += desk.shares[g.seat]
         trials[arm] += 1
         for seat in range(g.players):
@@ -103,14 +103,14 @@ def flat_batch(desk, states, masks, words, budget, actions, won, trials):
     `won`, float64 (ids, 4).
     """
     for b in range(len(states)):
-        clear(desk, words[b])
+        reset_views(desk, words[b])
         actions[b] = _choose(desk, states[b], masks[b], words[b], budget, won, trials)
 
 
 @kernel
-def try_alone(desk, g, action, word, deals, won, trials):
+def simulate_action(desk, g, action, word, deals, won, trials):
     """Try one decision in the deals that the race begins with; `won` and `trials` as in `flat_batch`."""
-    clear(desk, word)
+    reset_views(desk, word)
     desk.arms[0] = action
     for _ in range(deals):
         word = word + GOLDEN

@@ -12,15 +12,15 @@ import numpy as np
 import numpy.typing as npt
 
 from helsinki_env import GameConfig
-from helsinki_env.agents.evaluation import Opinion
-from helsinki_env.agents.heuristic_api import guide_of
-from helsinki_env.agents.rows import checked_also, checked_rows
-from helsinki_env.agents.search.flat import flat_batch, try_alone
-from helsinki_env.agents.search.settings import Settings
+from helsinki_env.agents.evaluation import Evaluation
+from helsinki_env.agents.heuristic_api import heuristic_of
+from helsinki_env.agents.rows import validate_extra_actions, validate_inputs
+from helsinki_env.agents.search.flat import flat_batch, simulate_action
+from helsinki_env.agents.search.settings import MonteCarloSettings
 from helsinki_env.agents.search.tree import NODE, tree_batch
-from helsinki_env.agents.search.workspace import Desks
+from helsinki_env.agents.search.workspace import WorkspacePool
 from helsinki_env.data import UserError
-from helsinki_env.engine.contract import SEATS
+from helsinki_env.engine.contract import MAX_SEATS
 
 __all__ = ["FlatPlayer", "TreePlayer"]
 
@@ -40,13 +40,13 @@ class _Searcher:
 
     _kind = ""
     #: Rows are searched one after the other, see `helsinki_env.agents.base.Player`.
-    at_once = 8
+    max_batch_size = 8
 
     def __init__(
         self,
         budget: int,
         config: Any = None,
-        settings: Settings | None = None,
+        settings: MonteCarloSettings | None = None,
         weights: Any = None,
     ) -> None:
         if budget < 1:
@@ -55,8 +55,8 @@ class _Searcher:
         self.budget = budget
         self.config = config or GameConfig()
         self.settings = settings
-        self.weights = weights or guide_of(self.config).trials
-        self._desks = Desks(self.config, self.weights, settings)
+        self.weights = weights or heuristic_of(self.config).trials
+        self._desks = WorkspacePool(self.config, self.weights, settings)
 
 
 class FlatPlayer(_Searcher):
@@ -65,48 +65,48 @@ class FlatPlayer(_Searcher):
     _kind = "mc"
 
     def act(
-        self, observation: npt.NDArray[np.int8], mask: npt.NDArray[np.int8], words: npt.NDArray[np.uint64]
+        self, observation: npt.NDArray[np.int8], action_mask: npt.NDArray[np.int8], keys: npt.NDArray[np.uint64]
     ) -> npt.NDArray[np.int64]:
         """Return the decision for each row; see `helsinki_env.agents.base.Player`."""
-        states, mask, words = checked_rows(self.config, observation, mask, words)
-        actions = np.zeros(len(mask), np.int64)
-        with self._desks.one() as desk:
-            flat_batch(desk, states, mask, words, self.budget, actions, *_tallies(mask.shape[1]))
+        states, action_mask, keys = validate_inputs(self.config, observation, action_mask, keys)
+        actions = np.zeros(len(action_mask), np.int64)
+        with self._desks.borrow() as desk:
+            flat_batch(desk, states, action_mask, keys, self.budget, actions, *_tallies(action_mask.shape[1]))
         return actions
 
-    def judge(
+    def evaluate_actions(
         self,
         observation: npt.NDArray[np.int8],
-        mask: npt.NDArray[np.int8],
-        words: npt.NDArray[np.uint64],
+        action_mask: npt.NDArray[np.int8],
+        keys: npt.NDArray[np.uint64],
         also: npt.NDArray[np.int64] | None = None,
-    ) -> list[Opinion]:
+    ) -> list[Evaluation]:
         """Return an evaluation of each row with probability 1 for the chosen action; see `agents.evaluation`."""
-        states, mask, words = checked_rows(self.config, observation, mask, words)
-        also, best = checked_also(also, mask), np.zeros(1, np.int64)
+        states, action_mask, keys = validate_inputs(self.config, observation, action_mask, keys)
+        also, best = validate_extra_actions(also, action_mask), np.zeros(1, np.int64)
         found = []
         for b in range(len(states)):
-            won, trials = _tallies(mask.shape[1])
+            won, trials = _tallies(action_mask.shape[1])
             row = slice(b, b + 1)
-            with self._desks.one() as desk:
-                flat_batch(desk, states[row], mask[row], words[row], self.budget, best, won, trials)
+            with self._desks.borrow() as desk:
+                flat_batch(desk, states[row], action_mask[row], keys[row], self.budget, best, won, trials)
                 for action in best if also is None else (best[0], also[b]):
                     if not trials[action]:  # it was not in the race, or had no rival there
-                        try_alone(desk, states[b], action, words[b], trials[best[0]] or self.budget, won, trials)
-            actions = np.flatnonzero(mask[b])
-            shares = np.full((len(actions), SEATS), np.nan)
+                        simulate_action(desk, states[b], action, keys[b], trials[best[0]] or self.budget, won, trials)
+            actions = np.flatnonzero(action_mask[b])
+            shares = np.full((len(actions), MAX_SEATS), np.nan)
             tried = trials[actions] > 0
             shares[tried] = won[actions[tried]] / trials[actions[tried], None]
             seat, players = int(states["seat"][b]), int(states["players"][b])
             found.append(
-                Opinion(seat, actions, (actions == best[0]).astype(np.float64), shares[:, :players], int(best[0]))
+                Evaluation(seat, actions, (actions == best[0]).astype(np.float64), shares[:, :players], int(best[0]))
             )
         return found
 
 
 def _tallies(ids: int) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int64]]:
     """Return empty sums of the shares of the win by decision and seat, and of trials by decision."""
-    return np.zeros((ids, SEATS)), np.zeros(ids, np.int64)
+    return np.zeros((ids, MAX_SEATS)), np.zeros(ids, np.int64)
 
 
 class TreePlayer(_Searcher):
@@ -115,12 +115,12 @@ class TreePlayer(_Searcher):
     _kind = "ismcts"
 
     def act(
-        self, observation: npt.NDArray[np.int8], mask: npt.NDArray[np.int8], words: npt.NDArray[np.uint64]
+        self, observation: npt.NDArray[np.int8], action_mask: npt.NDArray[np.int8], keys: npt.NDArray[np.uint64]
     ) -> npt.NDArray[np.int64]:
         """Return the decision for each row; see `helsinki_env.agents.base.Player`."""
-        states, mask, words = checked_rows(self.config, observation, mask, words)
-        actions = np.zeros(len(mask), np.int64)
+        states, action_mask, keys = validate_inputs(self.config, observation, action_mask, keys)
+        actions = np.zeros(len(action_mask), np.int64)
         nodes, path = np.zeros(self.budget + 1, NODE), np.zeros(_DEPTH, np.int64)
-        with self._desks.one() as desk:
-            tree_batch(desk, states, words, self.budget, nodes, path, actions)
+        with self._desks.borrow() as desk:
+            tree_batch(desk, states, keys, self.budget, nodes, path, actions)
         return actions

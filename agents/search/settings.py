@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["SETTINGS", "Settings", "settings_record"]
+__all__ = ["SETTINGS_DTYPE", "MonteCarloSettings", "settings_record"]
 
 
 @dataclass(frozen=True)
-class Settings:
+class MonteCarloSettings:
     """How the search players search.
 
     Attributes:
@@ -41,13 +41,13 @@ class Settings:
     catch_up: float = 0.4
 
 
-SETTINGS = np.dtype((np.record, [(item.name, np.float64) for item in fields(Settings)]))
+SETTINGS_DTYPE = np.dtype((np.record, [(item.name, np.float64) for item in fields(MonteCarloSettings)]))
 """The settings as kernels see them."""
 
 
-def settings_record(settings: Settings) -> npt.NDArray[Any]:
-    """Return settings as an array of one record, shape (1,), dtype `SETTINGS`."""
-    record = np.zeros(1, SETTINGS)
-    for item in fields(Settings):
+def settings_record(settings: MonteCarloSettings) -> npt.NDArray[Any]:
+    """Return settings as an array of one record, shape (1,), dtype `SETTINGS_DTYPE`."""
+    record = np.zeros(1, SETTINGS_DTYPE)
+    for item in fields(MonteCarloSettings):
         record[item.name] = getattr(settings, item.name)
     return record

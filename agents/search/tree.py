@@ -20,14 +20,14 @@ import math
 
 import numpy as np
 
-from helsinki_env.agents.heuristic_api import NOTHING, decide, recall
-from helsinki_env.agents.search.playout import deal_anew, play_and_judge
-from helsinki_env.agents.search.workspace import clear
-from helsinki_env.engine.bits import count, lowest
-from helsinki_env.engine.contract import SEATS, apply
+from helsinki_env.agents.heuristic_api import ILLEGAL_VALUE, select_action, view_index
+from helsinki_env.agents.search.playout import determinize_trial, playout_and_evaluate
+from helsinki_env.agents.search.workspace import reset_views
+from helsinki_env.engine.bits import lowest_bit, popcount
+from helsinki_env.engine.contract import MAX_SEATS, apply_action
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.engine.loops import write_mask
-from helsinki_env.engine.playout import BLOCK, block_of
+from helsinki_env.engine.playout import BLOCK, mask_block
 from helsinki_env.engine.rng import GOLDEN
 from helsinki_env.engine.vectors import leading_zeros
 
@@ -37,7 +37,7 @@ NODE = np.dtype(
     (
         np.record,
         [
-            ("total", np.float64, (SEATS,)),  # shares of the win, summed over the trials that came through
+            ("total", np.float64, (MAX_SEATS,)),  # shares of the win, summed over the trials that came through
             ("prior", np.float64),  # how likely the heuristic thought the decision when it was added
             ("visits", np.int64),
             ("available", np.int64),  # trials in which the decision could have been taken
@@ -96,9 +96,9 @@ def _count(mask):
     """Return (number of legal decisions, the last of them)."""
     legal, last = np.int64(0), np.int64(0)
     for block in range(_blocks(mask)):
-        ids = np.int64(block_of(mask, block))
+        ids = np.int64(mask_block(mask, block))
         if ids:
-            legal += count(ids)
+            legal += popcount(ids)
             last = BLOCK * block + 63 - leading_zeros(ids)
     return legal, last
 
@@ -107,22 +107,22 @@ def _count(mask):
 def _expand(desk, nodes, used, parent):
     """Add the decision that is valued most among those that have no node yet, with its prior among all."""
     mask, values, temperature = desk.mask, desk.values, desk.settings[0].temperature
-    highest = 4.0 * NOTHING
+    highest = 4.0 * ILLEGAL_VALUE
     for block in range(_blocks(mask)):
-        ids = np.int64(block_of(mask, block))
+        ids = np.int64(mask_block(mask, block))
         while ids:
-            highest = max(highest, values[BLOCK * block + lowest(ids)])
+            highest = max(highest, values[BLOCK * block + lowest_bit(ids)])
             ids &= ids - 1
     child = nodes[parent].child
     while child:
         mask[nodes[child].action] *= 2  # marks what is there; 2 is as legal as 1
         child = nodes[child].sibling
-    best, chosen = 4.0 * NOTHING, np.int64(-1)
+    best, chosen = 4.0 * ILLEGAL_VALUE, np.int64(-1)
     total, own = 0.0, 0.0
     for block in range(_blocks(mask)):
-        ids = np.int64(block_of(mask, block))
+        ids = np.int64(mask_block(mask, block))
         while ids:
-            action = BLOCK * block + lowest(ids)
+            action = BLOCK * block + lowest_bit(ids)
             ids &= ids - 1
             likely = math.exp(max(-50.0, (values[action] - highest) / temperature))
             total += likely
@@ -143,17 +143,17 @@ def _descend(desk, nodes, used, seat, path):
         write_mask(t, g, desk.mask)
         legal, last = _count(desk.mask)
         if legal == 1:
-            apply(t, g, last)
+            apply_action(t, g, last)
             continue
         chosen, tried = _select(nodes, node, g.seat, desk.mask, s.explore)
         grow = s.widen if g.seat == seat else s.widen_others
         grown = tried < min(np.float64(legal), (1.0 + nodes[node].visits) ** grow)
         if grown:
             w = desk.weights[g.seat]
-            decide(t, p, w, g, desk.views[recall(w, g, g.seat, desk.views)], desk.mask, desk.values, True)
+            select_action(t, p, w, g, desk.views[view_index(w, g, g.seat, desk.views)], desk.mask, desk.values, True)
             chosen = _expand(desk, nodes, used, node)
             used += 1
-        apply(t, g, nodes[chosen].action)
+        apply_action(t, g, nodes[chosen].action)
         path[depth] = chosen
         depth += 1
         node = chosen
@@ -204,10 +204,10 @@ def _choose(desk, g, word, budget, nodes, path):
         if trial % _LOOK == 0 and _decided(nodes, desk.settings[0].catch_up * (budget - trial)):
             break
         word = word + GOLDEN
-        deal_anew(desk, g, word)
+        determinize_trial(desk, g, word)
         desk.trial[0] = desk.deal[0]
         used, depth = _descend(desk, nodes, used, g.seat, path)
-        play_and_judge(desk, g.seat)
+        playout_and_evaluate(desk, g.seat)
         nodes[0].visits += 1
         for i in range(depth):
             node = nodes[path[i]]
@@ -225,5 +225,5 @@ def tree_batch(desk, states, words, budget, nodes, path, actions):
     `NODE`, `path` int64: scratch; a trial adds its node at the latest when the path is full.
     """
     for b in range(len(states)):
-        clear(desk, words[b])
+        reset_views(desk, words[b])
         actions[b] = _choose(desk, states[b], words[b], budget, nodes, path)

@@ -9,17 +9,17 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from helsinki_env.agents.heuristic_api import forget, guide_of, weights_record
-from helsinki_env.agents.search.settings import Settings, settings_record
-from helsinki_env.engine.contract import SEATS
+from helsinki_env.agents.heuristic_api import heuristic_of, reset_view, weights_record
+from helsinki_env.agents.search.settings import MonteCarloSettings, settings_record
+from helsinki_env.engine.contract import MAX_SEATS
 from helsinki_env.engine.determinization import new_scratch
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.engine.spec import spec_of
 
-__all__ = ["Desk", "Desks", "clear", "new_desk"]
+__all__ = ["SearchWorkspace", "WorkspacePool", "new_workspace", "reset_views"]
 
 
-class Desk(NamedTuple):
+class SearchWorkspace(NamedTuple):
     """What a search works with; every array but the first four is scratch.
 
     Attributes:
@@ -30,7 +30,7 @@ class Desk(NamedTuple):
         deal: a game with its hidden cards dealt, (1,).
         trial: a copy of it that is played on, (1,).
         views: the seats' views, one that is free for another use, and those of boards that have come up, see
-            `helsinki_env.agents.heuristic_api.recall`, (5 or more,).
+            `helsinki_env.agents.heuristic_api.view_index`, (5 or more,).
         hidden: scratch of the redeal, (1,).
         mask: legal decisions, int8 (ids,).
         values: what the heuristic thinks of them, float64 (ids,).
@@ -58,65 +58,67 @@ class Desk(NamedTuple):
     seen: npt.NDArray[np.int8]
 
 
-def new_desk(config: Any, weights: Any = None, settings: Settings | None = None, boards: int = 0) -> Desk:
+def new_workspace(
+    config: Any, weights: Any = None, settings: MonteCarloSettings | None = None, boards: int = 0
+) -> SearchWorkspace:
     """Return a desk for games with the component file of `config`; one for each thread.
 
     Args:
         config: of the games.
         weights: of the guide in playouts; default: its quick ones.
         settings: of the search; default: those of the guide.
-        boards: of each seat for which there is a view, see `helsinki_env.agents.heuristic_api.recall`.
+        boards: of each seat for which there is a view, see `helsinki_env.agents.heuristic_api.view_index`.
     """
-    spec, guide = spec_of(config), guide_of(config)
-    ids = spec.ids(config)
-    return Desk(
+    spec, guide = spec_of(config), heuristic_of(config)
+    ids = spec.num_actions(config)
+    return SearchWorkspace(
         tables=config.tables,
         pieces=guide.pieces(config),
-        weights=np.repeat(weights_record(weights or guide.quick), SEATS),
+        weights=np.repeat(weights_record(weights or guide.quick), MAX_SEATS),
         settings=settings_record(settings or guide.settings),
         deal=spec.new_states(config, 1),
         trial=spec.new_states(config, 1),
-        views=guide.new_views(SEATS + 1 + SEATS * boards),
+        views=guide.new_views(MAX_SEATS + 1 + MAX_SEATS * boards),
         hidden=new_scratch(config),
         mask=np.zeros(ids, np.int8),
         values=np.zeros(ids),
-        shares=np.zeros(SEATS),
+        shares=np.zeros(MAX_SEATS),
         arms=np.zeros(ids, np.int64),
         worths=np.zeros(ids),
         totals=np.zeros(ids),
-        seen=np.zeros(spec.features(config), np.int8),
+        seen=np.zeros(spec.observation_size(config), np.int8),
     )
 
 
-class Desks:
+class WorkspacePool:
     """Pool of desks for the games of one configuration; it makes a new desk if none is free.
 
     Args:
-        config: as for `new_desk`, like the others.
+        config: as for `new_workspace`, like the others.
         weights: of the guide in playouts.
         settings: of the search.
     """
 
-    def __init__(self, config: Any, weights: Any = None, settings: Settings | None = None) -> None:
+    def __init__(self, config: Any, weights: Any = None, settings: MonteCarloSettings | None = None) -> None:
         self._arguments = config, weights, settings
-        self._boards = guide_of(config).boards
-        self._free: list[Desk] = []
+        self._boards = heuristic_of(config).boards
+        self._free: list[SearchWorkspace] = []
 
     @contextmanager
-    def one(self) -> Iterator[Desk]:
+    def borrow(self) -> Iterator[SearchWorkspace]:
         """Lend a desk that nobody else has; what lies on it is of no meaning."""
-        desk = self._free.pop() if self._free else new_desk(*self._arguments, boards=self._boards)
+        desk = self._free.pop() if self._free else new_workspace(*self._arguments, boards=self._boards)
         try:
             yield desk
         finally:
             self._free.append(desk)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Desks, self._arguments
+        return WorkspacePool, self._arguments
 
 
 @kernel
-def clear(desk, word):
+def reset_views(desk, word):
     """Forget what the views remember of another game; `word`: the random number for this one."""
     for view in range(len(desk.views)):
-        forget(desk.views[view], word)
+        reset_view(desk.views[view], word)

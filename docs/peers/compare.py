@@ -166,9 +166,11 @@ class Table:
     def part(self) -> str:
         """Return it as a part of a page."""
         head = ("library", "game", "games at once", "decisions/s", "with choosing")
-        table = markdown.table(head, [[markdown.text(cell) for cell in row] for row in self.rows], left=2)
+        table = markdown.markdown_table(
+            head, [[markdown.escape_markdown(cell) for cell in row] for row in self.rows], left=2
+        )
         intro = f"{', '.join(dict.fromkeys(self.versions))}; one processor of: {machine_text(machine())}"
-        missing = [markdown.text(f"Not measured: {'; '.join(self.reasons)}.")] if self.reasons else []
+        missing = [markdown.escape_markdown(f"Not measured: {'; '.join(self.reasons)}.")] if self.reasons else []
         return "\n" + "\n\n".join([intro, table, *missing]) + "\n\n"
 
 
@@ -197,13 +199,13 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=2.0, help="for each figure")
     options = parser.parse_args()
     if options.write is not None:
-        markdown.section(options.write.read_text(encoding="utf-8"), "peers")  # before anything is measured
+        markdown.replace_section(options.write.read_text(encoding="utf-8"), "peers")  # before anything is measured
     content = compare(options.seconds)
     if options.write is None:
         print(content)
     else:
         page = options.write.read_text(encoding="utf-8")
-        options.write.write_text(markdown.section(page, "peers", content), encoding="utf-8")
+        options.write.write_text(markdown.replace_section(page, "peers", content), encoding="utf-8")
 
 
 if __name__ == "__main__":

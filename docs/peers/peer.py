@@ -60,7 +60,7 @@ def ours(game: str, games: int) -> Callable[[float], tuple[float, float]]:
         if played.done:
             played = first.clone()
         played.observation()
-        legal = played.legal_mask().nonzero()[0]
+        legal = played.action_mask().nonzero()[0]
         return 1
 
     legal = played.legal_actions()

@@ -8,8 +8,8 @@ import tempfile
 from pathlib import Path
 
 import helsinki_env
-from helsinki_env.data import UserError, brief
-from helsinki_env.utils.stopping import undisturbed
+from helsinki_env.data import UserError, shorten
+from helsinki_env.utils.stopping import defer_interrupt
 
 __all__ = ["ROOT", "Checkout", "described"]
 
@@ -59,15 +59,15 @@ class Checkout:
         top = _git("rev-parse", "--show-toplevel")
         if top is None or Path(top).resolve() != ROOT:
             raise UserError(
-                f"--against: found {brief(ROOT)}, which is no git checkout of the project; expected one: clone it, "
+                f"--against: found {shorten(ROOT)}, which is no git checkout of the project; expected one: clone it, "
                 "install that with pip install -e, and start the command there"
             )
         # Without this, git would parse a name that begins with a dash as an option.
         commit = _git("rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
         if commit is None:
-            raise UserError(f"--against: found {brief(revision)}, expected a revision that git knows, such as HEAD~1")
+            raise UserError(f"--against: found {shorten(revision)}, expected a revision that git knows, such as HEAD~1")
         if _git("cat-file", "-e", f"{commit}:helsinki_env/__init__.py") is None:
-            raise UserError(f"--against: found {brief(revision)}, which has no package helsinki_env to measure")
+            raise UserError(f"--against: found {shorten(revision)}, which has no package helsinki_env to measure")
         self.commit, self._full = commit[:7], commit
         self.date = _git("show", "--no-patch", "--format=%cs", commit) or ""
         self.scratch = Path()
@@ -79,11 +79,11 @@ class Checkout:
 
     def __enter__(self) -> Checkout:
         """Check out the revision."""
-        with undisturbed():
+        with defer_interrupt():
             self.scratch = Path(tempfile.mkdtemp(prefix="helsinki-env-bench-")).resolve()
             if _git("worktree", "add", "--quiet", "--detach", str(self.folder), self._full) is None:
                 self.remove()
-                raise UserError(f"--against: git could not check {self.commit} out into {brief(self.scratch)}")
+                raise UserError(f"--against: git could not check {self.commit} out into {shorten(self.scratch)}")
         return self
 
     def remove(self) -> None:

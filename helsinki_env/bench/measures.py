@@ -5,9 +5,9 @@ compilation, and can then be repeated: it takes a time in seconds and returns ac
 
     PYTHONPATH=CHECKOUT python -P measures.py
 
-measures the project of a checkout. For each JSON request line (see `Asked` and `ROWS`) it writes a line with the rate,
-or with the reason why there is none. It uses only long-standing public names of the project and imports them on demand.
-A version that lacks a name loses only the rows that need it.
+measures the project of a checkout. For each JSON request line (see `MeasurementRequest` and `MEASUREMENT_KINDS`) it
+writes a line with the rate, or with the reason why there is none. It uses only long-standing public names of the
+project and imports them on demand. A version that lacks a name loses only the rows that need it.
 """
 
 from __future__ import annotations
@@ -19,14 +19,27 @@ import statistics
 import sys
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import partial
 from importlib import import_module
 from typing import Any, NamedTuple, TextIO
 
 import numpy as np
 
-__all__ = ["ROWS", "Asked", "Row", "choosing", "guided", "median_rate", "playing", "playouts"]
-__all__ += ["row_of", "split_rates", "stepping", "thinking"]
+__all__ = [
+    "MEASUREMENT_KINDS",
+    "MeasurementKind",
+    "MeasurementRequest",
+    "median_rate",
+    "playouts",
+    "prepare_aec_steps",
+    "prepare_heuristic_playouts",
+    "prepare_sampling",
+    "prepare_search_actions",
+    "prepare_steps",
+    "row_of",
+    "split_rates",
+]
 
 #: Steps before timing starts, so that the games of a batch are in different phases.
 _MIXED = 128
@@ -76,15 +89,33 @@ def split_rates(choose: Callable[[], object], step: Callable[[], int], seconds: 
     return statistics.median(alone), statistics.median(both)
 
 
-def stepping(env: Any) -> Rates:
-    """Prepare steps of a batch, of all seats or of one learning seat."""
-    from helsinki_env.engine.playout import choose_uniformly, player_words
+def _first_name(*names: str) -> Any:
+    """Return the first of some names ``"module:attribute"`` that exists; earlier revisions had other names."""
+    for name in names[:-1]:
+        module, _, attribute = name.partition(":")
+        with suppress(ImportError, AttributeError):
+            return getattr(import_module(module), attribute)
+    module, _, attribute = names[-1].partition(":")
+    return getattr(import_module(module), attribute)
 
-    words, actions = player_words(env.num_envs, 1), np.zeros(env.num_envs, np.int64)
+
+def _sampling() -> tuple[Any, Any]:
+    """Return the kernel that samples actions, and the function that makes its random keys."""
+    module = "helsinki_env.engine.playout"
+    return (
+        _first_name(f"{module}:sample_actions", f"{module}:choose_uniformly"),
+        _first_name(f"{module}:random_keys", f"{module}:player_words"),
+    )
+
+
+def prepare_steps(env: Any) -> Rates:
+    """Prepare steps of a batch, of all seats or of one learning seat."""
+    sample_actions, random_keys = _sampling()
+    words, actions = random_keys(env.num_envs, 1), np.zeros(env.num_envs, np.int64)
     last = {"obs": env.reset(seed=0)[0]}
 
     def choose() -> None:
-        choose_uniformly(last["obs"]["action_mask"], words, actions)
+        sample_actions(last["obs"]["action_mask"], words, actions)
 
     def step() -> int:
         last["obs"] = env.step(actions)[0]
@@ -96,7 +127,7 @@ def stepping(env: Any) -> Rates:
     return partial(split_rates, choose, step)
 
 
-def playing(env: Any) -> Rates:
+def prepare_aec_steps(env: Any) -> Rates:
     """Prepare games of any PettingZoo environment with action masks, in a typical user loop."""
     env.reset(seed=0)
     uniform = np.random.default_rng(0).random(4096).tolist()
@@ -141,10 +172,11 @@ def playing(env: Any) -> Rates:
 
 def playouts(env: Any) -> Rate:
     """Prepare random playouts of a batch to the end, in compiled code."""
-    from helsinki_env.engine.playout import play_out, player_words
+    from helsinki_env.engine.playout import play_out
 
+    random_keys = _sampling()[1]
     ids = env.reset(seed=0)[0]["action_mask"].shape[1]
-    words, tables = player_words(env.num_envs, 1), env.config.tables[0]
+    words, tables = random_keys(env.num_envs, 1), env.config.tables[0]
 
     def run() -> int:
         return play_out(tables, env.states.copy(), words, ids)
@@ -152,18 +184,11 @@ def playouts(env: Any) -> Rate:
     return partial(median_rate, run)
 
 
-def _players(name: str) -> Any:
-    """Return a module of the players; revisions before the package held them had it at the top."""
-    try:
-        return import_module(f"helsinki_env.agents.{name}")
-    except ModuleNotFoundError:
-        return import_module(f"agents.{name}")
-
-
-def guided(env: Any) -> Rate:
+def prepare_heuristic_playouts(env: Any) -> Rate:
     """Prepare games that the heuristic plays to the end in compiled code, as in the search players."""
-    play_out_guided = _players("heuristic.playouts").play_out_guided
-
+    play_out_guided = _first_name(
+        "helsinki_env.agents.heuristic.playouts:play_out_with_heuristic", "agents.heuristic.playouts:play_out_guided"
+    )
     env.reset(seed=0)
     begin = 0
 
@@ -176,17 +201,16 @@ def guided(env: Any) -> Rate:
     return partial(median_rate, run)
 
 
-def choosing(env: Any) -> Rate:
+def prepare_sampling(env: Any) -> Rate:
     """Prepare the sampling of random legal actions for a batch whose games are in different phases."""
-    from helsinki_env.engine.playout import choose_uniformly, player_words
-
-    words, actions = player_words(env.num_envs, 1), np.zeros(env.num_envs, np.int64)
+    sample_actions, random_keys = _sampling()
+    words, actions = random_keys(env.num_envs, 1), np.zeros(env.num_envs, np.int64)
     mask = env.reset(seed=0)[0]["action_mask"]
     for _ in range(_MIXED):
-        mask = env.step(choose_uniformly(mask, words))[0]["action_mask"]
+        mask = env.step(sample_actions(mask, words))[0]["action_mask"]
 
     def run() -> int:
-        choose_uniformly(mask, words, actions)
+        sample_actions(mask, words, actions)
         return len(actions)
 
     return partial(median_rate, run)
@@ -219,21 +243,26 @@ def stepping_one(first: Any) -> Rate:
 
 
 def masking_one(first: Any) -> Rate:
-    """Prepare `Game.legal_mask` after an action."""
+    """Prepare `Game.action_mask` after an action."""
     games = [first.clone()]
     for action in _random_lines(first, 1)[0]:
         games.append(games[-1].clone())
         games[-1].step(action)
 
+    method = "action_mask" if hasattr(first, "action_mask") else "legal_mask"  # its former name
+    masks = [getattr(game, method) for game in games]
+
     def run() -> int:
-        for game in games:
-            game.legal_mask()
-        return len(games)
+        for mask in masks:
+            mask()
+        return len(masks)
 
     return partial(median_rate, run)
 
 
-def thinking(player: Any, first: Any, line: Sequence[int] = (), every: int = 1, turn: int = 0) -> Callable[[], float]:
+def prepare_search_actions(
+    player: Any, first: Any, line: Sequence[int] = (), every: int = 1, turn: int = 0
+) -> Callable[[], float]:
     """Prepare actions of a search player.
 
     Args:
@@ -246,7 +275,7 @@ def thinking(player: Any, first: Any, line: Sequence[int] = (), every: int = 1, 
     Returns:
         A function that plays the game and returns actions with a choice per second.
     """
-    decide = _players("base").decide
+    decide = _first_name("helsinki_env.agents.base:choose_action", "agents.base:decide")
 
     def rate() -> float:
         game, spent, asked, choices, number = first.clone(), 0.0, 0, 0, 0
@@ -270,11 +299,11 @@ def thinking(player: Any, first: Any, line: Sequence[int] = (), every: int = 1, 
     return rate
 
 
-class Asked(NamedTuple):
+class MeasurementRequest(NamedTuple):
     """A measurement request.
 
     Attributes:
-        row: a key of `ROWS`, or the name of a player.
+        row: a key of `MEASUREMENT_KINDS`, or the name of a player.
         game: the name of the game.
         games: batch size of the rows with batches.
         threads: number of threads of the multithreaded row.
@@ -292,7 +321,7 @@ class Asked(NamedTuple):
     seconds: float
 
 
-class Row(NamedTuple):
+class MeasurementKind(NamedTuple):
     """A kind of measurement.
 
     Attributes:
@@ -303,17 +332,17 @@ class Row(NamedTuple):
     """
 
     name: str
-    prepare: Callable[[Asked], Rate]
+    prepare: Callable[[MeasurementRequest], Rate]
     single: bool = False
     threaded: bool = False
 
 
-def _named(asked: Asked, name: str) -> Any:
+def _named(asked: MeasurementRequest, name: str) -> Any:
     """Return a public, game-specific name of the package; AttributeError if it does not exist."""
     return getattr(import_module("helsinki_env"), asked.game.capitalize() + name)
 
 
-def _batch(asked: Asked, **options: Any) -> Any:
+def _batch(asked: MeasurementRequest, **options: Any) -> Any:
     return _named(asked, "VectorEnv")(asked.games, **options)
 
 
@@ -321,55 +350,57 @@ def _alone(rates: Rates) -> Rate:
     return lambda seconds: rates(seconds)[0]
 
 
-def _raw(asked: Asked) -> Any:
+def _raw(asked: MeasurementRequest) -> Any:
     return import_module(f"helsinki_env.{asked.game}_v0").raw_env()
 
 
-def _first(asked: Asked) -> Any:
+def _first(asked: MeasurementRequest) -> Any:
     env = _raw(asked)
     env.reset(seed=0)
     return env.game
 
 
-def _threaded(asked: Asked) -> Rate:
-    return _alone(stepping(_batch(asked, num_threads=asked.threads)))
+def _threaded(asked: MeasurementRequest) -> Rate:
+    return _alone(prepare_steps(_batch(asked, num_threads=asked.threads)))
 
 
-def _seat(asked: Asked) -> Rate:
-    return _alone(stepping(_named(asked, "SeatVectorEnv")(asked.games, opponents="random")))
+def _seat(asked: MeasurementRequest) -> Rate:
+    return _alone(prepare_steps(_named(asked, "SeatVectorEnv")(asked.games, opponents="random")))
 
 
-def _player(asked: Asked) -> Rate:
-    make_player = _players("registry").make_player
+def _player(asked: MeasurementRequest) -> Rate:
+    make_player = _first_name("helsinki_env.agents.registry:make_player", "agents.registry:make_player")
 
     first = _first(asked)
     every = _EVERY if asked.line else 1
-    rate = thinking(make_player(asked.row, first.config), first, asked.line, every, asked.turn)
+    rate = prepare_search_actions(make_player(asked.row, first.config), first, asked.line, every, asked.turn)
     return lambda seconds: rate()
 
 
-ROWS = {
-    "env": Row("vector env: step + mask + observation", lambda asked: _alone(stepping(_batch(asked)))),
-    "views": Row("vector env, copy=False", lambda asked: _alone(stepping(_batch(asked, copy=False)))),
-    "four": Row("vector env, four players", lambda asked: _alone(stepping(_batch(asked, num_players=4)))),
-    "threads": Row("vector env, several threads", _threaded, threaded=True),
-    "seat": Row("seat env: decisions of the learner", _seat),
-    "playouts": Row("random playouts", lambda asked: playouts(_batch(asked))),
-    "choice": Row("uniform choice", lambda asked: choosing(_batch(asked))),
-    "guided": Row("playouts by the heuristic", lambda asked: guided(_batch(asked))),
-    "aec": Row("AEC, raw", lambda asked: _alone(playing(_raw(asked))), single=True),
-    "step": Row("Game.step", lambda asked: stepping_one(_first(asked)), single=True),
-    "mask": Row("Game.legal_mask after a step", lambda asked: masking_one(_first(asked)), single=True),
+MEASUREMENT_KINDS = {
+    "env": MeasurementKind("vector env: step + mask + observation", lambda asked: _alone(prepare_steps(_batch(asked)))),
+    "views": MeasurementKind("vector env, copy=False", lambda asked: _alone(prepare_steps(_batch(asked, copy=False)))),
+    "four": MeasurementKind(
+        "vector env, four players", lambda asked: _alone(prepare_steps(_batch(asked, num_players=4)))
+    ),
+    "threads": MeasurementKind("vector env, several threads", _threaded, threaded=True),
+    "seat": MeasurementKind("seat env: decisions of the learner", _seat),
+    "playouts": MeasurementKind("random playouts", lambda asked: playouts(_batch(asked))),
+    "choice": MeasurementKind("uniform choice", lambda asked: prepare_sampling(_batch(asked))),
+    "guided": MeasurementKind("playouts by the heuristic", lambda asked: prepare_heuristic_playouts(_batch(asked))),
+    "aec": MeasurementKind("AEC, raw", lambda asked: _alone(prepare_aec_steps(_raw(asked))), single=True),
+    "step": MeasurementKind("Game.step", lambda asked: stepping_one(_first(asked)), single=True),
+    "mask": MeasurementKind("Game.action_mask after a step", lambda asked: masking_one(_first(asked)), single=True),
 }
 """Rows of a comparison by key, with two players unless the name says otherwise."""
 
 
-def row_of(key: str) -> Row:
-    """Return a row by its key: one of `ROWS`, or a player."""
-    return ROWS.get(key) or Row(f"{key}, decisions with a choice", _player, single=True)
+def row_of(key: str) -> MeasurementKind:
+    """Return a row by its key: one of `MEASUREMENT_KINDS`, or a player."""
+    return MEASUREMENT_KINDS.get(key) or MeasurementKind(f"{key}, decisions with a choice", _player, single=True)
 
 
-def _answer(asked: Asked, prepared: dict[tuple[str, str], Rate]) -> dict[str, Any]:
+def _answer(asked: MeasurementRequest, prepared: dict[tuple[str, str], Rate]) -> dict[str, Any]:
     """Run a measurement; reuse a preparation for the same row and discard one for another row."""
     key = asked.row, asked.game
     try:
@@ -397,7 +428,7 @@ def _serve(questions: TextIO, answers: TextIO) -> None:
         return say(_reason(problem))
     prepared: dict[tuple[str, str], Rate] = {}
     for line in questions:
-        say(_answer(Asked(**json.loads(line)), prepared))
+        say(_answer(MeasurementRequest(**json.loads(line)), prepared))
 
 
 if __name__ == "__main__":

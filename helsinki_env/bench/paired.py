@@ -17,21 +17,21 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import helsinki_env
-from helsinki_env.agents.base import decide
+from helsinki_env.agents.base import choose_action
 from helsinki_env.agents.registry import make_player
 from helsinki_env.bench.checkout import ROOT, Checkout, described
-from helsinki_env.bench.measures import ROWS, Asked, row_of
+from helsinki_env.bench.measures import MEASUREMENT_KINDS, MeasurementRequest, row_of
 from helsinki_env.bench.speed import machine
 from helsinki_env.bench.workers import Worker
 from helsinki_env.engine.spec import spec_of
 
-__all__ = ["Compared", "Comparison", "interval"]
+__all__ = ["Comparison", "ComparisonRow", "median_interval"]
 
 #: Seconds for each row during warm-up, when only compilation matters.
 _GLANCE = 0.01
 
 
-def interval(values: Sequence[float], confidence: float = 0.95) -> tuple[float, float] | None:
+def median_interval(values: Sequence[float], confidence: float = 0.95) -> tuple[float, float] | None:
     """Return a confidence interval for the population median, None if there are too few values (6 suffice for 95%).
 
     It extends from the kth smallest to the kth largest value. k is the largest number for which fewer than k heads in n
@@ -49,11 +49,11 @@ def _summary(ratios: Sequence[float]) -> dict[str, Any]:
     if not ratios:
         return {}
     found = {"median": statistics.median(ratios), "lowest": min(ratios), "highest": max(ratios)}
-    return {**found, "interval_95": interval(ratios)}
+    return {**found, "interval_95": median_interval(ratios)}
 
 
 @dataclass
-class Compared:
+class ComparisonRow:
     """A row of the comparison.
 
     Attributes:
@@ -91,7 +91,7 @@ class Comparison:
     Args:
         checkout: the other revision.
         configs: the default configuration of each game.
-        rows: measurements: keys of `measures.ROWS` or names of players.
+        rows: measurements: keys of `measures.MEASUREMENT_KINDS` or names of players.
         games: batch size.
         threads: number of threads of the multithreaded row.
         seconds: for each row, pair and revision.
@@ -105,16 +105,16 @@ class Comparison:
         self, checkout: Checkout, configs: Sequence[Any], rows: Sequence[str], games: int, threads: int, seconds: float
     ) -> None:
         self.checkout, self.pairs, self._revision = checkout, 0, described()
-        self._asked = Asked("", "", games, threads, [], 0, seconds)
+        self._asked = MeasurementRequest("", "", games, threads, [], 0, seconds)
         self._lines: dict[str, list[int]] = {}
-        self.rows: list[Compared] = []
+        self.rows: list[ComparisonRow] = []
         for config in configs:
             game = spec_of(config).name
-            self._lines[game] = _line(config) if set(rows) - set(ROWS) else []
+            self._lines[game] = _line(config) if set(rows) - set(MEASUREMENT_KINDS) else []
             for key in rows:
                 row = row_of(key)
                 shape = 1 if row.single else games, threads if row.threaded else 1
-                self.rows.append(Compared(game, key, row.name, *shape))
+                self.rows.append(ComparisonRow(game, key, row.name, *shape))
 
     def warm(self, advance: Callable[[int], None]) -> None:
         """Compile the measured code and detect missing rows; `advance` is called after each row."""
@@ -139,7 +139,7 @@ class Comparison:
         with Worker(ROOT) as now, Worker(self.checkout.folder, cache) as then:
             yield {"now": now, "then": then}
 
-    def _measure(self, row: Compared, workers: dict[str, Worker], order: Sequence[str], seconds: float) -> None:
+    def _measure(self, row: ComparisonRow, workers: dict[str, Worker], order: Sequence[str], seconds: float) -> None:
         """Measure a row in both processes in the given order, and average each revision's rates."""
         asked = self._asked._replace(
             row=row.row, game=row.game, line=self._lines[row.game], turn=self.pairs, seconds=seconds
@@ -165,7 +165,7 @@ class Comparison:
             title = row.game.capitalize()
             if row.threads > 1 and (game, "env") in rows:
                 pairs.append((f"{title}: {row.threads} threads to one", row, rows[game, "env"]))
-            elif game != first and (first, key) in rows and key in ROWS:
+            elif game != first and (first, key) in rows and key in MEASUREMENT_KINDS:
                 pairs.append((f"{title} to {first.capitalize()}: {row.name}", row, rows[first, key]))
         return [{"name": name, **_summary(row.against(other.rates["now"]))} for name, row, other in pairs]
 
@@ -188,6 +188,6 @@ def _line(config: Any) -> list[int]:
     game, player = spec_of(config).game(config, seed=0), make_player("heuristic", config)
     line: list[int] = []
     while not game.done:
-        line.append(int(decide(player, game, len(line))))
+        line.append(int(choose_action(player, game, len(line))))
         game.step(line[-1])
     return line

@@ -18,17 +18,25 @@ import numpy as np
 
 import helsinki_env
 from helsinki_env.agents.registry import make_player
-from helsinki_env.bench.measures import guided, median_rate, playing, playouts, split_rates, stepping, thinking
+from helsinki_env.bench.measures import (
+    median_rate,
+    playouts,
+    prepare_aec_steps,
+    prepare_heuristic_playouts,
+    prepare_search_actions,
+    prepare_steps,
+    split_rates,
+)
 from helsinki_env.engine import loops
 from helsinki_env.engine.kernel import kernel
-from helsinki_env.engine.playout import choose_uniformly, player_words
-from helsinki_env.engine.spec import spec_of, usual_spec
+from helsinki_env.engine.playout import random_keys, sample_actions
+from helsinki_env.engine.spec import default_spec, spec_of
 from helsinki_env.engine.states import copy_states
 from helsinki_env.envs.aec import GameAECEnv
 from helsinki_env.envs.call_order import OrderEnforced
-from helsinki_env.envs.threads import Slices
+from helsinki_env.envs.threads import ThreadPool
 from helsinki_env.envs.vector import GameVectorEnv
-from helsinki_env.utils.machine import processors
+from helsinki_env.utils.machine import cpu_count
 
 __all__ = ["Measurement", "machine", "run_benchmark"]
 
@@ -66,7 +74,7 @@ def _write_rows(observations: Any, masks: Any, value: int) -> None:
             masks[b, i] = value
 
 
-def yardstick(batch: int, seconds: float) -> float:
+def baseline_rate(batch: int, seconds: float) -> float:
     """Return steps per second of the baseline on one thread; it is the same for every game."""
     observations = np.zeros((batch, _YARD_BYTES), np.int8)
     masks = np.zeros((batch, _YARD_MASK), np.int8)
@@ -80,14 +88,14 @@ def yardstick(batch: int, seconds: float) -> float:
 
 def _kernel_row(config: Any, batch: int, threads: int, seconds: float) -> tuple[float, float]:
     """Measure step and mask only, on raw records; finished games are reset in the same pass."""
-    spec, slices = spec_of(config), Slices(threads)
+    spec, slices = spec_of(config), ThreadPool(threads)
     tables, states = config.tables[0], spec.new_states(config, batch)
     spec.apply_setup(states, config)
     seeds, streams = np.zeros(batch, np.uint64), np.arange(batch, dtype=np.uint64)
-    episodes, masks = np.zeros(batch, np.uint64), np.zeros((batch, spec.ids(config)), np.int8)
+    episodes, masks = np.zeros(batch, np.uint64), np.zeros((batch, spec.num_actions(config)), np.int8)
     loops.batch_deal(tables, states, seeds, streams, episodes)
     loops.batch_mask(tables, states, masks)
-    words, actions = player_words(batch, 1), np.zeros(batch, np.int64)
+    words, actions = random_keys(batch, 1), np.zeros(batch, np.int64)
 
     def part(begin: int, end: int) -> None:
         loops.batch_step(tables, states[begin:end], actions[begin:end], masks[begin:end])
@@ -106,7 +114,7 @@ def _kernel_row(config: Any, batch: int, threads: int, seconds: float) -> tuple[
         return batch
 
     def choose() -> None:
-        choose_uniformly(masks, words, actions)
+        sample_actions(masks, words, actions)
 
     try:
         return split_rates(choose, step, seconds)
@@ -117,13 +125,13 @@ def _kernel_row(config: Any, batch: int, threads: int, seconds: float) -> tuple[
 def _vector_row(config: Any, batch: int, threads: int, seconds: float, copy: bool = True) -> tuple[float, float]:
     env = GameVectorEnv(batch, config, num_threads=threads, copy=copy)
     try:
-        return stepping(env)(seconds)
+        return prepare_steps(env)(seconds)
     finally:
         env.close()
 
 
 def _aec_row(config: Any, wrapped: bool, seconds: float) -> tuple[float, float]:
-    return playing(OrderEnforced(GameAECEnv(config)) if wrapped else GameAECEnv(config))(seconds)
+    return prepare_aec_steps(OrderEnforced(GameAECEnv(config)) if wrapped else GameAECEnv(config))(seconds)
 
 
 def _clone_row(config: Any, batch: int, seconds: float) -> tuple[float, float]:
@@ -183,8 +191,8 @@ def run_benchmark(
         report: called with each row as soon as it is available.
         config: game configuration; by default, that of the default game.
     """
-    config = usual_spec().config() if config is None else config
-    yard = yardstick(4096, seconds)
+    config = default_spec().config() if config is None else config
+    yard = baseline_rate(4096, seconds)
     rows: list[Measurement] = []
 
     def add(name: str, batch: int, used: int, alone: float, both: float | None) -> None:
@@ -208,10 +216,16 @@ def run_benchmark(
     for batch in batches:
         add("random playout in the kernel", batch, 1, playouts(GameVectorEnv(batch, config))(seconds), None)
     largest = max(batches)
-    add("playout by the heuristic in the kernel", largest, 1, guided(GameVectorEnv(largest, config))(seconds), None)
+    add(
+        "playout by the heuristic in the kernel",
+        largest,
+        1,
+        prepare_heuristic_playouts(GameVectorEnv(largest, config))(seconds),
+        None,
+    )
     add("heuristic, its decisions on the vector env", largest, 1, _heuristic_row(config, largest, seconds), None)
     for player in players:
-        rate = thinking(make_player(player, config), spec_of(config).game(config, seed=0))()
+        rate = prepare_search_actions(make_player(player, config), spec_of(config).game(config, seed=0))()
         add(f"{player}, decisions with a choice ({1000 / rate:,.1f} ms each)", 1, 1, rate, None)
     return {
         "helsinki_env": helsinki_env.__version__,
@@ -237,7 +251,7 @@ def machine() -> dict[str, Any]:
         pass
     return {
         "processor": name,
-        "cores": processors(),
+        "cores": cpu_count(),
         "system": platform.system(),
         "python": platform.python_version(),
         "numpy": np.__version__,

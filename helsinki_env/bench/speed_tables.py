@@ -7,27 +7,27 @@ from typing import Any, NamedTuple
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
-from rich.table import Table as Shown
+from rich.table import Table
 
 from helsinki_env.bench.speed import Measurement
 from helsinki_env.utils import markdown
 
 __all__ = [
-    "Table",
+    "SpeedTable",
     "cells",
-    "compared",
     "compared_part",
-    "lacking",
+    "comparison_table",
+    "format_rate",
     "machine_text",
-    "measured",
     "measured_part",
-    "rounded",
-    "within",
+    "missing_measurements",
+    "speed_table",
+    "within_table",
     "yardstick_text",
 ]
 
 
-class Table(NamedTuple):
+class SpeedTable(NamedTuple):
     """A table.
 
     Attributes:
@@ -42,7 +42,7 @@ class Table(NamedTuple):
 
     def show(self, console: Console) -> None:
         """Print the table. Narrow terminals wrap cells between words, very narrow ones anywhere."""
-        table = Shown(title=self.title, box=SIMPLE_HEAD, padding=0, show_edge=False)
+        table = Table(title=self.title, box=SIMPLE_HEAD, padding=0, show_edge=False)
         columns = list(zip(self.head, *self.rows, strict=True))
         least = [max(len(word) for cell in column for word in cell.split()) for column in columns]
         room = console.width - sum(least) - (len(columns) - 1)
@@ -56,10 +56,11 @@ class Table(NamedTuple):
 
     def markdown(self) -> str:
         """Return the table as Markdown."""
-        return f"{markdown.table(self.head, [[markdown.text(cell) for cell in row] for row in self.rows])}\n"
+        rows = [[markdown.escape_markdown(cell) for cell in row] for row in self.rows]
+        return f"{markdown.markdown_table(self.head, rows)}\n"
 
 
-def rounded(rate: float) -> str:
+def format_rate(rate: float) -> str:
     """Format a rate: an integer with commas, or three digits below a thousand."""
     return f"{rate:,.0f}" if rate >= 1000 else f"{rate:.3g}"
 
@@ -82,15 +83,15 @@ def machine_text(machine: dict[str, Any]) -> str:
 def cells(row: Measurement) -> list[str]:
     """Return the table cells of a row."""
     chosen = "" if row.with_choosing is None else f"{row.with_choosing:,.0f}"
-    rates = [rounded(row.per_second), chosen, _share(row.ratio)]
+    rates = [format_rate(row.per_second), chosen, _share(row.ratio)]
     return [row.name, f"{row.batch:,}", f"{row.threads}", *rates]
 
 
-def measured(result: dict[str, Any], what: str) -> Table:
+def speed_table(result: dict[str, Any], what: str) -> SpeedTable:
     """Return the results of `run_benchmark` as a table."""
     head = ("measured", "games", "threads", "decisions/s", "with choosing", "x yardstick")
     title = f"{what}: uniformly random legal play but for the last rows; medians"
-    return Table(title, head, [cells(Measurement(**row)) for row in result["rows"]])
+    return SpeedTable(title, head, [cells(Measurement(**row)) for row in result["rows"]])
 
 
 def yardstick_text(result: dict[str, Any]) -> str:
@@ -102,7 +103,7 @@ def yardstick_text(result: dict[str, Any]) -> str:
 
 def measured_part(result: dict[str, Any], command: str) -> str:
     """Return the results of `run_benchmark` as a section of a page."""
-    table = measured(result, result["game"].capitalize())
+    table = speed_table(result, result["game"].capitalize())
     intro = f"By `{command}`: {machine_text(result['machine'])} {yardstick_text(result)}"
     return _part([intro, f"{table.title}:", table.markdown()])
 
@@ -110,23 +111,23 @@ def measured_part(result: dict[str, Any], command: str) -> str:
 # Two revisions
 
 
-def compared(result: dict[str, Any], game: str) -> Table:
+def comparison_table(result: dict[str, Any], game: str) -> SpeedTable:
     """Return the results of a `Comparison` for a game as a table."""
     commit, rows = result["against"]["revision"], []
     for row in (row for row in result["rows"] if row["game"] == game):
-        rates = [rounded(row[key]) if key in row else "-" for key in ("then_median", "now_median")]
+        rates = [format_rate(row[key]) if key in row else "-" for key in ("then_median", "now_median")]
         rows.append([row["name"], f"{row['games']:,}", f"{row['threads']}", *rates, *_ratios(row)])
     title = f"{game.capitalize()}: decisions/s, this code against {commit}, medians of {result['pairs']} pairs"
-    return Table(title, ("measured", "games", "threads", commit, "this code", *_RATIOS), rows)
+    return SpeedTable(title, ("measured", "games", "threads", commit, "this code", *_RATIOS), rows)
 
 
-def within(result: dict[str, Any]) -> Table:
+def within_table(result: dict[str, Any]) -> SpeedTable:
     """Return the results of a `Comparison` within the running project as a table."""
     rows = [[row["name"], *_ratios(row)] for row in result["within"]]
-    return Table("Within this code, in the same pairs", ("measured", *_RATIOS), rows)
+    return SpeedTable("Within this code, in the same pairs", ("measured", *_RATIOS), rows)
 
 
-def lacking(result: dict[str, Any]) -> list[str]:
+def missing_measurements(result: dict[str, Any]) -> list[str]:
     """Return the missing measurements of a `Comparison`, one sentence for each reason."""
     sides = {"now": "here", "then": f"at {result['against']['revision']}"}
     found: dict[str, list[str]] = {}
@@ -143,9 +144,15 @@ def compared_part(result: dict[str, Any], command: str) -> str:
         f"By `{command}`: this code (commit {result['revision']}) against commit {old['revision']} of {old['date']}, "
         f"{result['pairs']} pairs, {result['seconds']:g} s for each row, pair and side."
     )
-    tables = [compared(result, game) for game in games] + ([within(result)] if result["within"] else [])
+    tables = [comparison_table(result, game) for game in games] + ([within_table(result)] if result["within"] else [])
     titled = [text for table in tables for text in (f"{table.title}:", table.markdown())]
-    return _part([f"{intro} {machine_text(result['machine'])}", *titled, *map(markdown.text, lacking(result))])
+    return _part(
+        [
+            f"{intro} {machine_text(result['machine'])}",
+            *titled,
+            *map(markdown.escape_markdown, missing_measurements(result)),
+        ]
+    )
 
 
 _RATIOS = ("times as fast", "lowest to highest", "95 % interval")

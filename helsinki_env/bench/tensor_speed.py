@@ -8,9 +8,9 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from helsinki_env.envs.tensors import GameTorchEnv
-from helsinki_env.utils.extras import needs
+from helsinki_env.utils.extras import requires_extra
 
-with needs("train"):
+with requires_extra("train"):
     import torch
 
 __all__ = ["BATCHES", "TensorRow", "measure_tensors"]

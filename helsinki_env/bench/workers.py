@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from helsinki_env.bench import measures
-from helsinki_env.bench.measures import Asked
+from helsinki_env.bench.measures import MeasurementRequest
 
 __all__ = ["Worker"]
 
@@ -32,7 +32,7 @@ class Worker:
         self._folder = folder
         self._process: subprocess.Popen[str] | None = None
 
-    def ask(self, asked: Asked) -> float | str:
+    def ask(self, asked: MeasurementRequest) -> float | str:
         """Return a rate, or the reason why there is none."""
         if self._process is None and (why := self._start()):
             return why

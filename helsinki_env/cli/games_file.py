@@ -9,16 +9,16 @@ from types import TracebackType
 from typing import TYPE_CHECKING
 
 from helsinki_env.records import Record, RecordError, RecordWriter
-from helsinki_env.utils.files import replaced_by
-from helsinki_env.utils.stopping import again, undisturbed
+from helsinki_env.utils.files import replacement_target
+from helsinki_env.utils.stopping import defer_interrupt, rerun_command_line
 
 if TYPE_CHECKING:
     from helsinki_env.evaluation.match import Match, Results
 
-__all__ = ["GamesFile"]
+__all__ = ["MatchFile"]
 
 
-class GamesFile:
+class MatchFile:
     """Collects the games of a match as they end, and writes them in the order of their numbers.
 
     The file appears when the block ends or `keep` is called; until then, or after an error, the previous file remains.
@@ -55,7 +55,7 @@ class GamesFile:
         """Return the number of finished games of the match."""
         return self._count
 
-    def __enter__(self) -> GamesFile:
+    def __enter__(self) -> MatchFile:
         """Open the file and read its contents."""
         if self._writer is None:
             return self
@@ -73,12 +73,12 @@ class GamesFile:
         assert self.path is not None
         if not self.path.exists():
             raise RecordError(f"--resume: {self.path} is not there; leave out --resume to begin")
-        if replaced_by(self.path, follow=True) is None:
+        if replacement_target(self.path, follow=True) is None:
             raise RecordError(f"--resume: {self.path} is no file that could be read; leave out --resume to begin")
         lines = self.path.read_bytes().splitlines(keepends=True)
         numbers, config = self.match.numbers(self.games), self.match.config
         found: dict[int, Record] = {}
-        first, ours = self.match.whole(self.games), len(lines)
+        first, ours = self.match.round_up_games(self.games), len(lines)
         while ours:
             record = self._record(lines[ours - 1], ours)
             same = record.config == config or record.config.digest == config.digest
@@ -90,11 +90,11 @@ class GamesFile:
         if not found:
             raise RecordError(
                 f"--resume: {self.path} does not end with a game of this match: expected {', '.join(self.match.names)} "
-                f"in turn, seed {self.match.seed}, at most {self.match.whole(self.games):,} games and the same rules "
-                "(say again what was said when it was begun; to add another match take --append)"
+                f"in turn, seed {self.match.seed}, at most {self.match.round_up_games(self.games):,} games and the "
+                "same rules (say again what was said when it was begun; to add another match take --append)"
             )
-        self.before = self.match.results_of(sorted(found.items()))
-        if not self.match.plays(self.before, 0):
+        self.before = self.match.results_from_records(sorted(found.items()))
+        if not self.match.reproduces(self.before, 0):
             raise RecordError(
                 f"--resume: {self.path}, line {ours + 1}: these players play the game in another way: expected those "
                 "that it was begun with, in the same order and as they were"
@@ -110,7 +110,7 @@ class GamesFile:
 
     def add(self, results: Results) -> None:
         """Add finished games; called from several threads."""
-        with undisturbed(), self._lock:
+        with defer_interrupt(), self._lock:
             if self._closed:
                 return  # too late: the command is stopping
             self._count += len(results)
@@ -122,19 +122,20 @@ class GamesFile:
 
     def keep(self) -> str:
         """Save the file with the games so far, and return a message with the number saved and how to resume."""
-        with undisturbed(), self._lock:
-            total = f"{self.match.whole(self.games):,} games"
+        with defer_interrupt(), self._lock:
+            total = f"{self.match.round_up_games(self.games):,} games"
             if self._writer is None:
                 return (
-                    f"{self._count:,} of {total} were played, none is kept without --out; begin again with: {again()}"
+                    f"{self._count:,} of {total} were played, none is kept without --out; "
+                    f"begin again with: {rerun_command_line()}"
                 )
             if not self._count:
                 self._close(self._writer.discard)
-                return f"no game had ended; begin again with: {again()}"
+                return f"no game had ended; begin again with: {rerun_command_line()}"
             for _, record in sorted(self._waiting.items()):
                 self._writer.write(record)
             self._close(self._writer.finish)
-            go_on = again("--resume", without=("--append",))
+            go_on = rerun_command_line("--resume", without=("--append",))
             return f"{self._count:,} of {total} are kept in {self.path}; go on with: {go_on}"
 
     def _close(self, how: Callable[[], None]) -> None:
@@ -148,8 +149,8 @@ class GamesFile:
         """Save the file, or leave the previous one after an error or if a game is missing."""
         if self._writer is None:
             return
-        with undisturbed(), self._lock:
-            total = self.match.whole(self.games)
+        with defer_interrupt(), self._lock:
+            total = self.match.round_up_games(self.games)
             if kind is None and self._next < total and not self._closed:
                 self._close(self._writer.discard)
                 raise RecordError(f"{self.path}: found {self._next:,} games, expected {total:,} (start again)")

@@ -21,9 +21,9 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
-from helsinki_env.data import UserError, one_of
+from helsinki_env.data import UserError, choices_text
 from helsinki_env.utils.extras import MissingExtraError
-from helsinki_env.utils.stopping import Stopping, stoppable
+from helsinki_env.utils.stopping import StoppableCommand, stoppable
 from helsinki_env.utils.terminal import prepare_output
 
 __all__ = ["COMMANDS", "Command", "main"]
@@ -166,8 +166,8 @@ def _command(words: Sequence[str], leaves: bool, heeds: Callable[[], object] | N
     """
     name, rest = words[0], list(words[1:])
     if name not in COMMANDS:
-        return _complain("helsinki", f"{name!r} is no command; expected {one_of(COMMANDS, name)}")
-    stopping = Stopping(words)
+        return _complain("helsinki", f"{name!r} is no command; expected {choices_text(COMMANDS, name)}")
+    stopping = StoppableCommand(words)
     try:
         if heeds is not None:
             heeds()
@@ -177,9 +177,9 @@ def _command(words: Sequence[str], leaves: bool, heeds: Callable[[], object] | N
         # A KeyboardInterrupt that passed through an exec of text (as in dataclasses) makes Python end the process by
         # the signal despite the return value; another exec resets that state.
         exec("")
-        stopping.say()
+        stopping.report()
         if leaves:
-            stopping.leave()
+            stopping.exit_process()
         return stopping.status
     except BrokenPipeError:
         raise

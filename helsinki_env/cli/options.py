@@ -11,10 +11,10 @@ from typing import Annotated, Any, get_args
 
 import tyro
 
-from helsinki_env.data import Entry, UserError, brief
-from helsinki_env.engine.configuration import ConfigError, number_of_players
-from helsinki_env.engine.spec import config_from_yaml, spec_named, spec_of, usual_spec
-from helsinki_env.utils.files import check_folder, check_writable
+from helsinki_env.data import Node, UserError, shorten
+from helsinki_env.engine.configuration import ConfigError, read_num_players
+from helsinki_env.engine.spec import config_from_yaml, default_spec, spec_by_name, spec_of
+from helsinki_env.utils.files import check_writable, check_writable_folder
 
 __all__ = ["checked", "game_config", "game_text", "out_file", "out_folder"]
 
@@ -50,7 +50,7 @@ def checked(main: Callable[..., Any]) -> Callable[..., Any]:
     def run(*values: Any, **named: Any) -> Any:
         for name, value in inspect.signature(main).bind(*values, **named).arguments.items():
             for one in value if isinstance(value, tuple) else (value,):
-                option = Entry(one, UserError, f"--{name.replace('_', '-')}")
+                option = Node(one, UserError, f"--{name.replace('_', '-')}")
                 if one is not None and name in _WHOLE:
                     option.integer(*_WHOLE[name])
                 if one is not None and name in _NUMBERS:
@@ -106,8 +106,8 @@ def game_config(
     """
     players = default_players if num_players is None else num_players
     if config is None or num_players is not None:
-        number_of_players(Entry(players, ConfigError, counted_by))
-    kind = (usual_spec() if game is None else spec_named(game)).config
+        read_num_players(Node(players, ConfigError, counted_by))
+    kind = (default_spec() if game is None else spec_by_name(game)).config
     chosen = kind(num_players=players) if config is None else config_from_yaml(config)
     if game is not None and not isinstance(chosen, kind):
         raise UserError(f"--game: found {game}, but {config} is a configuration of {spec_of(chosen).name}")
@@ -120,7 +120,7 @@ def game_config(
         changes["dry_roads"] = True
     if components is not None:
         changes["components"] = components
-    return chosen.changed(**changes)
+    return chosen.replace(**changes)
 
 
 def out_file(path: Path, option: str = "--out") -> None:
@@ -130,22 +130,22 @@ def out_file(path: Path, option: str = "--out") -> None:
 
 def out_folder(path: Path, option: str = "--out") -> None:
     """Check, before any work, that files can be written to the folder of an option; ValueError if not."""
-    _out(check_folder, path, option, "a folder that can be written to")
+    _out(check_writable_folder, path, option, "a folder that can be written to")
 
 
 def _out(check: Callable[[Path], None], path: Path, option: str, expected: str) -> None:
     try:
         check(path)
     except OSError as problem:
-        where = f" ({brief(problem.filename)})" if problem.filename not in (None, str(path)) else ""
-        raise UserError(f"{option}: found {brief(path)}, expected {expected}: {problem.strerror}{where}") from None
+        where = f" ({shorten(problem.filename)})" if problem.filename not in (None, str(path)) else ""
+        raise UserError(f"{option}: found {shorten(path)}, expected {expected}: {problem.strerror}{where}") from None
 
 
 def game_text(config: Any) -> str:
     """Return a short description of the configuration, for titles."""
     spec = spec_of(config)
     usual = spec.config(num_players=config.num_players)
-    extras = [] if spec.unnamed else [spec.name.capitalize()]
+    extras = [] if spec.is_default else [spec.name.capitalize()]
     extras += [f"{len(config.covered)} actions covered"] if getattr(config, "covered", ()) else []
     extras += ["Dry roads"] if getattr(config, "dry_roads", False) else []
     extras += [f"components {config.components}"] if config.components != usual.components else []

@@ -6,16 +6,16 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from helsinki_env.cli.progress import Waiting
+from helsinki_env.cli.progress import ProgressDisplay
 from helsinki_env.data import UserError
 from helsinki_env.utils.files import check_no_link
-from helsinki_env.utils.stopping import again, kept
+from helsinki_env.utils.stopping import rerun_command_line, save_on_interrupt
 from helsinki_env.utils.terminal import plain_console
 
 if TYPE_CHECKING:
     from helsinki_env.evaluation.arena.plan import Plan
 
-__all__ = ["address_of", "check_players", "playing_parts"]
+__all__ = ["address_of", "check_players", "tournament_runner"]
 
 
 def address_of(ray: tuple[str, ...] | None) -> str | None:
@@ -45,7 +45,7 @@ def check_players(names: Iterable[str], config: Any = None) -> None:
         make_player(name, config)
 
 
-def playing_parts(out: Path, processes: int | None, ray: tuple[str, ...] | None) -> Callable[[str, Plan], None]:
+def tournament_runner(out: Path, processes: int | None, ray: tuple[str, ...] | None) -> Callable[[str, Plan], None]:
     """Return a function that plays or resumes a tournament, given its name and plan.
 
     Args:
@@ -60,12 +60,12 @@ def playing_parts(out: Path, processes: int | None, ray: tuple[str, ...] | None)
     def play(part: str, plan: Plan) -> None:
         def keep() -> str:
             done = f"{waiting.done:,} of {waiting.games:,} games of part {part}"
-            return f"{done} are kept in {out}; go on with: {again()}"
+            return f"{done} are kept in {out}; go on with: {rerun_command_line()}"
 
         console.print(f"{part}: {plan.games:,} games", highlight=False)
-        waiting = Waiting(plan.games)
+        waiting = ProgressDisplay(plan.games)
         check_no_link(out / part)
-        with kept(keep), waiting:
+        with save_on_interrupt(keep), waiting:
             run_arena(
                 plan,
                 out / part,

@@ -27,28 +27,28 @@ import numpy as np
 from numba.core import event
 
 from helsinki_env import GameConfig
-from helsinki_env.cli.progress import Waiting
+from helsinki_env.cli.progress import ProgressDisplay
 from helsinki_env.engine import compile_cache, kernel
-from helsinki_env.engine.overloads import Rule
-from helsinki_env.engine.spec import GameSpec, game_names, spec_named, spec_of
+from helsinki_env.engine.overloads import OverloadedKernel
+from helsinki_env.engine.spec import GameSpec, game_names, spec_by_name, spec_of
 from helsinki_env.utils.extras import MissingExtraError
-from helsinki_env.utils.files import replacing
-from helsinki_env.utils.machine import processors
+from helsinki_env.utils.files import atomic_write
+from helsinki_env.utils.machine import cpu_count
 from helsinki_env.utils.terminal import plain_console
 
-__all__ = ["PARTS", "Part", "in_words", "make_ahead", "of_game", "parts_of"]
+__all__ = ["KERNEL_GROUPS", "KernelGroup", "describe_group", "group_name", "groups_for", "precompile_groups"]
 
 #: Exit status of a process whose part needs an extra that is not installed.
 _LACKING = 3
 
 
 def _games(config: Any) -> None:
-    from helsinki_env.engine.playout import choose_uniformly, player_words
+    from helsinki_env.engine.playout import random_keys, sample_actions
     from helsinki_env.envs.vector import GameVectorEnv
 
     env = GameVectorEnv(1, config)
     obs, _ = env.reset(seed=0)
-    env.step(choose_uniformly(obs["action_mask"], player_words(1)))
+    env.step(sample_actions(obs["action_mask"], random_keys(1)))
 
 
 def _one_game(config: Any) -> None:
@@ -72,11 +72,11 @@ def _seats(config: Any) -> None:
 
 def _first(config: Any) -> tuple[Any, Any, Any]:
     """Return the inputs of a player for the first action of a game."""
-    from helsinki_env.agents.base import first_words
+    from helsinki_env.agents.base import init_streams
     from helsinki_env.envs.vector import GameVectorEnv
 
     obs, _ = GameVectorEnv(1, config).reset(seed=0)
-    return obs["observation"], obs["action_mask"], first_words(0, [0], 0)
+    return obs["observation"], obs["action_mask"], init_streams(0, [0], 0)
 
 
 def _player(name: str, config: Any) -> None:
@@ -89,30 +89,32 @@ def _flat(config: Any) -> None:
     from helsinki_env.agents.search.player import FlatPlayer
 
     observation, mask, words = _first(config)
-    FlatPlayer(1, config).judge(observation, np.eye(mask.shape[1], dtype=np.int8)[mask.argmax(axis=1)], words)
+    FlatPlayer(1, config).evaluate_actions(
+        observation, np.eye(mask.shape[1], dtype=np.int8)[mask.argmax(axis=1)], words
+    )
 
 
 def _network(config: Any) -> None:
-    from helsinki_env.agents.net.afterstates import Writer
+    from helsinki_env.agents.net.afterstates import AfterstateEncoder
 
     _player("net", config)
     observation, mask, _ = _first(config)
-    Writer(config).ends(observation, mask.argmax(axis=1))
+    AfterstateEncoder(config).ends(observation, mask.argmax(axis=1))
 
 
 def _training(config: Any) -> None:
-    from helsinki_env.agents.net.features import places
-    from helsinki_env.agents.search.workspace import new_desk
-    from helsinki_env.engine.playout import player_words
+    from helsinki_env.agents.net.features import feature_offsets
+    from helsinki_env.agents.search.workspace import new_workspace
+    from helsinki_env.engine.playout import random_keys
     from helsinki_env.envs.vector import GameVectorEnv
-    from helsinki_env.training.pretraining import play_lessons
+    from helsinki_env.training.pretraining import generate_samples
 
     env = GameVectorEnv(1, config)
     env.reset(seed=0)
-    play_lessons(new_desk(config), places(config), env.states, player_words(1), 0.5, 0.5)
+    generate_samples(new_workspace(config), feature_offsets(config), env.states, random_keys(1), 0.5, 0.5)
 
 
-class Part(NamedTuple):
+class KernelGroup(NamedTuple):
     """Kernels that are compiled together, for any game.
 
     Attributes:
@@ -128,86 +130,91 @@ class Part(NamedTuple):
 
 _ENVS = "helsinki_env.envs.kernels"
 
-PARTS = {
-    "games": Part(
+KERNEL_GROUPS = {
+    "games": KernelGroup(
         "the rules",
         _games,
-        (f"{_ENVS}:begin", f"{_ENVS}:step", f"{_ENVS}:first_illegal", "helsinki_env.engine.playout:_choose_checked"),
+        (
+            f"{_ENVS}:reset_games",
+            f"{_ENVS}:step",
+            f"{_ENVS}:first_illegal_game",
+            "helsinki_env.engine.playout:_sample_checked",
+        ),
     ),
-    "game": Part(
+    "game": KernelGroup(
         "single games",
         _one_game,
-        (f"{_ENVS}:begin_one", f"{_ENVS}:step_one", f"{_ENVS}:look_one", "helsinki_env.engine.loops:observe_alone"),
+        (f"{_ENVS}:begin_one", f"{_ENVS}:step_one", f"{_ENVS}:look_one", "helsinki_env.engine.loops:observe_single"),
     ),
-    "seat": Part(
+    "seat": KernelGroup(
         "single seats",
         _seats,
-        ("helsinki_env.envs.seat_kernels:begin", "helsinki_env.envs.seat_kernels:advance"),
+        ("helsinki_env.envs.seat_kernels:reset_seat_games", "helsinki_env.envs.seat_kernels:step_seat_games"),
     ),
-    "greedy": Part("greedy", partial(_player, "greedy"), ("helsinki_env.agents.{game}.greedy:choose_batch",)),
-    "heuristic": Part(
+    "greedy": KernelGroup("greedy", partial(_player, "greedy"), ("helsinki_env.agents.{game}.greedy:choose_batch",)),
+    "heuristic": KernelGroup(
         "heuristic",
         partial(_player, "heuristic"),
-        ("helsinki_env.agents.heuristic.player:_decide_batch", "helsinki_env.engine.loops:batch_restore"),
+        ("helsinki_env.agents.heuristic.player:_decide_batch", "helsinki_env.engine.loops:batch_reconstruct"),
     ),
-    "mc": Part(
-        "mc", _flat, ("helsinki_env.agents.search.flat:flat_batch", "helsinki_env.agents.search.flat:try_alone")
+    "mc": KernelGroup(
+        "mc", _flat, ("helsinki_env.agents.search.flat:flat_batch", "helsinki_env.agents.search.flat:simulate_action")
     ),
-    "ismcts": Part("ismcts", partial(_player, "ismcts:1"), ("helsinki_env.agents.search.tree:tree_batch",)),
-    "net": Part(
+    "ismcts": KernelGroup("ismcts", partial(_player, "ismcts:1"), ("helsinki_env.agents.search.tree:tree_batch",)),
+    "net": KernelGroup(
         "net", _network, ("helsinki_env.agents.net.afterstates:_write", "helsinki_env.agents.net.afterstates:_end")
     ),
-    "net+search": Part("net+search", partial(_player, "net+search:1"), ("helsinki_env.agents.net.search:_try",)),
-    "training": Part("lessons", _training, ("helsinki_env.training.pretraining:_play",)),
+    "net+search": KernelGroup("net+search", partial(_player, "net+search:1"), ("helsinki_env.agents.net.search:_try",)),
+    "training": KernelGroup("lessons", _training, ("helsinki_env.training.pretraining:_play",)),
 }
 """All parts that can be precompiled. A part with a player's name belongs to that player. Parts of a game other than
 the default are named GAME:PART.
 """
 
 
-def parts_of(players: Iterable[str], config: Any = None) -> list[str]:
+def groups_for(players: Iterable[str], config: Any = None) -> list[str]:
     """Return the parts that games between players need.
 
     Args:
         players: names as on a command line.
         config: game configuration; by default, that of the default game.
     """
-    from helsinki_env.agents.registry import inner
+    from helsinki_env.agents.registry import innermost_name
 
     found = {"games"}
     for name in players:
-        found |= {inner(name).partition(":")[0]} & PARTS.keys()
-    return [of_game(part, config) for part in PARTS if part in found]
+        found |= {innermost_name(name).partition(":")[0]} & KERNEL_GROUPS.keys()
+    return [group_name(part, config) for part in KERNEL_GROUPS if part in found]
 
 
-def of_game(part: str, config: Any = None) -> str:
+def group_name(part: str, config: Any = None) -> str:
     """Return the name of a part for the game of a configuration."""
     spec = spec_of(config or GameConfig())
-    return part if spec.unnamed else f"{spec.name}:{part}"
+    return part if spec.is_default else f"{spec.name}:{part}"
 
 
-def _read(part: str) -> tuple[Part, GameSpec]:
+def _read(part: str) -> tuple[KernelGroup, GameSpec]:
     """Return a part and its game by the part's full name; KeyError if it does not exist."""
     *game, name = part.split(":")
-    if name not in PARTS or len(game) > 1:
-        raise KeyError(f"{part}: the parts are {', '.join(PARTS)}")
-    return PARTS[name], spec_named(game[0]) if game else spec_of(GameConfig())
+    if name not in KERNEL_GROUPS or len(game) > 1:
+        raise KeyError(f"{part}: the parts are {', '.join(KERNEL_GROUPS)}")
+    return KERNEL_GROUPS[name], spec_by_name(game[0]) if game else spec_of(GameConfig())
 
 
-def in_words(part: str) -> str:
+def describe_group(part: str) -> str:
     """Return the description of a part for users."""
     made, spec = _read(part)
-    return made.what if spec.unnamed else f"{made.what} of {spec.name.capitalize()}"
+    return made.what if spec.is_default else f"{made.what} of {spec.name.capitalize()}"
 
 
 # In the process that needs them
 
 
-def make_ahead(parts: Iterable[str], processes: int | None = None) -> list[str]:
+def precompile_groups(parts: Iterable[str], processes: int | None = None) -> list[str]:
     """Compile the parts that are not cached yet, with progress output.
 
     Args:
-        parts: names as returned by `parts_of`.
+        parts: names as returned by `groups_for`.
         processes: number of parallel processes; None: one more than there are CPU cores, because a process sometimes
             waits for a kernel that another one is compiling (`kept.Claims`).
 
@@ -227,7 +234,7 @@ def make_ahead(parts: Iterable[str], processes: int | None = None) -> list[str]:
         return []
     lacking: list[str] = []
     total = _reached(waiting)
-    names = ", ".join(in_words(part) for part in waiting)
+    names = ", ".join(describe_group(part) for part in waiting)
     plain_console(stderr=True).print(
         f"Compiling for this machine, once: {names}; kept in {kernel.CACHE_FOLDER}",
         highlight=False,
@@ -236,9 +243,9 @@ def make_ahead(parts: Iterable[str], processes: int | None = None) -> list[str]:
     done: set[str] = set()
     running: dict[str, subprocess.Popen[str]] = {}
     lines: SimpleQueue[tuple[str, str]] = SimpleQueue()
-    most = processes or processors() + 1
+    most = processes or cpu_count() + 1
     try:
-        with Waiting(len(total), "kernels") as shown:
+        with ProgressDisplay(len(total), "kernels") as shown:
             while waiting or running:
                 while waiting and len(running) < most:
                     part = waiting.pop(0)
@@ -270,7 +277,7 @@ def _marker(part: str) -> Path:
 
 def _mark(part: str) -> None:
     try:
-        with replacing(_marker(part)):
+        with atomic_write(_marker(part)):
             pass
     except OSError:  # the cache is not writable: compile again next time
         pass
@@ -303,12 +310,14 @@ def _reached_by(part: str) -> set[str]:
         found[name] = function
         called = (function.__globals__.get(word) for word in function.__code__.co_names)
         for value in called:
-            new += value.kernels if isinstance(value, Rule) else [value] if hasattr(value, "py_func") else []
+            new += (
+                value.kernels if isinstance(value, OverloadedKernel) else [value] if hasattr(value, "py_func") else []
+            )
     return {_told(name, spec) for name in found}
 
 
 def _told(name: str, spec: GameSpec) -> str:
-    return name if spec.unnamed else f"{spec.name}:{name}"
+    return name if spec.is_default else f"{spec.name}:{name}"
 
 
 def _start(part: str, lines: SimpleQueue[tuple[str, str]]) -> subprocess.Popen[str]:
@@ -349,7 +358,7 @@ class _Teller(event.Listener):  # type: ignore[misc]  # Numba is not typed
 
 def _make(part: str) -> int:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is handled by the parent, which ends this process
-    kernel.be_silent()
+    kernel.silence_compile_notice()
     gc.disable()  # Numba creates millions of objects: collection takes a tenth of the time of this short process
     made, spec = _read(part)
     event.register("numba:compile", _Teller(spec))

@@ -11,7 +11,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
 from helsinki_env.utils.terminal import plain_console
 
-__all__ = ["Pace", "Waiting"]
+__all__ = ["Pace", "ProgressDisplay"]
 
 #: Seconds before the progress display appears.
 _PATIENCE = 2.0
@@ -45,7 +45,7 @@ class Pace:
         return (self._done - before) / (now - then) if now > then else 0.0
 
 
-class Waiting:
+class ProgressDisplay:
     """Shows the number of finished games after a short delay.
 
     Args:
@@ -65,7 +65,7 @@ class Waiting:
         self.patience = threading.Timer(_PATIENCE, self.advance, [0])
         self.patience.daemon = True
 
-    def __enter__(self) -> Waiting:
+    def __enter__(self) -> ProgressDisplay:
         """Start the progress display."""
         self.patience.start()
         return self

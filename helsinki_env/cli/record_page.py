@@ -7,13 +7,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 from helsinki_env.cli.options import out_file
-from helsinki_env.cli.progress import Waiting
+from helsinki_env.cli.progress import ProgressDisplay
 from helsinki_env.data import UserError
 from helsinki_env.records import Record, replay
-from helsinki_env.records.animation import Judgement
+from helsinki_env.records.animation import GameEvaluation
 from helsinki_env.records.page import page
 from helsinki_env.utils.extras import MissingExtraError
-from helsinki_env.utils.files import replacing
+from helsinki_env.utils.files import atomic_write
 
 __all__ = ["check_page", "write_page"]
 
@@ -53,28 +53,28 @@ def write_page(record: Record, path: Path, judge: str | None, seat: int | None) 
     """
     replay(record)  # report an invalid record before the evaluation starts
     judgement = None if judge == _NONE or seat is not None else _judgement(record, judge)
-    with Waiting(len(record.decisions) + 1, "pictures") as waiting:
+    with ProgressDisplay(len(record.decisions) + 1, "pictures") as waiting:
         text = page(record, judgement, seat=seat, progress=_counted(waiting))
-    with replacing(path, follow=True) as file:
+    with atomic_write(path, follow=True) as file:
         file.write(text.encode())
     print(f"Wrote {path}")
 
 
-def _judgement(record: Record, judge: str | None) -> Judgement | None:
-    from helsinki_env.agents.analysis import analyse  # takes a while to import
-    from helsinki_env.agents.evaluation import DEFAULT_JUDGE
+def _judgement(record: Record, judge: str | None) -> GameEvaluation | None:
+    from helsinki_env.agents.analysis import analyze  # takes a while to import
+    from helsinki_env.agents.evaluation import DEFAULT_EVALUATOR
     from helsinki_env.agents.registry import make_player
 
     if judge is None:
         try:
-            make_player(DEFAULT_JUDGE, record.config)
+            make_player(DEFAULT_EVALUATOR, record.config)
         except (MissingExtraError, UserError) as problem:
             print(f"helsinki replay: the page shows no judgement: {problem}", file=sys.stderr)
             return None
-    with Waiting(len(record.decisions), "decisions") as waiting:
-        return analyse(record, judge or DEFAULT_JUDGE, progress=_counted(waiting)).judgement
+    with ProgressDisplay(len(record.decisions), "decisions") as waiting:
+        return analyze(record, judge or DEFAULT_EVALUATOR, progress=_counted(waiting)).judgement
 
 
-def _counted(waiting: Waiting) -> Callable[[int, int], None]:
+def _counted(waiting: ProgressDisplay) -> Callable[[int, int], None]:
     """Return a progress callback that updates the display."""
     return lambda done, _: waiting.advance(done - waiting.done)

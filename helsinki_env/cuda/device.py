@@ -8,23 +8,23 @@ from typing import Any
 import numpy as np
 
 from helsinki_env.envs.cpu_backend import Memory
-from helsinki_env.utils.extras import needs
+from helsinki_env.utils.extras import requires_extra
 
-with needs("cuda"):
+with requires_extra("cuda"):
     import numba_cuda  # noqa: F401  # replaces numba.cuda
     import torch
     from numba import cuda
     from torch import Tensor
 
     from helsinki_env.cuda import kernels
-    from helsinki_env.cuda.target import prepare
+    from helsinki_env.cuda.target import register_overloads
 
-__all__ = ["Card"]
+__all__ = ["CudaBackend"]
 
 _THREADS = 128
 
 
-class Card:
+class CudaBackend:
     """Plays games in GPU memory. Calls are asynchronous and run in the current PyTorch stream.
 
     Args:
@@ -33,7 +33,7 @@ class Card:
     """
 
     def __init__(self, memory: Memory, dtypes: dict[str, np.dtype[Any]]) -> None:
-        prepare()
+        register_overloads()
         self._memory, self._count = memory, len(memory.states)
         arrays = {name: self._array(getattr(memory, name)) for name in vars(memory)}
         for name, dtype in dtypes.items():
@@ -61,11 +61,11 @@ class Card:
                 warnings.simplefilter("ignore")  # small batches leave most of the GPU idle, which is expected
                 kernel[-(-threads // _THREADS), _THREADS, stream](*arguments)
 
-    def begin(self) -> None:
+    def reset(self) -> None:
         """Deal all games."""
-        self._run(kernels.begin_all, 1, "tables", "states", "runs", "setup", "drawn", "reports")
+        self._run(kernels.reset_kernel, 1, "tables", "states", "runs", "setup", "drawn", "reports")
 
-    def look(self) -> None:
+    def observe(self) -> None:
         """Write masks, observations and acting seats."""
         self._memory.masks.zero_()
         self._run(kernels.mark_all, 1, "tables", "states", "masks", "seats")
@@ -74,10 +74,10 @@ class Card:
     def step(self, reward: int) -> None:
         """Apply `actions`, then write masks, observations and acting seats."""
         self._run(
-            kernels.step_all, 1, "tables", "states", "runs", "setup", "drawn", "actions", reward, "masks", "reports",
+            kernels.step_kernel, 1, "tables", "states", "runs", "setup", "drawn", "actions", reward, "masks", "reports",
             "rewards", "ended", "illegal",
         )  # fmt: skip
-        self.look()
+        self.observe()
 
     def first_illegal(self) -> int:
         """Return the index of the first game whose action in `actions` is illegal, or -1. Synchronizes with the GPU."""
@@ -86,6 +86,6 @@ class Card:
         found = int(self._first)
         return found if found < self._count else -1
 
-    def choose(self) -> None:
+    def sample(self) -> None:
         """Sample a uniformly random legal action for each game into `chosen`."""
         self._run(kernels.choose_all, kernels.WARP, "masks", "words", "chosen")

@@ -13,9 +13,9 @@ from helsinki_env.engine.contract import mark_legal
 from helsinki_env.engine.loops import observe_part
 from helsinki_env.engine.rng import GOLDEN, mix
 from helsinki_env.envs.kernels import begin_episode
-from helsinki_env.envs.tensor_kernels import advance, clear_report, is_illegal
+from helsinki_env.envs.tensor_kernels import clear_report, is_illegal, step_game
 
-__all__ = ["WARP", "begin_all", "choose_all", "mark_all", "observe_all", "refuse_all", "step_all"]
+__all__ = ["WARP", "choose_all", "mark_all", "observe_all", "refuse_all", "reset_kernel", "step_kernel"]
 
 WARP = 32
 _ALL_LANES = 0xFFFFFFFF
@@ -23,7 +23,7 @@ _S32 = np.uint64(32)
 
 
 @cuda.jit
-def begin_all(tables, states, runs, setup, drawn, reports):
+def reset_kernel(tables, states, runs, setup, drawn, reports):
     """Deal all games, one thread per game."""
     b = cuda.grid(1)
     if b < len(states):
@@ -32,12 +32,12 @@ def begin_all(tables, states, runs, setup, drawn, reports):
 
 
 @cuda.jit
-def step_all(tables, states, runs, setup, drawn, actions, reward, masks, reports, rewards, ended, illegal):
+def step_kernel(tables, states, runs, setup, drawn, actions, reward, masks, reports, rewards, ended, illegal):
     """Apply one action in every game, one thread per game; count illegal actions in `illegal`, int64 (1,)."""
     b = cuda.grid(1)
     if b < len(states):
         report = reports[b]
-        refused = advance(
+        refused = step_game(
             tables[0],
             states[b],
             runs[b],
@@ -84,7 +84,7 @@ def refuse_all(states, actions, masks, first):
 
 @cuda.jit
 def choose_all(masks, words, chosen):
-    """Sample as `helsinki_env.engine.playout.pick` does, one warp per game and 32 ids at a time."""
+    """Sample as `helsinki_env.engine.playout.sample_action` does, one warp per game and 32 ids at a time."""
     thread = cuda.grid(1)
     b, lane = thread // WARP, thread % WARP
     if b >= len(masks):

@@ -14,18 +14,18 @@ from numba import cuda
 from numba.cuda.core import config
 
 from helsinki_env.engine.kernel import JIT
-from helsinki_env.engine.overloads import Rule
-from helsinki_env.engine.vectors import LOOPS
+from helsinki_env.engine.overloads import OverloadedKernel
+from helsinki_env.engine.vectors import FALLBACK_LOOPS
 
-__all__ = ["prepare"]
+__all__ = ["register_overloads"]
 
 
-class _RuleOnCard:
+class _CudaOverload:
     """A rule in CUDA kernels; resolves to the kernel for the record among the arguments."""
 
     is_compiling = False
 
-    def __init__(self, rule: Rule) -> None:
+    def __init__(self, rule: OverloadedKernel) -> None:
         self.rule = rule
 
     def _function_for(self, arguments: tuple[Any, ...]) -> Any:
@@ -41,7 +41,7 @@ class _RuleOnCard:
 
 
 # Numba types hold only weak references to these objects.
-_rules: dict[Rule, _RuleOnCard] = {}
+_rules: dict[OverloadedKernel, _CudaOverload] = {}
 _functions: dict[Callable[..., Any], Any] = {}
 
 
@@ -52,7 +52,7 @@ def function_of(function: Callable[..., Any]) -> Any:
     return _functions[function]
 
 
-def prepare() -> None:
+def register_overloads() -> None:
     """Register rules and intrinsics with numba-cuda, including those defined since the last call."""
     if not JIT or config.ENABLE_CUDASIM:  # then kernels are plain functions and call each other directly
         return
@@ -60,13 +60,13 @@ def prepare() -> None:
     from numba.cuda.descriptor import cuda_target
     from numba.cuda.extending import typeof_impl
 
-    @typeof_impl.register(Rule)  # type: ignore[untyped-decorator]  # Numba is untyped
-    def type_of_rule(rule: Rule, context: Any) -> Any:
-        return types.Dispatcher(_rules.setdefault(rule, _RuleOnCard(rule)))
+    @typeof_impl.register(OverloadedKernel)  # type: ignore[untyped-decorator]  # Numba is untyped
+    def type_of_rule(rule: OverloadedKernel, context: Any) -> Any:
+        return types.Dispatcher(_rules.setdefault(rule, _CudaOverload(rule)))
 
     typing = cuda_target.typing_context
     typing.refresh()
-    for word, loop in LOOPS.items():
+    for word, loop in FALLBACK_LOOPS.items():
         if typing._lookup_global(word) is not None:
             typing._remove_global(word)  # remove the CPU version
         typing.insert_global(word, types.Dispatcher(function_of(loop)))

@@ -1,7 +1,7 @@
 """Parse and validate external data.
 
 Data from files and command lines is processed in two steps. First, text becomes plain data: nothing is executed, and
-time and memory are bounded for any input. Then `Entry` extracts the values; it knows the location of each value and
+time and memory are bounded for any input. Then `Node` extracts the values; it knows the location of each value and
 reports all errors in one form:
 
     >>> game = parse_json('{"seats": [2, 2.5]}', ValueError, "game.json")
@@ -10,30 +10,30 @@ reports all errors in one form:
     ...
     ValueError: game.json: seats[1]: found 2.5, expected a whole number from 2 to 4
 
-Configurations built in Python use the same checks: ``Entry(value, ConfigError, "games")``.
+Configurations built in Python use the same checks: ``Node(value, ConfigError, "games")``.
 """
 
-from helsinki_env.data.digest import digest_of, sealed
-from helsinki_env.data.entry import Entry
+from helsinki_env.data.digest import digest_of, with_digest
+from helsinki_env.data.entry import Node
 from helsinki_env.data.errors import UserError
 from helsinki_env.data.from_json import parse_json, read_json
 from helsinki_env.data.from_yaml import parse_yaml, read_yaml
-from helsinki_env.data.integers import has_boolean, is_boolean, whole_number
-from helsinki_env.data.messages import brief, one_of, shown
+from helsinki_env.data.integers import as_integer, has_boolean, is_boolean
+from helsinki_env.data.messages import choices_text, short_repr, shorten
 
 __all__ = [
-    "Entry",
+    "Node",
     "UserError",
-    "brief",
+    "as_integer",
+    "choices_text",
     "digest_of",
     "has_boolean",
     "is_boolean",
-    "one_of",
     "parse_json",
     "parse_yaml",
     "read_json",
     "read_yaml",
-    "sealed",
-    "shown",
-    "whole_number",
+    "short_repr",
+    "shorten",
+    "with_digest",
 ]

@@ -13,6 +13,6 @@ def digest_of(data: object) -> str:
     return hashlib.sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()[:16]
 
 
-def sealed(data: Mapping[str, Any]) -> dict[str, Any]:
-    """Return plain data with its digest; `Entry.intact` checks it."""
+def with_digest(data: Mapping[str, Any]) -> dict[str, Any]:
+    """Return plain data with its digest; `Entry.verify_digest` checks it."""
     return {**data, "digest": digest_of(dict(data))}

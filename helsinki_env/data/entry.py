@@ -12,8 +12,8 @@ from typing import Any, NoReturn, TypeVar
 import numpy as np
 
 from helsinki_env.data.digest import digest_of
-from helsinki_env.data.integers import whole_number
-from helsinki_env.data.messages import brief, one_of, shown
+from helsinki_env.data.integers import as_integer
+from helsinki_env.data.messages import choices_text, short_repr, shorten
 
 T = TypeVar("T")
 
@@ -22,15 +22,15 @@ _MOST_WHOLE, _MOST_NUMBER = 2**63 - 1, sys.float_info.max
 _MOST_TEXT = 1000
 
 
-class _Nothing:
+class _Missing:
     def __repr__(self) -> str:
         return "nothing"
 
 
-_NOTHING = _Nothing()
+_MISSING = _Missing()
 
 
-class Entry:
+class Node:
     """An external value and its location. Error messages have the form ``WHERE: found, expected``.
 
     A missing key gives an entry too; any access to its value reports that nothing was found.
@@ -44,7 +44,7 @@ class Entry:
         above: the list or mapping that contains the value.
     """
 
-    __slots__ = ("_above", "_file", "_key", "_what", "error", "value")
+    __slots__ = ("_file", "_key", "_parent", "_what", "error", "value")
 
     def __init__(
         self,
@@ -54,37 +54,37 @@ class Entry:
         *,
         file: str = "",
         what: str = "the data",
-        above: Entry | None = None,
+        above: Node | None = None,
     ) -> None:
         self.value, self.error = value, error
-        self._key, self._file, self._what, self._above = key, file, what, above
+        self._key, self._file, self._what, self._parent = key, file, what, above
 
     @classmethod
-    def of(cls, data: Any, error: type[ValueError], what: str) -> Entry:
+    def of(cls, data: Any, error: type[ValueError], what: str) -> Node:
         """Return data as an entry; return an existing entry unchanged, so that it keeps its location."""
-        return data if isinstance(data, Entry) else cls(data, error, what=what)
+        return data if isinstance(data, Node) else cls(data, error, what=what)
 
     # location
 
     @property
     def path(self) -> str:
         """The keys that lead to the value, such as ``tables[3].name``."""
-        above = "" if self._above is None else self._above.path
-        if isinstance(self._key, int) and isinstance(self._above and self._above.value, list | tuple):
+        above = "" if self._parent is None else self._parent.path
+        if isinstance(self._key, int) and isinstance(self._parent and self._parent.value, list | tuple):
             return f"{above}[{self._key}]"
         key = self._key
-        key = key if isinstance(key, str) and key.isprintable() and len(key) <= 100 else shown(key)
+        key = key if isinstance(key, str) and key.isprintable() and len(key) <= 100 else short_repr(key)
         return f"{above}.{key}" if above and key else above + key
 
     @property
     def file(self) -> str:
         """Source of the value; empty if unknown."""
-        return self._file if self._above is None else self._above.file
+        return self._file if self._parent is None else self._parent.file
 
-    def _place(self, inside: str = "") -> str:
+    def _location(self, inside: str = "") -> str:
         """Return the location for a message; `inside` extends the path."""
         path = ".".join(part for part in (self.path, inside) if part)
-        file = brief(self.file)
+        file = shorten(self.file)
         if not path and not file:
             return self._what
         return f"{file}: {path}" if path and file else path or file
@@ -97,28 +97,28 @@ class Entry:
             remedy: how to fix the problem.
             found: the value found; default: the value.
         """
-        found = shown(self.value) if found is None else found
-        raise self.error(f"{self._place()}: found {found}, expected {expected}" + (f" ({remedy})" if remedy else ""))
+        found = short_repr(self.value) if found is None else found
+        raise self.error(f"{self._location()}: found {found}, expected {expected}" + (f" ({remedy})" if remedy else ""))
 
     # contents
 
     @property
-    def given(self) -> bool:
+    def is_present(self) -> bool:
         """Whether the value is present."""
-        return self.value is not _NOTHING
+        return self.value is not _MISSING
 
-    def _below(self, key: str | int, value: Any) -> Entry:
-        return Entry(value, self.error, key, above=self)
+    def _child(self, key: str | int, value: Any) -> Node:
+        return Node(value, self.error, key, above=self)
 
-    def __getitem__(self, key: str) -> Entry:
+    def __getitem__(self, key: str) -> Node:
         """Return the entry for a key of a mapping."""
-        return self.get(key, _NOTHING)
+        return self.get(key, _MISSING)
 
-    def get(self, key: str, default: Any) -> Entry:
+    def get(self, key: str, default: Any) -> Node:
         """Return the entry for a key of a mapping, or an entry with the default."""
-        return self._below(key, self.mapping().value.get(key, default))
+        return self._child(key, self.mapping().value.get(key, default))
 
-    def mapping(self, keys: Sequence[str] | None = None) -> Entry:
+    def mapping(self, keys: Sequence[str] | None = None) -> Node:
         """Return the entry itself if it is a mapping without unknown keys.
 
         Args:
@@ -128,15 +128,17 @@ class Entry:
             self.fail("a mapping" + ("" if keys is None else f" of some of {', '.join(keys)}"))
         for key, value in self.value.items():
             if keys is not None and key not in keys:
-                place = self._below(key, value)._place()
-                raise self.error(f"{place}: no such key (found {shown(value)}), expected {one_of(keys, key)}")
+                place = self._child(key, value)._location()
+                raise self.error(
+                    f"{place}: no such key (found {short_repr(value)}), expected {choices_text(keys, key)}"
+                )
         return self
 
-    def items(self) -> list[tuple[Any, Entry]]:
+    def items(self) -> list[tuple[Any, Node]]:
         """Return the keys of a mapping, each with its entry."""
-        return [(key, self._below(key, value)) for key, value in self.mapping().value.items()]
+        return [(key, self._child(key, value)) for key, value in self.mapping().value.items()]
 
-    def entries(self, what: str, least: int = 0, length: int | None = None, most: int | None = None) -> list[Entry]:
+    def entries(self, what: str, least: int = 0, length: int | None = None, most: int | None = None) -> list[Node]:
         """Return the elements of a list.
 
         Args:
@@ -150,11 +152,11 @@ class Entry:
             self.fail(f"a list of {what}" if length is None else f"a list of {length} {what}")
         if most is not None and count > most:
             self.fail(f"a list of at most {most:,}", found=f"a list of {count:,}")
-        return [self._below(i, value) for i, value in enumerate(self.value)]
+        return [self._child(i, value) for i, value in enumerate(self.value)]
 
-    def intact(self, what: str) -> Entry:
+    def verify_digest(self, what: str) -> Node:
         """Return the entry itself if it is an unchanged mapping from `sealed`; `what` names it in the message."""
-        if not self.mapping()["digest"].given:
+        if not self.mapping()["digest"].is_present:
             self.fail(f"{what}, with its digest")
         digest = digest_of({key: value for key, value in self.value.items() if key != "digest"})
         if self["digest"].value != digest:
@@ -166,7 +168,7 @@ class Entry:
 
     def integer(self, low: int, high: int | None = None, expected: str = "") -> int:
         """Return an integer from `low` to `high` (default: the int64 maximum); booleans are rejected."""
-        number = whole_number(self.value)
+        number = as_integer(self.value)
         most = _MOST_WHOLE if high is None else high
         if number is None or not low <= number <= most:
             at_least = high is None and (number is None or number < low)
@@ -194,7 +196,7 @@ class Entry:
             limits = f"between {low:g} and {high:g}" if inside else f"from {low:g} to {high:g}"
         self.fail(expected or f"a number {limits}")
 
-    def flag(self) -> bool:
+    def boolean(self) -> bool:
         """Return True or False."""
         if not isinstance(self.value, bool):
             self.fail("True or False")
@@ -210,7 +212,7 @@ class Entry:
     def choice(self, known: Sequence[str], what: str = "") -> str:
         """Return one of the known words; `what` describes them in the message."""
         if not isinstance(self.value, str) or self.value not in known:
-            self.fail(what + one_of(known, self.value))
+            self.fail(what + choices_text(known, self.value))
         return self.value
 
     def build(self, kind: type[T]) -> T:
@@ -222,7 +224,7 @@ class Entry:
         known = [item for item in fields(kind) if not item.name.startswith("_")]  # type: ignore[arg-type]  # a dataclass
         self.mapping([item.name for item in known])
         values = {
-            item.name: self.value.get(item.name, _NOTHING)
+            item.name: self.value.get(item.name, _MISSING)
             for item in known
             if item.name in self.value or (item.default is MISSING and item.default_factory is MISSING)
         }
@@ -231,14 +233,14 @@ class Entry:
         except ValueError as problem:
             own = re.match(r"\w+", str(problem))
             if own and own[0] in values:
-                raise self.error(self._place(str(problem))) from None
-            raise self.error(f"{self._place()}: {problem}") from None
+                raise self.error(self._location(str(problem))) from None
+            raise self.error(f"{self._location()}: {problem}") from None
 
     @contextmanager
-    def blamed(self) -> Iterator[None]:
+    def prefix_errors(self) -> Iterator[None]:
         """Prefix ValueErrors from the block with the location of this entry."""
         try:
             yield
         except ValueError as problem:
-            where = self._place() if self.path or self.file else ""
+            where = self._location() if self.path or self.file else ""
             raise self.error(f"{where}: {problem}" if where else str(problem)) from None

@@ -8,18 +8,33 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from helsinki_env.data.entry import Entry
+from helsinki_env.data.entry import Node
 
-__all__ = ["Form", "check_form", "count", "each", "error", "if_given", "number", "one_of", "or_none", "players",
-           "share", "some", "text", "two", "words"]  # fmt: skip
+__all__ = [
+    "Schema",
+    "any_text",
+    "check_schema",
+    "enum_of",
+    "finite_number",
+    "fraction",
+    "mapping_of",
+    "nonempty_list_of",
+    "nonempty_text",
+    "nonnegative_integer",
+    "nonnegative_number",
+    "nullable",
+    "optional",
+    "pair_of",
+    "player_count",
+]  # fmt: skip
 
-Form = Mapping[str, "Form"] | list["Form"] | Callable[[Entry], object]
+Schema = Mapping[str, "Schema"] | list["Schema"] | Callable[[Node], object]
 
 #: Far above any measured value; keeps plots finite.
 _MOST = 1e9
 
 
-def check_form(entry: Entry, form: Form) -> None:
+def check_schema(entry: Node, form: Schema) -> None:
     """Check that data match a schema.
 
     Raises:
@@ -27,10 +42,10 @@ def check_form(entry: Entry, form: Form) -> None:
     """
     if isinstance(form, Mapping):
         for key, inner in form.items():
-            check_form(entry[key], inner)
+            check_schema(entry[key], inner)
     elif isinstance(form, list):
         for item in entry.entries("what was found"):
-            check_form(item, form[0])
+            check_schema(item, form[0])
     else:
         form(entry)
 
@@ -38,74 +53,74 @@ def check_form(entry: Entry, form: Form) -> None:
 # values
 
 
-def number(entry: Entry) -> object:
+def finite_number(entry: Node) -> object:
     """Check for a finite number."""
     return entry.number(-_MOST, _MOST)
 
 
-def error(entry: Entry) -> object:
+def nonnegative_number(entry: Node) -> object:
     """Check for a standard error or a distance (not negative)."""
     return entry.number(0.0, _MOST)
 
 
-def or_none(form: Form) -> Form:
+def nullable(form: Schema) -> Schema:
     """Return a schema that also accepts None, for values that could not be measured."""
 
-    def check(entry: Entry) -> None:
+    def check(entry: Node) -> None:
         if entry.value is not None:
-            check_form(entry, form)
+            check_schema(entry, form)
 
     return check
 
 
-def share(entry: Entry) -> object:
+def fraction(entry: Node) -> object:
     """Check for a fraction from 0 to 1."""
     return entry.number(0.0, 1.0)
 
 
-def count(entry: Entry) -> object:
+def nonnegative_integer(entry: Node) -> object:
     """Check for an integer of at least 0."""
     return entry.integer(0)
 
 
-def players(entry: Entry) -> object:
+def player_count(entry: Node) -> object:
     """Check for a number of players."""
     return entry.integer(2, 4, "2, 3 or 4")
 
 
-def text(entry: Entry) -> object:
+def nonempty_text(entry: Node) -> object:
     """Check for non-empty text."""
     return entry.text()
 
 
-def words(entry: Entry) -> object:
+def any_text(entry: Node) -> object:
     """Check for text of any length, including empty text."""
     if not isinstance(entry.value, str):
         entry.fail("text")
     return entry.value
 
 
-def if_given(form: Form) -> Form:
+def optional(form: Schema) -> Schema:
     """Return the schema of an optional value."""
 
-    def check(entry: Entry) -> None:
-        if entry.given:
-            check_form(entry, form)
+    def check(entry: Node) -> None:
+        if entry.is_present:
+            check_schema(entry, form)
 
     return check
 
 
-def one_of(*words: str) -> Form:
+def enum_of(*words: str) -> Schema:
     """Return the schema of a choice among these words."""
     return lambda entry: entry.choice(words)
 
 
-def each(form: Form) -> Form:
+def mapping_of(form: Schema) -> Schema:
     """Return the schema of a mapping with arbitrary keys."""
 
-    def check(entry: Entry) -> None:
+    def check(entry: Node) -> None:
         for _, inner in entry.items():
-            check_form(inner, form)
+            check_schema(inner, form)
 
     return check
 
@@ -113,21 +128,21 @@ def each(form: Form) -> Form:
 # lists
 
 
-def some(form: Form) -> Form:
+def nonempty_list_of(form: Schema) -> Schema:
     """Return the schema of a non-empty list."""
 
-    def check(entry: Entry) -> None:
+    def check(entry: Node) -> None:
         for item in entry.entries("at least one of what was found", least=1):
-            check_form(item, form)
+            check_schema(item, form)
 
     return check
 
 
-def two(form: Form) -> Form:
+def pair_of(form: Schema) -> Schema:
     """Return the schema of a pair."""
 
-    def check(entry: Entry) -> None:
+    def check(entry: Node) -> None:
         for item in entry.entries("values", length=2):
-            check_form(item, form)
+            check_schema(item, form)
 
     return check

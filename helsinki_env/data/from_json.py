@@ -8,8 +8,8 @@ import re
 from pathlib import Path
 from typing import Any
 
-from helsinki_env.data.entry import Entry
-from helsinki_env.data.messages import brief, shown
+from helsinki_env.data.entry import Node
+from helsinki_env.data.messages import short_repr, shorten
 from helsinki_env.data.text import MOST_DEPTH, text_of
 
 #: Maximum file size in bytes. Run files grow with their plans.
@@ -18,12 +18,12 @@ _MOST_JSON = 2**26
 _MOST_VALUES = 2**21
 
 
-def read_json(path: Path, error: type[ValueError]) -> Entry:
+def read_json(path: Path, error: type[ValueError]) -> Node:
     """Return the content of a JSON file; see `parse_json`. Raises `error` if it cannot be read."""
     return parse_json(text_of(path, _MOST_JSON, error), error, str(path))
 
 
-def parse_json(text: str, error: type[ValueError], file: str = "", what: str = "the data") -> Entry:
+def parse_json(text: str, error: type[ValueError], file: str = "", what: str = "the data") -> Node:
     """Parse a JSON text.
 
     Args:
@@ -45,13 +45,13 @@ def parse_json(text: str, error: type[ValueError], file: str = "", what: str = "
             json.dumps(data, ensure_ascii=False).encode()
     except json.JSONDecodeError as problem:
         place = f"line {problem.lineno}, column {problem.colno}"
-        raise error(f"{brief(file) or what}: cannot be read as JSON: {problem.msg} ({place})") from None
+        raise error(f"{shorten(file) or what}: cannot be read as JSON: {problem.msg} ({place})") from None
     except UnicodeEncodeError:
-        raise error(f"{brief(file) or what}: cannot be read as JSON: found half of a character in a text") from None
+        raise error(f"{shorten(file) or what}: cannot be read as JSON: found half of a character in a text") from None
     except ValueError as problem:
         reason = "found a number of thousands of digits" if "integer string conversion" in str(problem) else problem
-        raise error(f"{brief(file) or what}: cannot be read as JSON: {reason}") from None
-    return Entry(data, error, file=file, what=what)
+        raise error(f"{shorten(file) or what}: cannot be read as JSON: {reason}") from None
+    return Node(data, error, file=file, what=what)
 
 
 #: Possible lone surrogates.
@@ -85,12 +85,12 @@ def _mapping(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(data) < len(pairs):
         seen: set[str] = set()
         twice = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
-        raise ValueError(f"the key {shown(twice)} is written twice")
+        raise ValueError(f"the key {short_repr(twice)} is written twice")
     return data
 
 
 def _finite(text: str) -> float:
     value = float(text)
     if not math.isfinite(value):
-        raise ValueError(f"found {brief(text)}, expected a finite number")
+        raise ValueError(f"found {shorten(text)}, expected a finite number")
     return value

@@ -7,8 +7,8 @@ from typing import Any, NoReturn
 
 import yaml
 
-from helsinki_env.data.entry import Entry
-from helsinki_env.data.messages import brief, shown
+from helsinki_env.data.entry import Node
+from helsinki_env.data.messages import short_repr, shorten
 from helsinki_env.data.text import MOST_DEPTH, text_of
 
 #: Maximum file size in bytes. Configurations are written by hand.
@@ -17,12 +17,12 @@ _MOST_YAML = 2**20
 _MOST_VALUES = 1_000_000
 
 
-def read_yaml(path: Path, error: type[ValueError]) -> Entry:
+def read_yaml(path: Path, error: type[ValueError]) -> Node:
     """Return the content of a YAML file; see `parse_yaml`. Raises `error` if it cannot be read."""
     return parse_yaml(text_of(path, _MOST_YAML, error), error, str(path))
 
 
-def parse_yaml(text: str, error: type[ValueError], file: str = "", what: str = "the data") -> Entry:
+def parse_yaml(text: str, error: type[ValueError], file: str = "", what: str = "the data") -> Node:
     """Parse a YAML text; an empty text gives an empty mapping.
 
     Args:
@@ -38,9 +38,9 @@ def parse_yaml(text: str, error: type[ValueError], file: str = "", what: str = "
     try:
         data = _Yaml(text).document()
     except (yaml.YAMLError, ValueError) as problem:
-        reason = brief(" ".join(str(problem).replace('in "<unicode string>", ', "at ").split()), 400)
-        raise error(f"{brief(file) or what}: cannot be read as YAML: {reason}") from None
-    return Entry({} if data is None else data, error, file=file, what=what)
+        reason = shorten(" ".join(str(problem).replace('in "<unicode string>", ', "at ").split()), 400)
+        raise error(f"{shorten(file) or what}: cannot be read as YAML: {reason}") from None
+    return Node({} if data is None else data, error, file=file, what=what)
 
 
 class _Yaml:
@@ -80,7 +80,7 @@ class _Yaml:
         self.values += 1
         if isinstance(event, yaml.AliasEvent):
             if event.anchor not in self.anchors:
-                self._fail(event, f"the alias {shown(event.anchor)} stands for nothing that is written before it")
+                self._fail(event, f"the alias {short_repr(event.anchor)} stands for nothing that is written before it")
             data, size = self.anchors[event.anchor]
             self.values += size
         elif isinstance(event, yaml.ScalarEvent):
@@ -89,7 +89,7 @@ class _Yaml:
             if depth >= MOST_DEPTH:
                 self._fail(event, f"found more than {MOST_DEPTH} lists and mappings within each other")
             if event.tag not in (None, "!", "tag:yaml.org,2002:map", "tag:yaml.org,2002:seq"):
-                self._fail(event, f"found the type {shown(event.tag)}, expected a plain list or mapping")
+                self._fail(event, f"found the type {short_repr(event.tag)}, expected a plain list or mapping")
             whole = self._list if isinstance(event, yaml.SequenceStartEvent) else self._dict
             data = whole(depth + 1)
         if self.values > _MOST_VALUES:
@@ -114,7 +114,7 @@ class _Yaml:
             if not isinstance(key, str | int) or isinstance(key, bool):
                 self._fail(event, "found a key that is no name, expected text or a whole number")
             if key in data:
-                self._fail(event, f"the key {shown(key)} is written twice")
+                self._fail(event, f"the key {short_repr(key)} is written twice")
             data[key] = self._node(self.loader.get_event(), depth)
         self.loader.get_event()
         return data
@@ -125,12 +125,15 @@ class _Yaml:
             tag = self.loader.resolve(yaml.ScalarNode, event.value, event.implicit)
         if tag not in self.scalars:
             kind = str(tag).removeprefix("tag:yaml.org,2002:")
-            self._fail(event, f"found {shown(event.value)} of the type {shown(kind)}, expected text (put it in quotes)")
+            self._fail(
+                event,
+                f"found {short_repr(event.value)} of the type {short_repr(kind)}, expected text (put it in quotes)",
+            )
         construct, what = self.scalars[tag]
         try:
             return construct(yaml.ScalarNode(tag, event.value))
         except (ValueError, KeyError, IndexError, OverflowError):
-            self._fail(event, f"found {shown(event.value)}, expected {what}")
+            self._fail(event, f"found {short_repr(event.value)}, expected {what}")
 
     @staticmethod
     def _fail(event: Any, text: str) -> NoReturn:

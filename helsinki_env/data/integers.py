@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["has_boolean", "is_boolean", "whole_number"]
+__all__ = ["as_integer", "has_boolean", "is_boolean"]
 
 #: Types that need no further check; the full check takes longer than a game step.
 _INTEGERS = frozenset((int, *(np.dtype(code).type for code in np.typecodes["AllInteger"])))
@@ -19,7 +19,7 @@ def is_boolean(value: object) -> bool:
     return isinstance(value, bool) or "bool" in str(getattr(value, "dtype", ""))
 
 
-def whole_number(value: Any) -> int | None:
+def as_integer(value: Any) -> int | None:
     """Return a value of any integer type as an int; None for everything else, including booleans."""
     if type(value) not in _INTEGERS and is_boolean(value):
         return None

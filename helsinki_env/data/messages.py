@@ -21,20 +21,20 @@ class _Shown(Repr):
 _REPR = _Shown()
 
 
-def shown(value: object) -> str:
+def short_repr(value: object) -> str:
     """Return the `repr` of a value, shortened to a readable length."""
-    return brief(_REPR.repr(value))
+    return shorten(_REPR.repr(value))
 
 
-def brief(text: object, most: int = 160) -> str:
+def shorten(text: object, most: int = 160) -> str:
     """Return a text, with its middle removed if it is longer than `most` characters."""
     whole = str(text)
     return whole if len(whole) <= most else f"{whole[: most - 43]}...{whole[-40:]}"
 
 
-def one_of(known: Iterable[object], word: object) -> str:
+def choices_text(known: Iterable[object], word: object) -> str:
     """Return the end of a message, ``"one of a, b, c"``, with suggestions if the word resembles a known one."""
     names = [str(name) for name in known]
     near = get_close_matches(word, names, n=2) if isinstance(word, str) and len(word) <= 100 else []
     listed = ", ".join(names) if len(names) <= 100 else f"{', '.join(names[:20])} and {len(names) - 20} more"
-    return f"one of {brief(listed, 800)}" + (f"; did you mean {' or '.join(map(repr, near))}?" if near else "")
+    return f"one of {shorten(listed, 800)}" + (f"; did you mean {' or '.join(map(repr, near))}?" if near else "")

@@ -6,7 +6,7 @@ import json
 import re
 from typing import NamedTuple
 
-__all__ = ["Place", "place_in_json", "place_of"]
+__all__ = ["SourceSpan", "span_at", "span_in_json"]
 
 _SPACE = re.compile(r"[ \t\r\n]*")
 _STEP = re.compile(r"\[(\d+)\]|([^.\[\]]+)")
@@ -15,7 +15,7 @@ _DECODER = json.JSONDecoder()
 _MOST_MARKED = 120
 
 
-class Place(NamedTuple):
+class SourceSpan(NamedTuple):
     """A span of a text.
 
     Attributes:
@@ -31,12 +31,12 @@ class Place(NamedTuple):
     column: int
 
 
-def place_of(text: str, start: int, end: int) -> Place:
+def span_at(text: str, start: int, end: int) -> SourceSpan:
     """Return the span from `start` to `end` with its line and column."""
-    return Place(start, end, text.count("\n", 0, start) + 1, start - text.rfind("\n", 0, start))
+    return SourceSpan(start, end, text.count("\n", 0, start) + 1, start - text.rfind("\n", 0, start))
 
 
-def place_in_json(text: str, path: str) -> Place | None:
+def span_in_json(text: str, path: str) -> SourceSpan | None:
     """Return the span of the value at a path, together with its key if it has one.
 
     For a missing value, return the span of the nearest existing parent.
@@ -62,7 +62,7 @@ def place_in_json(text: str, path: str) -> Place | None:
     end = _end(text, value)
     if end - start > _MOST_MARKED:
         end = value if start < value else value + 1
-    return place_of(text, start, len(text[:end].rstrip(": \t\r\n")))
+    return span_at(text, start, len(text[:end].rstrip(": \t\r\n")))
 
 
 def _after_space(text: str, at: int) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from helsinki_env.data.messages import brief
+from helsinki_env.data.messages import shorten
 
 MOST_DEPTH = 40
 """Maximum nesting of lists and mappings. Files of the project are nested six deep."""
@@ -17,9 +17,9 @@ def text_of(path: Path, most: int, error: type[ValueError]) -> str:
             content = file.read(most + 1)
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as problem:
-        raise error(f"{brief(path)}: cannot be read: no text in UTF-8 ({problem.reason})") from None
+        raise error(f"{shorten(path)}: cannot be read: no text in UTF-8 ({problem.reason})") from None
     except (OSError, ValueError) as problem:  # ValueError: an invalid file name
-        raise error(f"{brief(path)}: cannot be read: {getattr(problem, 'strerror', None) or problem}") from None
+        raise error(f"{shorten(path)}: cannot be read: {getattr(problem, 'strerror', None) or problem}") from None
     if len(content) > most:
-        raise error(f"{brief(path)}: found more than {most:,} bytes, expected a smaller file")
+        raise error(f"{shorten(path)}: found more than {most:,} bytes, expected a smaller file")
     return text

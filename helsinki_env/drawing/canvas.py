@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from functools import lru_cache
 from xml.sax.saxutils import escape, quoteattr
 
-from helsinki_env.drawing.glyphs import UNITS_PER_EM, fitted, number, outline, text_width
+from helsinki_env.drawing.glyphs import UNITS_PER_EM, fit_text, format_coordinate, outline, text_width
 from helsinki_env.drawing.palette import INK
 from helsinki_env.utils.markdown import printable
 
@@ -75,7 +75,7 @@ class Canvas:
         """
         text = printable(text)
         if width is not None:
-            text, size = fitted(text, size, width, smallest)
+            text, size = fit_text(text, size, width, smallest)
         data, units = outline(text)
         if not data:
             return 0.0
@@ -87,12 +87,12 @@ class Canvas:
             y += shift * scale
         else:
             y -= shift * scale
-        place = f"translate({number(round(x, 1))} {number(round(y, 1))})"
+        place = f"translate({format_coordinate(round(x, 1))} {format_coordinate(round(y, 1))})"
         if turn:
             place += f"rotate({turn})"
-        bold = "" if weight == REGULAR else f' stroke-width="{number(weight)}"'
+        bold = "" if weight == REGULAR else f' stroke-width="{format_coordinate(weight)}"'
         self._parts.append(
-            f'<path aria-label={quoteattr(text)} d="{data}" transform="{place}scale({number(scale)})" '
+            f'<path aria-label={quoteattr(text)} d="{data}" transform="{place}scale({format_coordinate(scale)})" '
             f'stroke="{fill}"{bold}/>'
         )
         return units * scale
@@ -109,9 +109,10 @@ class Canvas:
     def picture(self, width: float, height: float, title: str, text: str) -> str:
         """Return the whole SVG document, with a title and a description for screen readers."""
         return (
-            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {number(width)} {number(height)}" '
-            f'width="{number(width)}" height="{number(height)}" role="img" fill="none" '
-            f'stroke-width="{number(REGULAR)}" stroke-linecap="round" stroke-linejoin="round">'
+            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 '
+            f'{format_coordinate(width)} {format_coordinate(height)}" '
+            f'width="{format_coordinate(width)}" height="{format_coordinate(height)}" role="img" fill="none" '
+            f'stroke-width="{format_coordinate(REGULAR)}" stroke-linecap="round" stroke-linejoin="round">'
             f"<title>{escape(printable(title))}</title><desc>{escape(printable(text))}</desc>"
             f"{''.join(self._parts)}</svg>"
         )
@@ -123,8 +124,8 @@ def _attributes(attributes: dict[str, str | float | None]) -> str:
 
 @lru_cache(maxsize=1 << 15)
 def _attribute(key: str, value: str | float) -> str:
-    text = value if isinstance(value, str) else number(value)
+    text = value if isinstance(value, str) else format_coordinate(value)
     return f" {key.replace('_', '-')}={quoteattr(text)}"
 
 
-__all__ = ["BOLD", "REGULAR", "Canvas", "Spot", "number", "text_width"]
+__all__ = ["BOLD", "REGULAR", "Canvas", "Spot", "format_coordinate", "text_width"]

@@ -4,30 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from helsinki_env.data import Entry
+from helsinki_env.data import Node
 
 #: Maximum length of a list in a drawing.
-MOST_LISTED = 101
+MAX_LIST_LENGTH = 101
 
 
-def numbers(entry: Entry, what: str, most: int, length: int | None = None) -> tuple[int, ...]:
+def integer_tuple(entry: Node, what: str, most: int, length: int | None = None) -> tuple[int, ...]:
     """Return a list of integers from 0 to `most`."""
     found = entry.value
     if (
         isinstance(found, list)
-        and (len(found) <= MOST_LISTED if length is None else len(found) == length)
+        and (len(found) <= MAX_LIST_LENGTH if length is None else len(found) == length)
         and all(type(n) is int and 0 <= n <= most for n in found)
     ):
         return tuple(found)  # the fast path
-    return tuple(item.integer(0, most) for item in entry.entries(what, length=length, most=MOST_LISTED))
+    return tuple(item.integer(0, most) for item in entry.entries(what, length=length, most=MAX_LIST_LENGTH))
 
 
-def or_none(entry: Entry, most: int) -> int | None:
+def optional_integer(entry: Node, most: int) -> int | None:
     """Return an integer from 0 to `most`, or None for null."""
     return None if entry.value is None else entry.integer(0, most, f"null or a whole number from 0 to {most}")
 
 
-def in_one_piece(cells: Iterable[int], columns: int) -> bool:
+def is_connected(cells: Iterable[int], columns: int) -> bool:
     """Return whether distinct cells, numbered by rows of `columns` cells, are connected edge to edge."""
     listed = list(cells)
     left = set(listed[1:])
@@ -40,6 +40,6 @@ def in_one_piece(cells: Iterable[int], columns: int) -> bool:
     return bool(listed) and not left and len(set(listed)) == len(listed)
 
 
-def count_of(amount: int, word: str) -> str:
+def pluralize(amount: int, word: str) -> str:
     """Format an amount with its noun in singular or plural: ``1 card``, ``2 cards``."""
     return f"{amount} {word}" if amount == 1 else f"{amount} {word}s"

@@ -2,7 +2,8 @@
 
 Glyphs are single strokes on a grid: baseline y = 0, y downwards, capitals 14 units high, small letters 10, descenders
 4. A glyph is SVG path data whose first command is ``M``; all later ones are relative or ``M``. An advance is the
-glyph's width plus `GAP`. Unknown characters lose their accent if that helps; otherwise they become an empty box.
+glyph's width plus `LETTER_SPACING`. Unknown characters lose their accent if that helps; otherwise they become an empty
+box.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from functools import lru_cache
 UNITS_PER_EM = 20.0
 """Grid units in one em: text of size 10 has capitals 7 px high."""
 
-GAP = 4.0
+LETTER_SPACING = 4.0
 """Space between two glyphs, in grid units, between stroke centers."""
 
 _BOWL = "M0-6a4 4 0 0 1 8 0v2a4 4 0 0 1-8 0z"
@@ -173,7 +174,7 @@ _SUBPATH = re.compile(r"M(-?\d*\.?\d+) ?(-?\d*\.?\d+)([^M]*)")
 
 
 @lru_cache(maxsize=1 << 15)  # pictures of a table repeat the same texts
-def number(value: float) -> str:
+def format_coordinate(value: float) -> str:
     """Format a coordinate without redundant zeros (``0.50`` -> ``.5``), two decimals below ten and one above."""
     text = (f"{value:.2f}" if abs(value) < 10 else f"{value:.1f}").rstrip("0").rstrip(".")
     if text.startswith("0."):
@@ -201,9 +202,9 @@ def outline(text: str) -> tuple[str, float]:
         pen += _KERN.get(previous + character, 0.0)
         advance, path = _glyph(character)
         for x, y, rest in _SUBPATH.findall(path):
-            parts.append(f"M{number(pen + float(x))} {y}{rest}")
+            parts.append(f"M{format_coordinate(pen + float(x))} {y}{rest}")
         width = pen + advance
-        pen = width + GAP
+        pen = width + LETTER_SPACING
         previous = character
     return "".join(parts), max(width, 0.0)
 
@@ -213,7 +214,7 @@ def text_width(text: str, size: float) -> float:
     return outline(text)[1] * size / UNITS_PER_EM
 
 
-def fitted(text: str, size: float, width: float, smallest: float) -> tuple[str, float]:
+def fit_text(text: str, size: float, width: float, smallest: float) -> tuple[str, float]:
     """Return the text and a size that fit `width` pixels, cut with an ellipsis if `smallest` is too wide."""
     natural = text_width(text, size)
     if natural <= width:

@@ -17,28 +17,28 @@ INK_ON = ("#ffffff", "#ffffff", "#ffffff", "#ffffff", "#3d2b08")
 
 
 @dataclass
-class Line:
+class TextLine:
     """One line of text: pieces with a foreground, a background (``#rrggbb`` or empty) and boldness."""
 
-    pieces: list[tuple[str, str, str, bool]] = field(default_factory=list)
+    segments: list[tuple[str, str, str, bool]] = field(default_factory=list)
 
-    def add(self, text: str, ink: str = "", ground: str = "", bold: bool = False) -> Line:
+    def add(self, text: str, ink: str = "", ground: str = "", bold: bool = False) -> TextLine:
         """Append a piece and return the line; control characters are replaced by a mark."""
-        self.pieces.append((printable(text), ink, ground, bold))
+        self.segments.append((printable(text), ink, ground, bold))
         return self
 
     def __len__(self) -> int:
-        return sum(len(piece[0]) for piece in self.pieces)
+        return sum(len(piece[0]) for piece in self.segments)
 
-    def padded(self, width: int) -> Line:
+    def padded(self, width: int) -> TextLine:
         """Pad with blanks to a width."""
         return self.add(" " * max(0, width - len(self)))
 
-    def written(self, color: bool) -> str:
+    def to_ansi(self, color: bool) -> str:
         """Return the line with escape sequences, or plain."""
         if not color:
-            return "".join(piece[0] for piece in self.pieces).rstrip()
-        return "".join(_coloured(*piece) for piece in self.pieces)
+            return "".join(piece[0] for piece in self.segments).rstrip()
+        return "".join(_coloured(*piece) for piece in self.segments)
 
 
 def _coloured(text: str, ink: str, ground: str, bold: bool) -> str:
@@ -52,20 +52,20 @@ def _rgb(colour: str) -> str:
     return ";".join(str(int(colour[i : i + 2], 16)) for i in (1, 3, 5))
 
 
-def player(line: Line, seat: int, text: str) -> None:
+def add_player_text(line: TextLine, seat: int, text: str) -> None:
     """Add a text in the colors of a player."""
     tone = palette.PLAYERS[seat]
     line.add(text, tone.line, tone.base, True)
 
 
-def beside(blocks: list[list[Line]], widths: list[int], gap: int) -> list[Line]:
+def join_columns(blocks: list[list[TextLine]], widths: list[int], gap: int) -> list[TextLine]:
     """Join blocks of lines side by side."""
     lines = []
     for number in range(max(len(block) for block in blocks)):
-        joined = Line()
+        joined = TextLine()
         for block, width in zip(blocks, widths, strict=True):
-            line = block[number] if number < len(block) else Line()
-            joined.pieces += line.padded(width + gap).pieces
+            line = block[number] if number < len(block) else TextLine()
+            joined.segments += line.padded(width + gap).segments
         lines.append(joined)
     return lines
 
@@ -75,8 +75,8 @@ def walled(
     columns: int,
     owner: Callable[[int, int], int | None],
     ground: Callable[[int, int], str],
-    cell: Callable[[Line, int, int], None],
-) -> list[Line]:
+    cell: Callable[[TextLine, int, int], None],
+) -> list[TextLine]:
     """Return a board in ``2 * rows + 1`` lines of ``4 * columns + 1`` characters, walls between different pieces.
 
     Args:
@@ -93,7 +93,7 @@ def walled(
 
     lines = []
     for row in range(rows + 1):
-        line = Line()
+        line = TextLine()
         for column in range(columns + 1):
             nw, ne, sw, se = (
                 at(row - 1, column - 1),
@@ -111,7 +111,7 @@ def walled(
         lines.append(line)
         if row == rows:
             break
-        line = Line()
+        line = TextLine()
         for column in range(columns + 1):
             split = at(row, column - 1) != at(row, column)
             line.add("\u2502" if split else " ", palette.INK, paving if split else ground(row, column))

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 
-class Tone(NamedTuple):
+class ColorShades(NamedTuple):
     """One color in the shades that a drawing needs, as ``#rrggbb``."""
 
     base: str
@@ -20,27 +20,27 @@ class Tone(NamedTuple):
 
 
 PAVILIONS = (
-    Tone("#3f7fc4", "#76aae0", "#2f639d", "#1c3f68"),  # blue
-    Tone("#4f9d57", "#83c088", "#3b7c43", "#214a28"),  # green
-    Tone("#8a5fb0", "#b08fd0", "#6c478e", "#412957"),  # purple
-    Tone("#cd4f42", "#e5857a", "#a63a30", "#651f18"),  # red
-    Tone("#efb834", "#f9d877", "#cc9420", "#795510"),  # yellow
+    ColorShades("#3f7fc4", "#76aae0", "#2f639d", "#1c3f68"),  # blue
+    ColorShades("#4f9d57", "#83c088", "#3b7c43", "#214a28"),  # green
+    ColorShades("#8a5fb0", "#b08fd0", "#6c478e", "#412957"),  # purple
+    ColorShades("#cd4f42", "#e5857a", "#a63a30", "#651f18"),  # red
+    ColorShades("#efb834", "#f9d877", "#cc9420", "#795510"),  # yellow
 )
-WILD = Tone("#b9b3a6", "#dcd8ce", "#989184", "#55503f")
+WILD = ColorShades("#b9b3a6", "#dcd8ce", "#989184", "#55503f")
 
 # fill, rim and ink of the digit
 PLAYERS = (
-    Tone("#343b49", "#5d677a", "#1d222c", "#ffffff"),  # charcoal
-    Tone("#fffaf0", "#ffffff", "#d9cdb6", "#33302a"),  # ivory
-    Tone("#ef86b4", "#f9b9d5", "#c45486", "#3d1026"),  # pink
-    Tone("#3fc6c0", "#8fe4df", "#1f8f8a", "#06302e"),  # turquoise
+    ColorShades("#343b49", "#5d677a", "#1d222c", "#ffffff"),  # charcoal
+    ColorShades("#fffaf0", "#ffffff", "#d9cdb6", "#33302a"),  # ivory
+    ColorShades("#ef86b4", "#f9b9d5", "#c45486", "#3d1026"),  # pink
+    ColorShades("#3fc6c0", "#8fe4df", "#1f8f8a", "#06302e"),  # turquoise
 )
 
-SIDES = (
-    Tone("#bcdcd0", "#d9eee6", "#6fa592", "#2c5a4b"),  # north: mint, like the cathedral's domes
-    Tone("#edbfa6", "#f8dccd", "#c78663", "#6d3d22"),  # east: salmon
-    Tone("#b9c9e0", "#dae4f1", "#7f97ba", "#34496b"),  # south: slate blue
-    Tone("#efd9a0", "#f9ebc8", "#c7a55a", "#665020"),  # west: ochre
+SIDE_SHADES = (
+    ColorShades("#bcdcd0", "#d9eee6", "#6fa592", "#2c5a4b"),  # north: mint, like the cathedral's domes
+    ColorShades("#edbfa6", "#f8dccd", "#c78663", "#6d3d22"),  # east: salmon
+    ColorShades("#b9c9e0", "#dae4f1", "#7f97ba", "#34496b"),  # south: slate blue
+    ColorShades("#efd9a0", "#f9ebc8", "#c7a55a", "#665020"),  # west: ochre
 )
 
 SEA = "#27485c"

@@ -6,17 +6,17 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 
 from helsinki_env.drawing import palette
-from helsinki_env.drawing.canvas import BOLD, Canvas, number
+from helsinki_env.drawing.canvas import BOLD, Canvas, format_coordinate
 
 CARD_ASPECT = 1.36
 """Height of a card divided by its width."""
 
-Cell = tuple[int, int]  # (row, column)
+GridCell = tuple[int, int]  # (row, column)
 Emblem = Callable[[Canvas, float, float, float, str], None]
 """Draws a game's emblem on a canvas: around (x, y), with a given width and color."""
 
 
-def outline_path(cells: Iterable[Cell], x: float, y: float, size: float, inset: float, radius: float) -> str:
+def outline_path(cells: Iterable[GridCell], x: float, y: float, size: float, inset: float, radius: float) -> str:
     """Return the path around a connected set of cells, drawn `inset` pixels inside it with rounded corners.
 
     (x, y) is the corner of cell (0, 0) and `size` the side of a cell in pixels.
@@ -25,8 +25,8 @@ def outline_path(cells: Iterable[Cell], x: float, y: float, size: float, inset: 
 
 
 @lru_cache(maxsize=1 << 12)
-def _outline(filled: frozenset[Cell], x: float, y: float, size: float, inset: float, radius: float) -> str:
-    ahead: dict[Cell, tuple[Cell, Cell]] = {}  # corner -> (direction, next corner), clockwise, as (x, y)
+def _outline(filled: frozenset[GridCell], x: float, y: float, size: float, inset: float, radius: float) -> str:
+    ahead: dict[GridCell, tuple[GridCell, GridCell]] = {}  # corner -> (direction, next corner), clockwise, as (x, y)
     for r, c in filled:
         for neighbour, start, step in (
             ((r - 1, c), (c, r), (1, 0)),
@@ -49,11 +49,11 @@ def _outline(filled: frozenset[Cell], x: float, y: float, size: float, inset: fl
             begin = (round(px - radius * before[0], 1), round(py - radius * before[1], 1))
             end = (round(px + radius * step[0], 1), round(py + radius * step[1], 1))
             if not path:
-                path = f"M{number(begin[0])} {number(begin[1])}"
+                path = f"M{format_coordinate(begin[0])} {format_coordinate(begin[1])}"
             elif before[0]:
-                path += f"h{number(begin[0] - pen[0])}"
+                path += f"h{format_coordinate(begin[0] - pen[0])}"
             else:
-                path += f"v{number(begin[1] - pen[1])}"
+                path += f"v{format_coordinate(begin[1] - pen[1])}"
             knee = (round(px, 1) - begin[0], round(py, 1) - begin[1])
             path += f"q{_pair(*knee)}{_pair(end[0] - begin[0], end[1] - begin[1], first=False)}"
             pen = end
@@ -64,33 +64,38 @@ def _outline(filled: frozenset[Cell], x: float, y: float, size: float, inset: fl
 
 def _pair(x: float, y: float, first: bool = True) -> str:
     """Format two numbers as short path data; `first` if no number precedes them."""
-    a, b = number(x), number(y)
+    a, b = format_coordinate(x), format_coordinate(y)
     return f"{'' if first or a.startswith('-') else ' '}{a}{'' if b.startswith('-') else ' '}{b}"
 
 
 def square(x: float, y: float, h: float) -> str:
     """Return the path of a square of side `h` around (x, y)."""
-    q = number(h)
-    return f"M{number(x - h / 2)} {number(y - h / 2)}h{q}v{q}h-{q}z"
+    q = format_coordinate(h)
+    return f"M{format_coordinate(x - h / 2)} {format_coordinate(y - h / 2)}h{q}v{q}h-{q}z"
 
 
 def _plus(x: float, y: float, h: float) -> str:
-    q = number(2 * h)
-    return f"M{number(x - h)} {number(y)}h{q}M{number(x)} {number(y - h)}v{q}"
+    q = format_coordinate(2 * h)
+    return (
+        f"M{format_coordinate(x - h)} {format_coordinate(y)}h{q}M{format_coordinate(x)} {format_coordinate(y - h)}v{q}"
+    )
 
 
 def _diamond(x: float, y: float, h: float) -> str:
-    q, k = number(0.66 * h), 0.66 * h
-    return f"M{number(x)} {number(y - k)}l{q} {q}l-{q} {q}l-{q}-{q}z"
+    q, k = format_coordinate(0.66 * h), 0.66 * h
+    return f"M{format_coordinate(x)} {format_coordinate(y - k)}l{q} {q}l-{q} {q}l-{q}-{q}z"
 
 
 def _stripes(x: float, y: float, h: float) -> str:
-    q = number(2 * h)
-    return f"M{number(x - h)} {number(y - 0.45 * h)}h{q}M{number(x - h)} {number(y + 0.45 * h)}h{q}"
+    q = format_coordinate(2 * h)
+    return (
+        f"M{format_coordinate(x - h)} {format_coordinate(y - 0.45 * h)}h{q}"
+        f"M{format_coordinate(x - h)} {format_coordinate(y + 0.45 * h)}h{q}"
+    )
 
 
 def _dot(x: float, y: float, h: float) -> str:
-    return f"M{number(x)} {number(y)}h.01"  # a point, drawn as a disc by a broad round stroke
+    return f"M{format_coordinate(x)} {format_coordinate(y)}h.01"  # a point, drawn as a disc by a broad round stroke
 
 
 PATTERNS: tuple[Callable[[float, float, float], str], ...] = (square, _plus, _diamond, _stripes, _dot)
@@ -106,10 +111,10 @@ SHIELD = "M-5.6-6.4h11.2v5.6c0 4.4-3.2 6.7-5.6 7.8c-2.4-1.1-5.6-3.4-5.6-7.8z"
 _SHIP = "M-3.8 1.6h7.6q-.8 2-2 2h-3.6q-1.2 0-2-2zM-.3-5v5.2h-2.7zM.7-4.4v4.6h2.6z"
 
 
-def coat(canvas: Canvas, x: float, y: float, size: float, seat: int, **style: str) -> None:
+def player_coat(canvas: Canvas, x: float, y: float, size: float, seat: int, **style: str) -> None:
     """Draw a player's coat of arms, a shield with a boat, `size` pixels high around (x, y)."""
     tone = palette.PLAYERS[seat]
-    place = f"translate({number(x)} {number(y)})scale({number(size / 14)})"
+    place = f"translate({format_coordinate(x)} {format_coordinate(y)})scale({format_coordinate(size / 14)})"
     with canvas.group(transform=place, **style):
         canvas.path(SHIELD, fill=tone.base, stroke=palette.INK, stroke_width=1.1)
         canvas.path(_SHIP, fill=tone.line)
@@ -139,7 +144,7 @@ def empty_slot(canvas: Canvas, x: float, y: float, width: float) -> None:
     )
 
 
-def card_back(canvas: Canvas, x: float, y: float, width: float, emblem: Emblem) -> None:
+def card_back_with_emblem(canvas: Canvas, x: float, y: float, width: float, emblem: Emblem) -> None:
     """Draw the back of a card with its corner at (x, y) and the game's emblem on it."""
     height = CARD_ASPECT * width
     canvas.rect(x, y, width, height, r=0.1 * width, fill=palette.BACK, stroke="#1e3243", stroke_width=0.9)

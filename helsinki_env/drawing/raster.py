@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from helsinki_env.data import Entry, UserError
-from helsinki_env.utils.extras import needs
+from helsinki_env.data import Node, UserError
+from helsinki_env.utils.extras import requires_extra
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -43,11 +43,11 @@ def rgb_array(svg_text: str, width: int = 1200) -> NDArray[np.uint8]:
 
 def checked_width(width: object, name: str) -> int:
     """Return the width of a picture in pixels; ValueError unless it is an integer from 1 to 10,000."""
-    return Entry(width, UserError, name).integer(1, _MOST_PIXELS)
+    return Node(width, UserError, name).integer(1, _MOST_PIXELS)
 
 
 def _libraries() -> tuple[Any, Any]:
-    with needs("render"):
+    with requires_extra("render"):
         import resvg_py
         from PIL import Image
     return resvg_py, Image

@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 import numpy as np
 import numpy.typing as npt
 
-from helsinki_env.data import UserError, shown
+from helsinki_env.data import UserError, short_repr
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.engine.vectors import gatherer
 
@@ -21,12 +21,12 @@ __all__ = [
     "ArrayError",
     "action_masks",
     "fail_mask",
-    "in_place",
-    "integers",
-    "keys",
+    "first_invalid_row",
+    "integer_array",
+    "key_array",
     "mask_array",
-    "odd_row",
-    "records",
+    "record_array",
+    "writable_array",
 ]
 
 INT8, INT64, UINT64 = np.dtype(np.int8), np.dtype(np.int64), np.dtype(np.uint64)
@@ -35,7 +35,7 @@ Shape = tuple[int | None, ...]
 """Expected sizes; None means any size."""
 
 _BLOCK = 64
-gather_odd = gatherer(_BLOCK, odd=True)
+gather_invalid = gatherer(_BLOCK, odd=True)
 
 
 class ArrayError(UserError):
@@ -43,7 +43,7 @@ class ArrayError(UserError):
 
 
 def _fail(name: str, found: object, expected: str, shape: Shape) -> NoReturn:
-    kind = f"{_type(found.dtype)} of shape {found.shape}" if isinstance(found, np.ndarray) else shown(found)
+    kind = f"{_type(found.dtype)} of shape {found.shape}" if isinstance(found, np.ndarray) else short_repr(found)
     sizes = ", ".join("any" if size is None else str(size) for size in shape)
     raise ArrayError(f"{name}: found {kind}, expected {expected} of shape ({sizes}{',' if len(shape) == 1 else ''})")
 
@@ -74,7 +74,7 @@ def _whole_numbers(name: str, given: object, shape: Shape, expected: str, kinds:
     return array
 
 
-def integers(
+def integer_array(
     name: str, given: object, shape: Shape, low: int, high: int, dtype: np.dtype[Any] = INT64
 ) -> npt.NDArray[Any]:
     """Return integers as a contiguous array.
@@ -99,14 +99,14 @@ def integers(
     return np.require(array, dtype, ["C", "A", "W"])
 
 
-def keys(name: str, given: object, rows: int) -> npt.NDArray[np.uint64]:
+def key_array(name: str, given: object, rows: int) -> npt.NDArray[np.uint64]:
     """Return random keys, uint64 (B,), contiguous; ArrayError for anything but 64-bit integers."""
     if type(given) is np.ndarray and given.dtype == UINT64 and given.shape == (rows,) and given.flags.carray:
         return given
-    return integers(name, given, (rows,), 0, 2**64 - 1, UINT64)
+    return integer_array(name, given, (rows,), 0, 2**64 - 1, UINT64)
 
 
-def in_place(name: str, given: Any, dtype: np.dtype[Any], rows: int | None) -> npt.NDArray[Any]:
+def writable_array(name: str, given: Any, dtype: np.dtype[Any], rows: int | None) -> npt.NDArray[Any]:
     """Return an array, (B,), for a kernel to write: the argument, or a copy that the caller must copy back.
 
     Args:
@@ -133,7 +133,7 @@ def in_place(name: str, given: Any, dtype: np.dtype[Any], rows: int | None) -> n
     return np.array(given, order="C", subok=False)
 
 
-def records(name: str, given: Any, dtype: np.dtype[Any]) -> npt.NDArray[Any]:
+def record_array(name: str, given: Any, dtype: np.dtype[Any]) -> npt.NDArray[Any]:
     """Return records of a dtype, (B,), contiguous, for reading; ArrayError for anything else."""
     if not isinstance(given, np.ndarray) or given.dtype != dtype or given.ndim != 1:
         _fail(name, given, f"{_type(dtype)}, as games with these components have,", (None,))
@@ -141,7 +141,7 @@ def records(name: str, given: Any, dtype: np.dtype[Any]) -> npt.NDArray[Any]:
 
 
 @kernel
-def is_odd(mask):
+def has_invalid_entry(mask):
     """Whether a mask, int8 (A,), has an entry that is neither 0 nor 1."""
     odd = np.int64(0)
     if len(mask) < _BLOCK:
@@ -149,15 +149,15 @@ def is_odd(mask):
             odd |= np.int64(mask[action])
         return odd != 0 and odd != 1
     for block in range(len(mask) // _BLOCK):
-        odd |= gather_odd(mask, _BLOCK * block)
-    return (odd | gather_odd(mask, len(mask) - _BLOCK)) != 0
+        odd |= gather_invalid(mask, _BLOCK * block)
+    return (odd | gather_invalid(mask, len(mask) - _BLOCK)) != 0
 
 
 @kernel
-def odd_row(masks, some):
+def first_invalid_row(masks, some):
     """Index of the first row, int8 (B, A), that is invalid, or has no 1 if `some` is set; else the number of rows."""
     for b in range(len(masks)):
-        if is_odd(masks[b]):
+        if has_invalid_entry(masks[b]):
             return b
         if some:
             legal = np.int8(0)
@@ -169,7 +169,7 @@ def odd_row(masks, some):
 
 
 def mask_array(name: str, given: Any, rows: int | None = None, ids: int | None = None) -> npt.NDArray[np.int8]:
-    """Return action masks, int8 (B, A), contiguous; a kernel must still check int8 values (`is_odd`).
+    """Return action masks, int8 (B, A), contiguous; a kernel must still check int8 values (`has_invalid_entry`).
 
     Args:
         name: name of the argument.
@@ -192,7 +192,7 @@ def mask_array(name: str, given: Any, rows: int | None = None, ids: int | None =
     shape = rows, ids
     array = _whole_numbers(name, given, shape, "an action mask of 0 and 1", "iub")
     if array.dtype.kind != "b":
-        array = integers(name, array, shape, 0, 1, INT8)
+        array = integer_array(name, array, shape, 0, 1, INT8)
     return np.require(array, INT8, ["C", "A", "W"])
 
 
@@ -221,7 +221,7 @@ def action_masks(
         ArrayError: for anything else.
     """
     masks = mask_array(name, given, rows, ids)
-    b = odd_row(masks, some)
+    b = first_invalid_row(masks, some)
     if b < len(masks):
         fail_mask(name, masks, b)
     return masks

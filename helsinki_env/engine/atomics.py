@@ -12,9 +12,9 @@ from llvmlite import ir
 from numba.core import cgutils, types
 
 from helsinki_env.engine.kernel import kernel
-from helsinki_env.engine.vectors import word_of
+from helsinki_env.engine.vectors import make_intrinsic
 
-__all__ = ["APART", "take", "wait_for"]
+__all__ = ["APART", "fetch_add", "spin_until"]
 
 #: Distance between variables that different threads write, so that they never share a cache line.
 APART = 16
@@ -50,12 +50,12 @@ def _take_code(builder: Any, addressed: Any, whole: Any, arguments: Any) -> Any:
     return builder.atomic_rmw("add", _address(builder, addressed, whole), whole(2), "monotonic")
 
 
-take = word_of(_take, lambda words, at, count: types.int64(words, at, count), _take_code, _take)
-_look = word_of(_read, lambda words, at: types.int64(words, at), _read_code, _read)
+fetch_add = make_intrinsic(_take, lambda words, at, count: types.int64(words, at, count), _take_code, _take)
+_look = make_intrinsic(_read, lambda words, at: types.int64(words, at), _read_code, _read)
 
 
 @kernel
-def wait_for(words, at, value, turns):
+def spin_until(words, at, value, turns):
     """Return whether a variable reaches a value within `turns` reads; spins without the GIL."""
     for _ in range(turns):
         if _look(words, at) == value:

@@ -6,7 +6,7 @@ import numpy as np
 
 from helsinki_env.engine.kernel import kernel
 
-__all__ = ["bit", "count", "lowest"]
+__all__ = ["bit", "lowest_bit", "popcount"]
 
 _K1 = np.uint64(0x5555555555555555)
 _K2 = np.uint64(0x3333333333333333)
@@ -15,7 +15,7 @@ _KF = np.uint64(0x0101010101010101)
 
 
 @kernel
-def count(cells):
+def popcount(cells):
     """Number of members of the set (compiled to a single instruction)."""
     x = np.uint64(cells)
     x = x - ((x >> np.uint64(1)) & _K1)
@@ -25,9 +25,9 @@ def count(cells):
 
 
 @kernel
-def lowest(cells):
+def lowest_bit(cells):
     """Index of the lowest member of a non-empty set."""
-    return count((cells & -cells) - 1)
+    return popcount((cells & -cells) - 1)
 
 
 @kernel

@@ -102,7 +102,7 @@ def _remove_unused(folder: str, now: float) -> None:
 
 
 @cache
-def is_ours(source: str) -> bool:
+def is_project_file(source: str) -> bool:
     """Return whether a source file belongs to the project."""
     path = Path(source).resolve()
     return any(path.is_relative_to(folder) for folder in (_PACKAGE, _PLAYERS, _TRAINING))
@@ -120,7 +120,7 @@ def folder_for(source: str, rules: str) -> str:
         source: path of the source file.
         rules: cache folder of the rules.
     """
-    version = version_of(source)
+    version = source_version(source)
     if not version:
         return rules
     folder = os.path.join(rules, version)
@@ -133,7 +133,7 @@ def folder_for(source: str, rules: str) -> str:
 
 
 @cache
-def version_of(source: str) -> str:
+def source_version(source: str) -> str:
     """Return a version name of all kernels that those of a source file may call; "" for files of the rules.
 
     Kernels of other packages may call each other across files and may call the project's players. Their version is a
@@ -170,7 +170,7 @@ def version_of(source: str) -> str:
 # Files
 
 
-class Claims:  # pragma: no cover  # coverage is measured without the compiler
+class CompileLocks:  # pragma: no cover  # coverage is measured without the compiler
     """Files that this process is compiling, so that other processes wait for them instead of compiling them as well.
 
     Claims are byte-range locks on a file, which the system releases when the process ends. Waiting is bounded, because
@@ -221,8 +221,8 @@ class Claims:  # pragma: no cover  # coverage is measured without the compiler
 
 
 @cache
-def _claims_in(folder: str) -> Claims:  # pragma: no cover  # see above
-    return Claims(folder)
+def _claims_in(folder: str) -> CompileLocks:  # pragma: no cover  # see above
+    return CompileLocks(folder)
 
 
 @cache
@@ -234,7 +234,7 @@ def _digest_of(source: str) -> str:
 _SOURCES_OF: dict[Any, set[str]] = {}
 
 
-def remember(record: Any, source: str) -> None:
+def register_kernel_source(record: Any, source: str) -> None:
     """Register that code compiled for a record type may call kernels of a source file."""
     _SOURCES_OF.setdefault(record, set()).add(source)
 
@@ -242,10 +242,10 @@ def remember(record: Any, source: str) -> None:
 def _versions(types: Any) -> list[str]:
     """Return the versions of the game kernels that may be called for the argument types."""
     records = {getattr(part, "dtype", part) for part in types}  # for an array, its element type
-    return sorted({version_of(source) for record in records for source in _SOURCES_OF.get(record, ())})
+    return sorted({source_version(source) for record in records for source in _SOURCES_OF.get(record, ())})
 
 
-class Kept(NullCache):  # pragma: no cover  # coverage is measured without the compiler
+class KernelCache(NullCache):  # pragma: no cover  # coverage is measured without the compiler
     """The cached code of one kernel in a folder: one file per signature.
 
     Numba calls it before and after a compilation. Any file problem (damage, a full disk, a read-only folder) means that
@@ -257,7 +257,7 @@ class Kept(NullCache):  # pragma: no cover  # coverage is measured without the c
     """
 
     #: File name ending, which distinguishes files of the same kernel.
-    ending = ""
+    suffix = ""
 
     def __init__(self, function: Callable[..., Any], folder: str) -> None:
         code = function.__code__
@@ -276,7 +276,7 @@ class Kept(NullCache):  # pragma: no cover  # coverage is measured without the c
         arguments, result = sigutils.normalize_signature(signature)
         types = (str(arguments), str(result), _versions(arguments))
         key = hashlib.sha256(repr((self.identity, types, codegen.magic_tuple())).encode())
-        return os.path.join(self.folder, f"{self.name}.{key.hexdigest()[:16]}{self.ending}")
+        return os.path.join(self.folder, f"{self.name}.{key.hexdigest()[:16]}{self.suffix}")
 
     def load_overload(self, signature: Any, target_context: Any) -> CompileResult | None:
         """Return the cached code for a signature, None if there is no usable file."""

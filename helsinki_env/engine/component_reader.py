@@ -8,13 +8,21 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from helsinki_env.data import Entry, digest_of, read_yaml
+from helsinki_env.data import Node, digest_of, read_yaml
 from helsinki_env.utils.yaml_files import find_yaml
 
-__all__ = ["different", "digest_of_facts", "drawing", "facts_of", "integers", "load", "orientations"]
+__all__ = [
+    "component_facts",
+    "distinct_values",
+    "facts_digest",
+    "integer_list",
+    "load_component_file",
+    "orientations",
+    "read_shape",
+]
 
 
-def load(name_or_path: str | Path, error: type[ValueError], read: Callable[[Entry, str], Any]) -> Any:
+def load_component_file(name_or_path: str | Path, error: type[ValueError], read: Callable[[Node, str], Any]) -> Any:
     """Return the facts in a component file; read an unchanged file only once.
 
     Args:
@@ -27,29 +35,29 @@ def load(name_or_path: str | Path, error: type[ValueError], read: Callable[[Entr
 
 
 @lru_cache(maxsize=64)
-def _load(path: Path, _changed_ns: int, error: type[ValueError], read: Callable[[Entry, str], Any]) -> Any:
+def _load(path: Path, _changed_ns: int, error: type[ValueError], read: Callable[[Node, str], Any]) -> Any:
     """Read one file. The modification time is only part of the cache key, so an edited file is read again."""
     return read(read_yaml(path, error), path.stem)
 
 
-def facts_of(components: Any) -> dict[str, Any]:
+def component_facts(components: Any) -> dict[str, Any]:
     """Return the facts in a dataclass as plain data, without the `name` of the file."""
     facts = asdict(components)
     del facts["name"]
     return facts
 
 
-def digest_of_facts(components: Any) -> str:
+def facts_digest(components: Any) -> str:
     """Return 16 hexadecimal digits that identify the facts in a dataclass, ignoring the `name` of the file."""
-    return digest_of(facts_of(components))
+    return digest_of(component_facts(components))
 
 
-def integers(data: Entry, length: int, low: int, high: int, what: str) -> tuple[int, ...]:
+def integer_list(data: Node, length: int, low: int, high: int, what: str) -> tuple[int, ...]:
     """Return a list of integers from `low` to `high`; `what` names them in the error message."""
     return tuple(item.integer(low, high) for item in data.entries(what, length=length))
 
 
-def different(data: Entry, read: Iterable[tuple[Entry, int]], what: str) -> list[int]:
+def distinct_values(data: Node, read: Iterable[tuple[Node, int]], what: str) -> list[int]:
     """Return the values of the elements of a list, which must all differ.
 
     Args:
@@ -65,7 +73,7 @@ def different(data: Entry, read: Iterable[tuple[Entry, int]], what: str) -> list
     return found
 
 
-def drawing(item: Entry, marks: str, cells: str) -> tuple[str, ...]:
+def read_shape(item: Node, marks: str, cells: str) -> tuple[str, ...]:
     """Return the rows of a drawing such as ``X./XX``: one connected shape without empty margins.
 
     Args:

@@ -9,10 +9,18 @@ from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
-from helsinki_env.data import Entry, UserError, read_yaml
+from helsinki_env.data import Node, UserError, read_yaml
 from helsinki_env.utils.yaml_files import find_yaml
 
-__all__ = ["REWARDS", "ConfigError", "Configuration", "different", "listed", "number_of_players", "sets_by_seat"]
+__all__ = [
+    "REWARDS",
+    "ConfigError",
+    "Configuration",
+    "disabled_by_seat",
+    "distinct_ids",
+    "list_entries",
+    "read_num_players",
+]
 
 REWARDS = ("win", "rank", "margin")
 """Reward types at the end of a game."""
@@ -53,7 +61,7 @@ class Configuration:
         name = str(self.components)
         loaded = self._loaded[1] if self._loaded and self._loaded[0] == name else type(self).read_components(name)
         self._entry("reward").choice(REWARDS)
-        self._keep(num_players=number_of_players(self._entry("num_players")), components=name, _loaded=(name, loaded))
+        self._keep(num_players=read_num_players(self._entry("num_players")), components=name, _loaded=(name, loaded))
         return loaded
 
     def _keep(self, **values: Any) -> None:
@@ -61,15 +69,15 @@ class Configuration:
         for key, value in values.items():
             object.__setattr__(self, key, value)
 
-    def _entry(self, name: str) -> Entry:
-        return Entry(getattr(self, name), ConfigError, name)
+    def _entry(self, name: str) -> Node:
+        return Node(getattr(self, name), ConfigError, name)
 
     @classmethod
     def keys(cls) -> tuple[str, ...]:
         """Return the keys that `from_dict` accepts."""
         return tuple(item.name for item in fields(cls) if not item.name.startswith("_"))  # type: ignore[arg-type]
 
-    def changed(self, **changes: Any) -> Self:
+    def replace(self, **changes: Any) -> Self:
         """Return a copy of the configuration with changed values, by the keys of `from_dict`.
 
         The loaded component facts stay, even if the file has changed, unless `changes` names another file. A change of
@@ -79,14 +87,14 @@ class Configuration:
             ConfigError: for an unknown key or an invalid value.
             ComponentError: for an invalid component file.
         """
-        Entry(changes, ConfigError).mapping(self.keys())
+        Node(changes, ConfigError).mapping(self.keys())
         if "num_players" in changes:
-            players = number_of_players(Entry(changes["num_players"], ConfigError, "num_players"))
+            players = read_num_players(Node(changes["num_players"], ConfigError, "num_players"))
             changes = {"denied": self.denied if players == self.num_players else None} | changes
         return replace(self, **changes)  # type: ignore[type-var]  # every subclass is a dataclass
 
     @property
-    def loaded(self) -> Any:
+    def component_set(self) -> Any:
         """The content of the component file."""
         return self._loaded[1]
 
@@ -98,7 +106,7 @@ class Configuration:
     @property
     def digest(self) -> str:
         """16 hexadecimal digits that identify the values; the component file is identified by its content."""
-        content = self.to_dict() | {"components": self.loaded.digest}
+        content = self.to_dict() | {"components": self.component_set.digest}
         return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:16]
 
     def to_dict(self) -> dict[str, Any]:
@@ -106,13 +114,13 @@ class Configuration:
         raise NotImplementedError
 
     @classmethod
-    def from_dict(cls, data: Mapping[str, Any] | Entry) -> Self:
+    def from_dict(cls, data: Mapping[str, Any] | Node) -> Self:
         """Return the configuration with these values; omitted keys keep their defaults.
 
         Raises:
             ConfigError: for an unknown key or an invalid value, including the component file.
         """
-        return Entry.of(data, ConfigError, "the configuration").build(cls)
+        return Node.of(data, ConfigError, "the configuration").build(cls)
 
     @classmethod
     def from_yaml(cls, name_or_path: str | Path) -> Self:
@@ -127,12 +135,12 @@ class Configuration:
         return cls.from_dict(read_yaml(find_yaml(name_or_path, "game", ConfigError), ConfigError))
 
 
-def number_of_players(data: Entry) -> int:
+def read_num_players(data: Node) -> int:
     """Return the number of players: 2, 3 or 4."""
     return data.integer(2, 4, "2, 3 or 4")
 
 
-def listed(data: Entry, expected: str) -> list[Entry]:
+def list_entries(data: Node, expected: str) -> list[Node]:
     """Return the elements of any collection as entries."""
     if isinstance(data.value, str | Mapping):
         data.fail(expected)
@@ -143,8 +151,8 @@ def listed(data: Entry, expected: str) -> list[Entry]:
     return data.entries(expected)
 
 
-def different(
-    entries: Iterable[Entry], path: str, one: str, number: Callable[[Entry], int], names: Any
+def distinct_ids(
+    entries: Iterable[Node], path: str, one: str, number: Callable[[Node], int], names: Any
 ) -> tuple[int, ...]:
     """Return distinct numbers, ascending.
 
@@ -164,8 +172,8 @@ def different(
     return tuple(sorted(found))
 
 
-def sets_by_seat(
-    data: Entry, players: int, what: str, read: Callable[[Entry], tuple[int, ...]]
+def disabled_by_seat(
+    data: Node, players: int, what: str, read: Callable[[Node], tuple[int, ...]]
 ) -> tuple[tuple[int, ...], ...]:
     """Return one set of disabled ids per seat; None means no restrictions.
 
@@ -178,7 +186,7 @@ def sets_by_seat(
     if data.value is None:
         return ((),) * players
     each = f"one list of {what} for each of the {players} seats, or nothing (None, in YAML null)"
-    seats = tuple(read(item) for item in listed(data, each))
+    seats = tuple(read(item) for item in list_entries(data, each))
     if len(seats) != players:
         data.fail(f"one list of {what} for each seat: {players} with num_players={players}, not {len(seats)}")
     return seats

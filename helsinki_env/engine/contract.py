@@ -11,63 +11,63 @@ ones:
 - `observe_part` splits the work among several lanes.
 
 Every game record has the fields `chance` (uint64, random state), `players`, `seat` (the acting seat, or the last one to
-act), `phase`, `done` and `round_number`. It has room for `SEATS` seats; those beyond `players` stay blank.
+act), `phase`, `done` and `round_number`. It has room for `MAX_SEATS` seats; those beyond `players` stay blank.
 """
 
 from __future__ import annotations
 
-from helsinki_env.engine.overloads import Rule
+from helsinki_env.engine.overloads import OverloadedKernel
 
 __all__ = [
-    "SEATS",
-    "apply",
+    "MAX_SEATS",
+    "apply_action",
+    "copy_setup",
     "deal",
-    "describe",
+    "determinize_state",
     "draw_setup",
     "mark_legal",
-    "place_of",
-    "redeal",
-    "restore",
+    "rank_of",
+    "reconstruct_state",
     "score",
-    "set_up",
+    "write_observation",
 ]
 
-SEATS = 4
+MAX_SEATS = 4
 """Maximum number of seats of a game."""
 
-set_up = Rule("set_up")
-"""`set_up(g, setup)`: copy the game options from another record of the game."""
+copy_setup = OverloadedKernel("copy_setup")
+"""`copy_setup(g, setup)`: copy the game options from another record of the game."""
 
-draw_setup = Rule("draw_setup")
+draw_setup = OverloadedKernel("draw_setup")
 """`draw_setup(drawn, g)`: draw the random options of the next episode; `drawn.chance` is the random state."""
 
-deal = Rule("deal")
+deal = OverloadedKernel("deal")
 """`deal(t, g, word)`: deal a new game with these options; one random key, uint64, determines all chance."""
 
-mark_legal = Rule("mark_legal")
+mark_legal = OverloadedKernel("mark_legal")
 """`mark_legal(t, g, mask)`: write 1 for each legal action into `mask`, int8 (ids,), which is all zeros before."""
 
-apply = Rule("apply")
-"""`apply(t, g, action)`: apply a legal action and all its forced consequences."""
+apply_action = OverloadedKernel("apply_action")
+"""`apply_action(t, g, action)`: apply a legal action and all its forced consequences."""
 
-describe = Rule("describe")
-"""`describe(t, g, viewer, out)`: write the observation of a seat into `out`, int8 (F,), which is all zeros before."""
+write_observation = OverloadedKernel("write_observation")
+"""`write_observation(t, g, viewer, out)`: write a seat's observation into `out`, int8 (F,), initially all zeros."""
 
-restore = Rule("restore")
-"""`restore(t, g, observation)`: set `g` from the acting seat's observation, int8 (F,), with every entry in range.
+reconstruct_state = OverloadedKernel("reconstruct_state")
+"""`reconstruct_state(t, g, observation)`: set `g` from the acting seat's observation, int8 (F,), all entries in range.
 
-Overwrites the whole record; hidden information stays blank until `redeal` samples it. Returns -1, or a number that
-identifies the inconsistency."""
+Overwrites the whole record; hidden information stays blank until `determinize_state` samples it. Returns -1, or a
+number that identifies the inconsistency."""
 
-redeal = Rule("redeal")
-"""`redeal(t, g, viewer, word, scratch, mask)`: sample what a seat cannot see (determinization); `word` is a uint64 key.
+determinize_state = OverloadedKernel("determinize_state")
+"""`determinize_state(t, g, viewer, word, scratch, mask)`: sample what a seat cannot see (determinization).
 
-The viewer's observation stays the same; the same observation and key give the same deal. Returns whether a consistent
-deal was found, which is always so for a reachable position. Overwrites `scratch`, a record of the game's scratch type,
-and `mask`, int8 (ids,)."""
+`word` is a uint64 key. The viewer's observation stays the same; the same observation and key give the same deal.
+Returns whether a consistent deal was found, which is always so for a reachable position. Overwrites `scratch`, a record
+of the game's scratch type, and `mask`, int8 (ids,)."""
 
-score = Rule("score")
+score = OverloadedKernel("score")
 """`score(t, g, seat)`: points of a seat if the game ended now."""
 
-place_of = Rule("place_of")
-"""`place_of(t, g, seat)`: number of seats strictly ahead (rank from 0) if the game ended now; ties share a rank."""
+rank_of = OverloadedKernel("rank_of")
+"""`rank_of(t, g, seat)`: number of seats strictly ahead (rank from 0) if the game ended now; ties share a rank."""

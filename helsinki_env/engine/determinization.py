@@ -1,8 +1,8 @@
 """Determinization for search: reconstruct game states from observations and sample the hidden cards.
 
 A search player needs game states in which to try its actions. It derives them from its own observation alone, so that
-no hidden card can leak: `restore` sets records from the observation, `batch_redeal` samples the rest consistently with
-rules and observation, and `deals` does both.
+no hidden card can leak: `states_from_observations` sets records from the observation, `determinize_batch` samples the
+rest consistently with rules and observation, and `determinize_observation` does both.
 """
 
 from __future__ import annotations
@@ -12,23 +12,31 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from helsinki_env.data import UserError, shown
+from helsinki_env.data import UserError, short_repr
 from helsinki_env.engine import loops
-from helsinki_env.engine.arrays import in_place, integers, keys
+from helsinki_env.engine.arrays import integer_array, key_array, writable_array
 from helsinki_env.engine.game import BoardGame
 from helsinki_env.engine.limits import check_ranges
-from helsinki_env.engine.playout import player_words
+from helsinki_env.engine.playout import random_keys
 from helsinki_env.engine.spec import spec_of
-from helsinki_env.engine.states import States, copies_of
-from helsinki_env.engine.values import as_word
+from helsinki_env.engine.states import States, repeat_state
+from helsinki_env.engine.values import seed_to_uint64
 
-__all__ = ["ObservationError", "RedealError", "batch_redeal", "deals", "redeal", "redeal_many", "restore"]
+__all__ = [
+    "DeterminizationError",
+    "ObservationError",
+    "determinize",
+    "determinize_batch",
+    "determinize_observation",
+    "sample_determinizations",
+    "states_from_observations",
+]
 
 
 G = TypeVar("G", bound=BoardGame)
 
 
-class RedealError(RuntimeError):
+class DeterminizationError(RuntimeError):
     """No deal is consistent with the known information: the position is unreachable."""
 
 
@@ -36,7 +44,7 @@ class ObservationError(UserError):
     """Invalid observations. The message names the row, the field, the value found and the expected value."""
 
 
-def restore(config: Any, observations: Any) -> States:
+def states_from_observations(config: Any, observations: Any) -> States:
     """Return a record for each observation, (B,), with placeholders for hidden cards.
 
     Args:
@@ -47,11 +55,11 @@ def restore(config: Any, observations: Any) -> States:
         ObservationError: for invalid observations.
     """
     spec = spec_of(config)
-    if spec.restore is not None:
-        return spec.restore(config, observations)
-    observations = observation_rows(observations, spec.features(config))
+    if spec.states_from_observations is not None:
+        return spec.states_from_observations(config, observations)
+    observations = observation_rows(observations, spec.observation_size(config))
     states = spec.new_states(config, len(observations))
-    b, fault = loops.batch_restore(config.tables[0], observations, states)
+    b, fault = loops.batch_reconstruct(config.tables[0], observations, states)
     if b >= 0:
         raise ObservationError(f"observations[{b}]: found what no game of {spec.name} can show (fault {fault})")
     return states
@@ -63,7 +71,7 @@ def observation_rows(observations: Any, size: int) -> npt.NDArray[np.int8]:
         rows = np.asarray(observations)
     except (ValueError, TypeError, OverflowError):
         raise ObservationError(
-            f"observations: found {shown(observations)}, expected int8 of shape (B, {size})"
+            f"observations: found {short_repr(observations)}, expected int8 of shape (B, {size})"
         ) from None
     if rows.dtype != np.int8 or rows.ndim != 2 or rows.shape[1] != size:
         raise ObservationError(
@@ -73,7 +81,9 @@ def observation_rows(observations: Any, size: int) -> npt.NDArray[np.int8]:
     return np.require(rows, requirements=["C", "A", "W"])  # else Numba compiles kernels for each array layout
 
 
-def batch_redeal(config: Any, states: States, viewers: npt.NDArray[np.int64], words: npt.NDArray[np.uint64]) -> None:
+def determinize_batch(
+    config: Any, states: States, viewers: npt.NDArray[np.int64], words: npt.NDArray[np.uint64]
+) -> None:
     """Sample what the viewers cannot see in a batch of records, in place.
 
     Args:
@@ -87,35 +97,37 @@ def batch_redeal(config: Any, states: States, viewers: npt.NDArray[np.int64], wo
         RedealError: for an unreachable position.
     """
     dtype = spec_of(config).new_states(config, 0).dtype
-    games = in_place("states", states, dtype, None)
+    games = writable_array("states", states, dtype, None)
     check_ranges(games, config.tables[0])
-    seats = integers("viewers", viewers, (len(games),), -(2**63), 2**63 - 1)
+    seats = integer_array("viewers", viewers, (len(games),), -(2**63), 2**63 - 1)
     outside = (seats < 0) | (seats >= games["players"])
     if outside.any():
         b = int(outside.argmax())
         raise ValueError(f"viewers[{b}]: found {seats[b]}, expected a seat from 0 to {games['players'][b] - 1}")
-    _redeal(config, games, seats, keys("words", words, len(games)))
+    _determinize_valid(config, games, seats, key_array("words", words, len(games)))
     if games is not states:
         states[...] = games
 
 
-def _redeal(config: Any, states: States, viewers: npt.NDArray[np.int64], words: npt.NDArray[np.uint64]) -> None:
-    """`batch_redeal` for validated arrays."""
-    mask = np.zeros(spec_of(config).ids(config), np.int8)
-    b = loops.batch_redeal(config.tables[0], states, viewers, words, new_scratch(config)[0], mask)
+def _determinize_valid(
+    config: Any, states: States, viewers: npt.NDArray[np.int64], words: npt.NDArray[np.uint64]
+) -> None:
+    """`determinize_batch` for validated arrays."""
+    mask = np.zeros(spec_of(config).num_actions(config), np.int8)
+    b = loops.batch_determinize(config.tables[0], states, viewers, words, new_scratch(config)[0], mask)
     if b >= 0:
-        raise RedealError(
+        raise DeterminizationError(
             f"game {b}: found no deal that fits what seat {viewers[b]} knows; can this position come up in a game?"
         )
 
 
 def new_scratch(config: Any) -> npt.NDArray[Any]:
-    """Return an array of one scratch record for `contract.redeal`."""
+    """Return an array of one scratch record for `contract.determinize_state`."""
     scratch = spec_of(config).scratch
     return np.zeros(1, np.dtype((np.record, [("unused", np.int8)])) if scratch is None else scratch)
 
 
-def redeal_many(game: BoardGame, count: int, viewer: int | None = None, seed: int | None = None) -> States:
+def sample_determinizations(game: BoardGame, count: int, viewer: int | None = None, seed: int | None = None) -> States:
     """Return `count` independent determinizations of a game, records (count,).
 
     Args:
@@ -128,23 +140,25 @@ def redeal_many(game: BoardGame, count: int, viewer: int | None = None, seed: in
         ValueError: for an invalid seat, count or seed.
         RedealError: for an unreachable position.
     """
-    words = player_words(count, int(as_word(seed)))
-    states = copies_of(game._states, len(words))
-    seat = game.seat if viewer is None else game.checked_seat(viewer)
-    _redeal(game.config, states, np.full(len(words), seat, np.int64), words)
+    words = random_keys(count, int(seed_to_uint64(seed)))
+    states = repeat_state(game._states, len(words))
+    seat = game.seat if viewer is None else game.validate_seat(viewer)
+    _determinize_valid(game.config, states, np.full(len(words), seat, np.int64), words)
     return states
 
 
-def redeal(game: G, viewer: int | None = None, seed: int | None = None) -> G:
-    """Return a determinization of a game: a copy with new hidden cards; arguments and errors as in `redeal_many`."""
-    return type(game)._of_record(game.config, redeal_many(game, 1, viewer, seed)[0])
+def determinize(game: G, viewer: int | None = None, seed: int | None = None) -> G:
+    """Return a determinization (a copy with new hidden cards); arguments and errors as in `sample_determinizations`."""
+    return type(game)._from_valid_state(game.config, sample_determinizations(game, 1, viewer, seed)[0])
 
 
-def deals(config: Any, observation: npt.NDArray[np.int8], count: int, seed: int | None = None) -> States:
+def determinize_observation(
+    config: Any, observation: npt.NDArray[np.int8], count: int, seed: int | None = None
+) -> States:
     """Return `count` independent determinizations of an observation, records (count,).
 
     Args:
-        config: as for `restore`.
+        config: as for `states_from_observations`.
         observation: int8 (F,), from the acting seat.
         count: number of records.
         seed: any integer >= 0; None: fresh entropy. A larger count extends the same sequence of deals.
@@ -154,8 +168,8 @@ def deals(config: Any, observation: npt.NDArray[np.int8], count: int, seed: int 
         ValueError: for an invalid count or seed.
         RedealError: for an unreachable position.
     """
-    words = player_words(count, int(as_word(seed)))
+    words = random_keys(count, int(seed_to_uint64(seed)))
     rows = observation[None] if isinstance(observation, np.ndarray) else [observation]
-    states = copies_of(restore(config, rows), len(words))
-    _redeal(config, states, states["seat"].astype(np.int64), words)
+    states = repeat_state(states_from_observations(config, rows), len(words))
+    _determinize_valid(config, states, states["seat"].astype(np.int64), words)
     return states

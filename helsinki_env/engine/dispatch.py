@@ -21,12 +21,12 @@ from numba.core.environment import lookup_environment
 from numba.core.errors import UnsupportedError
 from numba.core.registry import CPUDispatcher
 
-from helsinki_env.engine.compile_cache import Kept
+from helsinki_env.engine.compile_cache import KernelCache
 
 __all__ = ["Kernel"]
 
 
-class Intermediate(JITCodeLibrary):  # pragma: no cover
+class KernelLibrary(JITCodeLibrary):  # pragma: no cover
     """The LLVM IR of a kernel and of all kernels that it calls."""
 
     def finalize(self) -> None:
@@ -49,11 +49,11 @@ class _ForKernels(Compiler):  # pragma: no cover
     def define_pipelines(self) -> Any:
         flags = self.state.flags
         flags.no_compile = flags.no_cpython_wrapper = flags.no_cfunc_wrapper = True
-        self.state.library = Intermediate(self.state.targetctx.codegen(), self.state.func_id.func_qualname)
+        self.state.library = KernelLibrary(self.state.targetctx.codegen(), self.state.func_id.func_qualname)
         return super().define_pipelines()
 
 
-class _Claiming(CPUDispatcher):  # pragma: no cover
+class _LockingDispatcher(CPUDispatcher):  # pragma: no cover
     """Compiles a kernel unless another process is compiling it."""
 
     def compile(self, signature: Any) -> Any:
@@ -61,11 +61,11 @@ class _Claiming(CPUDispatcher):  # pragma: no cover
         try:
             return super().compile(signature)
         finally:
-            if isinstance(self._cache, Kept) and self._cache.claims.held:
+            if isinstance(self._cache, KernelCache) and self._cache.claims.held:
                 self._cache.release(signature, self.targetctx.codegen())
 
 
-class _Called(_Claiming):  # pragma: no cover
+class _CalleeDispatcher(_LockingDispatcher):  # pragma: no cover
     """The view of a kernel that its calling kernels see."""
 
     def add_overload(self, result: CompileResult) -> None:
@@ -76,8 +76,8 @@ class _Called(_Claiming):  # pragma: no cover
         self.overloads[tuple(result.signature.args)] = result
 
 
-class _KeptIntermediate(Kept):  # pragma: no cover
-    ending = ".called"
+class _BitcodeCache(KernelCache):  # pragma: no cover
+    suffix = ".called"
 
     def _reduced(self, result: CompileResult) -> Any:
         library, described = result.library, result.fndesc
@@ -87,7 +87,7 @@ class _KeptIntermediate(Kept):  # pragma: no cover
 
     def _restored(self, target_context: Any, data: Any) -> CompileResult:
         name, code, described, environments, signature = data
-        library = Intermediate(target_context.codegen(), name)
+        library = KernelLibrary(target_context.codegen(), name)
         library._final_module = parse_bitcode(code)
         library._finalized = True
         return CompileResult(
@@ -98,7 +98,7 @@ class _KeptIntermediate(Kept):  # pragma: no cover
         )  # fmt: skip
 
 
-class Kernel(_Claiming):  # pragma: no cover
+class Kernel(_LockingDispatcher):  # pragma: no cover
     """A compiled function for calls from Python; `called` is its version for calls from kernels."""
 
     def __init__(
@@ -109,25 +109,25 @@ class Kernel(_Claiming):  # pragma: no cover
         pipeline_class: type[Compiler] = Compiler,
     ) -> None:
         super().__init__(function, locals or {}, targetoptions or {}, pipeline_class)
-        self.called = _Called(function, locals or {}, targetoptions or {}, _ForKernels)
+        self.for_kernels = _CalleeDispatcher(function, locals or {}, targetoptions or {}, _ForKernels)
 
-    def keep_in(self, folder: str) -> None:
+    def enable_cache_in(self, folder: str) -> None:
         """Cache compiled code in a folder."""
-        self._cache = Kept(self.py_func, folder)
-        self.called._cache = _KeptIntermediate(self.py_func, folder)
+        self._cache = KernelCache(self.py_func, folder)
+        self.for_kernels._cache = _BitcodeCache(self.py_func, folder)
 
     def get_call_template(self, args: Any, kws: Any) -> Any:
         """Return the call template for kernels that call this one."""
-        return self.called.get_call_template(args, kws)
+        return self.for_kernels.get_call_template(args, kws)
 
     def get_overload(self, signature: Any) -> Any:
         """Return the overload for kernels that call this one."""
-        return self.called.get_overload(signature)
+        return self.for_kernels.get_overload(signature)
 
     @property
     def is_compiling(self) -> Any:
         """Whether this kernel is being compiled; Numba uses it to detect recursion."""
-        return self.called.is_compiling or super().is_compiling
+        return self.for_kernels.is_compiling or super().is_compiling
 
     def add_overload(self, result: CompileResult) -> None:
         """Register a signature for calls from Python."""

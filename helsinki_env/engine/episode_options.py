@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from helsinki_env.data import shown
-from helsinki_env.engine.values import whole_number
+from helsinki_env.data import short_repr
+from helsinki_env.engine.values import as_integer
 
-__all__ = ["player_counts", "several", "size_range"]
+__all__ = ["as_values", "read_player_counts", "size_range"]
 
 
-def several(value: Any) -> tuple[Any, ...]:
+def as_values(value: Any) -> tuple[Any, ...]:
     """Return the values to draw from; a value that is not a collection becomes a single one."""
     try:
         return tuple(value)
@@ -18,15 +18,15 @@ def several(value: Any) -> tuple[Any, ...]:
         return (value,)
 
 
-def player_counts(value: Any) -> tuple[int, ...]:
+def read_player_counts(value: Any) -> tuple[int, ...]:
     """Return the player counts to draw from.
 
     Raises:
         ValueError: if there are none, or one is not 2, 3 or 4.
     """
-    counts = tuple(whole_number(n) for n in several(value))
+    counts = tuple(as_integer(n) for n in as_values(value))
     if not counts or any(n not in (2, 3, 4) for n in counts):
-        raise ValueError(f"num_players: found {shown(value)}, expected 2, 3 or 4, or some of them, such as (2, 3)")
+        raise ValueError(f"num_players: found {short_repr(value)}, expected 2, 3 or 4, or some of them, such as (2, 3)")
     return tuple(n for n in counts if n is not None)
 
 
@@ -42,11 +42,11 @@ def size_range(name: str, value: Any, most: int, what: str) -> tuple[int, int]:
     Raises:
         ValueError: if it is neither, or outside 0 to `most`.
     """
-    values = several(value)
+    values = as_values(value)
     low, high = values if len(values) == 2 else (value, value)
-    low, high = whole_number(low), whole_number(high)
+    low, high = as_integer(low), as_integer(high)
     if low is None or high is None or not 0 <= low <= high <= most:
         raise ValueError(
-            f"{name}: found {shown(value)}, expected how many {what}: a number or (low, high) from 0 to {most}"
+            f"{name}: found {short_repr(value)}, expected how many {what}: a number or (low, high) from 0 to {most}"
         )
     return low, high

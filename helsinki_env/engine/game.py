@@ -10,13 +10,13 @@ import numpy.typing as npt
 
 from helsinki_env.data import UserError
 from helsinki_env.engine import loops
-from helsinki_env.engine.contract import SEATS
-from helsinki_env.engine.kernel import entry_of
+from helsinki_env.engine.contract import MAX_SEATS
+from helsinki_env.engine.kernel import specialize
 from helsinki_env.engine.spec import GameSpec, spec_of
 from helsinki_env.engine.states import States, copy_states
-from helsinki_env.engine.values import USUAL_INTEGERS, as_action, as_word, whole_number
+from helsinki_env.engine.values import FAST_INTEGER_TYPES, as_action, as_integer, seed_to_uint64
 
-__all__ = ["BoardGame", "IllegalActionError", "class_of"]
+__all__ = ["BoardGame", "IllegalActionError", "game_class"]
 
 
 class IllegalActionError(UserError):
@@ -45,17 +45,17 @@ class BoardGame:
         _CLASSES.setdefault(cls.spec.name, cls)
 
     def __init__(self, config: Any = None, seed: int | None = None, stream: int = 0) -> None:
-        config = self.spec.config() if config is None else self.spec.checked(config)
+        config = self.spec.config() if config is None else self.spec.check_config(config)
         self._attach(config, self.spec.new_states(config, 1))
         self.spec.apply_setup(self._states, config)
-        words = (np.array([word]) for word in (as_word(seed), as_word(stream, "stream"), np.uint64(0)))
+        words = (np.array([word]) for word in (seed_to_uint64(seed), seed_to_uint64(stream, "stream"), np.uint64(0)))
         loops.batch_deal(self._tables[0], self._states, *words)
 
     def _attach(self, config: Any, states: States) -> None:
         self.config = config
         self._tables = config.tables
         self._states = states
-        self._mask = np.empty(self.spec.ids(config), np.int8)
+        self._mask = np.empty(self.spec.num_actions(config), np.int8)
         self._mask_fresh = False
         self._step: Callable[..., bool] | None = None
 
@@ -66,7 +66,7 @@ class BoardGame:
         Raises:
             ValueError: if the record has another type or number of players, or is not a valid game state.
         """
-        states = cls.spec.new_states(cls.spec.checked(config), 1)
+        states = cls.spec.new_states(cls.spec.check_config(config), 1)
         dtype = getattr(state, "dtype", None)
         if dtype != states.dtype or state.shape != ():
             found = type(state).__name__ if dtype is None else f"{dtype.name} of shape {state.shape}"
@@ -75,10 +75,10 @@ class BoardGame:
             raise ValueError(f"state: found one of {state['players']} players, expected {config.num_players}")
         states[0] = state
         cls.spec.check(states, config)
-        return cls._of_record(config, states[0])
+        return cls._from_valid_state(config, states[0])
 
     @classmethod
-    def _of_record(cls, config: Any, state: Any) -> Self:
+    def _from_valid_state(cls, config: Any, state: Any) -> Self:
         """As `from_state`, for a validated record: nothing is checked."""
         game = cls.__new__(cls)
         states = cls.spec.new_states(config, 1)
@@ -118,7 +118,7 @@ class BoardGame:
         """The current round, from 1."""
         return int(self._states["round_number"][0])
 
-    def legal_mask(self) -> npt.NDArray[np.int8]:
+    def action_mask(self) -> npt.NDArray[np.int8]:
         """Return the action mask, int8 (ids,): 1 for each legal id. All zeros when the game is over."""
         return self._fresh_mask().copy()
 
@@ -128,30 +128,30 @@ class BoardGame:
 
     def _fresh_mask(self) -> npt.NDArray[np.int8]:
         if not self._mask_fresh:
-            self._direct(loops.mask_alone, self._mask)(self._tables, self._states, self._mask)
+            self._specialized(loops.mask_single, self._mask)(self._tables, self._states, self._mask)
             self._mask_fresh = True
         return self._mask
 
-    def _direct(self, kernel: Callable[..., Any], *others: Any) -> Callable[..., Any]:
-        """Return a kernel specialized for the tables, the record and its other arguments; see `entry_of`."""
+    def _specialized(self, kernel: Callable[..., Any], *others: Any) -> Callable[..., Any]:
+        """Return a kernel specialized for the tables, the record and its other arguments; see `specialize`."""
         key = kernel, self._tables.dtype, self._states.dtype
-        found = _ENTRIES.get(key)
+        found = _SPECIALIZED.get(key)
         if found is None:
-            found = _ENTRIES[key] = entry_of(kernel, self._tables, self._states, *others)
+            found = _SPECIALIZED[key] = specialize(kernel, self._tables, self._states, *others)
         return found
 
     def observation(self, seat: int | None = None) -> npt.NDArray[np.int8]:
         """Return a seat's observation, int8 (F,); default: the acting seat. See `split` of its module."""
-        chosen = self.seat if seat is None else self.checked_seat(seat)
-        out = np.zeros(self.spec.features(self.config), np.int8)
-        self._direct(loops.observe_alone, chosen, out)(self._tables, self._states, chosen, out)
+        chosen = self.seat if seat is None else self.validate_seat(seat)
+        out = np.zeros(self.spec.observation_size(self.config), np.int8)
+        self._specialized(loops.observe_single, chosen, out)(self._tables, self._states, chosen, out)
         return out
 
     def scores(self) -> npt.NDArray[np.int64]:
         """Return the points of every seat if the game ended now, int64 (players,)."""
         return self._scores_places()[0]
 
-    def places(self) -> npt.NDArray[np.int64]:
+    def ranks(self) -> npt.NDArray[np.int64]:
         """Return the rank of every seat if the game ended now, int64 (players,).
 
         0 is first; tied players share a rank where the game has ties.
@@ -159,13 +159,13 @@ class BoardGame:
         return self._scores_places()[1]
 
     def _scores_places(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-        scores, places = np.zeros((2, 1, SEATS), np.int64)
+        scores, places = np.zeros((2, 1, MAX_SEATS), np.int64)
         loops.batch_scores(self._tables[0], self._states, scores, places)
         return scores[0, : self.num_players], places[0, : self.num_players]
 
-    def checked_seat(self, seat: int) -> int:
+    def validate_seat(self, seat: int) -> int:
         """Return a valid seat unchanged; ValueError for any other value."""
-        chosen = whole_number(seat)
+        chosen = as_integer(seat)
         if chosen is None or not 0 <= chosen < self.num_players:
             raise ValueError(f"seat: found {seat!r}, expected 0 to {self.num_players - 1}")
         return chosen
@@ -180,9 +180,9 @@ class BoardGame:
         """
         mask = self._mask if self._mask_fresh else self._fresh_mask()
         if self._step is None:
-            self._step = self._direct(loops.step_alone, 0, mask)
+            self._step = self._specialized(loops.step_single, 0, mask)
         try:
-            number = action if action.__class__ in USUAL_INTEGERS else as_action(action)
+            number = action if action.__class__ in FAST_INTEGER_TYPES else as_action(action)
             legal = self._step(self._tables, self._states, number, mask)
         except (TypeError, OverflowError):
             legal = False
@@ -207,7 +207,7 @@ class BoardGame:
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle configuration and state; the loaded game continues from the same state."""
-        plain = type(self).__module__ == __name__  # a class from `class_of`, which the configuration determines
+        plain = type(self).__module__ == __name__  # a class from `game_class`, which the configuration determines
         return _restored, (None if plain else type(self), self.config, self._states.tobytes())
 
     def __eq__(self, other: object) -> bool:
@@ -216,7 +216,7 @@ class BoardGame:
             return NotImplemented
         if type(self.config) is not type(other.config) or self._states.tobytes() != other._states.tobytes():
             return False
-        return bool(self.config.changed(reward=other.config.reward) == other.config)
+        return bool(self.config.replace(reward=other.config.reward) == other.config)
 
     __hash__ = None  # type: ignore[assignment]  # games are mutable
 
@@ -227,17 +227,17 @@ class BoardGame:
 
 
 #: Specialized kernels by the dtypes of tables and records.
-_ENTRIES: dict[tuple[Any, ...], Callable[..., Any]] = {}
+_SPECIALIZED: dict[tuple[Any, ...], Callable[..., Any]] = {}
 _CLASSES: dict[str, type[BoardGame]] = {}
 
 
-def class_of(spec: GameSpec) -> type[BoardGame]:
+def game_class(spec: GameSpec) -> type[BoardGame]:
     """Return the class of single games; a game without its own class gets a generic one."""
     return _CLASSES.get(spec.name) or type("Game", (BoardGame,), {"__slots__": (), "spec": spec})
 
 
 def _restored(kind: type[BoardGame] | None, config: Any, state: bytes) -> BoardGame:
-    kind = kind or class_of(spec_of(config))
+    kind = kind or game_class(spec_of(config))
     dtype = kind.spec.new_states(config, 0).dtype
     if len(state) != dtype.itemsize:
         raise ValueError(f"state: found {len(state)} bytes, expected {dtype.itemsize}: from another version?")

@@ -51,14 +51,14 @@ def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
 def _compiled(function: Callable[..., Any]) -> Callable[..., Any]:  # pragma: no cover  # see above
     source = function.__code__.co_filename
     # Our kernels allocate nothing. Without reference counting (a Numba option) they run 1.16 times as fast.
-    options = _OPTIONS | {"_nrt": not compile_cache.is_ours(source)}
+    options = _OPTIONS | {"_nrt": not compile_cache.is_project_file(source)}
     dispatcher = Kernel(function, targetoptions=options)
     if os.path.exists(source):  # code typed into an interpreter has no file and is compiled every time
-        dispatcher.keep_in(compile_cache.folder_for(source, CACHE_FOLDER))
+        dispatcher.enable_cache_in(compile_cache.folder_for(source, CACHE_FOLDER))
     return dispatcher
 
 
-def entry_of(function: Callable[..., Any], *arguments: Any) -> Callable[..., Any]:
+def specialize(function: Callable[..., Any], *arguments: Any) -> Callable[..., Any]:
     """Return a kernel specialized for the types of these arguments; a call is half a microsecond faster.
 
     A kernel normally checks its argument types at every call. The caller of the result must always pass the same
@@ -105,6 +105,6 @@ if JIT:  # pragma: no cover  # see above
     event.register("numba:compile", _announcer)
 
 
-def be_silent() -> None:
+def silence_compile_notice() -> None:
     """Disable the notice about compiling; the caller shows its own."""
     _announcer.silent = True

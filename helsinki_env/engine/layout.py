@@ -9,17 +9,17 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["Layout", "Piece", "layout_of"]
+__all__ = ["ObservationField", "ObservationLayout", "make_layout"]
 
 
 @dataclass(frozen=True)
-class Piece:
+class ObservationField:
     """A named field of the observation: offset, shape and meaning."""
 
     name: str
     start: int
     shape: tuple[int, ...]
-    meaning: str
+    description: str
 
     @property
     def size(self) -> int:
@@ -33,43 +33,43 @@ class Piece:
 
 
 @dataclass(frozen=True)
-class Layout:
+class ObservationLayout:
     """The fields of an observation in order; `size` is its length F."""
 
-    pieces: tuple[Piece, ...]
+    fields: tuple[ObservationField, ...]
     size: int
 
-    def __getitem__(self, name: str) -> Piece:
+    def __getitem__(self, name: str) -> ObservationField:
         """Return a field by name; KeyError for an unknown name."""
-        for piece in self.pieces:
+        for piece in self.fields:
             if piece.name == name:
                 return piece
-        raise KeyError(f"{name!r}: the pieces are {', '.join(piece.name for piece in self.pieces)}")
+        raise KeyError(f"{name!r}: the pieces are {', '.join(piece.name for piece in self.fields)}")
 
     @property
     def starts(self) -> dict[str, int]:
         """Offset of each field, by name."""
-        return {piece.name: piece.start for piece in self.pieces}
+        return {piece.name: piece.start for piece in self.fields}
 
-    def split(self, obs: npt.NDArray[Any]) -> dict[str, npt.NDArray[Any]]:
+    def unpack(self, obs: npt.NDArray[Any]) -> dict[str, npt.NDArray[Any]]:
         """Return the fields of an observation (F,) or a batch (..., F) as views of shape (..., *field shape)."""
         lead = obs.shape[:-1]
-        return {piece.name: obs[..., piece.slice].reshape(*lead, *piece.shape) for piece in self.pieces}
+        return {piece.name: obs[..., piece.slice].reshape(*lead, *piece.shape) for piece in self.fields}
 
     def markdown(self) -> str:
         """Return the table of fields for the documentation."""
         lines = ["| piece | entries | shape | meaning |", "| --- | --- | --- | --- |"]
-        for piece in self.pieces:
+        for piece in self.fields:
             where = f"{piece.start} to {piece.start + piece.size - 1}"
-            lines.append(f"| `{piece.name}` | {where} | {piece.shape} | {piece.meaning} |")
+            lines.append(f"| `{piece.name}` | {where} | {piece.shape} | {piece.description} |")
         return "\n".join(lines) + "\n"
 
 
-def layout_of(pieces: Iterable[tuple[str, tuple[int, ...], str]]) -> Layout:
+def make_layout(pieces: Iterable[tuple[str, tuple[int, ...], str]]) -> ObservationLayout:
     """Return the layout of consecutive fields, given name, shape and meaning of each."""
-    placed: list[Piece] = []
+    placed: list[ObservationField] = []
     start = 0
     for name, shape, meaning in pieces:
-        placed.append(Piece(name, start, shape, meaning))
+        placed.append(ObservationField(name, start, shape, meaning))
         start += placed[-1].size
-    return Layout(tuple(placed), start)
+    return ObservationLayout(tuple(placed), start)

@@ -3,7 +3,7 @@
 Kernels use field values as array indices, and Python code uses them as shift amounts and loop bounds. Every validation
 of a record therefore starts here, before any field is converted or looked up.
 
-A game registers its ranges with `limits_belong_to`, by the type of its records.
+A game registers its ranges with `register_limits`, by the type of its records.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import numpy.typing as npt
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.engine.states import States
 
-__all__ = ["Limits", "check_ranges", "fail_field", "limits_belong_to", "limits_of"]
+__all__ = ["Limits", "check_ranges", "fail_field", "limits_of", "register_limits"]
 
 
 @dataclass(frozen=True)
@@ -28,12 +28,12 @@ class Limits:
     """The range of each field, for the records of one component file.
 
     Attributes:
-        ids: number of actions.
+        num_actions: number of actions.
         least: smallest value of every field, one record, (1,).
         most: largest value of every field, one record, (1,).
     """
 
-    ids: int
+    num_actions: int
     least: States
     most: States
 
@@ -42,7 +42,7 @@ class Limits:
 _BY_DTYPE: dict[np.dtype[Any], tuple[np.dtype[Any], Callable[[Any], Limits]]] = {}
 
 
-def limits_belong_to(dtype: np.dtype[Any], tables: np.dtype[Any], limits: Callable[[Any], Limits]) -> None:
+def register_limits(dtype: np.dtype[Any], tables: np.dtype[Any], limits: Callable[[Any], Limits]) -> None:
     """Register the ranges for a record type.
 
     Args:
@@ -116,7 +116,7 @@ def _ends(dtype: np.dtype[Any]) -> npt.NDArray[np.int64]:
     return np.array(ends, np.int64)
 
 
-def first_outside(states: States, limits: Limits) -> int:
+def first_out_of_range(states: States, limits: Limits) -> int:
     """Return the index of the first record with a field outside its range, or the number of records."""
     low, most = ([view[0] for view in _views(record)] for record in (limits.least, limits.most))
     spans = [high - least for high, least in zip(most, low, strict=True)]
@@ -137,7 +137,7 @@ def check_ranges(states: States, tables: Any, names: Sequence[str] | None = None
     limits = limits_of(tables, states.dtype)
     if limits is None:
         return
-    if names is None and first_outside(np.ascontiguousarray(states), limits) == len(states):
+    if names is None and first_out_of_range(np.ascontiguousarray(states), limits) == len(states):
         return
     for name in names or states.dtype.names or ():
         found, low, high = (array[name] for array in (states, limits.least, limits.most))

@@ -5,25 +5,34 @@ Every game has its own random state, so threads can process slices of a batch in
 
 from __future__ import annotations
 
-from helsinki_env.engine.contract import apply, deal, describe, mark_legal, place_of, redeal, restore, score
+from helsinki_env.engine.contract import (
+    apply_action,
+    deal,
+    determinize_state,
+    mark_legal,
+    rank_of,
+    reconstruct_state,
+    score,
+    write_observation,
+)
 from helsinki_env.engine.kernel import kernel
-from helsinki_env.engine.overloads import Rule
-from helsinki_env.engine.rng import first_word
+from helsinki_env.engine.overloads import OverloadedKernel
+from helsinki_env.engine.rng import initial_state
 
 __all__ = [
     "batch_deal",
+    "batch_determinize",
     "batch_mask",
     "batch_observe",
-    "batch_redeal",
-    "batch_restore",
+    "batch_reconstruct",
     "batch_scores",
     "batch_step",
-    "mask_alone",
+    "mask_single",
     "observe",
-    "observe_again",
-    "observe_alone",
     "observe_part",
-    "step_alone",
+    "observe_single",
+    "step_single",
+    "update_observation",
     "write_mask",
 ]
 
@@ -37,18 +46,18 @@ def _mark_on_nothing(t, g, mask):
 @kernel
 def _describe_on_nothing(t, g, viewer, out):
     out[:] = 0
-    describe(t, g, viewer, out)
+    write_observation(t, g, viewer, out)
 
 
-write_mask = Rule("write_mask", _mark_on_nothing)
+write_mask = OverloadedKernel("write_mask", _mark_on_nothing)
 """`write_mask(t, g, mask)`: write 1 for each legal id and 0 for all others into `mask`, int8 (ids,).
 
 The default clears the mask and calls `mark_legal`; a game may register a faster kernel."""
 
-observe = Rule("observe", _describe_on_nothing)
+observe = OverloadedKernel("observe", _describe_on_nothing)
 """`observe(t, g, viewer, out)`: write a seat's observation into `out`, int8 (F,), overwriting every entry.
 
-The default clears `out` and calls `describe`; a game may register a faster kernel."""
+The default clears `out` and calls `write_observation`; a game may register a faster kernel."""
 
 
 @kernel
@@ -56,8 +65,8 @@ def _observe_whole(t, g, viewer, out, turned):
     observe(t, g, viewer, out)
 
 
-observe_again = Rule("observe_again", _observe_whole)
-"""`observe_again(t, g, viewer, out, turned)`: update `out`, which holds an earlier observation of the same deal.
+update_observation = OverloadedKernel("update_observation", _observe_whole)
+"""`update_observation(t, g, viewer, out, turned)`: update `out`, which holds an earlier observation of the same deal.
 
 `turned`: the earlier observation was from another seat. Otherwise the viewer has been the acting seat ever since. The
 default rewrites everything; a game may register a kernel that skips unchanged entries."""
@@ -69,7 +78,7 @@ def _observe_by_the_first(t, g, viewer, out, lane, lanes):
         observe(t, g, viewer, out)
 
 
-observe_part = Rule("observe_part", _observe_by_the_first)
+observe_part = OverloadedKernel("observe_part", _observe_by_the_first)
 """`observe_part(t, g, viewer, out, lane, lanes)`: write one lane's share of the entries of `observe`.
 
 On a GPU, the 32 threads of a warp share the work on a game. By default lane 0 writes everything; a game may register a
@@ -80,7 +89,7 @@ parallel kernel."""
 def batch_deal(t, states, seeds, streams, episodes):
     """Deal every game of `states`, (B,); seeds, streams, episodes are uint64 (B,)."""
     for b in range(len(states)):
-        deal(t, states[b], first_word(seeds[b], streams[b], episodes[b]))
+        deal(t, states[b], initial_state(seeds[b], streams[b], episodes[b]))
 
 
 @kernel
@@ -111,13 +120,13 @@ def batch_step(t, states, actions, masks):
         action = actions[b]
         if action < 0 or action >= masks.shape[1] or masks[b, action] == 0:
             return b
-        apply(t, g, action)
+        apply_action(t, g, action)
         write_mask(t, g, masks[b])
     return -1
 
 
 @kernel
-def step_alone(tables, states, action, mask):
+def step_single(tables, states, action, mask):
     """Step one game that is not over and write its new mask; return whether the action was legal (else no change).
 
     `tables`, `states`: (1,), because Numba unboxes an array in a tenth of the time of a record; `mask` int8 (ids,):
@@ -125,20 +134,20 @@ def step_alone(tables, states, action, mask):
     """
     if action < 0 or action >= len(mask) or mask[action] == 0:
         return False
-    apply(tables[0], states[0], action)
+    apply_action(tables[0], states[0], action)
     write_mask(tables[0], states[0], mask)
     return True
 
 
 @kernel
-def mask_alone(tables, states, mask):
-    """Write the action mask of one game; arguments as for `step_alone`."""
+def mask_single(tables, states, mask):
+    """Write the action mask of one game; arguments as for `step_single`."""
     write_mask(tables[0], states[0], mask)
 
 
 @kernel
-def observe_alone(tables, states, seat, out):
-    """Write a seat's observation of one game into `out`, int8 (F,); tables and states as for `step_alone`."""
+def observe_single(tables, states, seat, out):
+    """Write a seat's observation of one game into `out`, int8 (F,); tables and states as for `step_single`."""
     observe(tables[0], states[0], seat, out)
 
 
@@ -149,29 +158,30 @@ def batch_scores(t, states, scores, places):
         g = states[b]
         for seat in range(g.players):
             scores[b, seat] = score(t, g, seat)
-            places[b, seat] = place_of(t, g, seat)
+            places[b, seat] = rank_of(t, g, seat)
 
 
 @kernel
-def batch_restore(t, observations, states):
+def batch_reconstruct(t, observations, states):
     """Set a record from each observation, int8 (B, F).
 
-    Return (-1, -1), or the index of the first inconsistent observation and the return value of `restore` for it.
+    Return (-1, -1), or the index of the first inconsistent observation and the return value of `reconstruct_state` for
+    it.
     """
     for b in range(len(states)):
-        fault = restore(t, states[b], observations[b])
+        fault = reconstruct_state(t, states[b], observations[b])
         if fault >= 0:
             return b, fault
     return -1, -1
 
 
 @kernel
-def batch_redeal(t, states, viewers, words, scratch, mask):
+def batch_determinize(t, states, viewers, words, scratch, mask):
     """Sample what seat `viewers[b]`, int64 (B,), cannot see of every game; `words` uint64 (B,), one key per game.
 
     Return -1, or the index of the first game without a consistent deal.
     """
     for b in range(len(states)):
-        if not redeal(t, states[b], viewers[b], words[b], scratch, mask):
+        if not determinize_state(t, states[b], viewers[b], words[b], scratch, mask):
             return b
     return -1

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["sets_by_seat_of"]
+__all__ = ["unpack_seat_sets"]
 
 
-def sets_by_seat_of(
+def unpack_seat_sets(
     flags: npt.NDArray[np.int8], shape: tuple[int, ...], viewers: npt.NDArray[np.int64], seats: int
 ) -> npt.NDArray[np.int16]:
     """Return one set per absolute seat, int16 (B, seats); bit i is member i.

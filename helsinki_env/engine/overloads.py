@@ -6,13 +6,13 @@ each game has its own entries.
 
     >>> import numpy as np
     >>> from helsinki_env.engine.kernel import kernel
-    >>> from helsinki_env.engine.overloads import Rule
+    >>> from helsinki_env.engine.overloads import OverloadedKernel
     >>> COUNTER = np.dtype((np.record, [("value", np.int64)]))
-    >>> advance = Rule("advance")
+    >>> advance = OverloadedKernel("advance")
     >>> @kernel
     ... def count_up(g, by):
     ...     g.value += by
-    >>> advance.belongs_to(COUNTER, count_up)
+    >>> advance.implements(COUNTER, count_up)
     >>> @kernel
     ... def advance_all(states, by):
     ...     for b in range(len(states)):
@@ -36,14 +36,14 @@ from numba.core.errors import TypingError
 from helsinki_env.engine import compile_cache
 from helsinki_env.engine.kernel import JIT
 
-__all__ = ["Rule", "RuleError"]
+__all__ = ["OverloadError", "OverloadedKernel"]
 
 
-class RuleError(TypeError):
+class OverloadError(TypeError):
     """Raised if no game, or more than one game, implements a rule for a record type."""
 
 
-class Rule:
+class OverloadedKernel:
     """A rule that each game implements and that kernels of any game call by one name.
 
     Args:
@@ -55,11 +55,11 @@ class Rule:
     is_compiling = False
 
     def __init__(self, name: str, otherwise: Callable[..., Any] | None = None) -> None:
-        self.name, self.otherwise = name, otherwise
+        self.name, self.fallback = name, otherwise
         self._by_dtype: dict[np.dtype[Any], Callable[..., Any]] = {}
         self._by_type: dict[Any, Any] = {}
 
-    def belongs_to(self, dtype: np.dtype[Any], kernel: Callable[..., Any]) -> None:
+    def implements(self, dtype: np.dtype[Any], kernel: Callable[..., Any]) -> None:
         """Register the kernel that implements the rule for a record type.
 
         Args:
@@ -70,14 +70,14 @@ class Rule:
             RuleError: if another kernel is registered already: each game needs its own record type.
         """
         if self._by_dtype.get(dtype, kernel) is not kernel:
-            raise RuleError(f"{self.name}: two games have records of the same type, {dtype.names}")
+            raise OverloadError(f"{self.name}: two games have records of the same type, {dtype.names}")
         self._by_dtype[dtype] = kernel
         if JIT:  # pragma: no cover  # coverage is measured without the compiler
             record = from_dtype(dtype)
             self._by_type[record] = kernel
-            compile_cache.remember(record, kernel.py_func.__code__.co_filename)  # type: ignore[attr-defined]  # it is compiled
+            compile_cache.register_kernel_source(record, kernel.py_func.__code__.co_filename)  # type: ignore[attr-defined]  # it is compiled
 
-    def is_stated_for(self, dtype: np.dtype[Any]) -> bool:
+    def is_implemented_for(self, dtype: np.dtype[Any]) -> bool:
         """Return whether a game implements the rule for a record type."""
         return dtype in self._by_dtype
 
@@ -96,9 +96,9 @@ class Rule:
             kernel = self._by_dtype.get(getattr(argument, "dtype", None))  # type: ignore[arg-type]  # None is in no dict
             if kernel is not None:
                 return kernel(*arguments)
-        if self.otherwise is not None:
-            return self.otherwise(*arguments)
-        raise RuleError(f"{self.name}: no argument is a record of a game that has this rule")
+        if self.fallback is not None:
+            return self.fallback(*arguments)
+        raise OverloadError(f"{self.name}: no argument is a record of a game that has this rule")
 
     # Numba's dispatcher protocol: Numba treats the rule as a dispatcher, and the rule delegates to the kernel of the
     # record's game.
@@ -112,8 +112,8 @@ class Rule:
         for argument in arguments:
             if argument in self._by_type:
                 return self._by_type[argument]
-        if self.otherwise is not None:
-            return self.otherwise
+        if self.fallback is not None:
+            return self.fallback
         raise TypingError(f"{self.name}: no argument is a record of a game that has this rule")
 
     def get_call_template(self, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Any:  # pragma: no cover

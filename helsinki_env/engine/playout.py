@@ -11,18 +11,27 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from helsinki_env.data import Entry, shown
-from helsinki_env.engine.arrays import INT64, UINT64, ArrayError, fail_mask, gather_odd, in_place, is_odd, mask_array
-from helsinki_env.engine.bits import count, lowest
-from helsinki_env.engine.contract import apply
+from helsinki_env.data import Node, short_repr
+from helsinki_env.engine.arrays import (
+    INT64,
+    UINT64,
+    ArrayError,
+    fail_mask,
+    gather_invalid,
+    has_invalid_entry,
+    mask_array,
+    writable_array,
+)
+from helsinki_env.engine.bits import lowest_bit, popcount
+from helsinki_env.engine.contract import apply_action
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.engine.limits import check_ranges, limits_of
 from helsinki_env.engine.loops import write_mask
-from helsinki_env.engine.rng import GOLDEN, first_word, mix
-from helsinki_env.engine.values import whole_number
+from helsinki_env.engine.rng import GOLDEN, initial_state, mix
+from helsinki_env.engine.values import as_integer
 from helsinki_env.engine.vectors import gatherer
 
-__all__ = ["choose_uniformly", "play_out", "player_words"]
+__all__ = ["play_out", "random_keys", "sample_actions"]
 
 #: Larger requests are almost certainly typos.
 MOST_GAMES = 2**24
@@ -33,7 +42,7 @@ _gather = gatherer(BLOCK)
 
 
 @kernel
-def block_of(mask, block):
+def mask_block(mask, block):
     """The legal ones of 64 ids, as a bit set (bit = id minus the first id of the block)."""
     first = BLOCK * block
     if first + BLOCK <= len(mask):
@@ -47,52 +56,52 @@ def block_of(mask, block):
 
 
 @kernel
-def blocks_of(ids):
+def num_blocks(ids):
     """Number of bit sets for `ids` ids."""
     return (ids + BLOCK - 1) // BLOCK
 
 
 @kernel
-def pick(mask, word):
+def sample_action(mask, word):
     """Return a legal id, uniformly distributed for a uniform `word`; 0 if none is legal."""
-    blocks = blocks_of(len(mask))
+    blocks = num_blocks(len(mask))
     legal = np.int64(0)
     for block in range(blocks):
-        legal += count(block_of(mask, block))
+        legal += popcount(mask_block(mask, block))
     rank = np.int64(((word >> _S32) * np.uint64(legal)) >> _S32)
     for block in range(blocks):
-        ids = block_of(mask, block)
-        held = count(ids)
+        ids = mask_block(mask, block)
+        held = popcount(ids)
         if rank < held:
             for _ in range(rank):
                 ids &= ids - np.uint64(1)
-            return BLOCK * block + lowest(np.int64(ids))
+            return BLOCK * block + lowest_bit(np.int64(ids))
         rank -= held
     return 0
 
 
 @kernel
-def choose_batch(masks, words, actions):
-    """`choose_uniformly` for validated arrays."""
+def sample_batch(masks, words, actions):
+    """`sample_actions` for validated arrays."""
     for b in range(len(masks)):
         words[b] = words[b] + GOLDEN
-        actions[b] = pick(masks[b], mix(words[b]))
+        actions[b] = sample_action(masks[b], mix(words[b]))
 
 
 @kernel
 def _first_words(seed, streams, words):
     for b in range(len(words)):
-        words[b] = first_word(seed, streams[b], np.uint64(0))
+        words[b] = initial_state(seed, streams[b], np.uint64(0))
 
 
-def player_words(count: int, seed: int = 0) -> npt.NDArray[np.uint64]:
-    """Return `count` independent random keys for players, uint64 (count,), determined by the seed.
+def random_keys(count: int, seed: int = 0) -> npt.NDArray[np.uint64]:
+    """Return `popcount` independent random keys for players, uint64 (count,), determined by the seed.
 
     Raises:
         ValueError: for an invalid count or seed.
     """
-    words = np.zeros(Entry(count, ValueError, "count").integer(0, MOST_GAMES), np.uint64)
-    word = np.uint64(Entry(seed, ValueError, "seed").integer(0, 2**64 - 1))
+    words = np.zeros(Node(count, ValueError, "count").integer(0, MOST_GAMES), np.uint64)
+    word = np.uint64(Node(seed, ValueError, "seed").integer(0, 2**64 - 1))
     _first_words(word, np.arange(len(words), dtype=np.uint64), words)
     return words
 
@@ -102,20 +111,20 @@ def _sets_of(mask, sets):
     """Write the legal ids as bit sets; return their number, or -1 if an entry is neither 0 nor 1."""
     ids, last, legal, odd = len(mask), len(sets) - 1, np.int64(0), np.int64(0)
     if ids < BLOCK:
-        sets[0] = block_of(mask, 0)
-        return np.int64(-1) if is_odd(mask) else count(sets[0])
+        sets[0] = mask_block(mask, 0)
+        return np.int64(-1) if has_invalid_entry(mask) else popcount(sets[0])
     for block in range(last):
         sets[block] = np.uint64(_gather(mask, BLOCK * block))
-        odd |= gather_odd(mask, BLOCK * block)
-        legal += count(sets[block])
+        odd |= gather_invalid(mask, BLOCK * block)
+        legal += popcount(sets[block])
     sets[last] = np.uint64(_gather(mask, ids - BLOCK)) >> np.uint64(BLOCK * len(sets) - ids)
-    odd |= gather_odd(mask, ids - BLOCK)
-    return np.int64(-1) if odd else legal + count(sets[last])
+    odd |= gather_invalid(mask, ids - BLOCK)
+    return np.int64(-1) if odd else legal + popcount(sets[last])
 
 
 @kernel
-def _choose_checked(masks, words, actions, sets):
-    """As `choose_batch`, but return the first row with an invalid mask (all keys unchanged), or the number of rows.
+def _sample_checked(masks, words, actions, sets):
+    """As `sample_batch`, but return the first row with an invalid mask (all keys unchanged), or the number of rows.
 
     `sets`: scratch, uint64 (blocks,).
     """
@@ -129,25 +138,25 @@ def _choose_checked(masks, words, actions, sets):
         rank = np.int64(((mix(words[b]) >> _S32) * np.uint64(legal)) >> _S32)
         actions[b] = 0
         for block in range(len(sets)):
-            held = count(sets[block])
+            held = popcount(sets[block])
             if rank < held:
                 ids = sets[block]
                 for _ in range(rank):
                     ids &= ids - np.uint64(1)
-                actions[b] = BLOCK * block + lowest(np.int64(ids))
+                actions[b] = BLOCK * block + lowest_bit(np.int64(ids))
                 break
             rank -= held
     return len(masks)
 
 
-def choose_uniformly(
+def sample_actions(
     masks: npt.NDArray[np.int8], words: npt.NDArray[np.uint64], out: npt.NDArray[np.int64] | None = None
 ) -> npt.NDArray[np.int64]:
     """Return a uniformly random legal action per game, int64 (B,); 0 where none is legal (the game is over).
 
     Args:
         masks: legal actions, int8 (B, ids), or 0 and 1 of any integer type, or booleans.
-        words: random keys, uint64 (B,) (see `player_words`); advanced in place.
+        words: random keys, uint64 (B,) (see `random_keys`); advanced in place.
         out: output array, int64 (B,); default: a new array.
 
     Raises:
@@ -155,11 +164,11 @@ def choose_uniformly(
     """
     masks = mask_array("masks", masks)
     rows, ids = masks.shape
-    streams = in_place("words", words, UINT64, rows)
-    actions = np.empty(rows, np.int64) if out is None else in_place("out", out, INT64, rows)
+    streams = writable_array("words", words, UINT64, rows)
+    actions = np.empty(rows, np.int64) if out is None else writable_array("out", out, INT64, rows)
     if out is not None and (out.base is not None or words.base is not None) and np.may_share_memory(out, words):
         raise ArrayError("out: found the memory of words, expected an array of its own")
-    b = _choose_checked(masks, streams, actions, np.empty((ids + BLOCK - 1) // BLOCK or 1, np.uint64))
+    b = _sample_checked(masks, streams, actions, np.empty((ids + BLOCK - 1) // BLOCK or 1, np.uint64))
     if b < rows:
         fail_mask("masks", masks, b)
     if streams is not words:
@@ -182,10 +191,10 @@ def playout_kernel(t, states, words, mask):
         while not g.done:
             write_mask(t, g, mask)
             words[b] = words[b] + GOLDEN
-            action = pick(mask, mix(words[b]))
-            if action == 0 and mask[0] == 0:  # `pick` found nothing legal
+            action = sample_action(mask, mix(words[b]))
+            if action == 0 and mask[0] == 0:  # `sample_action` found nothing legal
                 return -1 - b
-            apply(t, g, action)
+            apply_action(t, g, action)
             decisions += 1
     return decisions
 
@@ -196,21 +205,21 @@ def play_out(tables: Any, states: Any, words: npt.NDArray[np.uint64], ids: int) 
     Args:
         tables: record of the tables, ``config.tables[0]``.
         states: records, (B,).
-        words: random keys, uint64 (B,) (see `player_words`); advanced in place.
-        ids: number of actions, `GameSpec.ids`.
+        words: random keys, uint64 (B,) (see `random_keys`); advanced in place.
+        ids: number of actions, `GameSpec.num_actions`.
 
     Raises:
         ValueError: for any other arguments, or records that no game reaches.
     """
     dtype = getattr(states, "dtype", None)
-    if dtype is None or not apply.is_stated_for(dtype):
-        raise ArrayError(f"states: found {shown(states)}, expected records of a game")
-    games = in_place("states", states, dtype, None)
-    streams = in_place("words", words, UINT64, len(games))
+    if dtype is None or not apply_action.is_implemented_for(dtype):
+        raise ArrayError(f"states: found {short_repr(states)}, expected records of a game")
+    games = writable_array("states", states, dtype, None)
+    streams = writable_array("words", words, UINT64, len(games))
     limits = limits_of(tables, dtype)
-    expected = whole_number(ids) or 0 if limits is None else limits.ids
-    if whole_number(ids) != expected or expected < 1:
-        raise ValueError(f"ids: found {shown(ids)}, expected {expected or 'the number of actions'}")
+    expected = as_integer(ids) or 0 if limits is None else limits.num_actions
+    if as_integer(ids) != expected or expected < 1:
+        raise ValueError(f"ids: found {short_repr(ids)}, expected {expected or 'the number of actions'}")
     check_ranges(games, tables)
     decisions = int(playout_kernel(tables, games, streams, np.zeros(ids, np.int8)))
     if decisions < 0:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from helsinki_env.data import Entry
+from helsinki_env.data import Node
 
-__all__ = ["as_bits", "different", "mapping", "numbers", "whole", "word"]
+__all__ = ["bit_set", "bounded_integer", "bounded_integers", "distinct_integers", "exact_mapping", "hex_uint64"]
 
 _WORD = re.compile("0x[0-9a-fA-F]{16}")
 
 
-def mapping(entry: Entry, keys: Sequence[str], optional: Sequence[str] = ()) -> dict[str, Entry]:
+def exact_mapping(entry: Node, keys: Sequence[str], optional: Sequence[str] = ()) -> dict[str, Node]:
     """Return the entries of a mapping with exactly these keys; the optional ones may be missing."""
     entry.mapping(keys)
     for key in keys:
@@ -21,12 +21,14 @@ def mapping(entry: Entry, keys: Sequence[str], optional: Sequence[str] = ()) -> 
     return dict(entry.items())
 
 
-def whole(entry: Entry, what: str, low: int, high: int) -> int:
+def bounded_integer(entry: Node, what: str, low: int, high: int) -> int:
     """Return an integer; `what` describes it in the message."""
     return entry.integer(low, high, f"{what} from {low} to {high}")
 
 
-def numbers(entry: Entry, what: str, many: str, most: int, length: int | None = None, low: int = 0) -> list[int]:
+def bounded_integers(
+    entry: Node, what: str, many: str, most: int, length: int | None = None, low: int = 0
+) -> list[int]:
     """Return a list of integers from `low` to `most`; `what` and `many` are its singular and plural in messages."""
     found = entry.value
     if (
@@ -35,24 +37,24 @@ def numbers(entry: Entry, what: str, many: str, most: int, length: int | None = 
         and all(type(n) is int and low <= n <= most for n in found)
     ):
         return [*found]  # the fast path
-    return [whole(item, what, low, most) for item in entry.entries(many, length=length)]
+    return [bounded_integer(item, what, low, most) for item in entry.entries(many, length=length)]
 
 
-def different(entry: Entry, what: str, many: str, size: int, low: int = 0) -> list[int]:
+def distinct_integers(entry: Node, what: str, many: str, size: int, low: int = 0) -> list[int]:
     """Return distinct integers from `low` to `size` - 1; `what` and `many` are their names in messages."""
-    found = numbers(entry, what, many, size - 1, low=low)
+    found = bounded_integers(entry, what, many, size - 1, low=low)
     if len(set(found)) < len(found):
         twice = next(i for i, number in enumerate(found) if number in found[:i])
         entry.entries(many)[twice].fail(f"each of the {many} once")
     return found
 
 
-def as_bits(found: Sequence[int]) -> int:
+def bit_set(found: Sequence[int]) -> int:
     """Return distinct integers as a bit set (bit = integer)."""
     return sum(1 << number for number in found)
 
 
-def word(entry: Entry) -> int:
+def hex_uint64(entry: Node) -> int:
     """Return a 64-bit integer from 16 hexadecimal digits."""
     if not isinstance(entry.value, str) or not _WORD.fullmatch(entry.value):
         entry.fail("'0x' and 16 hexadecimal digits")

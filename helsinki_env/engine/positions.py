@@ -7,11 +7,11 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from helsinki_env.data import UserError, shown
+from helsinki_env.data import UserError, short_repr
 
-__all__ = ["MOST_SAID", "PositionError", "cell_list", "fail", "fill", "plain"]
+__all__ = ["MAX_OBSERVED", "PositionError", "cell_list", "fail", "fill_record", "record_to_namespace"]
 
-MOST_SAID = 127
+MAX_OBSERVED = 127
 """Limit for rounds and points, so that they fit into an int8 observation."""
 
 
@@ -21,7 +21,7 @@ class PositionError(UserError):
 
 def fail(key: str, found: object, expected: str) -> NoReturn:
     """Raise PositionError."""
-    raise PositionError(f"position: {key}: found {shown(found)}, expected {expected}")
+    raise PositionError(f"position: {key}: found {short_repr(found)}, expected {expected}")
 
 
 def cell_list(cells: int) -> list[int]:
@@ -34,12 +34,12 @@ def cell_list(cells: int) -> list[int]:
     return found
 
 
-def plain(state: Any) -> SimpleNamespace:
+def record_to_namespace(state: Any) -> SimpleNamespace:
     """Return a record as plain numbers and lists by field name; direct access to a record is ten times slower."""
     values = (value.tolist() if isinstance(value, np.ndarray) else value for value in state.item())
     return SimpleNamespace(**dict(zip(state.dtype.names, values, strict=True)))
 
 
-def fill(states: Any, p: SimpleNamespace) -> None:
-    """Write plain numbers into the single record of `states`: the inverse of `plain`."""
+def fill_record(states: Any, p: SimpleNamespace) -> None:
+    """Write plain numbers into the single record of `states`: the inverse of `record_to_namespace`."""
     states[0] = tuple(getattr(p, name) for name in states.dtype.names)

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from helsinki_env.engine.kernel import kernel
-from helsinki_env.engine.rng import below
+from helsinki_env.engine.rng import random_below
 
-__all__ = ["draw_card", "member", "subset"]
+__all__ = ["draw_card", "draw_member", "draw_subset"]
 
 
 @kernel
-def member(p, members, size):
+def draw_member(p, members, size):
     """Draw a member of a set of integers from 0 to `size` - 1 (bit = integer) uniformly; 0 if the set is empty."""
     found = 0
     for candidate in range(size):
         found += (members >> candidate) & 1
-    rank = below(p, found)
+    rank = random_below(p, found)
     for candidate in range(size):
         if (members >> candidate) & 1:
             if rank == 0:
@@ -24,12 +24,12 @@ def member(p, members, size):
 
 
 @kernel
-def subset(p, size, low, high):
+def draw_subset(p, size, low, high):
     """Draw a subset of the integers from 0 to `size` - 1: its size uniformly from `low` to `high`, then its members."""
-    wanted = low + below(p, high - low + 1)
+    wanted = low + random_below(p, high - low + 1)
     drawn = 0
     for candidate in range(size):
-        if below(p, size - candidate) < wanted:
+        if random_below(p, size - candidate) < wanted:
             drawn |= 1 << candidate
             wanted -= 1
     return drawn
@@ -38,7 +38,7 @@ def subset(p, size, low, high):
 @kernel
 def draw_card(p, cards, i, size):
     """Draw one of the cards at positions `i` to `size` - 1 uniformly and move it to position `i`."""
-    other = i + below(p, size - i)
+    other = i + random_below(p, size - i)
     drawn = cards[other]
     cards[other] = cards[i]
     cards[i] = drawn

@@ -25,13 +25,13 @@ def mix(z):
 
 
 @kernel
-def first_word(seed, stream, episode):
+def initial_state(seed, stream, episode):
     """Return the initial random state of game number `episode` of `stream` (all uint64)."""
     return mix((mix((mix(seed + GOLDEN) ^ stream) + GOLDEN) ^ episode) + GOLDEN)
 
 
 @kernel
-def below(g, n):
+def random_below(g, n):
     """Draw an integer from 0 to n - 1 and advance the game's random state (multiply-shift on 32 bits)."""
     g.chance = g.chance + GOLDEN
     return np.int64(((mix(g.chance) >> _S32) * np.uint64(n)) >> _S32)
@@ -41,7 +41,7 @@ def below(g, n):
 def shuffle(g, cards, size):
     """Shuffle the first `size` entries in place (Fisher-Yates, from the last to the first)."""
     for top in range(size - 1, 0, -1):
-        other = below(g, top + 1)
+        other = random_below(g, top + 1)
         card = cards[top]
         cards[top] = cards[other]
         cards[other] = card

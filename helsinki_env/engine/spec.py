@@ -18,32 +18,32 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from helsinki_env.data import Entry, UserError, one_of, read_yaml, shown
+from helsinki_env.data import Node, UserError, choices_text, read_yaml, short_repr
 from helsinki_env.engine.configuration import ConfigError
 from helsinki_env.engine.states import States
-from helsinki_env.utils.colors import shows_color
+from helsinki_env.utils.colors import supports_color
 from helsinki_env.utils.yaml_files import find_yaml
 
 if TYPE_CHECKING:
     from helsinki_env.engine.game import BoardGame
-    from helsinki_env.engine.ui_actions import Selection, Touch
+    from helsinki_env.engine.ui_actions import ActionSelection, UIAction
 
 __all__ = [
     "GameSpec",
-    "NoEpisodes",
-    "Setup",
+    "NoEpisodeOptions",
+    "SetupOption",
     "config_from_dict",
     "config_from_yaml",
     "config_to_dict",
+    "default_spec",
     "game_names",
-    "spec_named",
+    "spec_by_name",
     "spec_of",
-    "usual_spec",
 ]
 
 
 @dataclass(frozen=True)
-class NoEpisodes:
+class NoEpisodeOptions:
     """Episode options of a game without anything to draw."""
 
     num_players: ClassVar[None] = None
@@ -53,19 +53,19 @@ class NoEpisodes:
         return np.zeros(1, np.dtype((np.record, [("chance", np.uint64)])))
 
 
-def _anything(states: States, config: Any) -> None:
+def _accept_all(states: States, config: Any) -> None:
     """Accept any records."""
 
 
 @dataclass(frozen=True)
-class Setup:
+class SetupOption:
     """A game option that people may choose before a game.
 
     Attributes:
         name: name of the option.
         key: key of the configuration that it sets.
         label: short label on pages.
-        says: explanation in one sentence.
+        explanation: explanation in one sentence.
         value: value of the key if the option is chosen.
         choices: possible elements of a list value; empty for a yes/no option.
     """
@@ -73,24 +73,30 @@ class Setup:
     name: str
     key: str
     label: str
-    says: str
+    explanation: str
     value: Any = True
     choices: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Return the option as plain data for a page."""
         kind = "several" if self.choices else "flag"
-        return {"name": self.name, "label": self.label, "says": self.says, "type": kind, "choices": list(self.choices)}
+        return {
+            "name": self.name,
+            "label": self.label,
+            "says": self.explanation,
+            "type": kind,
+            "choices": list(self.choices),
+        }
 
-    def chosen(self, answer: object) -> dict[str, Any]:
+    def config_values(self, answer: object) -> dict[str, Any]:
         """Return the configuration keys for an answer: yes, no, or a selection of the choices.
 
         Raises:
             ConfigError: for an invalid answer.
         """
-        entry = Entry(answer, ConfigError, self.name)
+        entry = Node(answer, ConfigError, self.name)
         if not self.choices:
-            return {self.key: self.value} if entry.flag() else {}
+            return {self.key: self.value} if entry.boolean() else {}
         names = [one.choice(self.choices) for one in entry.entries("names", most=len(self.choices))]
         return {self.key: names} if names else {}
 
@@ -106,31 +112,32 @@ class GameSpec:
 
     Attributes:
         name: name of the game, in lower case.
-        unnamed: whether data without a game name is for this game (the first one supported).
+        is_default: whether data without a game name is for this game (the first one supported).
         version: version of its environment; increases with any change that an agent could notice.
         config: class of its configurations; called without arguments it gives the standard game.
         options: configuration keys that a reset of a batch may change.
         phases: phase names, indexed by the field `phase`.
-        setup: record fields that define the game options and survive a new deal.
+        setup_fields: record fields that define the game options and survive a new deal.
         new_states: returns the given number of blank records for a configuration.
         apply_setup: writes the game options of a configuration into blank records.
         config_of: returns the configuration of a record, given one with the same components.
-        kinds: action kinds and their numbers of ids, in id order.
-        features: length of an observation, F.
+        action_kinds: action kinds and their numbers of ids, in id order.
+        observation_size: length of an observation, F.
         why_illegal: explains why an action is illegal in a game, and which actions are legal.
-        describe: returns an action as text.
-        restore: returns records for observations int8 (B, F) of the acting seats, with hidden cards blank. None: the
-            game has no hidden information, and `contract.restore` checks its own input.
-        scratch: dtype of the scratch record of `contract.redeal`.
+        action_to_string: returns an action as text.
+        states_from_observations: returns records for observations int8 (B, F) of the acting seats, with hidden cards
+            blank. None: the game has no hidden information, and `contract.reconstruct_state` checks its own input.
+        scratch: dtype of the scratch record of `contract.determinize_state`.
         episodes: class of the random episode options. Its `record()` is the input of `contract.draw_setup`; None in
             `num_players` keeps the configured number of players.
         check: raises ValueError for invalid records, naming record and field.
         render: returns the drawing module, which is imported on demand. The module has `ansi`, `svg` and `rgb_array`,
             which draw plain data, `spots`, which locates things in the picture, and `svg_and_spots`, which does both.
             None: the game has no drawings.
-        touches: returns a seat's legal actions in words, with the spots to click. None: the game has no web page.
-        selection: returns the sequence of actions that a seat may now choose in any order (`touch.Selection`), or None
-            if the next action is chosen alone. None: actions are never chosen together.
+        list_ui_actions: returns a seat's legal actions in words, with the spots to click. None: the game has no web
+            page.
+        available_selection: returns the sequence of actions that a seat may now choose in any order
+            (`touch.Selection`), or None if the next action is chosen alone. None: actions are never chosen together.
         scales: returns the divisors that normalize an observation of a given length for networks of other libraries,
             float32 (F,), or None for a length that the game does not use. None: no scales are defined.
         deniable: names of what can be disabled for a seat, indexed by number, 0 to 14.
@@ -138,10 +145,11 @@ class GameSpec:
             inputs are the observations of the seats that acted last, int8 (B, F), and these seats, int64 (B,).
         to_dict: returns a game as plain data, or only what one seat may see of it.
         from_dict: returns the game from the output of `to_dict`.
-        reveals: record fields of which at least one changes whenever an action reveals information hidden from all.
-        setups: options that people may choose before a game.
-        shared_places: whether players can tie at the end; if not, `contract.place_of` gives each seat its own rank.
-        places: returns the ranks, int64 (G, seats), for final points, (G, seats). None: points alone do not decide.
+        revealing_fields: record fields of which at least one changes whenever an action reveals information hidden from
+            all.
+        setup_options: options that people may choose before a game.
+        allows_ties: whether players can tie at the end; if not, `contract.rank_of` gives each seat its own rank.
+        ranks: returns the ranks, int64 (G, seats), for final points, (G, seats). None: points alone do not decide.
     """
 
     name: str
@@ -149,31 +157,31 @@ class GameSpec:
     config: type[Any]
     options: tuple[str, ...]
     phases: tuple[str, ...]
-    setup: tuple[str, ...]
+    setup_fields: tuple[str, ...]
     new_states: Callable[[Any, int], States]
     apply_setup: Callable[[States, Any], None]
     config_of: Callable[[Any, Any], Any]
-    kinds: Callable[[Any], tuple[tuple[str, int], ...]]
-    features: Callable[[Any], int]
+    action_kinds: Callable[[Any], tuple[tuple[str, int], ...]]
+    observation_size: Callable[[Any], int]
     why_illegal: Callable[[Any, object], str]
-    describe: Callable[[int, Any], str]
-    restore: Callable[[Any, npt.NDArray[np.int8]], States] | None = None
+    action_to_string: Callable[[int, Any], str]
+    states_from_observations: Callable[[Any, npt.NDArray[np.int8]], States] | None = None
     scratch: np.dtype[Any] | None = None
-    episodes: type[Any] = NoEpisodes
-    check: Callable[[States, Any], None] = _anything
+    episodes: type[Any] = NoEpisodeOptions
+    check: Callable[[States, Any], None] = _accept_all
     render: Callable[[], Any] | None = None
-    touches: Callable[[Any, int], list[Touch]] | None = None
-    selection: Callable[[Any, int], Selection | None] | None = None
+    list_ui_actions: Callable[[Any, int], list[UIAction]] | None = None
+    available_selection: Callable[[Any, int], ActionSelection | None] | None = None
     scales: Callable[[int], npt.NDArray[np.float32] | None] | None = None
     deniable: Mapping[int, str] = field(default_factory=dict)
     used: Callable[[Any, npt.NDArray[np.int8], npt.NDArray[np.int64]], npt.NDArray[np.int16]] | None = None
     to_dict: Callable[..., dict[str, Any]] | None = None
     from_dict: Callable[[Mapping[str, Any]], Any] | None = None
-    reveals: tuple[str, ...] = ()
-    setups: tuple[Setup, ...] = ()
-    unnamed: bool = False
-    shared_places: bool = False
-    places: Callable[[npt.NDArray[np.integer]], npt.NDArray[np.int64]] | None = None
+    revealing_fields: tuple[str, ...] = ()
+    setup_options: tuple[SetupOption, ...] = ()
+    is_default: bool = False
+    allows_ties: bool = False
+    ranks: Callable[[npt.NDArray[np.integer]], npt.NDArray[np.int64]] | None = None
 
     def __post_init__(self) -> None:
         """Register the game."""
@@ -187,9 +195,9 @@ class GameSpec:
     @property
     def game(self) -> type[BoardGame]:
         """The class of a single game."""
-        from helsinki_env.engine.game import class_of
+        from helsinki_env.engine.game import game_class
 
-        return class_of(self)
+        return game_class(self)
 
     @property
     def render_modes(self) -> tuple[str, ...]:
@@ -201,7 +209,7 @@ class GameSpec:
     ) -> Any:
         """Draw a game: svg and ansi as text, rgb_array as uint8 (height, width, 3); human prints and returns None.
 
-        Text has colors where standard output supports them (`helsinki_env.utils.colors.shows_color`).
+        Text has colors where standard output supports them (`helsinki_env.utils.colors.supports_color`).
 
         Args:
             game: the game to draw.
@@ -215,16 +223,16 @@ class GameSpec:
         """
         if self.render is None or self.to_dict is None:
             raise UserError(f"render_mode: found {mode!r}, but {self.name} has no drawings")
-        render, position, components = self.render(), self.to_dict(game), game.config.loaded
-        decision = None if last is None else self.describe(last, game.config)
+        render, position, components = self.render(), self.to_dict(game), game.config.component_set
+        decision = None if last is None else self.action_to_string(last, game.config)
         if mode in ("human", "ansi"):
             text = render.ansi(
-                position, components, last_decision=decision, viewer=viewer, color=shows_color(sys.stdout)
+                position, components, last_decision=decision, viewer=viewer, color=supports_color(sys.stdout)
             )
             if mode == "human":
-                from helsinki_env.utils.terminal import written_in  # imports Rich, which is slow
+                from helsinki_env.utils.terminal import make_encodable  # imports Rich, which is slow
 
-                print(written_in(text, getattr(sys.stdout, "encoding", None) or "utf-8"), flush=True)
+                print(make_encodable(text, getattr(sys.stdout, "encoding", None) or "utf-8"), flush=True)
                 return None
             return text
         picture = render.svg(position, components, last_decision=decision, viewer=viewer)
@@ -232,11 +240,11 @@ class GameSpec:
             return picture
         return render.rgb_array(picture) if width is None else render.rgb_array(picture, width)
 
-    def ids(self, config: Any) -> int:
+    def num_actions(self, config: Any) -> int:
         """Return the number of actions, A."""
-        return sum(size for _, size in self.kinds(config))
+        return sum(size for _, size in self.action_kinds(config))
 
-    def checked(self, config: object) -> Any:
+    def check_config(self, config: object) -> Any:
         """Return a configuration of this game unchanged; ValueError for anything else."""
         if not isinstance(config, self.config):
             name = self.config.__name__
@@ -272,19 +280,19 @@ def spec_of(config: object) -> GameSpec:
     return spec
 
 
-def spec_named(name: object) -> GameSpec:
+def spec_by_name(name: object) -> GameSpec:
     """Return the game with a name; ValueError if there is none."""
     _load_games()
     if not isinstance(name, str) or name not in _BY_NAME:
-        found = one_of(game_names(), name) if isinstance(name, str) else ", ".join(game_names())
-        raise UserError(f"game: found {shown(name)}, expected {found}")
+        found = choices_text(game_names(), name) if isinstance(name, str) else ", ".join(game_names())
+        raise UserError(f"game: found {short_repr(name)}, expected {found}")
     return _BY_NAME[name]
 
 
-def usual_spec() -> GameSpec:
+def default_spec() -> GameSpec:
     """Return the default game, for data that names none."""
     _load_games()
-    return next(spec for spec in _BY_NAME.values() if spec.unnamed)
+    return next(spec for spec in _BY_NAME.values() if spec.is_default)
 
 
 def game_names() -> list[str]:
@@ -297,22 +305,22 @@ def config_to_dict(config: Any) -> dict[str, Any]:
     """Return a configuration as plain data with the name of its game; `config_from_dict` reads it."""
     spec = spec_of(config)
     values: dict[str, Any] = config.to_dict()
-    return values if spec.unnamed else {"game": spec.name, **values}
+    return values if spec.is_default else {"game": spec.name, **values}
 
 
-def config_from_dict(data: Mapping[str, Any] | Entry) -> Any:
+def config_from_dict(data: Mapping[str, Any] | Node) -> Any:
     """Return the configuration from plain data: the keys of the game's configuration, and ``game``, its name.
 
     Raises:
         ConfigError: for an unknown game, an unknown key or an invalid value.
     """
-    data = Entry.of(data, ConfigError, "the configuration")
-    usual = usual_spec()
+    data = Node.of(data, ConfigError, "the configuration")
+    usual = default_spec()
     if not isinstance(data.value, Mapping):
         data.mapping(("game", *usual.config.keys()))
     name = data.get("game", usual.name).choice(game_names())
     data.value = {key: value for key, value in data.value.items() if key != "game"}
-    return spec_named(name).config.from_dict(data)
+    return spec_by_name(name).config.from_dict(data)
 
 
 def config_from_yaml(name_or_path: str | Path) -> Any:

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from helsinki_env.data import shown
-from helsinki_env.engine.values import whole_number
+from helsinki_env.data import short_repr
+from helsinki_env.engine.values import as_integer
 
-__all__ = ["States", "copies_of", "copy_states"]
+__all__ = ["States", "copy_states", "repeat_state"]
 
 States = npt.NDArray[Any]
 """Records of one dtype, (count,)."""
@@ -35,7 +35,7 @@ def copy_states(states: States, out: States | None = None) -> States:
     return out
 
 
-def copies_of(states: States, count: int) -> States:
+def repeat_state(states: States, count: int) -> States:
     """Return `count` copies of one record, (count,), including its padding bytes (NumPy's own copy omits them).
 
     Args:
@@ -45,9 +45,9 @@ def copies_of(states: States, count: int) -> States:
     Raises:
         ValueError: for another array, or an invalid count.
     """
-    number = whole_number(count)
+    number = as_integer(count)
     if not isinstance(states, np.ndarray) or states.shape != (1,) or not states.dtype.names:
-        raise ValueError(f"states: found {shown(states)}, expected one record of shape (1,)")
+        raise ValueError(f"states: found {short_repr(states)}, expected one record of shape (1,)")
     if number is None or number < 0:
-        raise ValueError(f"count: found {shown(count)}, expected a whole number of at least 0")
+        raise ValueError(f"count: found {short_repr(count)}, expected a whole number of at least 0")
     return np.tile(states.view(np.uint8), (count, 1)).view(states.dtype)[:, 0]

@@ -9,20 +9,20 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-__all__ = ["Item", "Selection", "Touch", "Turn", "turns"]
+__all__ = ["ActionSelection", "SelectionItem", "TileOrientation", "UIAction", "tile_orientations"]
 
-Drawing = tuple[str, ...]
+ShapeRows = tuple[str, ...]
 
 
 @dataclass(frozen=True)
-class Touch:
+class UIAction:
     """A legal action, as shown to people.
 
     Spots are names of rectangles from the game's `render.spots`.
 
     Attributes:
         id: id of the action.
-        kind: its kind, as in `GameSpec.kinds`.
+        kind: its kind, as in `GameSpec.action_kinds`.
         text: its notation.
         words: a description for the player: ``Move 2 spaces``. All legal actions have different descriptions.
         said: the same in the past tense without a subject, for a log: ``moved 2 spaces``.
@@ -54,7 +54,7 @@ class Touch:
 
 
 @dataclass(frozen=True)
-class Item:
+class SelectionItem:
     """An action that can be part of a selection.
 
     Attributes:
@@ -63,20 +63,20 @@ class Item:
         part: index of its part of the selection.
     """
 
-    touch: Touch
+    touch: UIAction
     most: int = 1
     part: int = 0
 
 
 @dataclass(frozen=True)
-class Selection:
+class ActionSelection:
     """A sequence of actions of one kind, which people may choose in any order.
 
     The rules fix the order of such actions, so that agents have only one way to express the same choice. A page accepts
     any order and sends the actions part by part, by ascending id within each part.
 
     Attributes:
-        kind: their kind, as in `GameSpec.kinds`.
+        kind: their kind, as in `GameSpec.action_kinds`.
         counts: number of actions of each part; their sum is at least two.
         items: available actions, by id.
         pairs: if not all items are compatible, the compatible pairs of ids, ascending; each says if it needs `between`.
@@ -85,11 +85,11 @@ class Selection:
 
     kind: str
     counts: tuple[int, ...]
-    items: tuple[Item, ...]
+    items: tuple[SelectionItem, ...]
     pairs: tuple[tuple[int, int, bool], ...] | None = None
-    between: Touch | None = None
+    between: UIAction | None = None
 
-    def ways(self) -> tuple[list[int], list[int]]:
+    def extreme_selections(self) -> tuple[list[int], list[int]]:
         """Return the first and the last complete selection, each as ids in the order of the rules."""
         if self.pairs is not None:
             first, last = (
@@ -111,8 +111,8 @@ class Selection:
 
 
 @dataclass(frozen=True)
-class Turn:
-    """An orientation of a tile: the results of quarter turns and mirroring (see `Touch`), and a description.
+class TileOrientation:
+    """An orientation of a tile: the results of quarter turns and mirroring (see `UIAction`), and a description.
 
     The description is empty for the tile as printed.
     """
@@ -125,13 +125,13 @@ class Turn:
 _WORDS = ("", "turned right", "upside down", "turned left")
 
 
-def turns(orientations: Sequence[Drawing]) -> tuple[Turn, ...]:
+def tile_orientations(orientations: Sequence[ShapeRows]) -> tuple[TileOrientation, ...]:
     """Return the transitions from each orientation of a tile to the others.
 
     Args:
         orientations: the distinct ones, the tile as printed first; rows from top to bottom.
     """
-    words: dict[Drawing, str] = {}
+    words: dict[ShapeRows, str] = {}
     for mirrored, start in enumerate((orientations[0], _mirrored(orientations[0]))):
         rows = start
         for turned in _WORDS:
@@ -141,11 +141,11 @@ def turns(orientations: Sequence[Drawing]) -> tuple[Turn, ...]:
     found = []
     for rows in orientations:
         rotated, flipped = (tuple(index[turned] for turned in _around(start)) for start in (rows, _mirrored(rows)))
-        found.append(Turn(rotated[1:], flipped, words[rows]))
+        found.append(TileOrientation(rotated[1:], flipped, words[rows]))
     return tuple(found)
 
 
-def _around(rows: Drawing) -> list[Drawing]:
+def _around(rows: ShapeRows) -> list[ShapeRows]:
     """Return a drawing after zero, one, two and three quarter turns."""
     found = [rows]
     for _ in range(3):
@@ -153,9 +153,9 @@ def _around(rows: Drawing) -> list[Drawing]:
     return found
 
 
-def _rotated(rows: Drawing) -> Drawing:
+def _rotated(rows: ShapeRows) -> ShapeRows:
     return tuple("".join(column) for column in zip(*rows[::-1], strict=True))
 
 
-def _mirrored(rows: Drawing) -> Drawing:
+def _mirrored(rows: ShapeRows) -> ShapeRows:
     return tuple(row[::-1] for row in rows)

@@ -21,35 +21,37 @@ from numba.core import cgutils, types
 from numba.core.errors import TypingError
 from numba.extending import intrinsic
 
-from helsinki_env.engine.bits import lowest
+from helsinki_env.engine.bits import lowest_bit
 from helsinki_env.engine.kernel import JIT
 
 __all__ = [
-    "LOOPS",
-    "Word",
+    "FALLBACK_LOOPS",
+    "Intrinsic",
+    "byte_summer",
     "clearer",
     "copier",
     "gatherer",
     "leading_zeros",
+    "make_intrinsic",
     "marker",
     "prefetcher",
     "reverse_bytes",
     "spreader",
     "storer",
-    "summer",
-    "word_of",
 ]
 
-Word = Any
+Intrinsic = Any
 """An operation for kernels; `plain` is its equivalent in Python."""
 
-LOOPS: dict[Word, Callable[..., Any]] = {}
+FALLBACK_LOOPS: dict[Intrinsic, Callable[..., Any]] = {}
 """The plain loop of every compiled operation."""
 
 _BYTE, _BIT, _WORD = ir.IntType(8), ir.IntType(1), ir.IntType(64)
 
 
-def word_of(plain: Word, signature: Callable[..., Any], code: Callable[..., Any], loop: Callable[..., Any]) -> Word:
+def make_intrinsic(
+    plain: Intrinsic, signature: Callable[..., Any], code: Callable[..., Any], loop: Callable[..., Any]
+) -> Intrinsic:
     """Return an operation for kernels: an intrinsic with the compiler, else the plain function.
 
     Args:
@@ -63,11 +65,13 @@ def word_of(plain: Word, signature: Callable[..., Any], code: Callable[..., Any]
         plain.plain = plain
         return plain
     made = _compiled(plain, signature, code)  # pragma: no cover  # coverage is measured without the compiler
-    LOOPS[made] = loop  # pragma: no cover
+    FALLBACK_LOOPS[made] = loop  # pragma: no cover
     return made  # pragma: no cover
 
 
-def _compiled(plain: Word, signature: Callable[..., Any], code: Callable[..., Any]) -> Word:  # pragma: no cover
+def _compiled(
+    plain: Intrinsic, signature: Callable[..., Any], code: Callable[..., Any]
+) -> Intrinsic:  # pragma: no cover
     def generate(context: Any, builder: Any, signed: Any, arguments: Sequence[Any]) -> Any:
         def addressed(number: int, at: int | None = None) -> Any:
             array = context.make_array(signed.args[number])(context, builder, arguments[number])
@@ -130,13 +134,13 @@ def _part(out: Any, at: int, width: int) -> Any:
     return out[at : at + width]
 
 
-def spreader(width: int, planes: int = 1, loop: Callable[..., Any] | None = None) -> Word:
+def spreader(width: int, planes: int = 1, loop: Callable[..., Any] | None = None) -> Intrinsic:
     """Return `spread(out, at, sets)`: entry `at + i` of `out`, int8, becomes the number whose bit k is bit i of set k.
 
     Args:
         width: number of bytes to write, 16, 32 or 64.
         planes: number of sets; `sets` is a tuple of that many int64.
-        loop: see `word_of`; default: a loop that writes all entries.
+        loop: see `make_intrinsic`; default: a loop that writes all entries.
     """
 
     def spread(out: Any, at: int, sets: Sequence[int]) -> None:
@@ -161,10 +165,10 @@ def spreader(width: int, planes: int = 1, loop: Callable[..., Any] | None = None
             out[at + i] = value
 
     kind = types.containers.UniTuple(types.int64, planes)
-    return word_of(spread, lambda out, at, sets: types.void(out, at, kind), code, loop or write_all)
+    return make_intrinsic(spread, lambda out, at, sets: types.void(out, at, kind), code, loop or write_all)
 
 
-def marker(width: int) -> Word:
+def marker(width: int) -> Intrinsic:
     """Return `mark(mask, at, sets)`: a `spreader` of one set for entries that are zero before.
 
     Its plain loop writes only the members of the set, which is much less work on a GPU.
@@ -173,13 +177,13 @@ def marker(width: int) -> Word:
     def loop(mask, at, sets):  # pragma: no cover
         members = sets[0]
         while members:
-            mask[at + lowest(members)] = 1
+            mask[at + lowest_bit(members)] = 1
             members &= members - 1
 
     return spreader(width, loop=loop)
 
 
-def gatherer(width: int, odd: bool = False) -> Word:
+def gatherer(width: int, odd: bool = False) -> Intrinsic:
     """Return `gather(source, begin)`: the set of the positive ones among the next `width` int8 entries, int64.
 
     Args:
@@ -208,10 +212,10 @@ def gatherer(width: int, odd: bool = False) -> Word:
             members |= np.int64((entry != 0 and entry != 1) if odd else entry > 0) << i
         return members
 
-    return word_of(gather, lambda source, begin: types.int64(source, begin), code, loop)
+    return make_intrinsic(gather, lambda source, begin: types.int64(source, begin), code, loop)
 
 
-def copier(width: int, plus: int = 0) -> Word:
+def copier(width: int, plus: int = 0) -> Intrinsic:
     """Return `copy(out, at, source, begin)`: copy the next `width` int8 entries of `source`, adding `plus` to each."""
 
     def copy(out: Any, at: int, source: Any, begin: int) -> None:
@@ -227,10 +231,10 @@ def copier(width: int, plus: int = 0) -> Word:
         for i in range(width):
             out[at + i] = source[begin + i] + plus
 
-    return word_of(copy, lambda out, at, source, begin: types.void(out, at, source, begin), code, loop)
+    return make_intrinsic(copy, lambda out, at, source, begin: types.void(out, at, source, begin), code, loop)
 
 
-def clearer(width: int) -> Word:
+def clearer(width: int) -> Intrinsic:
     """Return `clear(out, at)`: set the next `width` entries to 0."""
 
     def clear(out: Any, at: int) -> None:
@@ -247,10 +251,10 @@ def clearer(width: int) -> Word:
         for i in range(width):
             out[at + i] = 0
 
-    return word_of(clear, lambda out, at: types.void(out, at), code, loop)
+    return make_intrinsic(clear, lambda out, at: types.void(out, at), code, loop)
 
 
-def storer(width: int) -> Word:
+def storer(width: int) -> Intrinsic:
     """Return `store(out, at, word)`: write the low bytes of an integer, lowest first, to the next `width` entries."""
 
     def store(out: Any, at: int, word: int) -> None:
@@ -265,10 +269,10 @@ def storer(width: int) -> Word:
         for i in range(width):
             out[at + i] = word >> 8 * i & 255
 
-    return word_of(store, lambda out, at, word: types.void(out, at, word), code, loop)
+    return make_intrinsic(store, lambda out, at, word: types.void(out, at, word), code, loop)
 
 
-def summer(width: int, loaded: int) -> Word:
+def byte_summer(width: int, loaded: int) -> Intrinsic:
     """Return `total(source, begin)`: the sum of the next `width` int8 entries, int64, at most 127.
 
     Args:
@@ -291,7 +295,7 @@ def summer(width: int, loaded: int) -> Word:
             total += source[begin + i]
         return total
 
-    return word_of(total, lambda source, begin: types.int64(source, begin), code, loop)
+    return make_intrinsic(total, lambda source, begin: types.int64(source, begin), code, loop)
 
 
 #: Shifts that exchange halves, quarters and eighths of a 64-bit integer, and masks of the bits that move down.
@@ -331,13 +335,13 @@ def _zeros_by_halves(word):  # pragma: no cover
     return zeros
 
 
-reverse_bytes = word_of(
+reverse_bytes = make_intrinsic(
     _reverse_bytes,
     lambda word: types.int64(types.int64),
     lambda builder, addressed, whole, arguments: builder.bswap(arguments[0]),
     _reverse_by_halves,
 )
-leading_zeros = word_of(
+leading_zeros = make_intrinsic(
     _leading_zeros,
     lambda word: types.int64(types.int64),
     lambda builder, addressed, whole, arguments: builder.ctlz(arguments[0], _BIT(1)),
@@ -345,7 +349,7 @@ leading_zeros = word_of(
 )
 
 
-def prefetcher(lines: int) -> Word:
+def prefetcher(lines: int) -> Intrinsic:
     """Return `ahead(array, at)`: prefetch this number of cache lines for writing, from byte `at` of an array."""
 
     def ahead(array: Any, at: int) -> None:
@@ -361,4 +365,4 @@ def prefetcher(lines: int) -> Word:
     def loop(array, at):  # pragma: no cover
         pass
 
-    return word_of(ahead, lambda array, at: types.void(array, at), code, loop)
+    return make_intrinsic(ahead, lambda array, at: types.void(array, at), code, loop)

@@ -17,19 +17,19 @@ from gymnasium.spaces import Dict, Discrete
 from pettingzoo import AECEnv
 
 from helsinki_env.engine.configuration import REWARDS
-from helsinki_env.engine.contract import SEATS
+from helsinki_env.engine.contract import MAX_SEATS
 from helsinki_env.engine.game import IllegalActionError
-from helsinki_env.engine.kernel import entry_of
+from helsinki_env.engine.kernel import specialize
 from helsinki_env.engine.loops import batch_mask
 from helsinki_env.engine.spec import GameSpec, spec_of
-from helsinki_env.engine.states import States, copies_of
-from helsinki_env.engine.values import USUAL_INTEGERS, as_action, as_word
+from helsinki_env.engine.states import States, repeat_state
+from helsinki_env.engine.values import FAST_INTEGER_TYPES, as_action, seed_to_uint64
 from helsinki_env.envs import kernels
 from helsinki_env.envs.aec_state import CHANGING, DICTS, AfterReset, check_agents, checked_states
 from helsinki_env.envs.batch import Observation, spaces
-from helsinki_env.envs.buffer_pool import RecycledPairs
+from helsinki_env.envs.buffer_pool import BufferPairPool
 from helsinki_env.envs.drawing import check_mode, check_width, render_modes
-from helsinki_env.envs.illegal_actions import Illegal, checked_illegal, warn_illegal
+from helsinki_env.envs.illegal_actions import IllegalMode, checked_illegal, warn_illegal
 from helsinki_env.envs.rewards import PENALTIES
 
 __all__ = ["GameAECEnv", "metadata_of"]
@@ -71,7 +71,7 @@ class GameAECEnv(AECEnv):  # type: ignore[misc]  # an untyped base class
         self,
         config: Any,
         render_mode: str | None = None,
-        illegal: Illegal = "raise",
+        illegal: IllegalMode = "raise",
         render_width: int | None = None,
     ) -> None:
         super().__init__()
@@ -85,7 +85,7 @@ class GameAECEnv(AECEnv):  # type: ignore[misc]  # an untyped base class
         self.illegal = checked_illegal(illegal)
         self.possible_agents = [f"player_{seat}" for seat in range(config.num_players)]
         # At most 29 attributes: with more, attribute access in Python 3.11 takes half as long again.
-        ids, size = self.game_spec.ids(config), self.game_spec.features(config)
+        ids, size = self.game_spec.num_actions(config), self.game_spec.observation_size(config)
         both = {agent: spaces(ids, size) for agent in self.possible_agents}
         self.observation_spaces = {agent: pair[0] for agent, pair in both.items()}
         self.action_spaces = {agent: pair[1] for agent, pair in both.items()}
@@ -93,7 +93,7 @@ class GameAECEnv(AECEnv):  # type: ignore[misc]  # an untyped base class
         self._states = self.game_spec.new_states(config, 1)
         self._setup = self._setup_of(config)
         self._legal = np.zeros(ids, np.int8)
-        self._arrays = RecycledPairs(size, ids)
+        self._arrays = BufferPairPool(size, ids)
         self._seed = np.uint64(0)
         self._episode: np.uint64 | None = None  # None: no game dealt yet
         self._over = True
@@ -135,10 +135,10 @@ class GameAECEnv(AECEnv):  # type: ignore[misc]  # an untyped base class
         changes = {name: options[name] for name in self.options if name in options} if options else {}
         setup = self._setup
         if changes:
-            config = config.changed(**changes)
+            config = config.replace(**changes)
             setup = self._setup_of(config)
         if seed is not None or self._episode is None:
-            self._seed, self._episode = as_word(seed), np.uint64(0)
+            self._seed, self._episode = seed_to_uint64(seed), np.uint64(0)
         else:
             self._episode += np.uint64(1)
         self.config, self._setup = config, setup
@@ -176,13 +176,13 @@ class GameAECEnv(AECEnv):  # type: ignore[misc]  # an untyped base class
             return
         obs, mask = self._arrays.take()
         try:
-            chosen = action if action.__class__ in USUAL_INTEGERS else as_action(action)
+            chosen = action if action.__class__ in FAST_INTEGER_TYPES else as_action(action)
             step_one = self._step_one or self._find_step_one(mask, obs)
             seat = step_one(self._tables, self._states, chosen, self._legal, mask, obs)
         except (TypeError, OverflowError):
-            seat = SEATS
+            seat = MAX_SEATS
         # Rewards stay 0 until the game ends, so there is nothing to clear or to accumulate.
-        if 0 <= seat < SEATS:
+        if 0 <= seat < MAX_SEATS:
             self.agent_selection = self._viewer = self.possible_agents[seat]
         elif seat < 0:
             self._finish()
@@ -196,7 +196,7 @@ class GameAECEnv(AECEnv):  # type: ignore[misc]  # an untyped base class
             self.render()
 
     def _find_step_one(self, mask: npt.NDArray[np.int8], obs: npt.NDArray[np.int8]) -> Callable[..., int]:
-        found: Callable[..., int] = entry_of(kernels.step_one, self._tables, self._states, 0, self._legal, mask, obs)
+        found: Callable[..., int] = specialize(kernels.step_one, self._tables, self._states, 0, self._legal, mask, obs)
         self._step_one = found
         return found
 
@@ -292,15 +292,15 @@ class GameAECEnv(AECEnv):  # type: ignore[misc]  # an untyped base class
     def game(self) -> Any:
         """A copy of the current game, to inspect, search or save."""
         self._check_dealt()
-        return self.game_spec.game._of_record(self.config, self._states[0])
+        return self.game_spec.game._from_valid_state(self.config, self._states[0])
 
     def clone(self) -> Self:
         """Return an independent copy in the same state, including the random state (only the spaces are shared)."""
         new = object.__new__(type(self))
         new.__dict__.update(self.__dict__)
         new._legal = self._legal.copy()
-        new._arrays = RecycledPairs(*self._arrays.sizes)
-        new._states = copies_of(self._states, 1)
+        new._arrays = BufferPairPool(*self._arrays.sizes)
+        new._states = repeat_state(self._states, 1)
         new._viewer = None  # each copy returns its own arrays
         if self._episode is not None:
             new.agents = self.agents.copy()
@@ -353,7 +353,7 @@ class GameAECEnv(AECEnv):  # type: ignore[misc]  # an untyped base class
         states = checked_states(state, self.config)
         check_agents(state, states[0], self.possible_agents, len(self._legal))
         self.__dict__.update(state)
-        self._seed, self._episode = as_word(state["_seed"]), as_word(state["_episode"])
+        self._seed, self._episode = seed_to_uint64(state["_seed"]), seed_to_uint64(state["_episode"])
         self.__dict__.update(self.clone().__dict__)  # so that `state` can be loaded again
         self._states, self._setup = states, self._setup_of(self.config)
         self._legal[:] = 0

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from helsinki_env.data import shown
+from helsinki_env.data import short_repr
 from helsinki_env.engine.spec import spec_of
 from helsinki_env.engine.states import States, copy_states
-from helsinki_env.engine.values import whole_number
+from helsinki_env.engine.values import as_integer
 
 DICTS = ("terminations", "truncations", "rewards", "_cumulative_rewards", "infos")
 """Per-agent attributes; `_KINDS` describes their values."""
@@ -58,8 +58,8 @@ def checked_states(state: Any, mine: Any) -> States:
         found = ", ".join(map(str, state)) if isinstance(state, Mapping) else type(state).__name__
         raise ValueError(f"state: found {found}, expected what get_state returns: {', '.join(CHANGING)}")
     spec = spec_of(mine)
-    config, record = spec.checked(state["config"]), state["_states"]
-    if (config.num_players, config.loaded) != (mine.num_players, mine.loaded):
+    config, record = spec.check_config(state["config"]), state["_states"]
+    if (config.num_players, config.component_set) != (mine.num_players, mine.component_set):
         raise ValueError(
             f"state: found one of {config.num_players} players with components {config.components!r}, expected "
             f"{mine.num_players} players with components {mine.components!r}"
@@ -71,7 +71,7 @@ def checked_states(state: Any, mine: Any) -> States:
     spec.check(states, config)
     setup = spec.new_states(config, 1)
     spec.apply_setup(setup, config)
-    for name in spec.setup:
+    for name in spec.setup_fields:
         if (states[name] != setup[name]).any():
             raise ValueError(f"_states: {name}: found {states[name][0]}, expected {setup[name][0]} as in `config`")
     return states
@@ -111,7 +111,7 @@ def check_agents(state: Mapping[str, Any], game: Any, possible: list[str], ids: 
         checks[name] = (fits and all(kind(value, over) for value in found.values()), f"a dict of {what} by agent")
     for name, (fits, expected) in checks.items():
         if not fits:
-            raise ValueError(f"state: {name}: found {shown(state[name])}, expected {expected}")
+            raise ValueError(f"state: {name}: found {short_repr(state[name])}, expected {expected}")
 
 
 def _is_name(value: object, names: list[str]) -> bool:
@@ -140,5 +140,5 @@ _KINDS: dict[str, tuple[Callable[[object, object], bool], str]] = {
 
 
 def _is_below(limit: int, value: object) -> bool:
-    number = whole_number(value)
+    number = as_integer(value)
     return number is not None and 0 <= number < limit

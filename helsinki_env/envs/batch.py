@@ -20,12 +20,12 @@ from helsinki_env.engine.limits import check_ranges
 from helsinki_env.engine.playout import MOST_GAMES
 from helsinki_env.engine.spec import spec_of
 from helsinki_env.engine.states import States, copy_states
-from helsinki_env.engine.values import as_word, whole_number
+from helsinki_env.engine.values import as_integer, seed_to_uint64
 from helsinki_env.envs import kernels
-from helsinki_env.envs.buffer_pool import Recycled
+from helsinki_env.envs.buffer_pool import BufferPool
 from helsinki_env.envs.drawing import check_mode, check_width
 
-__all__ = ["Batch", "as_array", "spaces"]
+__all__ = ["BaseVectorEnv", "as_array", "spaces"]
 
 _MODES = {
     AutoresetMode.NEXT_STEP: kernels.NEXT_STEP,
@@ -34,7 +34,7 @@ _MODES = {
 }
 
 Observation = dict[str, npt.NDArray[np.int8]]
-Step = tuple[Observation, npt.NDArray[np.float32], npt.NDArray[np.bool_], npt.NDArray[np.bool_], dict[str, Any]]
+StepResult = tuple[Observation, npt.NDArray[np.float32], npt.NDArray[np.bool_], npt.NDArray[np.bool_], dict[str, Any]]
 
 
 def spaces(ids: int, features: int) -> tuple[gymnasium.spaces.Dict, gymnasium.spaces.Discrete]:
@@ -64,7 +64,7 @@ def as_array(name: str, given: Any) -> npt.NDArray[Any]:
     return array
 
 
-class Batch(VectorEnv[Any, Any, Any]):
+class BaseVectorEnv(VectorEnv[Any, Any, Any]):
     """A batch of games: configuration, seeds, episodes, resets. Subclasses define the step.
 
     Attributes:
@@ -90,7 +90,7 @@ class Batch(VectorEnv[Any, Any, Any]):
         render_mode: str | None,
         render_width: int | None,
     ) -> None:
-        count = whole_number(num_envs)
+        count = as_integer(num_envs)
         if count is None or not 1 <= count <= MOST_GAMES:
             raise ValueError(f"num_envs: found {num_envs!r}, expected a whole number from 1 to {MOST_GAMES:,}")
         try:
@@ -110,7 +110,7 @@ class Batch(VectorEnv[Any, Any, Any]):
         self.autoreset_mode = mode
         self.metadata = {"autoreset_mode": mode, "render_modes": list(self.game_spec.render_modes), "render_fps": 2}
         self._mode = _MODES[mode]
-        n, ids, size = self.num_envs, self.game_spec.ids(config), self.game_spec.features(config)
+        n, ids, size = self.num_envs, self.game_spec.num_actions(config), self.game_spec.observation_size(config)
         self.single_observation_space, self.single_action_space = spaces(ids, size)
         self.observation_space = batch_space(self.single_observation_space, self.num_envs)
         self.action_space = batch_space(self.single_action_space, self.num_envs)
@@ -119,10 +119,10 @@ class Batch(VectorEnv[Any, Any, Any]):
         self._ids = ids
         self._reports = np.zeros(n, kernels.REPORT)
         self._last = np.zeros((n if self._mode == kernels.SAME_STEP else 1, size), np.int8)
-        self._masks = Recycled((n, ids), np.int8, self.copy)
-        self._observations = Recycled((n, size), np.int8, self.copy)
-        self._seats = Recycled((n,), np.int64, self.copy)
-        self._rewards, self._ended = Recycled((n,), np.float32, True), Recycled((n,), np.bool_, True)
+        self._masks = BufferPool((n, ids), np.int8, self.copy)
+        self._observations = BufferPool((n, size), np.int8, self.copy)
+        self._seats = BufferPool((n,), np.int64, self.copy)
+        self._rewards, self._ended = BufferPool((n,), np.float32, True), BufferPool((n,), np.bool_, True)
         self._everywhere = np.ones(n, np.bool_)
         self._dealt = False
         self._set_up(config, episodes or self.game_spec.episodes())
@@ -186,12 +186,12 @@ class Batch(VectorEnv[Any, Any, Any]):
         if not isinstance(setup, np.ndarray) or setup.dtype != self.states.dtype or setup.shape != self.states.shape:
             raise ValueError(f"options['setup']: expected {self.num_envs} records of games with the same components")
         try:
-            check_ranges(setup, self._tables[0], self.game_spec.setup)
+            check_ranges(setup, self._tables[0], self.game_spec.setup_fields)
         except ValueError as problem:
             raise ValueError(f"options['setup']: {problem}") from None
         different: set[bytes] = set()
         for b, state in enumerate(setup):
-            key = b"".join(np.asarray(state[name]).tobytes() for name in self.game_spec.setup)
+            key = b"".join(np.asarray(state[name]).tobytes() for name in self.game_spec.setup_fields)
             if key not in different:
                 different.add(key)
                 try:
@@ -222,10 +222,10 @@ class Batch(VectorEnv[Any, Any, Any]):
         if isinstance(seed, list | tuple) or (isinstance(seed, np.ndarray) and seed.ndim):
             if len(seed) != self.num_envs:
                 raise ValueError(f"seed: found {len(seed)} seeds, expected one number or {self.num_envs} of them")
-            words = np.array([as_word(s) for s in seed], np.uint64)
+            words = np.array([seed_to_uint64(s) for s in seed], np.uint64)
             streams = np.zeros(self.num_envs, np.uint64)
         else:
-            words = np.full(self.num_envs, as_word(seed), np.uint64)
+            words = np.full(self.num_envs, seed_to_uint64(seed), np.uint64)
             streams = np.arange(self.num_envs, dtype=np.uint64)
         runs["seed"][chosen], runs["stream"][chosen] = words[chosen], streams[chosen]
         runs["episode"][chosen] = 0
@@ -247,7 +247,7 @@ class Batch(VectorEnv[Any, Any, Any]):
             raise ValueError(f"options['episodes']: found {episodes!r}, expected {name}(...)")
         if not options:
             return self.config, episodes
-        return self.config.changed(**options), episodes
+        return self.config.replace(**options), episodes
 
     def _begin(self, chosen: npt.NDArray[np.bool_]) -> tuple[Observation, dict[str, Any]]:
         """Deal the chosen games and return what `reset` returns."""
@@ -315,13 +315,13 @@ class Batch(VectorEnv[Any, Any, Any]):
 
     def game(self, b: SupportsIndex) -> Any:
         """Return a copy of game `b`, to inspect, draw or save. ValueError for an invalid index."""
-        number = whole_number(b)
+        number = as_integer(b)
         if number is None or not -self.num_envs <= number < self.num_envs:
             raise ValueError(f"game: found {b!r}, expected the number of one of {self.num_envs} games, from 0")
         state = self.states[number]
         if state.round_number == 0:
             raise ValueError("nothing is dealt yet: call reset() first")
-        return self.game_spec.game._of_record(self.game_spec.config_of(self.config, state), state)
+        return self.game_spec.game._from_valid_state(self.game_spec.config_of(self.config, state), state)
 
     def observe(self, seats: npt.ArrayLike) -> npt.NDArray[np.int8]:
         """Return the current observation of the given seat of each game, int8 (B, F); `seats` int (B,)."""

@@ -23,7 +23,7 @@ def _unused(arrays: list[npt.NDArray[Any]], most: int) -> tuple[npt.NDArray[Any]
 _ONLY_LISTED = _unused([np.zeros(1)], 0)[1]
 
 
-class Recycled:
+class BufferPool:
     """A pool of arrays of one shape; an array is reused only when no reference to it remains.
 
     Allocation costs more than writing, because the system clears every new page. A caller that holds an array (or a
@@ -50,7 +50,7 @@ class Recycled:
         return self.__dict__ | {"arrays": [] if self.copies else self.arrays}
 
 
-class RecycledPairs:
+class BufferPairPool:
     """A pool of pairs of one-dimensional int8 arrays; a pair is reused only when neither array is referenced.
 
     Args:
@@ -75,14 +75,14 @@ class RecycledPairs:
         return pair
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return RecycledPairs, self.sizes
+        return BufferPairPool, self.sizes
 
 
 _references = sys.getrefcount
 
 
 def _references_of_a_pair() -> int:
-    """Reference count of an array that only its pair holds, measured as in `RecycledPairs.take`."""
+    """Reference count of an array that only its pair holds, measured as in `BufferPairPool.take`."""
     first, _ = pair = np.empty(1), np.empty(1)
     return _references(first) + 0 * len(pair)
 

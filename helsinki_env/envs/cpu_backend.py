@@ -10,13 +10,13 @@ import numpy as np
 from helsinki_env.engine import playout
 from helsinki_env.envs import tensor_kernels as kernels
 from helsinki_env.envs.kernels import REPORT, RUN
-from helsinki_env.utils.extras import needs
+from helsinki_env.utils.extras import requires_extra
 
-with needs("train"):
+with requires_extra("train"):
     import torch
     from torch import Tensor
 
-__all__ = ["Memory", "Place", "Processor"]
+__all__ = ["Backend", "CpuBackend", "Memory"]
 
 
 def _rows(count: int, dtype: np.dtype[Any], device: torch.device) -> Tensor:
@@ -85,8 +85,8 @@ class Memory:
             setup=bytes_of(setup, device),
             drawn=bytes_of(drawn, device).repeat(count, 1),
             reports=_rows(count, REPORT, device),
-            masks=numbers(count, spec.ids(config), dtype=torch.int8),
-            observations=numbers(count, spec.features(config), dtype=torch.int8),
+            masks=numbers(count, spec.num_actions(config), dtype=torch.int8),
+            observations=numbers(count, spec.observation_size(config), dtype=torch.int8),
             seats=numbers(count),
             rewards=numbers(count, dtype=torch.float32),
             ended=numbers(count, dtype=torch.bool),
@@ -97,27 +97,27 @@ class Memory:
         )
 
 
-class Place(Protocol):
+class Backend(Protocol):
     """A backend that plays the games in its memory; each call writes there and returns nothing."""
 
-    def begin(self) -> None:
+    def reset(self) -> None:
         """Deal all games."""
 
-    def look(self) -> None:
+    def observe(self) -> None:
         """Write masks, observations and acting seats."""
 
     def step(self, reward: int) -> None:
-        """Apply `actions`, then do as `look`; `reward` is the index of a reward type in `REWARDS`."""
+        """Apply `actions`, then do as `observe`; `reward` is the index of a reward type in `REWARDS`."""
 
     def first_illegal(self) -> int:
         """Return the index of the first game whose action in `actions` is illegal, or -1."""
         ...
 
-    def choose(self) -> None:
+    def sample(self) -> None:
         """Sample a uniformly random legal action for each game into `chosen`."""
 
 
-class Processor:
+class CpuBackend:
     """The CPU backend, with the same kernels as the other batch environments."""
 
     def __init__(self, memory: Memory, dtypes: dict[str, np.dtype[Any]]) -> None:
@@ -134,14 +134,14 @@ class Processor:
         self._actions, self._chosen = memory.actions.numpy(), memory.chosen.numpy()
         self._words = memory.words.numpy().view(np.uint64)
 
-    def begin(self) -> None:
+    def reset(self) -> None:
         """Deal all games."""
-        kernels.begin_all(*self._games, self._reports)
+        kernels.reset_all(*self._games, self._reports)
 
-    def look(self) -> None:
+    def observe(self) -> None:
         """Write masks, observations and acting seats."""
         tables, states, *_ = self._games
-        kernels.look_all(tables, states, *self._looks)
+        kernels.observe_games(tables, states, *self._looks)
 
     def step(self, reward: int) -> None:
         """Apply `actions`, then write masks, observations and acting seats."""
@@ -149,8 +149,8 @@ class Processor:
 
     def first_illegal(self) -> int:
         """Return the index of the first game whose action in `actions` is illegal, or -1."""
-        return int(kernels.first_illegal(self._games[1], self._actions, self._looks[0]))
+        return int(kernels.first_illegal_tensor_game(self._games[1], self._actions, self._looks[0]))
 
-    def choose(self) -> None:
+    def sample(self) -> None:
         """Sample a uniformly random legal action for each game into `chosen`."""
-        playout.choose_batch(self._looks[0], self._words, self._chosen)
+        playout.sample_batch(self._looks[0], self._words, self._chosen)

@@ -7,12 +7,12 @@ from typing import Literal
 
 from helsinki_env.envs.rewards import PENALTIES
 
-__all__ = ["Illegal", "checked_illegal", "warn_illegal"]
+__all__ = ["IllegalMode", "checked_illegal", "warn_illegal"]
 
-Illegal = Literal["raise", "penalise"]
+IllegalMode = Literal["raise", "penalise"]
 
 
-def checked_illegal(value: object) -> Illegal:
+def checked_illegal(value: object) -> IllegalMode:
     """Return the argument `illegal`; ValueError if it is invalid."""
     if isinstance(value, str) and value in ("raise", "penalise"):
         return value  # type: ignore[return-value]  # one of the two

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from helsinki_env.engine.atomics import take
-from helsinki_env.engine.bits import lowest
-from helsinki_env.engine.contract import SEATS, apply, deal, draw_setup, place_of, score, set_up
+from helsinki_env.engine.atomics import fetch_add
+from helsinki_env.engine.bits import lowest_bit
+from helsinki_env.engine.contract import MAX_SEATS, apply_action, copy_setup, deal, draw_setup, rank_of, score
 from helsinki_env.engine.kernel import kernel
-from helsinki_env.engine.loops import observe, observe_again, write_mask
-from helsinki_env.engine.playout import BLOCK, block_of, blocks_of
-from helsinki_env.engine.rng import first_word
+from helsinki_env.engine.loops import observe, update_observation, write_mask
+from helsinki_env.engine.playout import BLOCK, mask_block, num_blocks
+from helsinki_env.engine.rng import initial_state
 from helsinki_env.engine.vectors import prefetcher
 from helsinki_env.envs.rewards import reward_of
 
@@ -24,8 +24,8 @@ _OPTIONS_STREAM = np.uint64(1 << 63)
 
 #: Prefetch distance: while a game is stepped, the record and mask of the game after the next are prefetched, because
 #: with thousands of games they are no longer in the CPU cache.
-FAR = 2
-ahead, ahead_mask = prefetcher(16), prefetcher(9)
+PREFETCH_DISTANCE = 2
+prefetch_state, prefetch_mask = prefetcher(16), prefetcher(9)
 
 #: One row per game: its random stream.
 RUN = np.dtype(
@@ -42,9 +42,9 @@ REPORT = np.dtype(
         np.dtype(
             [
                 ("reward", np.float32),
-                ("rewards", np.float32, (SEATS,)),
-                ("scores", np.int16, (SEATS,)),
-                ("places", np.int8, (SEATS,)),
+                ("rewards", np.float32, (MAX_SEATS,)),
+                ("scores", np.int16, (MAX_SEATS,)),
+                ("places", np.int8, (MAX_SEATS,)),
                 ("rounds", np.int16),
                 ("ended", np.bool_),
                 ("illegal", np.bool_),  # ended by an illegal action (`seat` only)
@@ -57,7 +57,7 @@ REPORT = np.dtype(
 
 
 @kernel
-def first_illegal(states, actions, kept, legal, mask, mode):
+def first_illegal_game(states, actions, kept, legal, mask, mode):
     """Index of the first game whose action is illegal, or -1. Called before any game is stepped.
 
     Legal actions are in the environment's own bit sets if it has them (`kept`), else in the mask that was returned.
@@ -78,10 +78,10 @@ def first_illegal(states, actions, kept, legal, mask, mode):
 @kernel
 def begin_episode(t, g, run, setup, p):
     """Begin an episode of the configured game, with its options drawn from their own random stream."""
-    set_up(g, setup)
-    p.chance = first_word(run.seed, run.stream ^ _OPTIONS_STREAM, run.episode)
+    copy_setup(g, setup)
+    p.chance = initial_state(run.seed, run.stream ^ _OPTIONS_STREAM, run.episode)
     draw_setup(p, g)
-    deal(t, g, first_word(run.seed, run.stream, run.episode))
+    deal(t, g, initial_state(run.seed, run.stream, run.episode))
 
 
 @kernel
@@ -90,11 +90,11 @@ def _write_legal(t, g, kept, legal, mask):
     write_mask(t, g, mask)
     if kept:
         for block in range(len(legal)):
-            legal[block] = block_of(mask, block)
+            legal[block] = mask_block(mask, block)
 
 
 @kernel
-def begin(tables, states, runs, setup, drawn, chosen, kept, legal, mask, obs, seats):
+def reset_games(tables, states, runs, setup, drawn, chosen, kept, legal, mask, obs, seats):
     """Deal the chosen games and write all observations. `setup`: one record for all games, or one for each."""
     t = tables[0]
     for b in range(len(states)):
@@ -107,7 +107,7 @@ def begin(tables, states, runs, setup, drawn, chosen, kept, legal, mask, obs, se
 
 
 @kernel
-def finish(t, g, reward, report):
+def fill_report(t, g, reward, report):
     """Write the report of a finished game."""
     report.ended = True
     report.illegal = False
@@ -119,7 +119,7 @@ def finish(t, g, reward, report):
     for seat in range(g.players):
         report.rewards[seat] = reward_of(t, g, seat, reward)
         report.scores[seat] = score(t, g, seat)
-        report.places[seat] = place_of(t, g, seat)
+        report.places[seat] = rank_of(t, g, seat)
     report.reward = report.rewards[g.seat]
 
 
@@ -128,11 +128,11 @@ def _step_piece(
     t, begin, end, states, runs, actions, setup, p, mode, reward, kept, legal, mask, obs, seats, rewards,
     ended, reports, last,
 ):  # fmt: skip
-    """Step the games from `begin` to `end`."""
+    """Step the games from `reset_games` to `end`."""
     for b in range(begin, end):
         g, run, report, dealt = states[b], runs[b], reports[b], kept
-        ahead(states, (b + FAR) * states.itemsize)
-        ahead_mask(mask, (b + FAR) * mask.shape[1])
+        prefetch_state(states, (b + PREFETCH_DISTANCE) * states.itemsize)
+        prefetch_mask(mask, (b + PREFETCH_DISTANCE) * mask.shape[1])
         ended[b] = False
         rewards[b] = 0.0
         if g.done:
@@ -141,9 +141,9 @@ def _step_piece(
                 begin_episode(t, g, run, setup[b % len(setup)], p)
                 dealt = True
         else:
-            apply(t, g, actions[b])
+            apply_action(t, g, actions[b])
             if g.done:
-                finish(t, g, reward, report)
+                fill_report(t, g, reward, report)
                 ended[b], rewards[b] = True, report.reward
                 if mode == SAME_STEP:
                     observe(t, g, g.seat, last[b])
@@ -154,7 +154,7 @@ def _step_piece(
         if dealt:
             observe(t, g, g.seat, obs[b])
         else:  # without copies, the row holds the previous observation
-            observe_again(t, g, g.seat, obs[b], g.seat != seats[b])
+            update_observation(t, g, g.seat, obs[b], g.seat != seats[b])
         seats[b] = g.seat
 
 
@@ -174,22 +174,22 @@ def step(
     action ended the game.
     """
     size = len(states)
-    begin = take(shares, 0, piece)
+    begin = fetch_add(shares, 0, piece)
     while begin < size:
         _step_piece(
             tables[0], begin, min(begin + piece, size), states, runs, actions, setup, drawn[0], mode, reward, kept,
             legal, mask, obs, seats, rewards, ended, reports, last,
         )  # fmt: skip
-        begin = take(shares, 0, piece)
+        begin = fetch_add(shares, 0, piece)
 
 
 @kernel
 def collect(ended, reports, rewards, scores, places, rounds):
     """Write the reports of the games that ended, int8 (B,); the rows of other games are zero already."""
-    for block in range(blocks_of(len(ended))):
-        members = block_of(ended, block)
+    for block in range(num_blocks(len(ended))):
+        members = mask_block(ended, block)
         while members:
-            b = BLOCK * block + lowest(np.int64(members))
+            b = BLOCK * block + lowest_bit(np.int64(members))
             members &= members - np.uint64(1)
             report = reports[b]
             rounds[b] = report.rounds
@@ -214,8 +214,8 @@ def _view(t, g, legal, mask, obs):
 def begin_one(tables, states, setup, seed, stream, episode, legal, mask, obs):
     """Deal one game and write the mask and observation of seat 0."""
     t, g = tables[0], states[0]
-    set_up(g, setup[0])
-    deal(t, g, first_word(seed, stream, episode))
+    copy_setup(g, setup[0])
+    deal(t, g, initial_state(seed, stream, episode))
     _view(t, g, legal, mask, obs)
 
 
@@ -227,11 +227,11 @@ def step_one(tables, states, action, legal, mask, obs):
     and nothing has changed.
     """
     if action < 0 or action >= len(legal) or legal[action] == 0:
-        return SEATS
+        return MAX_SEATS
     t, g = tables[0], states[0]
-    apply(t, g, action)
+    apply_action(t, g, action)
     _view(t, g, legal, mask, obs)
-    return g.seat - SEATS * g.done
+    return g.seat - MAX_SEATS * g.done
 
 
 @kernel
@@ -246,4 +246,4 @@ def look_one(tables, states, seat, legal, mask, obs):
 @kernel
 def finish_one(tables, states, reward, reports):
     """Write the report of one finished game."""
-    finish(tables[0], states[0], reward, reports[0])
+    fill_report(tables[0], states[0], reward, reports[0])

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["GROUP", "Act", "Opponent", "Opponents", "make_opponent"]
+__all__ = ["OPPONENT_ENTRY_POINTS", "Act", "Opponent", "Opponents", "make_opponent"]
 
-GROUP = "helsinki.opponents"
+OPPONENT_ENTRY_POINTS = "helsinki.opponents"
 """Entry point group for player factories `make(name, config)`; the first one found is used."""
 
 Act = Callable[[npt.NDArray[np.int8], npt.NDArray[np.int8], npt.NDArray[np.uint64]], npt.NDArray[np.int64]]
@@ -89,7 +89,7 @@ def make_opponent(name: str, config: Any) -> Any:
     Raises:
         ValueError: for an unknown name.
     """
-    for point in entry_points(group=GROUP):
+    for point in entry_points(group=OPPONENT_ENTRY_POINTS):
         return point.load()(name, config)
     raise ValueError(
         f"opponents: found {name!r}, but nobody here makes players by name: install the project with pip, "

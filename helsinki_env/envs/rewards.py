@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from helsinki_env.engine.configuration import REWARDS
-from helsinki_env.engine.contract import place_of, score
+from helsinki_env.engine.contract import rank_of, score
 from helsinki_env.engine.kernel import kernel
 
 WIN, RANK, MARGIN = range(len(REWARDS))
@@ -18,9 +18,9 @@ def reward_of(t, g, seat, reward):
     """
     others = g.players - 1
     if reward != MARGIN:
-        place, sharing = place_of(t, g, seat), 0
+        place, sharing = rank_of(t, g, seat), 0
         for other in range(g.players):
-            sharing += place_of(t, g, other) == place
+            sharing += rank_of(t, g, other) == place
         # Integers up to one division: a GPU fuses float multiplications and additions, which rounds differently.
         if reward == RANK:
             return 1.0 - (2 * place + sharing - 1) / others

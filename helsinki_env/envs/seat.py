@@ -28,13 +28,13 @@ import numpy.typing as npt
 from gymnasium.vector import AutoresetMode
 
 from helsinki_env.engine.game import IllegalActionError
-from helsinki_env.engine.values import as_word, whole_number
+from helsinki_env.engine.values import as_integer, seed_to_uint64
 from helsinki_env.envs.batch import Observation
 from helsinki_env.envs.drawing import check_mode, render_modes
 from helsinki_env.envs.opponents import Opponent
-from helsinki_env.envs.seat_vector import GameSeatVectorEnv, Seat
+from helsinki_env.envs.seat_vector import GameSeatVectorEnv, SeatOption
 
-__all__ = ["GameSeatEnv", "GameSeatVectorEnv", "Opponent", "Seat"]
+__all__ = ["GameSeatEnv", "GameSeatVectorEnv", "Opponent", "SeatOption"]
 
 
 class GameSeatEnv(gymnasium.Env[Observation, Any]):
@@ -70,7 +70,7 @@ class GameSeatEnv(gymnasium.Env[Observation, Any]):
         self,
         config: Any,
         opponents: Opponent | Sequence[Opponent] = "random",
-        seat: Seat = "random",
+        seat: SeatOption = "random",
         illegal: Literal["raise", "penalise"] = "penalise",
         episodes: Any = None,
         render_mode: str | None = None,
@@ -116,7 +116,7 @@ class GameSeatEnv(gymnasium.Env[Observation, Any]):
             ConfigError, ValueError: for invalid seeds or options; nothing has changed then.
         """
         if seed is not None:
-            as_word(seed)  # one number: only batches accept a list
+            seed_to_uint64(seed)  # one number: only batches accept a list
         obs, info = self._batch.reset(seed=seed, options=options)
         super().reset(seed=None if seed is None else int(seed))
         self._show()
@@ -130,7 +130,7 @@ class GameSeatEnv(gymnasium.Env[Observation, Any]):
                 names the phase and the legal actions. Nothing has changed then.
             ValueError: if the game is over or no game is dealt yet.
         """
-        number = whole_number(action)
+        number = as_integer(action)
         if number is None:
             raise IllegalActionError(f"action {action!r} is not a whole number")
         chosen = min(max(number, -1), self._ids)  # an invalid id stays invalid

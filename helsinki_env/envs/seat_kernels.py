@@ -2,19 +2,28 @@
 
 A step begins with one action of the learner in every game. Then games in which an opponent acts next are gathered in
 compact arrays, and the opponent chooses their actions. This repeats until every game is over or back with its learner;
-`advance` is one such round. Uniformly random opponents are played in compiled code, without returning to Python.
+`step_seat_games` is one such round. Uniformly random opponents are played in compiled code, without returning to
+Python.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from helsinki_env.engine.contract import SEATS, apply
+from helsinki_env.engine.contract import MAX_SEATS, apply_action
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.engine.loops import observe, write_mask
-from helsinki_env.engine.playout import pick
-from helsinki_env.engine.rng import GOLDEN, first_word, mix
-from helsinki_env.envs.kernels import FAR, NEXT_STEP, SAME_STEP, ahead, ahead_mask, begin_episode, finish
+from helsinki_env.engine.playout import sample_action
+from helsinki_env.engine.rng import GOLDEN, initial_state, mix
+from helsinki_env.envs.kernels import (
+    NEXT_STEP,
+    PREFETCH_DISTANCE,
+    SAME_STEP,
+    begin_episode,
+    fill_report,
+    prefetch_mask,
+    prefetch_state,
+)
 
 NO_DECISION = -1
 ROTATE, RANDOM = -1, -2
@@ -28,7 +37,7 @@ SEATING = np.dtype(
     (
         np.record,
         [
-            ("words", np.uint64, (SEATS,)),  # random stream of the player at each seat
+            ("words", np.uint64, (MAX_SEATS,)),  # random stream of the player at each seat
             ("learner", np.int64),  # seat of the learner
             ("over", np.bool_),  # finished, or ended by an illegal action
         ],
@@ -59,10 +68,10 @@ def _seat_players(g, run, seating, how):
     elif how.seat == ROTATE:
         seating.learner = np.int64((run.stream + run.episode) % np.uint64(players))
     else:
-        word = first_word(run.seed, run.stream ^ _SEAT_STREAM, run.episode)
+        word = initial_state(run.seed, run.stream ^ _SEAT_STREAM, run.episode)
         seating.learner = np.int64(((word >> _S32) * np.uint64(players)) >> _S32)
-    word = first_word(run.seed, run.stream ^ _PLAYERS_STREAM, run.episode)
-    for seat in range(SEATS):
+    word = initial_state(run.seed, run.stream ^ _PLAYERS_STREAM, run.episode)
+    for seat in range(MAX_SEATS):
         seating.words[seat] = mix((word ^ np.uint64(seat)) + GOLDEN)
     seating.over = False
 
@@ -74,15 +83,15 @@ def _begin(t, g, run, seating, setup, p, how):
 
 
 @kernel
-def begin(tables, states, runs, seatings, setup, drawn, rules, chosen):
-    """Deal the chosen games; a call of `advance` without actions then plays up to the learner's turn."""
+def reset_seat_games(tables, states, runs, seatings, setup, drawn, rules, chosen):
+    """Deal the chosen games; a call of `step_seat_games` without actions then plays up to the learner's turn."""
     for b in range(len(states)):
         if chosen[b]:
             _begin(tables[0], states[b], runs[b], seatings[b], setup[b % len(setup)], drawn[0], rules[0])
 
 
 @kernel
-def first_illegal(seatings, games, actions, legal):
+def first_illegal_seat_game(seatings, games, actions, legal):
     """Index (within `games`) of the first unfinished game whose action is illegal, or -1."""
     for k in range(len(games)):
         b, action = games[k], actions[k]
@@ -112,14 +121,16 @@ def _play_random(t, g, seating, how, legal):
         if opponent < 0 or not (how.random >> opponent) & 1:
             return
         write_mask(t, g, legal)
-        apply(t, g, pick(legal, mix(_next_word(g, seating) + GOLDEN)))  # as `helsinki_env.agents.random` does
+        apply_action(
+            t, g, sample_action(legal, mix(_next_word(g, seating) + GOLDEN))
+        )  # as `helsinki_env.agents.random` does
 
 
 @kernel
 def _punish(t, g, seating, how, report):
     """End the game after an illegal action of the learner, which pays the penalty; the others share its opposite."""
     seating.over = True
-    finish(t, g, how.reward, report)
+    fill_report(t, g, how.reward, report)
     report.illegal = True
     for seat in range(g.players):
         report.rewards[seat] = -how.penalty / (g.players - 1)
@@ -136,14 +147,14 @@ def _decide(t, g, seating, how, action, legal, early, report):
     if g.done:
         pass  # the game ended early, and this is the learner's next step
     elif action >= 0 and action < len(legal) and legal[action]:
-        apply(t, g, action)
+        apply_action(t, g, action)
     elif action != NO_DECISION:
         _punish(t, g, seating, how, report)
         return
     _play_random(t, g, seating, how, legal)
     if g.done and not early:
         seating.over = True
-        finish(t, g, how.reward, report)
+        fill_report(t, g, how.reward, report)
 
 
 @kernel
@@ -166,7 +177,7 @@ def _show_learner(t, g, seating, legal, mask, obs):
 
 
 @kernel
-def advance(
+def step_seat_games(
     tables,
     states,
     runs,
@@ -206,9 +217,9 @@ def advance(
     for k in range(len(actions)):
         b = games[k]
         g, run, seating, report = states[b], runs[b], seatings[b], reports[b]
-        far = games[min(k + FAR, len(actions) - 1)]
-        ahead(states, far * states.itemsize)
-        ahead_mask(mask, far * mask.shape[1])
+        far = games[min(k + PREFETCH_DISTANCE, len(actions) - 1)]
+        prefetch_state(states, far * states.itemsize)
+        prefetch_mask(mask, far * mask.shape[1])
         if not seating.over:
             _decide(t, g, seating, how, actions[k], legal[b], early[b], report)
             if seating.over:

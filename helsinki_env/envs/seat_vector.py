@@ -11,20 +11,20 @@ from gymnasium.vector import AutoresetMode
 
 from helsinki_env.engine.game import IllegalActionError
 from helsinki_env.envs import kernels, seat_kernels
-from helsinki_env.envs.batch import Batch, Observation, Step, as_array
-from helsinki_env.envs.illegal_actions import Illegal, checked_illegal, warn_illegal
+from helsinki_env.envs.batch import BaseVectorEnv, Observation, StepResult, as_array
+from helsinki_env.envs.illegal_actions import IllegalMode, checked_illegal, warn_illegal
 from helsinki_env.envs.opponents import Opponent, Opponents
 from helsinki_env.envs.rewards import PENALTIES
 
-__all__ = ["GameSeatVectorEnv", "Seat"]
+__all__ = ["GameSeatVectorEnv", "SeatOption"]
 
-Seat = int | Literal["rotate", "random"]
+SeatOption = int | Literal["rotate", "random"]
 """The learner's seat: a number, ``"rotate"`` (the next one in each game) or ``"random"`` (drawn for each game)."""
 
 _SEATS = {"rotate": seat_kernels.ROTATE, "random": seat_kernels.RANDOM}
 
 
-class GameSeatVectorEnv(Batch):
+class GameSeatVectorEnv(BaseVectorEnv):
     """A batch of games with one learning seat each.
 
     Observation: ``{"observation": int8 (B, F), "action_mask": int8 (B, A)}`` of the learners, which are always the
@@ -71,15 +71,15 @@ class GameSeatVectorEnv(Batch):
     _final_mask = 1
     #: Whether the warning about the first illegal action has been shown.
     _warned = False
-    _saved = {**Batch._saved, "seatings": "_seatings"}  # noqa: RUF012  # constant
+    _saved = {**BaseVectorEnv._saved, "seatings": "_seatings"}  # noqa: RUF012  # constant
 
     def __init__(
         self,
         num_envs: int,
         config: Any,
         opponents: Opponent | Sequence[Opponent] = "random",
-        seat: Seat = "random",
-        illegal: Illegal = "penalise",
+        seat: SeatOption = "random",
+        illegal: IllegalMode = "penalise",
         autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
         episodes: Any = None,
         copy: bool = True,
@@ -87,7 +87,7 @@ class GameSeatVectorEnv(Batch):
         render_width: int | None = None,
     ) -> None:
         self.illegal = checked_illegal(illegal)
-        self._seat: Seat = seat
+        self._seat: SeatOption = seat
         self._opponents: Opponents | None = None
         self._asked: str | None = None  # the opponent that is choosing actions
         self._rules = np.zeros(1, seat_kernels.RULES)
@@ -163,7 +163,7 @@ class GameSeatVectorEnv(Batch):
             )
 
     def _begin(self, chosen: npt.NDArray[np.bool_]) -> tuple[Observation, dict[str, Any]]:
-        seat_kernels.begin(
+        seat_kernels.reset_seat_games(
             self._tables, self.states, self._runs, self._seatings, self._setup, self._drawn, self._rules, chosen
         )
         still = self._rules.copy()
@@ -172,7 +172,7 @@ class GameSeatVectorEnv(Batch):
         obs, _, _ = self._advance(nothing, still, np.ones(self.num_envs, np.bool_))
         return obs, self._told(obs)
 
-    def step(self, actions: npt.ArrayLike) -> Step:
+    def step(self, actions: npt.ArrayLike) -> StepResult:
         """Apply one action of the learner in every game, then those of the opponents; see the class.
 
         Raises:
@@ -203,7 +203,7 @@ class GameSeatVectorEnv(Batch):
         if self.illegal == "penalise":
             chosen = np.where(chosen < 0, self._ids, chosen)  # not a valid id, either
         else:
-            b = seat_kernels.first_illegal(self._seatings, np.arange(self.num_envs), chosen, self._legal)
+            b = seat_kernels.first_illegal_seat_game(self._seatings, np.arange(self.num_envs), chosen, self._legal)
             if b >= 0:
                 raise self._illegal(b, int(chosen[b]))
         return chosen
@@ -222,7 +222,7 @@ class GameSeatVectorEnv(Batch):
         games = np.arange(self.num_envs)
         self._dealt = False  # until the call succeeds: an opponent's error leaves games halfway
         while len(actions):
-            waiting = seat_kernels.advance(
+            waiting = seat_kernels.step_seat_games(
                 self._tables, self.states, self._runs, self._seatings, self._setup, self._drawn, rules, games, actions,
                 early, self._legal, mask, obs, rewards, ended, self._reports, self._last,
                 self._who, self._words, self._their_masks, self._their_obs,
@@ -256,7 +256,7 @@ class GameSeatVectorEnv(Batch):
                     f"{rows.shape}"
                 )
             actions[rows] = found
-        k = seat_kernels.first_illegal(self._seatings, games, actions, self._legal)
+        k = seat_kernels.first_illegal_seat_game(self._seatings, games, actions, self._legal)
         if k >= 0:
             problem = self._illegal(int(games[k]), int(actions[k]))
             raise IllegalActionError(f"opponent {opponents.names[self._who[k]]!r}: {problem}")

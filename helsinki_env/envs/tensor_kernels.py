@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from helsinki_env.engine.contract import apply
+from helsinki_env.engine.contract import apply_action
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.engine.loops import observe, write_mask
-from helsinki_env.envs.kernels import FAR, ahead, ahead_mask, begin_episode, finish
+from helsinki_env.envs.kernels import PREFETCH_DISTANCE, begin_episode, fill_report, prefetch_mask, prefetch_state
 
 
 @kernel
@@ -31,7 +31,7 @@ def is_illegal(g, action, mask):
 
 
 @kernel
-def advance(t, g, run, setup, p, action, mask, reward, report):
+def step_game(t, g, run, setup, p, action, mask, reward, report):
     """Apply an action, or deal the next game if this one is over; return the number of illegal actions (0 or 1).
 
     An illegal action changes nothing.
@@ -43,14 +43,14 @@ def advance(t, g, run, setup, p, action, mask, reward, report):
         return 0
     if is_illegal(g, action, mask):
         return 1
-    apply(t, g, action)
+    apply_action(t, g, action)
     if g.done:
-        finish(t, g, reward, report)
+        fill_report(t, g, reward, report)
     return 0
 
 
 @kernel
-def begin_all(tables, states, runs, setup, drawn, reports):
+def reset_all(tables, states, runs, setup, drawn, reports):
     """Deal all games; `setup` and `drawn` are one record for all games, or one for each."""
     for b in range(len(states)):
         begin_episode(tables[0], states[b], runs[b], setup[b % len(setup)], drawn[b % len(drawn)])
@@ -58,7 +58,7 @@ def begin_all(tables, states, runs, setup, drawn, reports):
 
 
 @kernel
-def look_all(tables, states, masks, observations, seats):
+def observe_games(tables, states, masks, observations, seats):
     """Write masks and observations of the acting seats, and these seats."""
     t = tables[0]
     for b in range(len(states)):
@@ -76,9 +76,9 @@ def step_all(
     t = tables[0]
     for b in range(len(states)):
         g, report = states[b], reports[b]
-        ahead(states, (b + FAR) * states.itemsize)
-        ahead_mask(masks, (b + FAR) * masks.shape[1])
-        illegal[0] += advance(
+        prefetch_state(states, (b + PREFETCH_DISTANCE) * states.itemsize)
+        prefetch_mask(masks, (b + PREFETCH_DISTANCE) * masks.shape[1])
+        illegal[0] += step_game(
             t, g, runs[b], setup[b % len(setup)], drawn[b % len(drawn)], actions[b], masks[b], reward, report
         )
         write_mask(t, g, masks[b])
@@ -89,7 +89,7 @@ def step_all(
 
 
 @kernel
-def first_illegal(states, actions, masks):
+def first_illegal_tensor_game(states, actions, masks):
     """Index of the first game whose action is illegal, or -1."""
     for b in range(len(states)):
         if is_illegal(states[b], actions[b], masks[b]):

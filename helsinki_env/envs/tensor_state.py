@@ -12,9 +12,9 @@ from helsinki_env.engine.configuration import REWARDS
 from helsinki_env.engine.spec import spec_of
 from helsinki_env.envs.cpu_backend import Memory
 from helsinki_env.envs.kernels import REPORT, finish_one
-from helsinki_env.utils.extras import needs
+from helsinki_env.utils.extras import requires_extra
 
-with needs("train"):
+with requires_extra("train"):
     import torch
     from torch import Tensor
 

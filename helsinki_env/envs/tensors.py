@@ -25,23 +25,23 @@ import numpy.typing as npt
 from helsinki_env.data import UserError
 from helsinki_env.engine.configuration import REWARDS
 from helsinki_env.engine.game import IllegalActionError
-from helsinki_env.engine.playout import MOST_GAMES, player_words
+from helsinki_env.engine.playout import MOST_GAMES, random_keys
 from helsinki_env.engine.spec import spec_of
-from helsinki_env.engine.values import as_word, whole_number
+from helsinki_env.engine.values import as_integer, seed_to_uint64
 from helsinki_env.envs.batch import spaces
 from helsinki_env.envs.kernels import REPORT, RUN
-from helsinki_env.utils.extras import needs
+from helsinki_env.utils.extras import requires_extra
 
-with needs("train"):
+with requires_extra("train"):
     import torch
     from torch import Tensor
 
-    from helsinki_env.envs.cpu_backend import Memory, Place, Processor, bytes_of
+    from helsinki_env.envs.cpu_backend import Backend, CpuBackend, Memory, bytes_of
     from helsinki_env.envs.tensor_state import SAVED, checked_state
 
 __all__ = ["GameTorchEnv", "masked_sample"]
 
-Step = tuple[dict[str, Tensor], Tensor, Tensor, Tensor, dict[str, Tensor]]
+TensorStepResult = tuple[dict[str, Tensor], Tensor, Tensor, Tensor, dict[str, Tensor]]
 
 
 def masked_sample(logits: Tensor, masks: Tensor, generator: torch.Generator | None = None) -> Tensor:
@@ -94,7 +94,7 @@ class GameTorchEnv:
         episodes: options to draw at random for each game (`GameSpec.episodes`).
         check: whether `step` first checks all actions and raises an error for an illegal one, with nothing stepped.
             This synchronizes with the GPU. Otherwise an illegal action changes nothing in its game, and
-            `illegal_decisions` counts it.
+            `illegal_actions` counts it.
 
     Attributes:
         game_spec: specification of the game.
@@ -116,7 +116,7 @@ class GameTorchEnv:
         episodes: Any = None,
         check: bool = False,
     ) -> None:
-        count = whole_number(num_envs)
+        count = as_integer(num_envs)
         if count is None or not 1 <= count <= MOST_GAMES:
             raise ValueError(f"num_envs: found {num_envs!r}, expected a whole number from 1 to {MOST_GAMES:,}")
         self.game_spec = spec = spec_of(config)
@@ -138,14 +138,16 @@ class GameTorchEnv:
         }
         self._reward = REWARDS.index(config.reward)
         self._dealt = False
-        self.single_observation_space, self.single_action_space = spaces(spec.ids(config), spec.features(config))
+        self.single_observation_space, self.single_action_space = spaces(
+            spec.num_actions(config), spec.observation_size(config)
+        )
         self._most_players = config.num_players if episodes.num_players is None else max(episodes.num_players)
         self._attach()
 
     def _attach(self) -> None:
         """Create everything that refers to the tensors of the memory."""
         memory = self.memory
-        self._place = _place(memory, self._dtypes, self.device)
+        self._backend = _make_backend(memory, self._dtypes, self.device)
         self._observation = {"observation": memory.observations, "action_mask": memory.masks}
         self._info = {"seat": memory.seats} | _reported(memory.reports, self._most_players)
         self._truncated = torch.zeros_like(memory.ended)
@@ -154,7 +156,7 @@ class GameTorchEnv:
         """Deal all games and return the observations of the acting seats.
 
         Args:
-            seed: game b gets stream b of this seed, and `sample` uses `player_words(num_envs, seed)`. None: each stream
+            seed: game b gets stream b of this seed, and `sample` uses `random_keys(num_envs, seed)`. None: each stream
                 continues with its next episode (at the first reset: fresh entropy).
 
         Raises:
@@ -164,21 +166,21 @@ class GameTorchEnv:
             runs = self.memory.runs.cpu().numpy().view(RUN)[:, 0]
             runs["episode"] += np.uint64(1)
         else:
-            word = as_word(seed)
+            word = seed_to_uint64(seed)
             runs = np.zeros(self.num_envs, RUN)
             runs["seed"], runs["stream"] = word, np.arange(self.num_envs, dtype=np.uint64)
-            words = player_words(self.num_envs, int(word))
+            words = random_keys(self.num_envs, int(word))
             self.memory.words.copy_(torch.from_numpy(words.view(np.int64)))
         self.memory.runs.copy_(bytes_of(runs, torch.device("cpu")))
-        self._place.begin()
+        self._backend.reset()
         return self._looked()
 
     def _looked(self) -> tuple[dict[str, Tensor], dict[str, Tensor]]:
-        self._place.look()
+        self._backend.observe()
         self._dealt = True
         return self._observation, self._info
 
-    def step(self, actions: Tensor) -> Step:
+    def step(self, actions: Tensor) -> TensorStepResult:
         """Apply one action in every game; see the class for the returned values.
 
         Raises:
@@ -189,7 +191,7 @@ class GameTorchEnv:
         memory.actions.copy_(self._checked(actions), non_blocking=True)
         if self.check:
             self._refuse()
-        self._place.step(self._reward)
+        self._backend.step(self._reward)
         return self._observation, memory.rewards, memory.ended, self._truncated, self._info
 
     def _checked(self, actions: object) -> Tensor:
@@ -206,22 +208,22 @@ class GameTorchEnv:
         return actions
 
     def _refuse(self) -> None:
-        b = self._place.first_illegal()
+        b = self._backend.first_illegal()
         if b >= 0:
             why = self.game_spec.why_illegal(self.to_cpu(b), int(self.memory.actions[b]))
             raise IllegalActionError(f"game {b}: {why}")
 
     @property
-    def illegal_decisions(self) -> Tensor:
+    def illegal_actions(self) -> Tensor:
         """Number of illegal actions so far, int64 (), on the device; none of them changed its game."""
         return self.memory.illegal[0]
 
     def sample(self) -> Tensor:
         """Return a uniformly random legal action for each game, int64 (B,); 0 where a game is over.
 
-        The result equals that of `choose_uniformly` with ``player_words(num_envs, seed)`` on the CPU.
+        The result equals that of `choose_uniformly` with ``random_keys(num_envs, seed)`` on the CPU.
         """
-        self._place.choose()
+        self._backend.sample()
         return self.memory.chosen
 
     def sample_from(self, logits: Tensor, generator: torch.Generator | None = None) -> Tensor:
@@ -230,13 +232,13 @@ class GameTorchEnv:
 
     def to_cpu(self, b: int) -> Any:
         """Return a copy of game `b` as an object, to inspect, draw or save. ValueError for an invalid index."""
-        number = whole_number(b)
+        number = as_integer(b)
         if number is None or not -self.num_envs <= number < self.num_envs:
             raise ValueError(f"game: found {b!r}, expected the number of one of {self.num_envs} games, from 0")
         if not self._dealt:
             raise ValueError("nothing is dealt yet: call reset() first")
         state = self.memory.states[number].cpu().numpy().view(self._dtypes["states"])[0]
-        return self.game_spec.game._of_record(self.game_spec.config_of(self.config, state), state)
+        return self.game_spec.game._from_valid_state(self.game_spec.config_of(self.config, state), state)
 
     @property
     def records(self) -> npt.NDArray[Any]:
@@ -279,7 +281,7 @@ class GameTorchEnv:
 
 
 #: Attributes that refer to the memory; see `GameTorchEnv._attach`.
-_ATTACHED = ("_place", "_observation", "_info", "_truncated")
+_ATTACHED = ("_backend", "_observation", "_info", "_truncated")
 
 
 def _device(device: object) -> torch.device:
@@ -295,12 +297,12 @@ def _device(device: object) -> torch.device:
     return found
 
 
-def _place(memory: Memory, dtypes: dict[str, Any], device: torch.device) -> Place:
+def _make_backend(memory: Memory, dtypes: dict[str, Any], device: torch.device) -> Backend:
     if device.type == "cpu":
-        return Processor(memory, dtypes)
-    with needs("cuda"):
-        from helsinki_env.cuda.device import Card
-    return Card(memory, dtypes)
+        return CpuBackend(memory, dtypes)
+    with requires_extra("cuda"):
+        from helsinki_env.cuda.device import CudaBackend
+    return CudaBackend(memory, dtypes)
 
 
 def _reported(reports: Tensor, players: int) -> dict[str, Tensor]:

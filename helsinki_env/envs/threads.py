@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from helsinki_env.engine.atomics import APART, wait_for
+from helsinki_env.engine.atomics import APART, spin_until
 from helsinki_env.engine.kernel import JIT
-from helsinki_env.utils.machine import processors
+from helsinki_env.utils.machine import cpu_count
 
 #: Number of spins before a waiting thread sleeps: about half a millisecond. Waking a thread takes most of a tenth of a
 #: millisecond, and the time between two steps of a batch is mostly shorter than that.
@@ -51,7 +51,7 @@ class _Team:
         rounds = 0
         while True:
             rounds += 1
-            wait_for(self._told, 0, rounds, self._patience)
+            spin_until(self._told, 0, rounds, self._patience)
             self._begin[own - 1].acquire()
             if self.over or self.work is None:
                 return
@@ -78,7 +78,7 @@ class _Team:
             self.problems.insert(0, problem)
         self.left = True
         for own, lock in enumerate(self._done, start=1):
-            wait_for(self._told, APART * own, self._rounds, self._patience)
+            spin_until(self._told, APART * own, self._rounds, self._patience)
             lock.acquire()
         self.left = False
         self.work = None  # else it would keep references to its arrays, which the buffer pool counts
@@ -95,7 +95,7 @@ class _Team:
                 thread.join()
 
 
-class Slices:
+class ThreadPool:
     """Runs a function in several threads, including the calling thread.
 
     Args:
@@ -104,7 +104,7 @@ class Slices:
 
     def __init__(self, threads: int | None = 1) -> None:
         if threads is None:
-            threads = processors()
+            threads = cpu_count()
         if isinstance(threads, bool) or not isinstance(threads, int) or threads < 1:
             raise ValueError(f"num_threads: found {threads!r}, expected a whole number of at least 1, or None")
         self.threads = threads
@@ -123,7 +123,7 @@ class Slices:
         if self._team is None or self._process != os.getpid():  # threads do not survive a fork
             self._process = os.getpid()
             # Spinning only helps if each thread has its own CPU core.
-            self._team = _Team(self.threads - 1, _PATIENCE if self.threads <= processors() else 1)
+            self._team = _Team(self.threads - 1, _PATIENCE if self.threads <= cpu_count() else 1)
             self._end = weakref.finalize(self, self._team.end, self._process)
         try:
             self._team.run(work)
@@ -147,4 +147,4 @@ class Slices:
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Copies and pickles start their own threads."""
-        return Slices, (self.threads,)
+        return ThreadPool, (self.threads,)

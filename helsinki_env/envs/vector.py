@@ -7,12 +7,12 @@ Each game has its own class, such as `helsinki_env.HelsinkiVectorEnv`; `GameVect
 configuration:
 
     >>> from helsinki_env import CopenhagenConfig
-    >>> from helsinki_env.engine.playout import choose_uniformly, player_words
+    >>> from helsinki_env.engine.playout import sample_actions, random_keys
     >>> env = GameVectorEnv(64, CopenhagenConfig(num_players=3))
     >>> obs, info = env.reset(seed=0)
-    >>> words = player_words(64, seed=1)
+    >>> words = random_keys(64, seed=1)
     >>> for _ in range(10):
-    ...     actions = choose_uniformly(obs["action_mask"], words)
+    ...     actions = sample_actions(obs["action_mask"], words)
     ...     obs, reward, terminated, truncated, info = env.step(actions)
     >>> obs["observation"].shape, obs["action_mask"].shape, info["seat"].shape
     ((64, 923), (64, 459), (64,))
@@ -26,15 +26,15 @@ import numpy as np
 import numpy.typing as npt
 from gymnasium.vector import AutoresetMode
 
-from helsinki_env.engine.playout import blocks_of
+from helsinki_env.engine.playout import num_blocks
 from helsinki_env.envs import kernels
-from helsinki_env.envs.batch import Batch, Observation, Step
-from helsinki_env.envs.threads import Slices
+from helsinki_env.envs.batch import BaseVectorEnv, Observation, StepResult
+from helsinki_env.envs.threads import ThreadPool
 
 __all__ = ["GameVectorEnv"]
 
 
-class GameVectorEnv(Batch):
+class GameVectorEnv(BaseVectorEnv):
     """A batch of games for self-play of all seats.
 
     Observation: ``{"observation": int8 (B, F), "action_mask": int8 (B, A)}`` of the acting seats.
@@ -69,7 +69,7 @@ class GameVectorEnv(Batch):
         IllegalActionError: by `step`; names game, action, phase and the legal actions. No game has been stepped.
     """
 
-    _slices = Slices(1)  # close() needs it even if the constructor fails
+    _slices = ThreadPool(1)  # close() needs it even if the constructor fails
 
     def __init__(
         self,
@@ -82,22 +82,22 @@ class GameVectorEnv(Batch):
         render_mode: str | None = None,
         render_width: int | None = None,
     ) -> None:
-        self._slices = Slices(num_threads)
+        self._slices = ThreadPool(num_threads)
         super().__init__(num_envs, config, autoreset_mode, episodes, copy, render_mode, render_width)
-        blocks = blocks_of(self._ids)
+        blocks = num_blocks(self._ids)
         self._legal = np.zeros((self.num_envs, blocks) if copy else (1, blocks), np.uint64)
         self._mask = np.zeros((1, self._ids), np.int8)  # the mask returned last
 
     def _begin(self, chosen: npt.NDArray[np.bool_]) -> tuple[Observation, dict[str, Any]]:
         mask, obs, seats = self._masks.take(), self._observations.take(), self._seats.take()
-        kernels.begin(
+        kernels.reset_games(
             self._tables, self.states, self._runs, self._setup, self._drawn, chosen, self.copy, self._legal, mask, obs,
             seats,
         )  # fmt: skip
         self._keep(mask)
         return {"observation": obs, "action_mask": mask}, self._info(seats, mask, self._everywhere.copy())
 
-    def step(self, actions: npt.ArrayLike) -> Step:
+    def step(self, actions: npt.ArrayLike) -> StepResult:
         """Apply one action in every game; see the class for the returned values.
 
         Raises:
@@ -137,7 +137,7 @@ class GameVectorEnv(Batch):
 
     def _checked(self, actions: npt.ArrayLike) -> npt.NDArray[np.int64]:
         chosen = self._actions(actions)
-        b = kernels.first_illegal(self.states, chosen, self.copy, self._legal, self._mask, self._mode)
+        b = kernels.first_illegal_game(self.states, chosen, self.copy, self._legal, self._mask, self._mode)
         if b >= 0:
             problem = self._illegal(b, int(chosen[b]))
             if self.states["done"][b]:

@@ -7,16 +7,16 @@ from contextlib import contextmanager
 from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
-from helsinki_env.utils.extras import needs
+from helsinki_env.utils.extras import requires_extra
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["LINES", "MARKERS", "OF_PLAYERS", "drawing", "svg"]
+__all__ = ["LINE_COLORS", "MARKERS", "PLAYER_COUNT_COLORS", "figure_to_svg", "styled_figure"]
 
-OF_PLAYERS = {2: "#0072B2", 3: "#D55E00", 4: "#009E73"}
+PLAYER_COUNT_COLORS = {2: "#0072B2", 3: "#D55E00", 4: "#009E73"}
 """Color for each number of players: blue, vermilion and green of Okabe and Ito 2008, "Color Universal Design"."""
-LINES = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+LINE_COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 """Line colors of one panel: the eight colors of Okabe and Ito except yellow, which is too pale on white."""
 MARKERS = "osD^vPX"
 _STYLE: Any = {
@@ -33,7 +33,7 @@ _STYLE: Any = {
 
 
 @contextmanager
-def drawing(
+def styled_figure(
     rows: int, columns: int, width: float, height: float, *, share_x: bool = False, share_y: bool = False
 ) -> Iterator[tuple[Figure, Any]]:
     """Yield a figure in the project's style and its panels, (rows, columns).
@@ -49,7 +49,7 @@ def drawing(
     Raises:
         MissingExtraError: if Matplotlib is not installed.
     """
-    with needs("arena"):
+    with requires_extra("arena"):
         import matplotlib as mpl
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         from matplotlib.figure import Figure
@@ -59,7 +59,7 @@ def drawing(
         yield figure, figure.subplots(rows, columns, squeeze=False, sharex=share_x, sharey=share_y)
 
 
-def svg(figure: Figure) -> bytes:
+def figure_to_svg(figure: Figure) -> bytes:
     """Return a figure as SVG."""
     content = BytesIO()
     figure.savefig(content, format="svg", metadata={"Date": None, "Creator": None})

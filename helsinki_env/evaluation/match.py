@@ -22,15 +22,15 @@ import numpy as np
 import numpy.typing as npt
 
 from helsinki_env import GameConfig
-from helsinki_env.agents.base import Player, first_words
+from helsinki_env.agents.base import Player, init_streams
 from helsinki_env.agents.registry import make_player
-from helsinki_env.data import Entry, UserError
-from helsinki_env.envs.threads import Slices
-from helsinki_env.evaluation.match_stats import Standing, standing
-from helsinki_env.evaluation.play import Played, Stopped, deck_seeds, play_games
+from helsinki_env.data import Node, UserError
+from helsinki_env.envs.threads import ThreadPool
+from helsinki_env.evaluation.match_stats import PlayerResult, player_result
+from helsinki_env.evaluation.play import Stopped, TimedGameResults, deal_seeds, play_games
 from helsinki_env.records import Record, replay
 
-__all__ = ["Match", "Results", "Standing", "play_match"]
+__all__ = ["Match", "PlayerResult", "Results", "play_match"]
 
 #: Games in a batch: enough to hide the call overhead, few enough to stay in the CPU cache.
 _BATCH = 2048
@@ -78,11 +78,11 @@ class Results:
                 places=tuple(self.places[g].tolist()),
             )
 
-    def standing(self, player: int, seat: int | None = None) -> Standing:
+    def result(self, player: int, seat: int | None = None) -> PlayerResult:
         """Return the statistics of a player.
 
-        Games of a block share a deal and are correlated; `helsinki_env.evaluation.match_stats.share_interval` accounts
-        for that.
+        Games of a block share a deal and are correlated; `helsinki_env.evaluation.match_stats.proportion_interval`
+        accounts for that.
 
         Args:
             player: player number.
@@ -92,12 +92,12 @@ class Results:
         if seat is not None:
             chosen[:, np.arange(chosen.shape[1]) != seat] = False
         blocks = self.numbers // chosen.shape[1]
-        return standing(self.players[player], seat, chosen, self.places, self.scores, blocks)
+        return player_result(self.players[player], seat, chosen, self.places, self.scores, blocks)
 
-    def standings(self) -> list[Standing]:
+    def player_results(self) -> list[PlayerResult]:
         """Return the statistics of every player, in all seats and then in each seat."""
         seats: list[int | None] = [None, *range(self.config.num_players)]
-        return [self.standing(player, seat) for player in range(len(self.players)) for seat in seats]
+        return [self.result(player, seat) for player in range(len(self.players)) for seat in seats]
 
 
 def _named(players: Sequence[Player]) -> tuple[str, ...]:
@@ -128,12 +128,12 @@ class Match:
         config = config or GameConfig(num_players=len(players))
         if len(players) != config.num_players:
             raise UserError(f"players: found {len(players)}, expected {config.num_players}, one for each seat")
-        Entry(seed, UserError, "seed").integer(0)
+        Node(seed, UserError, "seed").integer(0)
         self.config, self.seed = config, seed
         self.players = [make_player(player, config) if isinstance(player, str) else player for player in players]
         self.names = _named(self.players)
 
-    def whole(self, games: int) -> int:
+    def round_up_games(self, games: int) -> int:
         """Return a number of games rounded up to whole blocks."""
         seats: int = self.config.num_players
         return -(-games // seats) * seats
@@ -144,30 +144,30 @@ class Match:
         *,
         threads: int | None = 1,
         batch: int | None = _BATCH,
-        before: Results | None = None,
-        ended: Callable[[Results], None] | None = None,
+        resume_from: Results | None = None,
+        on_games_end: Callable[[Results], None] | None = None,
     ) -> Results:
         """Play the match, or its missing games, and return its results; see `play_match`."""
-        Entry(games, UserError, "games").integer(1)
+        Node(games, UserError, "games").integer(1)
         if batch is not None:
-            Entry(batch, UserError, "batch").integer(1)
-        slices = Slices(threads)
-        missing = np.arange(self.whole(games))
-        parts = [] if before is None else [before]
-        if before is not None:
-            missing = np.setdiff1d(missing, before.numbers)
+            Node(batch, UserError, "batch").integer(1)
+        slices = ThreadPool(threads)
+        missing = np.arange(self.round_up_games(games))
+        parts = [] if resume_from is None else [resume_from]
+        if resume_from is not None:
+            missing = np.setdiff1d(missing, resume_from.numbers)
         if batch is None:
-            batch = min(getattr(player, "at_once", _BATCH) for player in self.players)
+            batch = min(getattr(player, "max_batch_size", _BATCH) for player in self.players)
         size = min(batch, -(-len(missing) // slices.threads))
-        size = max(1, self.whole(size))
+        size = max(1, self.round_up_games(size))
         batches = iter([missing[first : first + size] for first in range(0, len(missing), size)])
         lock, stop = threading.Lock(), threading.Event()
 
         def collect(part: Results) -> None:
             with lock:
                 parts.append(part)
-            if ended is not None:
-                ended(part)
+            if on_games_end is not None:
+                on_games_end(part)
 
         def play(thread: int) -> None:
             """Run one thread: play batches until none is left."""
@@ -192,12 +192,12 @@ class Match:
     ) -> None:
         """Play a batch of games, each to its end."""
         seats = self.config.num_players
-        decks = deck_seeds(self.seed, numbers // seats)
+        decks = deal_seeds(self.seed, numbers // seats)
         seating = (np.arange(seats) + numbers[:, None]) % seats
-        by_player = np.stack([first_words(self.seed, numbers, player) for player in range(seats)], axis=1)
+        by_player = np.stack([init_streams(self.seed, numbers, player) for player in range(seats)], axis=1)
         streams = np.take_along_axis(by_player, seating, axis=1)
 
-        def report(rows: npt.NDArray[np.int64], played: Played) -> None:
+        def report(rows: npt.NDArray[np.int64], played: TimedGameResults) -> None:
             ended(
                 Results(
                     config=self.config,
@@ -212,7 +212,7 @@ class Match:
                 )
             )
 
-        play_games(self.players, self.config, seating, decks, streams, report, stopped=stopped)
+        play_games(self.players, self.config, seating, decks, streams, report, should_stop=stopped)
 
     def numbers(self, games: int) -> dict[tuple[int, tuple[str, ...]], int]:
         """Return the number of each game, keyed by the seed of its deal and the names in its seats.
@@ -222,10 +222,10 @@ class Match:
         """
         seats = self.config.num_players
         rotations = [self.names[turn:] + self.names[:turn] for turn in range(seats)]
-        decks = deck_seeds(self.seed, np.arange(self.whole(games) // seats)).tolist()
+        decks = deal_seeds(self.seed, np.arange(self.round_up_games(games) // seats)).tolist()
         return {(deck, names): i * seats + turn for i, deck in enumerate(decks) for turn, names in enumerate(rotations)}
 
-    def results_of(self, records: Iterable[tuple[int, Record]]) -> Results:
+    def results_from_records(self, records: Iterable[tuple[int, Record]]) -> Results:
         """Return the results of games that were already played, replayed from their records.
 
         Args:
@@ -253,7 +253,7 @@ class Match:
             )
         return self._joined(parts)
 
-    def plays(self, results: Results, game: int) -> bool:
+    def reproduces(self, results: Results, game: int) -> bool:
         """Replay a game with the current players and return whether they take the same actions.
 
         Args:
@@ -285,7 +285,7 @@ def play_match(
     seed: int = 0,
     threads: int | None = 1,
     batch: int | None = _BATCH,
-    ended: Callable[[Results], None] | None = None,
+    on_games_end: Callable[[Results], None] | None = None,
 ) -> Results:
     """Play a match and return its results.
 
@@ -296,11 +296,11 @@ def play_match(
         seed: seed of deals and players.
         threads: number of batches played in parallel; None: one per CPU core. The threads share the players.
         batch: games in a batch; None: the players' preference, see `helsinki_env.agents.base.Player`, or 2048.
-        ended: called with the games that ended since the last call, from any thread.
+        on_games_end: called with the games that ended since the last call, from any thread.
 
     Raises:
         PlayerError: if a player cannot be created, or does not return one integer for each row.
         IllegalActionError: if a player takes an illegal action; names the player.
         ValueError: for incompatible arguments.
     """
-    return Match(players, config, seed).play(games, threads=threads, batch=batch, ended=ended)
+    return Match(players, config, seed).play(games, threads=threads, batch=batch, on_games_end=on_games_end)

@@ -1,8 +1,8 @@
 """Match statistics of a player: win rate with confidence interval, mean points and mean rank.
 
-Matches, tournaments and ratings all use the same interval for win rates, `share_interval`, and treat ties alike:
+Matches, tournaments and ratings all use the same interval for win rates, `proportion_interval`, and treat ties alike:
 
-- k seats that tie for first have won 1/k of a game each (`win_shares`);
+- k seats that tie for first have won 1/k of a game each (`fractional_wins`);
 - seats that tie for any rank receive the mean of the ranks they share (`midranks`).
 
 Every game thus distributes one win and the ranks 1 to S, with or without ties. Equal players win one game in S, and win
@@ -19,7 +19,16 @@ from statistics import NormalDist
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["Standing", "by_deck", "midranks", "share_interval", "standing", "student_quantile", "wilson", "win_shares"]
+__all__ = [
+    "PlayerResult",
+    "fractional_wins",
+    "mean_by_deal",
+    "midranks",
+    "player_result",
+    "proportion_interval",
+    "student_quantile",
+    "wilson_interval",
+]
 
 Array = npt.NDArray[np.float64]
 
@@ -63,7 +72,7 @@ def _within(angle: float, freedom: int) -> float:
     return (angle + sine * total) * 2 / math.pi if odd else sine * total
 
 
-def wilson(share: npt.ArrayLike, games: npt.ArrayLike, quantile: npt.ArrayLike) -> tuple[Array, Array]:
+def wilson_interval(share: npt.ArrayLike, games: npt.ArrayLike, quantile: npt.ArrayLike) -> tuple[Array, Array]:
     """Return the lower and upper ends of Wilson's interval for proportions of independent games.
 
     Args:
@@ -80,7 +89,7 @@ def wilson(share: npt.ArrayLike, games: npt.ArrayLike, quantile: npt.ArrayLike) 
     return low, high
 
 
-def share_interval(happened: Array, possible: Array) -> tuple[Array, Array, Array]:
+def proportion_interval(happened: Array, possible: Array) -> tuple[Array, Array, Array]:
     """Return proportions with their 95% confidence intervals.
 
     Games of one deal depend on each other, so the independent units are deals. The variance of a ratio of sums over
@@ -101,7 +110,7 @@ def share_interval(happened: Array, possible: Array) -> tuple[Array, Array, Arra
         variance = ((happened - share * possible) ** 2).sum(axis=0) / total**2 * (seen / (seen - 1))
         # Identical units carry no information about the variance: each then counts as one game.
         worth = np.where(variance > 1e-15, share * (1 - share) / variance, seen)
-        low, high = wilson(share, worth, np.array([student_quantile(int(units)) for units in seen]))
+        low, high = wilson_interval(share, worth, np.array([student_quantile(int(units)) for units in seen]))
     return share, low, high
 
 
@@ -111,7 +120,7 @@ def _sharing(places: npt.NDArray[np.integer]) -> npt.NDArray[np.int64]:
     return sharing
 
 
-def win_shares(places: npt.NDArray[np.integer]) -> Array:
+def fractional_wins(places: npt.NDArray[np.integer]) -> Array:
     """Return each seat's share of the win: 1/k for k seats that tie for first, 0 for the others.
 
     Args:
@@ -124,7 +133,7 @@ def win_shares(places: npt.NDArray[np.integer]) -> Array:
     return shares
 
 
-def by_deck(values: npt.ArrayLike, deck: npt.NDArray[np.integer]) -> Array:
+def mean_by_deal(values: npt.ArrayLike, deck: npt.NDArray[np.integer]) -> Array:
     """Return the mean over the games of each deal, in ascending order of deals: games of one deal are correlated.
 
     Args:
@@ -159,7 +168,7 @@ def midranks(places: npt.NDArray[np.integer]) -> Array:
 
 
 @dataclass(frozen=True)
-class Standing:
+class PlayerResult:
     """The statistics of a player, in all seats or in one.
 
     Attributes:
@@ -167,7 +176,7 @@ class Standing:
         seat: the seat, or None for all.
         games: games played; a game in which the player took two seats counts twice.
         share: win rate; a tie of k for first counts as 1/k of a win.
-        low: lower end of its 95% confidence interval, see `share_interval`.
+        low: lower end of its 95% confidence interval, see `proportion_interval`.
         high: upper end.
         score: mean points.
         place: mean rank, 1 is first; see `midranks`.
@@ -189,31 +198,31 @@ class Standing:
         return f"{who}: {won}, {self.score:.1f} points, place {self.place:.2f}"
 
 
-def standing(
+def player_result(
     player: str,
     seat: int | None,
     chosen: npt.NDArray[np.bool_],
     places: npt.NDArray[np.int8],
     scores: npt.NDArray[np.int16],
     decks: npt.NDArray[np.int64],
-) -> Standing:
+) -> PlayerResult:
     """Return the statistics of a player.
 
     Args:
         player: name of the player.
         seat: the seat, or None for all.
         chosen: the seats that the player took, bool (G, S), at least one True.
-        places: rank by seat, 0 is first, int8 (G, S); ties as in `win_shares`.
+        places: rank by seat, 0 is first, int8 (G, S); ties as in `fractional_wins`.
         scores: points by seat, int16 (G, S).
         decks: deal number of each game, int64 (G,).
     """
     _, deck = np.unique(decks, return_inverse=True)
     happened, possible = (
         np.bincount(deck, counted.sum(axis=1))[:, None].astype(np.float64)
-        for counted in (chosen * win_shares(places), chosen)
+        for counted in (chosen * fractional_wins(places), chosen)
     )
-    share, low, high = (float(value[0]) for value in share_interval(happened, possible))
-    return Standing(
+    share, low, high = (float(value[0]) for value in proportion_interval(happened, possible))
+    return PlayerResult(
         player,
         seat,
         int(chosen.sum()),

@@ -14,15 +14,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from helsinki_env.agents.base import Player, first_words, next_words, whole_numbers
-from helsinki_env.agents.player_errors import faults_told
-from helsinki_env.engine.arrays import UINT64, integers
+from helsinki_env.agents.base import Player, checked_actions, init_streams, next_keys
+from helsinki_env.agents.player_errors import converted_player_errors
+from helsinki_env.engine.arrays import UINT64, integer_array
 from helsinki_env.engine.game import IllegalActionError
 from helsinki_env.engine.spec import spec_of
 from helsinki_env.engine.states import States
 from helsinki_env.envs.vector import GameVectorEnv
 
-__all__ = ["Barred", "Outcome", "Played", "Stopped", "deck_seeds", "play_games"]
+__all__ = ["DisabledActions", "GameResults", "Stopped", "TimedGameResults", "deal_seeds", "play_games"]
 
 #: Stream number of the deal seeds, distinct from the players' streams.
 _DECKS = 2**32
@@ -37,7 +37,7 @@ class Stopped(Exception):  # noqa: N818  # nothing went wrong
 
 
 @dataclass(frozen=True)
-class Barred:
+class DisabledActions:
     """Disabled actions or abilities in G games with S seats; bit i is action or ability i.
 
     Attributes:
@@ -50,7 +50,7 @@ class Barred:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class GameResults:
     """The reproducible results of G games with S seats.
 
     Attributes:
@@ -71,26 +71,26 @@ class Outcome:
 
 
 @dataclass(frozen=True)
-class Played(Outcome):
+class TimedGameResults(GameResults):
     """The results of games between P players, with timings.
 
     Attributes:
         seconds: time that each player took for its actions, float64 (P,); the only value that is not reproducible.
-        asked: number of actions that each player took, int64 (P,).
+        action_counts: number of actions that each player took, int64 (P,).
     """
 
     seconds: npt.NDArray[np.float64]
-    asked: npt.NDArray[np.int64]
+    action_counts: npt.NDArray[np.int64]
 
 
-def deck_seeds(seed: int, decks: npt.ArrayLike) -> npt.NDArray[np.uint64]:
+def deal_seeds(seed: int, decks: npt.ArrayLike) -> npt.NDArray[np.uint64]:
     """Return the seeds of some deals of a match, uint64 (B,): 53 bits, which every JSON reader preserves.
 
     Args:
         seed: seed of the match.
         decks: deal numbers, (B,).
     """
-    return first_words(seed, decks, _DECKS) >> np.uint64(11)
+    return init_streams(seed, decks, _DECKS) >> np.uint64(11)
 
 
 def play_games(
@@ -99,10 +99,10 @@ def play_games(
     seating: npt.NDArray[np.int64],
     decks: npt.NDArray[np.uint64],
     streams: npt.NDArray[np.uint64],
-    ended: Callable[[npt.NDArray[np.int64], Played], None] | None = None,
-    barred: Barred | None = None,
-    stopped: Callable[[], bool] | None = None,
-) -> Played:
+    on_games_end: Callable[[npt.NDArray[np.int64], TimedGameResults], None] | None = None,
+    disabled: DisabledActions | None = None,
+    should_stop: Callable[[], bool] | None = None,
+) -> TimedGameResults:
     """Play a batch of games, each to its end.
 
     Args:
@@ -110,22 +110,22 @@ def play_games(
         config: the game configuration.
         seating: the player in each seat, int64 (G, S), indices into `players`; a player may sit in several seats.
         decks: the seed of each game, uint64 (G,), as for `Game`.
-        streams: initial random streams of each seat's player, uint64 (G, S), from `first_words`.
-        ended: called with the indices of the games that ended since the last call, int64 (k,), and their results; the
-            times are those of all games so far.
-        barred: actions disabled in each game; default: those of the configuration.
-        stopped: polled before each step; returns True to abandon the games.
+        streams: initial random streams of each seat's player, uint64 (G, S), from `init_streams`.
+        on_games_end: called with the indices of the games that ended since the last call, int64 (k,), and their
+            results; the times are those of all games so far.
+        disabled: actions disabled in each game; default: those of the configuration.
+        should_stop: polled before each step; returns True to abandon the games.
 
     Raises:
-        Stopped: if `stopped` returns True.
+        Stopped: if `should_stop` returns True.
         ArrayError: (a ValueError) for arrays with a wrong shape, dtype or range.
         PlayerError: if a player raises an error, or does not return one integer for each row.
         IllegalActionError: if a player takes an illegal action; names the player.
     """
-    seating = integers("seating", seating, (None, config.num_players), 0, len(players) - 1)
+    seating = integer_array("seating", seating, (None, config.num_players), 0, len(players) - 1)
     n, seats = seating.shape
-    decks = integers("decks", decks, (n,), 0, 2**64 - 1, UINT64)
-    streams = integers("streams", streams, (n, seats), 0, 2**64 - 1, UINT64)
+    decks = integer_array("decks", decks, (n,), 0, 2**64 - 1, UINT64)
+    streams = integer_array("streams", streams, (n, seats), 0, 2**64 - 1, UINT64)
     every = np.arange(n)
     words = streams.reshape(-1).copy()
     scores, places = np.zeros((n, seats), np.int16), np.zeros((n, seats), np.int8)
@@ -134,8 +134,8 @@ def play_games(
     decisions = [np.zeros(0, np.int16)] * n
     seconds, asked = np.zeros(len(players)), np.zeros(len(players), np.int64)
 
-    def result(games: npt.NDArray[np.int64]) -> Played:
-        return Played(
+    def result(games: npt.NDArray[np.int64]) -> TimedGameResults:
+        return TimedGameResults(
             scores=scores[games],
             places=places[games],
             rounds=rounds[games],
@@ -143,17 +143,17 @@ def play_games(
             seat_decisions=seat_decisions[games],
             decisions=tuple(decisions[g] for g in games.tolist()),
             seconds=seconds.copy(),
-            asked=asked.copy(),
+            action_counts=asked.copy(),
         )
 
     spec = spec_of(config)
     env = GameVectorEnv(n, config, copy=False)
-    options = {} if barred is None else {"setup": _setup(config, barred, n)}
+    options = {} if disabled is None else {"setup": _setup(config, disabled, n)}
     obs, info = env.reset(seed=decks.tolist(), options=options)
     playing = np.ones(n, np.bool_)
     taken, steps = np.zeros((_STEPS, n), np.int16), 0
     while playing.any():
-        if stopped is not None and stopped():
+        if should_stop is not None and should_stop():
             raise Stopped
         observation, mask, seat = obs["observation"], obs["action_mask"], info["seat"]
         deciding = seating[every, seat]
@@ -163,8 +163,8 @@ def play_games(
             rows = np.flatnonzero(playing & (deciding == number))
             if len(rows):
                 begin = perf_counter()
-                drawn = next_words(words, rows * seats + seat[rows])
-                with faults_told(player.name, "does not decide"):
+                drawn = next_keys(words, rows * seats + seat[rows])
+                with converted_player_errors(player.name, "does not decide"):
                     chosen = player.act(observation[rows], mask[rows], drawn)
                 seconds[number] += perf_counter() - begin
                 asked[number] += len(rows)
@@ -185,29 +185,29 @@ def play_games(
             for g in now.tolist():
                 decisions[g] = taken[:steps, g].copy()
             playing[now] = False
-            if ended is not None:
-                ended(now, result(now))
+            if on_games_end is not None:
+                on_games_end(now, result(now))
     env.close()
     return result(every)
 
 
-def _setup(config: Any, barred: Barred, games: int) -> States:
+def _setup(config: Any, barred: DisabledActions, games: int) -> States:
     """Return the setup of each game, (games,)."""
     spec = spec_of(config)
     setup = spec.new_states(config, games)
     spec.apply_setup(setup, config)
-    if "denied" in spec.setup:
+    if "denied" in spec.setup_fields:
         shape = games, config.num_players
-        setup["denied"][:, : config.num_players] = integers("denied", barred.denied, shape, 0, _MOST_BARRED)
-    if "covered" in spec.setup:
-        setup["covered"] = integers("covered", barred.covered, (games,), 0, _MOST_BARRED)
+        setup["denied"][:, : config.num_players] = integer_array("denied", barred.denied, shape, 0, _MOST_BARRED)
+    if "covered" in spec.setup_fields:
+        setup["covered"] = integer_array("covered", barred.covered, (games,), 0, _MOST_BARRED)
     return setup
 
 
 def _checked(player: Player, chosen: Any, mask: npt.NDArray[np.int8], rows: npt.NDArray[np.int64]) -> Any:
     """Return a player's result if it has one legal action for each row."""
-    with faults_told(player.name, "does not decide"):
-        chosen = whole_numbers(player.name, chosen, len(rows))
+    with converted_player_errors(player.name, "does not decide"):
+        chosen = checked_actions(player.name, chosen, len(rows))
     inside = (chosen >= 0) & (chosen < mask.shape[1])
     legal = inside & (mask[rows, np.where(inside, chosen, 0)] > 0)
     if not legal.all():

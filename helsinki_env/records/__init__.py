@@ -35,6 +35,15 @@ from __future__ import annotations
 
 from helsinki_env.records.codec import Record, RecordError
 from helsinki_env.records.files import RecordWriter, read_records, write_records
-from helsinki_env.records.replay import deal, positions, replay
+from helsinki_env.records.replay import initial_game, replay, replay_steps
 
-__all__ = ["Record", "RecordError", "RecordWriter", "deal", "positions", "read_records", "replay", "write_records"]
+__all__ = [
+    "Record",
+    "RecordError",
+    "RecordWriter",
+    "initial_game",
+    "read_records",
+    "replay",
+    "replay_steps",
+    "write_records",
+]

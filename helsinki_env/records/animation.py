@@ -14,17 +14,17 @@ from typing import Any
 
 from helsinki_env.data import UserError
 from helsinki_env.engine.game import BoardGame
-from helsinki_env.engine.ui_actions import Touch
-from helsinki_env.records import Record, positions
+from helsinki_env.engine.ui_actions import UIAction
+from helsinki_env.records import Record, replay_steps
 
-__all__ = ["Judgement", "film", "pictures"]
+__all__ = ["GameEvaluation", "make_animation", "svg_frames"]
 
 #: The start of an element; a closing tag belongs to the text before it. Drawings write any other < as &lt;.
 _BEGINS = re.compile("<(?!/)")
 
 
 @dataclass(frozen=True)
-class Judgement:
+class GameEvaluation:
     """The evaluation of a game of D actions by n seats.
 
     Attributes:
@@ -54,7 +54,7 @@ class Judgement:
         if found != (count + 1, count, count):
             expected = f"{count + 1}, {count} and {count}, as of a game of {count} decisions"
             raise UserError(f"judgement: found {found} shares, costs and better decisions, expected {expected}")
-        asked = zip(positions(record), (*self.better, None), strict=True)
+        asked = zip(replay_steps(record), (*self.better, None), strict=True)
         better = [None if best is None else _worded(game, best).words for (game, _), best in asked]
         return {
             "judge": self.judge,
@@ -64,9 +64,9 @@ class Judgement:
         }
 
 
-def film(
+def make_animation(
     record: Record,
-    judgement: Judgement | None = None,
+    judgement: GameEvaluation | None = None,
     seat: int | None = None,
     *,
     progress: Callable[[int, int], None] | None = None,
@@ -91,7 +91,7 @@ def film(
         - ``elements``: texts.
         - ``frames``: D + 1 lists of ``[at, gone, [elements]]``, the changes of the element numbers from the previous
           picture. The joined texts are its SVG.
-        - ``judgement``: null, or the result of `Judgement.to_dict`.
+        - ``judgement``: null, or the result of `GameEvaluation.to_dict`.
 
     Raises:
         ValueError: if the game has no drawings, the seat does not exist, or a seat is to see an evaluation, which uses
@@ -102,29 +102,29 @@ def film(
         raise UserError(f"seat: found {seat}, expected 0 to {record.config.num_players - 1}")
     if seat is not None and judgement is not None:
         raise UserError(f"judgement: found one for what seat {seat} sees, expected None: it says what others hold")
-    elements, frames = _cut(_counted(pictures(record, seat), len(record.decisions) + 1, progress))
+    elements, frames = _cut(_counted(svg_frames(record, seat), len(record.decisions) + 1, progress))
     result = {"scores": list(record.scores), "places": list(record.places or ())} if record.scores else None
     return {
         "game": record.spec.name,
         "players": list(record.players),
         "result": result,
         "steps": list(_steps(record)),
-        "scores": [game.scores().tolist() for game, _ in positions(record)],
+        "scores": [game.scores().tolist() for game, _ in replay_steps(record)],
         "elements": elements,
         "frames": frames,
         "judgement": None if judgement is None else judgement.to_dict(record),
     }
 
 
-def pictures(record: Record, seat: int | None = None) -> Iterator[str]:
-    """Yield the SVG of the table before the first action and after each; arguments and errors as in `film`."""
+def svg_frames(record: Record, seat: int | None = None) -> Iterator[str]:
+    """Yield the table's SVG before the first action and after each; arguments and errors as in `make_animation`."""
     spec, config = record.spec, record.config
     if spec.to_dict is None or spec.render is None:
         raise UserError(f"record: found a game of {spec.name}, which has no drawings")
     render, last = spec.render(), None
-    for game, action in positions(record):
-        yield render.svg(spec.to_dict(game, seat), config.loaded, last_decision=last, viewer=seat)
-        last = None if action is None else spec.describe(action, config)
+    for game, action in replay_steps(record):
+        yield render.svg(spec.to_dict(game, seat), config.component_set, last_decision=last, viewer=seat)
+        last = None if action is None else spec.action_to_string(action, config)
 
 
 def _counted(svgs: Iterable[str], count: int, progress: Callable[[int, int], None] | None) -> Iterator[str]:
@@ -136,7 +136,7 @@ def _counted(svgs: Iterable[str], count: int, progress: Callable[[int, int], Non
 
 def _steps(record: Record) -> Iterator[dict[str, Any]]:
     turn, before = -1, None
-    for game, action in positions(record):
+    for game, action in replay_steps(record):
         if action is None:
             return
         mover = (game.round, game.seat)
@@ -150,12 +150,12 @@ def _steps(record: Record) -> Iterator[dict[str, Any]]:
         }
 
 
-def _worded(game: BoardGame, action: int) -> Touch:
+def _worded(game: BoardGame, action: int) -> UIAction:
     """Return a legal action in words, or in its notation if the game provides no words."""
     spec = game.spec
-    text = spec.describe(action, game.config)
-    touches = () if spec.touches is None else spec.touches(game, game.seat)
-    return next((touch for touch in touches if touch.id == action), Touch(action, "", text, text, text))
+    text = spec.action_to_string(action, game.config)
+    touches = () if spec.list_ui_actions is None else spec.list_ui_actions(game, game.seat)
+    return next((touch for touch in touches if touch.id == action), UIAction(action, "", text, text, text))
 
 
 Splice = tuple[int, int, list[int]]

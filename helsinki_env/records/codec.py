@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from helsinki_env.data import Entry, UserError, brief, parse_json, shown
+from helsinki_env.data import Node, UserError, parse_json, short_repr, shorten
 from helsinki_env.engine.game import BoardGame
-from helsinki_env.engine.spec import GameSpec, game_names, spec_named, spec_of
+from helsinki_env.engine.spec import GameSpec, game_names, spec_by_name, spec_of
 
 #: The keys between the game's name and the result.
 _KEYS = ("config", "config_digest", "seed", "stream", "episode", "players", "decisions")
@@ -66,7 +66,7 @@ class Record:
         names = self._entry("players").entries("names, one for each seat", length=seats)
         object.__setattr__(self, "players", tuple(name.text("a name") for name in names))
         object.__setattr__(self, "decisions", self._decisions())
-        if spec.shared_places and self.ranking is not None:
+        if spec.allows_ties and self.ranking is not None:
             self._entry("ranking").fail(f"None: places of {spec.name} may be shared", "give places instead")
         told = [key for key in ("ranking", "places") if getattr(self, key) is not None]
         if (self.scores is None) != (not told):
@@ -76,7 +76,7 @@ class Record:
             object.__setattr__(self, "scores", tuple(points.integer(0, 10_000) for points in scores))
             if self.places is not None:
                 object.__setattr__(self, "places", self._places(spec))
-            if not spec.shared_places:
+            if not spec.allows_ties:
                 object.__setattr__(self, "ranking", self._ranking())
 
     @property
@@ -90,14 +90,14 @@ class Record:
         places = tuple(place.integer(0, seats - 1) for place in entries)
         if any(place != sum(other < place for other in places) for place in places):
             self._entry("places").fail("for each seat how many did better")
-        if not spec.shared_places and len(set(places)) != seats:
+        if not spec.allows_ties and len(set(places)) != seats:
             self._entry("places").fail(f"each of 0 to {seats - 1} once: places of {spec.name} are never shared")
         return places
 
     def _ranking(self) -> tuple[int, ...]:
         """Return the seats in the order of their ranks, and store the ranks that follow from it."""
         if self.ranking is None:
-            return tuple(ranked(self.places or ()))
+            return tuple(seats_by_rank(self.places or ()))
         seats = range(self.config.num_players)
         entries = self._entry("ranking").entries("seats, best first", length=len(seats))
         ranking = tuple(seat.integer(0, len(seats) - 1) for seat in entries)
@@ -109,11 +109,11 @@ class Record:
         object.__setattr__(self, "places", places)
         return ranking
 
-    def _entry(self, key: str) -> Entry:
-        return Entry(getattr(self, key), RecordError, key)
+    def _entry(self, key: str) -> Node:
+        return Node(getattr(self, key), RecordError, key)
 
     def _decisions(self) -> tuple[int, ...]:
-        most = self.spec.ids(self.config) - 1
+        most = self.spec.num_actions(self.config) - 1
         decisions = self._entry("decisions")
         found = decisions.value
         if isinstance(found, list | tuple) and all(type(action) is int and 0 <= action <= most for action in found):
@@ -149,7 +149,7 @@ class Record:
             players=tuple(players),
             decisions=tuple(int(action) for action in decisions),
             scores=tuple(game.scores().tolist()) if game.done else None,
-            places=tuple(game.places().tolist()) if game.done else None,
+            places=tuple(game.ranks().tolist()) if game.done else None,
         )
 
     @property
@@ -159,9 +159,9 @@ class Record:
 
     def _repr_html_(self) -> str | None:
         """Return the game viewer for a notebook; None, which shows text, for a game without drawings."""
-        from helsinki_env.records.page import frame, page  # it imports records
+        from helsinki_env.records.page import page, sandboxed_frame  # it imports records
 
-        return None if self.spec.render is None else frame(page(self))
+        return None if self.spec.render is None else sandboxed_frame(page(self))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the record as plain data; see the package for the keys."""
@@ -188,13 +188,13 @@ class Record:
         return json.dumps(self.to_dict(), separators=(",", ":"))
 
     @classmethod
-    def from_dict(cls, data: Mapping[str, Any] | Entry) -> Record:
+    def from_dict(cls, data: Mapping[str, Any] | Node) -> Record:
         """Return the record that `to_dict` wrote.
 
         Raises:
             RecordError: if the data is invalid; names the key, the value found, the value expected and the remedy.
         """
-        data = Entry.of(data, RecordError, "record").mapping()
+        data = Node.of(data, RecordError, "record").mapping()
         spec = _game_of(data)
         version = data[spec.name]
         if type(version.value) is not int or version.value != spec.version:
@@ -203,7 +203,7 @@ class Record:
         keys = (spec.name, *_KEYS, "scores", _result_key(spec), "digest")
         data.mapping(keys)
         for key in keys:
-            if not data[key].given:
+            if not data[key].is_present:
                 data[key].fail("this key", "write records with Record.to_json")
         digest = _digest(data.value)
         if data["digest"].value != digest:
@@ -229,23 +229,23 @@ class Record:
 
 def _result_key(spec: GameSpec) -> str:
     """Return the key for the result in a game's records: ``places`` if ranks may be shared."""
-    return "places" if spec.shared_places else "ranking"
+    return "places" if spec.allows_ties else "ranking"
 
 
-def ranked(places: Sequence[int]) -> list[int]:
+def seats_by_rank(places: Sequence[int]) -> list[int]:
     """Return the seats in the order of their ranks."""
     return sorted(range(len(places)), key=places.__getitem__)
 
 
-def _game_of(data: Entry) -> GameSpec:
+def _game_of(data: Node) -> GameSpec:
     """Return the game of a record, identified by the key that is its name."""
     known = sorted(game_names())
-    named = [name for name in known if data[name].given]
+    named = [name for name in known if data[name].is_present]
     if len(named) != 1:
-        found = f"the keys {', '.join(map(shown, named or data.value))}" if data.value else "no keys"
+        found = f"the keys {', '.join(map(short_repr, named or data.value))}" if data.value else "no keys"
         remedy = "a record is of one game" if named else "this is no record of a game"
-        data.fail(f"one that names the game: {' or '.join(known)}", remedy, brief(found))
-    return spec_named(named[0])
+        data.fail(f"one that names the game: {' or '.join(known)}", remedy, shorten(found))
+    return spec_by_name(named[0])
 
 
 def _digest(data: Mapping[str, Any]) -> str:
@@ -253,7 +253,7 @@ def _digest(data: Mapping[str, Any]) -> str:
     try:
         text = json.dumps(content, sort_keys=True, separators=(",", ":"))
     except (TypeError, ValueError, RecursionError):
-        Entry(data, RecordError, what="record").fail("what JSON can hold: text, numbers, lists and mappings")
+        Node(data, RecordError, what="record").fail("what JSON can hold: text, numbers, lists and mappings")
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
@@ -263,8 +263,8 @@ _config_digest = lru_cache(maxsize=32)(lambda config: config.digest)
 @lru_cache(maxsize=32)
 def _read_config(game: str, text: str, digest: str) -> Any:
     """Return a configuration of a game, cached because the records of a file have few distinct ones."""
-    config = spec_named(game).config.from_dict(parse_json(text, RecordError)["config"])
+    config = spec_by_name(game).config.from_dict(parse_json(text, RecordError)["config"])
     if config.digest != digest:
         remedy = f"the component file {config.components!r} is not the one that was played with; bring that one back"
-        Entry(digest, RecordError, "config_digest").fail(f"{config.digest}, the digest of this configuration", remedy)
+        Node(digest, RecordError, "config_digest").fail(f"{config.digest}, the digest of this configuration", remedy)
     return config

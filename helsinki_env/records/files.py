@@ -9,9 +9,9 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 from types import TracebackType
 
-from helsinki_env.data import brief
+from helsinki_env.data import shorten
 from helsinki_env.records.codec import Record, RecordError
-from helsinki_env.utils.files import held, remove_leftovers, replaced_by, replacing
+from helsinki_env.utils.files import atomic_write, hold_lock_file, remove_leftovers, replacement_target
 
 MOST_LINE = 2**20
 """Maximum number of characters in a record; a long game takes a few thousand."""
@@ -37,16 +37,16 @@ def read_records(path: str | Path) -> Iterator[Record]:
                         raise RecordError(f"record: found more than {MOST_LINE:,} characters, expected fewer")
                     record = Record.from_json(line.rstrip("\n"))
                 except RecordError as problem:
-                    raise RecordError(f"{brief(path)}, line {number}: {problem}") from None
+                    raise RecordError(f"{shorten(path)}, line {number}: {problem}") from None
                 yield record
     except RecordError:
         raise
     except UnicodeDecodeError:
-        raise RecordError(f"{brief(path)}: is no text; expected one record in JSON a line") from None
+        raise RecordError(f"{shorten(path)}: is no text; expected one record in JSON a line") from None
     except (OSError, ValueError) as problem:  # ValueError: an invalid file name
         reason = getattr(problem, "strerror", None) or problem
         raise RecordError(
-            f"{brief(path)}: cannot be read: {reason}; helsinki simulate --out writes such files"
+            f"{shorten(path)}: cannot be read: {reason}; helsinki simulate --out writes such files"
         ) from None
 
 
@@ -94,11 +94,11 @@ class RecordWriter:
         """Open the temporary file."""
         with ExitStack() as stack:
             try:
-                target = replaced_by(self.path, follow=self.follow)
+                target = replacement_target(self.path, follow=self.follow)
                 if target is not None:
-                    stack.enter_context(held(target.parent / f".{target.name}.lock", self._busy()))
+                    stack.enter_context(hold_lock_file(target.parent / f".{target.name}.lock", self._busy()))
                     remove_leftovers(target.parent)
-                self._file = stack.enter_context(replacing(self.path, follow=self.follow))
+                self._file = stack.enter_context(atomic_write(self.path, follow=self.follow))
                 if self.append and target is not None and target.exists():
                     self._copy()
             except OSError as problem:

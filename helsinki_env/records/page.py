@@ -13,10 +13,10 @@ from string import Template
 from typing import Any
 
 from helsinki_env.records import Record
-from helsinki_env.records.animation import Judgement, film
+from helsinki_env.records.animation import GameEvaluation, make_animation
 from helsinki_env.utils.markdown import printable
 
-__all__ = ["VIEWER", "frame", "page"]
+__all__ = ["VIEWER", "page", "sandboxed_frame"]
 
 VIEWER = Path(__file__).resolve().parent / "viewer"
 """The folder of the viewer's scripts, for pages that import them."""
@@ -36,7 +36,7 @@ new Viewer(document.getElementById("viewer"), await new Response(unpacked).json(
 
 def page(
     record: Record,
-    judgement: Judgement | None = None,
+    judgement: GameEvaluation | None = None,
     *,
     title: str = "",
     seat: int | None = None,
@@ -52,9 +52,9 @@ def page(
         progress: called after each picture with the number of pictures so far and their total.
 
     Raises:
-        ValueError, RecordError: as in `film.film`.
+        ValueError, RecordError: as in `make_animation.film`.
     """
-    shown = film(record, judgement, seat, progress=progress)
+    shown = make_animation(record, judgement, seat, progress=progress)
     style, script = _style(), _script()
     words = title or f"{record.spec.name.capitalize()}: {', '.join(record.players)}"
     policy = f"default-src 'none'; script-src {_hash(script)}; style-src {_hash(style)}; base-uri 'none'"
@@ -64,7 +64,7 @@ def page(
     )
 
 
-def frame(text: str) -> str:
+def sandboxed_frame(text: str) -> str:
     """Return a page as a sandboxed element for other pages, such as notebooks, to whose contents it has no access."""
     sizes = 'width="100%" height="900" frameborder="0"'
     return f'<iframe sandbox="allow-scripts" {sizes} srcdoc="{html.escape(text)}"></iframe>'

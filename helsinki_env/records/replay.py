@@ -7,26 +7,26 @@ from typing import Any
 
 import numpy as np
 
-from helsinki_env.data import Entry
+from helsinki_env.data import Node
 from helsinki_env.engine import loops
-from helsinki_env.engine.contract import apply
+from helsinki_env.engine.contract import apply_action
 from helsinki_env.engine.game import BoardGame, IllegalActionError
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.engine.loops import write_mask
-from helsinki_env.engine.values import as_word
-from helsinki_env.records.codec import Record, RecordError, ranked
+from helsinki_env.engine.values import seed_to_uint64
+from helsinki_env.records.codec import Record, RecordError, seats_by_rank
 
 
-def deal(record: Record) -> Any:
+def initial_game(record: Record) -> Any:
     """Return the game of a record before its first action, an instance of its game's class (`BoardGame`)."""
     game = record.spec.game(record.config, seed=record.seed, stream=record.stream)
     if record.episode:
-        word = (np.array([as_word(n)], np.uint64) for n in (record.seed, record.stream, record.episode))
+        word = (np.array([seed_to_uint64(n)], np.uint64) for n in (record.seed, record.stream, record.episode))
         loops.batch_deal(game._tables[0], game._states, *word)
     return game
 
 
-def positions(record: Record) -> Iterator[tuple[Any, int | None]]:
+def replay_steps(record: Record) -> Iterator[tuple[Any, int | None]]:
     """Yield the game before each action together with that action, and finally the game at the end with None.
 
     Every game is a separate copy.
@@ -34,7 +34,7 @@ def positions(record: Record) -> Iterator[tuple[Any, int | None]]:
     Raises:
         RecordError: if an action is illegal, or the result differs from that of the record.
     """
-    game = deal(record)
+    game = initial_game(record)
     for i, action in enumerate(record.decisions):
         yield game.clone(), action
         _step(game, i, action)
@@ -50,19 +50,19 @@ def _play(t: Any, states: Any, decisions: Any, mask: Any) -> Any:
         write_mask(t, g, mask)
         if mask[decisions[i]] == 0:
             return i
-        apply(t, g, decisions[i])
+        apply_action(t, g, decisions[i])
     return len(decisions)
 
 
 def replay(record: Record) -> Any:
-    """Return the game at the end of a record, of the same class as `deal` returns.
+    """Return the game at the end of a record, of the same class as `initial_game` returns.
 
     Raises:
         RecordError: if an action is illegal, or the result differs from that of the record.
     """
-    game = deal(record)
+    game = initial_game(record)
     decisions = np.array(record.decisions, np.int64)
-    mask = np.zeros(record.spec.ids(record.config), np.int8)
+    mask = np.zeros(record.spec.num_actions(record.config), np.int8)
     legal = int(_play(record.config.tables[0], game._states, decisions, mask))
     if legal < len(decisions):
         _step(game, legal, int(decisions[legal]))
@@ -82,12 +82,12 @@ def _check_result(record: Record, game: BoardGame) -> None:
     if game.done != record.finished:
         state = "over" if game.done else f"not over after {len(record.decisions)} decisions"
         remedy = "decisions are missing, or the result" if record.finished else "add the result"
-        Entry(record.scores, RecordError, "scores").fail(f"null exactly if the game is not over; it is {state}", remedy)
+        Node(record.scores, RecordError, "scores").fail(f"null exactly if the game is not over; it is {state}", remedy)
     if record.finished:
         remedy = "the result does not belong to these decisions"
-        scores, places = game.scores().tolist(), game.places().tolist()
-        last = ("places", places) if record.spec.shared_places else ("ranking", ranked(places))
+        scores, places = game.scores().tolist(), game.ranks().tolist()
+        last = ("places", places) if record.spec.allows_ties else ("ranking", seats_by_rank(places))
         for key, played in (("scores", scores), last):
-            found = Entry(getattr(record, key), RecordError, key)
+            found = Node(getattr(record, key), RecordError, key)
             if list(found.value) != played:
                 found.fail(f"{played}, which the replay gives", remedy)

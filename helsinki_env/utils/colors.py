@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 from typing import TextIO
 
-__all__ = ["shows_color"]
+__all__ = ["supports_color"]
 
 
-def shows_color(stream: TextIO | None) -> bool:
+def supports_color(stream: TextIO | None) -> bool:
     """Return whether text written to a stream should have colors.
 
     It should on a terminal, unless the environment variable ``NO_COLOR`` is set (https://no-color.org) or ``TERM`` is

@@ -1,6 +1,6 @@
 """Optional dependencies: the extras, and the error that names a missing extra.
 
-Modules import optional packages under `needs`:
+Modules import optional packages under `requires_extra`:
 
     with needs("train"):
         import torch
@@ -14,13 +14,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
-__all__ = ["EXTRAS", "Extra", "MissingExtraError", "install_line", "needs"]
+__all__ = ["EXTRAS", "Extra", "MissingExtraError", "install_command", "requires_extra"]
 
 
 class Extra(NamedTuple):
     """What an extra provides, and its purpose; both as Markdown, for the tables of the documentation."""
 
-    brings: str
+    provides: str
     uses: str
 
 
@@ -59,7 +59,7 @@ class MissingExtraError(ImportError):
     """A missing package; the message names the extra that provides it, and how to install that here."""
 
 
-def install_line(extra: str) -> str:
+def install_command(extra: str) -> str:
     """Return the command that installs an extra: in the current clone, or next to the installed wheel."""
     if all((_FOLDER / name).is_file() for name in ("constraints.txt", "pyproject.toml")):
         return f'pip install -c constraints.txt -e ".[{extra}]"'
@@ -67,7 +67,7 @@ def install_line(extra: str) -> str:
 
 
 @contextmanager
-def needs(extra: str, *, program: bool = False) -> Iterator[None]:
+def requires_extra(extra: str, *, program: bool = False) -> Iterator[None]:
     """Name the missing extra if an import in the block finds no module.
 
     Blocks may be nested: the outermost one names its extra, because it knows what the user asked for.
@@ -87,7 +87,7 @@ def needs(extra: str, *, program: bool = False) -> Iterator[None]:
         module = (problem.name or "").partition(".")[0]
         if module == "helsinki_env":
             raise
-        text = f"the module {module} is missing, which the extra {extra!r} brings: {install_line(extra)}"
+        text = f"the module {module} is missing, which the extra {extra!r} brings: {install_command(extra)}"
         if not program:
             raise MissingExtraError(text, name=module) from problem
         print(text, file=sys.stderr)

@@ -14,17 +14,17 @@ from itertools import chain, count, islice
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from helsinki_env.utils.locks import NoLocksError, say_unlocked, try_lock
+from helsinki_env.utils.locks import NoLocksError, try_lock, warn_no_locks
 
 __all__ = [
-    "check_folder",
+    "atomic_write",
     "check_no_link",
     "check_writable",
-    "held",
+    "check_writable_folder",
+    "hold_lock_file",
     "is_file",
     "remove_leftovers",
-    "replaced_by",
-    "replacing",
+    "replacement_target",
     "write_json",
 ]
 
@@ -40,7 +40,7 @@ _SIDE_BY_SIDE = 8
 
 
 @contextmanager
-def replacing(path: Path, *, follow: bool = False) -> Iterator[BinaryIO]:
+def atomic_write(path: Path, *, follow: bool = False) -> Iterator[BinaryIO]:
     """Open a file for writing that replaces `path` if the block ends without an error.
 
     A process that is killed while writing leaves the former file unchanged. It may leave a temporary file, which the
@@ -56,7 +56,7 @@ def replacing(path: Path, *, follow: bool = False) -> Iterator[BinaryIO]:
     Raises:
         OSError: if the file cannot be written; the error names the file even if the disk is full.
     """
-    target = replaced_by(path, follow=follow)
+    target = replacement_target(path, follow=follow)
     if target is None:
         number = _open_here(path)
         opened = os.open(path, os.O_WRONLY) if number is None else os.dup(number)
@@ -150,8 +150,8 @@ def _naming(path: Path) -> Iterator[None]:
         raise
 
 
-def replaced_by(path: Path, *, follow: bool = False) -> Path | None:
-    """Return the file that `replacing` replaces, whether or not it exists.
+def replacement_target(path: Path, *, follow: bool = False) -> Path | None:
+    """Return the file that `atomic_write` replaces, whether or not it exists.
 
     Return None for paths that are not replaced: anything but a regular file, and files that this process has open, by
     a name such as /dev/stdout.
@@ -203,20 +203,20 @@ def check_no_link(folder: Path) -> None:
 
 
 def check_writable(path: Path) -> None:
-    """Check, before any work, that a file can be written (see `replacing`); nothing is changed.
+    """Check, before any work, that a file can be written (see `atomic_write`); nothing is changed.
 
     Raises:
         OSError: if it cannot be written.
     """
-    target = replaced_by(path, follow=True)
+    target = replacement_target(path, follow=True)
     if target is None:
         if not os.access(path, os.W_OK):
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
         return
-    check_folder(target.parent)
+    check_writable_folder(target.parent)
 
 
-def check_folder(path: Path) -> None:
+def check_writable_folder(path: Path) -> None:
     """Check, before any work, that files can be created in a folder, which may not exist yet; nothing is changed.
 
     Raises:
@@ -236,7 +236,7 @@ def is_file(path: str | Path) -> bool:
 
 
 def remove_leftovers(folder: Path) -> None:
-    """Remove temporary files that killed writers left in a folder; see `replacing`.
+    """Remove temporary files that killed writers left in a folder; see `atomic_write`.
 
     Files of other programs and of active writers stay.
     """
@@ -246,13 +246,13 @@ def remove_leftovers(folder: Path) -> None:
 
 
 def write_json(path: Path, content: Any, *, follow: bool = False) -> None:
-    """Write data to a file as JSON; see `replacing`."""
-    with replacing(path, follow=follow) as file:
+    """Write data to a file as JSON; see `atomic_write`."""
+    with atomic_write(path, follow=follow) as file:
         file.write(json.dumps(content, indent=1).encode() + b"\n")
 
 
 @contextmanager
-def held(path: Path, busy: Exception) -> Iterator[None]:
+def hold_lock_file(path: Path, busy: Exception) -> Iterator[None]:
     """Hold a lock file during the block; the system releases the lock however the process ends.
 
     The file is removed at the end of the block. If the file system does not support locks, print a notice and continue
@@ -282,7 +282,7 @@ def _locked(path: Path, busy: Exception) -> BinaryIO:
                 if os.path.samestat(os.fstat(file.fileno()), path.stat()):
                     return file
         except NoLocksError:
-            say_unlocked(path.parent)
+            warn_no_locks(path.parent)
             return file
         except BaseException:
             file.close()

@@ -14,7 +14,7 @@ from helsinki_env.utils.notices import notice
 with suppress(ModuleNotFoundError):  # Windows
     import fcntl
 
-__all__ = ["NoLocksError", "has_locks", "say_unlocked", "try_lock", "unlock"]
+__all__ = ["NoLocksError", "supports_locks", "try_lock", "unlock", "warn_no_locks"]
 
 _POSIX = os.name == "posix"
 #: Errors if another process holds the lock.
@@ -59,7 +59,7 @@ def unlock(file: int, byte: int) -> None:
     fcntl.lockf(file, fcntl.LOCK_UN, 1, byte)
 
 
-def has_locks(folder: Path) -> bool:
+def supports_locks(folder: Path) -> bool:
     """Return whether the file system of a folder supports locks; if not, print a notice.
 
     Raises:
@@ -71,11 +71,11 @@ def has_locks(folder: Path) -> bool:
         try:
             return try_lock(file.fileno(), 0)
         except NoLocksError:
-            say_unlocked(folder)
+            warn_no_locks(folder)
             return False
 
 
 @cache
-def say_unlocked(folder: Path) -> None:
+def warn_no_locks(folder: Path) -> None:
     """Print a notice, once, that concurrent writes to a folder are not prevented."""
     notice(f"{folder}: the file system has no locks: let no other process write there at the same time")

@@ -13,7 +13,7 @@ from typing import Literal
 with suppress(ModuleNotFoundError):  # Windows
     import pwd
 
-__all__ = ["home_folder", "processors", "user_folder"]
+__all__ = ["cpu_count", "home_folder", "user_folder"]
 
 _NAME = "helsinki-env"
 
@@ -21,7 +21,7 @@ _NAME = "helsinki-env"
 # CPU cores
 
 
-def processors() -> int:
+def cpu_count() -> int:
     """Return the number of CPU cores that this process may use.
 
     Respects the CPU affinity of the process and the CPU quota of its container (cgroup), rounded up.

@@ -13,7 +13,17 @@ from urllib.parse import quote
 
 from helsinki_env.data import UserError
 
-__all__ = ["all_printable", "code", "link", "marked", "printable", "row", "section", "table", "text"]
+__all__ = [
+    "all_printable",
+    "code_span",
+    "escape_markdown",
+    "escape_outside_code",
+    "link",
+    "markdown_table",
+    "printable",
+    "replace_section",
+    "table_row",
+]
 
 #: Characters with a meaning in text; an underscore only at a word boundary, a hash only at the end of a heading.
 _SPECIAL = re.compile(r"[\\`*\[\]<>~]|(?<![^\W_])_|_(?![^\W_])|&(?=#?\w+;)|#(?=\s*$)")
@@ -36,12 +46,12 @@ def all_printable(data: Any) -> Any:
     return [all_printable(value) for value in data] if isinstance(data, list | tuple) else data
 
 
-def text(words: str) -> str:
+def escape_markdown(words: str) -> str:
     """Return text as Markdown that shows it literally, on one line."""
     return _SPECIAL.sub(r"\\\g<0>", _one_line(words))
 
 
-def code(words: str) -> str:
+def code_span(words: str) -> str:
     """Return text as a Markdown code span."""
     shown = _one_line(words)
     fence = "`" * (1 + max(map(len, re.findall("`+", shown)), default=0))
@@ -53,23 +63,23 @@ def _one_line(words: str) -> str:
     return printable(re.sub(r"\s+", " ", words))
 
 
-def marked(words: str) -> str:
+def escape_outside_code(words: str) -> str:
     """Return text as Markdown, where `...` marks code and everything else is literal."""
     parts = _CODE.split(words)
-    return "".join(code(part) if i % 2 else text(part) for i, part in enumerate(parts))
+    return "".join(code_span(part) if i % 2 else escape_markdown(part) for i, part in enumerate(parts))
 
 
 def link(words: str, target: str) -> str:
     """Return a Markdown link to a file."""
-    return f"[{text(words)}]({quote(target)})"
+    return f"[{escape_markdown(words)}]({quote(target)})"
 
 
-def row(cells: Sequence[str]) -> str:
+def table_row(cells: Sequence[str]) -> str:
     """Return a table row; cells are Markdown."""
     return f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"
 
 
-def table(head: Sequence[str], rows: Sequence[Sequence[str]], left: int = 1) -> str:
+def markdown_table(head: Sequence[str], rows: Sequence[Sequence[str]], left: int = 1) -> str:
     """Return a table; cells are Markdown.
 
     Args:
@@ -78,10 +88,10 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]], left: int = 1) -> 
         left: number of text columns, which are left-aligned; the others contain numbers.
     """
     rule = ["---" if i < left else "---:" for i in range(len(head))]
-    return "\n".join(row(cells) for cells in (head, rule, *rows))
+    return "\n".join(table_row(cells) for cells in (head, rule, *rows))
 
 
-def section(page: str, name: str, content: str | None = None) -> str:
+def replace_section(page: str, name: str, content: str | None = None) -> str:
     """Return a generated section of a page, or the page with new content in that section.
 
     The section is between the lines ``<!-- written: NAME -->`` and ``<!-- end: NAME -->``.

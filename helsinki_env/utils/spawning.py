@@ -9,7 +9,7 @@ import signal
 import sys
 from collections.abc import Iterable
 
-__all__ = ["check_main", "why_ended"]
+__all__ = ["check_main", "exit_reason"]
 
 _REMEDY = 'put what starts them under `if __name__ == "__main__":`'
 
@@ -31,7 +31,7 @@ def check_main(error: type[ValueError]) -> None:
         raise error(f"worker processes cannot run the script {name} again: save it to a file, and {_REMEDY}")
 
 
-def why_ended(processes: Iterable[multiprocessing.process.BaseProcess], began: bool) -> str:
+def exit_reason(processes: Iterable[multiprocessing.process.BaseProcess], began: bool) -> str:
     """Return why worker processes ended unexpectedly.
 
     Args:

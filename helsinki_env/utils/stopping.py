@@ -2,8 +2,8 @@
 
 The signal raises KeyboardInterrupt in the main thread, so that every block cleans up. A kernel or a join of threads can
 delay the exception for hours. A thread therefore watches the command: if it does not end soon, the thread has the
-results saved and ends the process. A command registers with `kept` how to save its results; that function is called
-only once.
+results saved and ends the process. A command registers with `save_on_interrupt` how to save its results; that function
+is called only once.
 """
 
 from __future__ import annotations
@@ -20,7 +20,14 @@ from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import Any, NoReturn
 
-__all__ = ["Stopping", "again", "interrupts_held", "kept", "stoppable", "undisturbed"]
+__all__ = [
+    "StoppableCommand",
+    "block_interrupts",
+    "defer_interrupt",
+    "rerun_command_line",
+    "save_on_interrupt",
+    "stoppable",
+]
 
 #: Seconds for a command to clean up.
 _GRACE = 1.5
@@ -29,14 +36,14 @@ _WRITING = 10.0
 _SIGNALS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
 
 
-class Stopping:
+class StoppableCommand:
     """The state of a command that signals can stop.
 
     Args:
         words: the command line, starting with the command name.
 
     Attributes:
-        keepers: functions registered by `kept`, the innermost block last.
+        keepers: functions registered by `save_on_interrupt`, the innermost block last.
         caught: signals that stop the command, with their previous handlers.
         undisturbed: number of nested blocks that must end before the command stops.
         due: whether the command stops after these blocks.
@@ -44,9 +51,9 @@ class Stopping:
 
     def __init__(self, words: Sequence[str]) -> None:
         self.words = tuple(words)
-        self.keepers: list[Callable[[], str]] = []
-        self.caught: dict[int, Any] = {}
-        self.undisturbed, self.due = 0, False
+        self.savers: list[Callable[[], str]] = []
+        self.previous_handlers: dict[int, Any] = {}
+        self.defer_depth, self.interrupt_pending = 0, False
         self._signal: int = signal.SIGINT
         self._stopped = self._said = False
         self._speaking = threading.Lock()
@@ -57,12 +64,12 @@ class Stopping:
         """The exit status of a stopped command."""
         return 128 + self._signal
 
-    def again(self, *more: str, without: Sequence[str] = ()) -> str:
-        """Return the command line; see the function `again`."""
+    def rerun_command_line(self, *more: str, without: Sequence[str] = ()) -> str:
+        """Return the command line; see the function `rerun_command_line`."""
         words = [word for word in self.words if word not in without]
         return shlex.join(["helsinki", *words, *(word for word in more if word not in words)])
 
-    def say(self) -> None:
+    def report(self) -> None:
         """Save the results and print the message, once."""
         if not self._speaking.acquire(timeout=_WRITING):
             return
@@ -76,20 +83,20 @@ class Stopping:
             self._speaking.release()
 
     def _keep(self) -> str:
-        if not self.keepers:
-            return f"nothing new is kept; begin again with: {self.again()}"
+        if not self.savers:
+            return f"nothing new is kept; begin again with: {self.rerun_command_line()}"
         try:
-            return self.keepers[-1]()
+            return self.savers[-1]()
         except Exception as problem:
-            return f"what was done could not be kept ({problem}); begin again with: {self.again()}"
+            return f"what was done could not be kept ({problem}); begin again with: {self.rerun_command_line()}"
 
     def on_signal(self, number: int, frame: FrameType | None) -> None:
         """Interrupt the main thread, once: a second Ctrl-C must not interrupt the cleanup."""
         if not self._stopped:
             self._stopped, self._signal = True, number
-            if not self.undisturbed:
+            if not self.defer_depth:
                 raise KeyboardInterrupt
-            self.due = True
+            self.interrupt_pending = True
 
     def watch(self, signals: socket.socket) -> None:
         """End the process if the command does not end after a signal.
@@ -102,11 +109,11 @@ class Stopping:
             if not number or self._over.wait(_GRACE):
                 return
         self._stopped, self._signal = True, number
-        self.say()
+        self.report()
         _show_cursor()
         self._exit()
 
-    def leave(self) -> NoReturn:
+    def exit_process(self) -> NoReturn:
         """End the process after the command has cleaned up.
 
         Python's own shutdown takes many seconds if a lot of compiled code is loaded.
@@ -127,20 +134,20 @@ class Stopping:
         """Wait for a signal and return its number, or 0 if the command ends without one."""
         while found := signals.recv(64):
             for number in found:
-                if number in self.caught:
+                if number in self.previous_handlers:
                     return number
         return 0
 
-    def over(self) -> None:
+    def mark_ended(self) -> None:
         """Note that the command has ended."""
         self._over.set()
 
 
-_current = Stopping(["COMMAND"])
+_current = StoppableCommand(["COMMAND"])
 
 
 @contextmanager
-def stoppable(stopping: Stopping) -> Iterator[None]:
+def stoppable(stopping: StoppableCommand) -> Iterator[None]:
     """Let signals stop the block with KeyboardInterrupt; see the module. Ignored signals stay ignored."""
     global _current
     before, _current = _current, stopping
@@ -155,11 +162,13 @@ def stoppable(stopping: Stopping) -> Iterator[None]:
 
 
 @contextmanager
-def _watched(stopping: Stopping) -> Iterator[None]:
+def _watched(stopping: StoppableCommand) -> Iterator[None]:
     """Catch signals during the block, and watch whether the command reacts to them."""
     usual = (signal.SIG_DFL, signal.default_int_handler)
-    stopping.caught = {number: handler for number in _SIGNALS if (handler := signal.getsignal(number)) in usual}
-    if not stopping.caught:
+    stopping.previous_handlers = {
+        number: handler for number in _SIGNALS if (handler := signal.getsignal(number)) in usual
+    }
+    if not stopping.previous_handlers:
         yield
         return
     inbox, outbox = socket.socketpair()
@@ -175,24 +184,24 @@ def _watched(stopping: Stopping) -> Iterator[None]:
     try:
         sys.unraisablehook = unraisable
         watcher.start()
-        for number in stopping.caught:
+        for number in stopping.previous_handlers:
             signal.signal(number, stopping.on_signal)
         yield
     finally:
         _let_go(stopping, wakeup)
         sys.unraisablehook = hook
-        stopping.over()
+        stopping.mark_ended()
         outbox.close()
         watcher.join()
 
 
-def _let_go(stopping: Stopping, wakeup: int) -> None:
+def _let_go(stopping: StoppableCommand, wakeup: int) -> None:
     """Restore the previous signal handlers."""
-    for number, handler in stopping.caught.items():
+    for number, handler in stopping.previous_handlers.items():
         signal.signal(number, handler)
-    if stopping.caught:
+    if stopping.previous_handlers:
         signal.set_wakeup_fd(wakeup)
-        stopping.caught = {}
+        stopping.previous_handlers = {}
 
 
 if hasattr(os, "register_at_fork"):  # signals to a forked process are not for this command
@@ -200,7 +209,7 @@ if hasattr(os, "register_at_fork"):  # signals to a forked process are not for t
 
 
 @contextmanager
-def kept(keep: Callable[[], str]) -> Iterator[None]:
+def save_on_interrupt(keep: Callable[[], str]) -> Iterator[None]:
     """Register how to save the results of the block if the command is stopped.
 
     Args:
@@ -208,35 +217,35 @@ def kept(keep: Callable[[], str]) -> Iterator[None]:
             block ends or, if that takes too long, from another thread while the block still runs.
     """
     stopping = _current
-    stopping.keepers.append(keep)
+    stopping.savers.append(keep)
     try:
         yield
     except KeyboardInterrupt:
-        stopping.say()
+        stopping.report()
         raise
     finally:
-        stopping.keepers.remove(keep)
+        stopping.savers.remove(keep)
 
 
 @contextmanager
-def undisturbed() -> Iterator[None]:
+def defer_interrupt() -> Iterator[None]:
     """Delay the stop of the command until the block ends; for short blocks that must not be interrupted."""
     stopping = _current
     if threading.current_thread() is not threading.main_thread():  # other threads receive no signals
         yield
         return
-    stopping.undisturbed += 1
+    stopping.defer_depth += 1
     try:
         yield
     finally:
-        stopping.undisturbed -= 1
-        if stopping.due and not stopping.undisturbed:
-            stopping.due = False
+        stopping.defer_depth -= 1
+        if stopping.interrupt_pending and not stopping.defer_depth:
+            stopping.interrupt_pending = False
             raise KeyboardInterrupt
 
 
 @contextmanager
-def interrupts_held() -> Iterator[None]:
+def block_interrupts() -> Iterator[None]:
     """Block Ctrl-C during the block, so that a process that starts there never receives it.
 
     The process inherits the blocked signal, so no Ctrl-C interrupts its imports before it can ignore the signal itself.
@@ -254,14 +263,14 @@ def interrupts_held() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def again(*more: str, without: Sequence[str] = ()) -> str:
+def rerun_command_line(*more: str, without: Sequence[str] = ()) -> str:
     """Return the command line of this command.
 
     Args:
         more: options to add if they are missing.
         without: options to omit.
     """
-    return _current.again(*more, without=without)
+    return _current.rerun_command_line(*more, without=without)
 
 
 def _show_cursor() -> None:

@@ -12,7 +12,7 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-__all__ = ["plain_console", "prepare_output", "written_in"]
+__all__ = ["make_encodable", "plain_console", "prepare_output"]
 
 #: Minimum width of help texts: wrapping into fewer columns may never terminate.
 _LEAST, _MOST = 40, 10_000
@@ -57,7 +57,7 @@ def prepare_output() -> None:
         os.environ["COLUMNS"] = str(min(max(width, _LEAST), _MOST))
 
 
-def written_in(text: str, encoding: str) -> str:
+def make_encodable(text: str, encoding: str) -> str:
     """Return a text with the characters that an encoding lacks replaced."""
     return text.encode(encoding, _ERRORS).decode(encoding)
 

@@ -5,7 +5,7 @@ All kinds of configuration share this module, so that they use the same folders 
 
 from pathlib import Path
 
-from helsinki_env.data import one_of, shown
+from helsinki_env.data import choices_text, short_repr
 from helsinki_env.utils.files import is_file
 
 __all__ = ["configs_folder", "find_yaml", "list_yaml"]
@@ -40,5 +40,5 @@ def find_yaml(name_or_path: str | Path, kind: str, error: type[ValueError]) -> P
     path = Path(text) if is_path else configs_folder() / kind / f"{text}.yaml"
     if is_file(path):
         return path
-    expected = f"the path of a .yaml file or {one_of(list_yaml(kind), text)}"
-    raise error(f"{kind}: found {shown(text)}, which is no file; expected {expected}")
+    expected = f"the path of a .yaml file or {choices_text(list_yaml(kind), text)}"
+    raise error(f"{kind}: found {short_repr(text)}, which is no file; expected {expected}")

@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from helsinki_env.agents.base import seat_word
-from helsinki_env.agents.evaluation import DEFAULT_JUDGE, Opinion
-from helsinki_env.data import shown
-from helsinki_env.web.player_workers import PlayerFailedError, Thinkers
-from helsinki_env.web.tables import Table, TableError
+from helsinki_env.agents.base import seat_key
+from helsinki_env.agents.evaluation import DEFAULT_EVALUATOR, Evaluation
+from helsinki_env.data import short_repr
+from helsinki_env.web.player_workers import PlayerFailedError, PlayerPool
+from helsinki_env.web.tables import GameTable, TableError
 
 if TYPE_CHECKING:
-    from helsinki_env.web.sessions import Page
+    from helsinki_env.web.sessions import PageConnection
 
-__all__ = ["DEEPER", "Adviser", "Question", "answer_to", "question_at", "told"]
+__all__ = ["DEEPER", "AnalysisTask", "EvaluationRequest", "answer_to", "evaluation_data", "evaluation_request"]
 
 DEEPER = (25, 100, 400)
 """Numbers of search simulations that a page may request."""
@@ -29,7 +29,7 @@ _MOST = 8
 
 
 @dataclass(frozen=True)
-class Question:
+class EvaluationRequest:
     """A page's request for an evaluation.
 
     Attributes:
@@ -49,10 +49,12 @@ class Question:
     @property
     def judge(self) -> str:
         """The name of the evaluator."""
-        return f"net+search:{self.deeper}" if self.deeper else DEFAULT_JUDGE
+        return f"net+search:{self.deeper}" if self.deeper else DEFAULT_EVALUATOR
 
 
-def question_at(table: Table, page: Page, message: Mapping[str, Any], words: Mapping[int, str]) -> Question:
+def evaluation_request(
+    table: GameTable, page: PageConnection, message: Mapping[str, Any], words: Mapping[int, str]
+) -> EvaluationRequest:
     """Return the evaluation that a page requests at a table.
 
     Args:
@@ -67,30 +69,32 @@ def question_at(table: Table, page: Page, message: Mapping[str, Any], words: Map
     table.check_number(message["number"])
     game, deeper = table.game, message["deeper"]
     if deeper not in (0, *DEEPER):
-        raise TableError(f"deeper: found {shown(deeper)}, expected 0 or one of {', '.join(map(str, DEEPER))} trials")
+        raise TableError(
+            f"deeper: found {short_repr(deeper)}, expected 0 or one of {', '.join(map(str, DEEPER))} trials"
+        )
     if game.done:
         raise TableError("judge: the game is over, there is nothing to decide")
-    if page.curtain(table) is not None:
+    if page.handover_seat(table) is not None:
         raise TableError(f"judge: {table.chairs[game.seat].name} must take the device first")
-    if page.mine and game.seat != page.looking:
+    if page.mine and game.seat != page.viewing_seat:
         raise TableError(f"judge: it is the turn of {table.chairs[game.seat].name}; ask when it is yours")
     # The key does not derive from the seed, unlike those of players, so the evaluation reveals nothing about the seed.
-    word = seat_word(0, game.seat, table.number)
-    return Question(table.number, deeper, table.config, (*table.question()[:2], np.array([word])), words)
+    word = seat_key(0, game.seat, table.number)
+    return EvaluationRequest(table.number, deeper, table.config, (*table.question()[:2], np.array([word])), words)
 
 
-def answer_to(question: Question, opinion: Opinion) -> dict[str, Any]:
-    """Return the message for the page: the evaluator and its evaluation (`told`)."""
+def answer_to(question: EvaluationRequest, opinion: Evaluation) -> dict[str, Any]:
+    """Return the message for the page: the evaluator and its evaluation (`evaluation_data`)."""
     return {
         "type": "opinion",
         "number": question.number,
         "judge": question.judge,
         "deeper": question.deeper,
-        **told(opinion, question.words, by_share=question.deeper > 0),
+        **evaluation_data(opinion, question.words, by_share=question.deeper > 0),
     }
 
 
-def told(opinion: Opinion, words: Mapping[int, str], *, by_share: bool) -> dict[str, Any]:
+def evaluation_data(opinion: Evaluation, words: Mapping[int, str], *, by_share: bool) -> dict[str, Any]:
     """Return an evaluation as plain data: every seat's win probability and the best actions, best first.
 
     Args:
@@ -120,7 +124,7 @@ def _rounded(shares: Any) -> Any:
     return np.round(shares, 4).tolist()
 
 
-class Adviser:
+class AnalysisTask:
     """Answers evaluation requests of one page, one at a time; a superseded request gets no answer.
 
     Args:
@@ -128,13 +132,13 @@ class Adviser:
         thinkers: the pool of player processes.
     """
 
-    def __init__(self, send: Callable[[dict[str, Any]], None], thinkers: Thinkers) -> None:
+    def __init__(self, send: Callable[[dict[str, Any]], None], thinkers: PlayerPool) -> None:
         self._send, self._thinkers = send, thinkers
-        self._wanted: Question | None = None
-        self._asked: Question | None = None
+        self._wanted: EvaluationRequest | None = None
+        self._asked: EvaluationRequest | None = None
         self._task: asyncio.Task[None] | None = None
 
-    def ask(self, question: Question) -> None:
+    def ask(self, question: EvaluationRequest) -> None:
         """Replace the current question with a new one."""
         self._wanted = question
         self._cut()
@@ -166,7 +170,7 @@ class Adviser:
             if self._task is asyncio.current_task():
                 self._task = self._asked = None
 
-    async def _answer(self, question: Question) -> dict[str, Any]:
+    async def _answer(self, question: EvaluationRequest) -> dict[str, Any]:
         try:
             found = await self._thinkers.opinions(question.config, question.judge, *question.seen)
         except PlayerFailedError as problem:

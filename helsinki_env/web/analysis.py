@@ -8,20 +8,20 @@ from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any
 
-from helsinki_env.data import Entry, parse_json
+from helsinki_env.data import Node, parse_json
 from helsinki_env.engine.game import BoardGame
 from helsinki_env.notation import to_dict
-from helsinki_env.records.animation import film
+from helsinki_env.records.animation import make_animation
 from helsinki_env.records.page import VIEWER, page
-from helsinki_env.utils.extras import MissingExtraError, needs
-from helsinki_env.web.errors import STATIC, error, missing
-from helsinki_env.web.evaluation import JUDGES, Judges
-from helsinki_env.web.records import Records, Study, record_of
-from helsinki_env.web.requests import MOST_LISTED, TOTAL, Limit, Offset
-from helsinki_env.web.sessions import Rooms
-from helsinki_env.web.uploads import UploadError, chosen, games_in, told
+from helsinki_env.utils.extras import MissingExtraError, requires_extra
+from helsinki_env.web.errors import STATIC, error_response, not_found_response
+from helsinki_env.web.evaluation import EVALUATORS, EvaluationJobs
+from helsinki_env.web.records import Records, SavedGame, record_of
+from helsinki_env.web.requests import MAX_LIST_ENTRIES, TOTAL, Limit, Offset
+from helsinki_env.web.sessions import TableSessions
+from helsinki_env.web.uploads import UploadError, parse_upload, select_upload, upload_summary
 
-with needs("play"):
+with requires_extra("play"):
     from fastapi import FastAPI, Request
     from fastapi.responses import FileResponse, JSONResponse, Response
     from fastapi.staticfiles import StaticFiles
@@ -34,7 +34,7 @@ _UPLOADS = 4
 """Maximum number of uploads read in parallel; others wait."""
 
 
-def add_analysis(app: FastAPI, rooms: Rooms, records: Records, judges: Judges) -> None:
+def add_analysis(app: FastAPI, rooms: TableSessions, records: Records, judges: EvaluationJobs) -> None:
     """Add the pages and routes for analysis to the application.
 
     Args:
@@ -50,7 +50,7 @@ def add_analysis(app: FastAPI, rooms: Rooms, records: Records, judges: Judges) -
 
     @app.exception_handler(UploadError)
     async def unusable(_: Request, problem: UploadError) -> JSONResponse:
-        return error(str(problem), 400, {"place": problem.place and problem.place._asdict()})
+        return error_response(str(problem), 400, {"place": problem.place and problem.place._asdict()})
 
 
 def _add_pages(app: FastAPI, records: Records) -> None:
@@ -60,12 +60,12 @@ def _add_pages(app: FastAPI, records: Records) -> None:
 
     @app.get("/analysis/{name}", include_in_schema=False)
     async def study(name: str) -> Response:
-        return FileResponse(STATIC / "study.html") if records.has(name) else missing()
+        return FileResponse(STATIC / "study.html") if records.has(name) else not_found_response()
 
     app.mount("/viewer", StaticFiles(directory=VIEWER), name="viewer")
 
 
-def _add_uploads(app: FastAPI, rooms: Rooms, records: Records) -> None:
+def _add_uploads(app: FastAPI, rooms: TableSessions, records: Records) -> None:
     reading = asyncio.Semaphore(_UPLOADS)  # each upload holds a whole file
 
     @app.post("/api/records/look")
@@ -73,7 +73,7 @@ def _add_uploads(app: FastAPI, rooms: Rooms, records: Records) -> None:
         """Return the contents of a file or text without saving it: a position, or a list of the first game records."""
         async with reading:
             content = await request.body()
-            return await asyncio.to_thread(_opened, content, lambda found: told(found, _MOST_LISTED))
+            return await asyncio.to_thread(_opened, content, lambda found: upload_summary(found, _MOST_LISTED))
 
     @app.post("/api/records", status_code=201)
     async def bring(request: Request, game: int = 1) -> dict[str, str]:
@@ -81,7 +81,7 @@ def _add_uploads(app: FastAPI, rooms: Rooms, records: Records) -> None:
         async with reading:
             content = await request.body()
             if (table := _table_in(content)) is None:
-                found = await asyncio.to_thread(_opened, content, lambda found: chosen(found, game))
+                found = await asyncio.to_thread(_opened, content, lambda found: select_upload(found, game))
                 return {"record": records.add(found)}
         return {"record": records.add(record_of(rooms.store.load(table), rooms.store.taken_back(table)))}
 
@@ -89,7 +89,7 @@ def _add_uploads(app: FastAPI, rooms: Rooms, records: Records) -> None:
 def _opened(content: bytes, what: Callable[[Any], Any]) -> Any:
     """Apply a reader to an upload; UploadError if the reader needs a package that is not installed."""
     try:
-        return what(games_in(content))
+        return what(parse_upload(content))
     except MissingExtraError as problem:
         raise UploadError(f"file: cannot be read here: {problem}") from None
 
@@ -104,14 +104,14 @@ def _table_in(content: bytes) -> str | None:
         return None
     if not isinstance(data, dict) or [*data] != ["table"]:
         return None
-    return Entry(data["table"], UploadError, "table").text()
+    return Node(data["table"], UploadError, "table").text()
 
 
-def _add_records(app: FastAPI, records: Records, judges: Judges) -> None:
+def _add_records(app: FastAPI, records: Records, judges: EvaluationJobs) -> None:
     films = _Films()
 
     @app.get("/api/records")
-    async def kept(answer: Response, offset: Offset = 0, limit: Limit = MOST_LISTED) -> list[dict[str, Any]]:
+    async def kept(answer: Response, offset: Offset = 0, limit: Limit = MAX_LIST_ENTRIES) -> list[dict[str, Any]]:
         """Return the saved games and positions, newest first; the header X-Total-Count gives their total number."""
         answer.headers[TOTAL] = str(len(records))
         return [{"record": one.name, **one._asdict()} for one in records.all(offset, limit)]
@@ -158,7 +158,7 @@ class _Films:
         self._kept: OrderedDict[str, bytes] = OrderedDict()
         self._drawing = asyncio.Lock()
 
-    async def of(self, study: Study) -> bytes:
+    async def of(self, study: SavedGame) -> bytes:
         """Return the JSON of a game or position."""
         async with self._drawing:
             if study.name not in self._kept:
@@ -169,18 +169,18 @@ class _Films:
             return self._kept[study.name]
 
 
-def _shown(study: Study) -> bytes:
+def _shown(study: SavedGame) -> bytes:
     about: dict[str, Any] = {
         "record": study.name,
         "title": study.title,
         "game": study.begin.spec.name,
-        "judges": JUDGES,
+        "judges": EVALUATORS,
     }
     if study.record is None:
         about |= {"kind": "position", "position": _position(study.begin)}
     else:
         end = study.after(len(study.decisions))
-        about |= {"kind": "record", "film": film(study.record), "to_move": None if end.done else end.seat}
+        about |= {"kind": "record", "film": make_animation(study.record), "to_move": None if end.done else end.seat}
     return json.dumps(about, separators=(",", ":")).encode()
 
 
@@ -196,7 +196,7 @@ def _position(game: BoardGame) -> dict[str, Any]:
     }
 
 
-def _add_judgements(app: FastAPI, records: Records, judges: Judges) -> None:
+def _add_judgements(app: FastAPI, records: Records, judges: EvaluationJobs) -> None:
     @app.get("/api/records/{name}/judgement")
     async def judgement(name: str, judge: str) -> dict[str, Any]:
         """Return the progress of an evaluation, and its results once it is complete."""

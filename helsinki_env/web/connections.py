@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from helsinki_env.utils.extras import needs
+from helsinki_env.utils.extras import requires_extra
 
-with needs("play"):
+with requires_extra("play"):
     from uvicorn.protocols.http.auto import AutoHTTPProtocol
 
 try:

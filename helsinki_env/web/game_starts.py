@@ -8,28 +8,28 @@ from typing import Any, NamedTuple
 
 from helsinki_env.engine.game import BoardGame
 from helsinki_env.notation import to_dict
-from helsinki_env.web.records import Study
+from helsinki_env.web.records import SavedGame
 
-__all__ = ["Begun", "begun_from"]
+__all__ = ["GameStart", "start_from_saved"]
 
 
-class Begun(NamedTuple):
+class GameStart(NamedTuple):
     """The start of a game, as `Table` takes it.
 
     Attributes:
         config: game configuration.
         seed: seed of the deal and of the players' random keys.
-        told: actions already taken, each (seat, action, words).
+        past_actions: actions already taken, each (seat, action, words).
         start: JSON of the position before those actions; empty for the game that the seed deals.
     """
 
     config: Any
     seed: int
-    told: tuple[tuple[int, int, str], ...] = ()
+    past_actions: tuple[tuple[int, int, str], ...] = ()
     start: str = ""
 
 
-def begun_from(study: Study, decisions: int) -> Begun:
+def start_from_saved(study: SavedGame, decisions: int) -> GameStart:
     """Return the starting point of a game that continues a saved one.
 
     Args:
@@ -44,16 +44,16 @@ def begun_from(study: Study, decisions: int) -> Begun:
     record, config = study.record, study.begin.config
     told = _told(study.begin, study.decisions[:decisions])
     if record is not None and not record.stream and not record.episode:
-        return Begun(config, record.seed, told)
+        return GameStart(config, record.seed, told)
     seed = secrets.randbits(63) if record is None else record.seed
-    return Begun(config, seed, told, json.dumps(to_dict(study.begin)))
+    return GameStart(config, seed, told, json.dumps(to_dict(study.begin)))
 
 
 def _told(begin: BoardGame, actions: tuple[int, ...]) -> tuple[tuple[int, int, str], ...]:
     """Return actions with their seats and descriptions."""
     game, told = begin.clone(), []
     for action in actions:
-        touches = game.spec.touches(game, game.seat) if game.spec.touches else ()
+        touches = game.spec.list_ui_actions(game, game.seat) if game.spec.list_ui_actions else ()
         said = next((touch.said for touch in touches if touch.id == action), "")
         told.append((game.seat, action, said))
         game.step(action)

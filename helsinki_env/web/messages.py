@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-__all__ = ["applied", "change_between", "packed"]
+__all__ = ["applied", "change_between", "encode_message"]
 
 #: The pieces of a text: elements of a picture, and objects and lists of JSON.
 _PIECE = re.compile(r"[<{\[]?[^<{\[]+|[<{\[]")
@@ -16,10 +16,10 @@ _LEAST_COPIED = 24
 _MOST_TRIED = 32
 """Maximum number of positions in the previous text that are compared with one position in the next."""
 
-Part = str | list[int]
+ChangePart = str | list[int]
 
 
-def packed(message: Mapping[str, Any]) -> str:
+def encode_message(message: Mapping[str, Any]) -> str:
     """Return a message as text.
 
     All characters are ASCII: JavaScript counts other characters differently, and changes refer to offsets in the text.
@@ -33,30 +33,30 @@ def change_between(before: str, after: str) -> str:
     The message depends only on the two texts, so it reveals nothing that they do not contain.
 
     Args:
-        before: the view that the page has, encoded by `packed`; empty if it has none.
+        before: the view that the page has, encoded by `encode_message`; empty if it has none.
         after: the view that the page receives.
 
     Returns:
         ``{"type": "change", "parts": [...]}``: the next text is the concatenation of these parts. A part is a text, or
         the start and end of a range copied from the previous text (`applied`).
     """
-    change = packed({"type": "change", "parts": _parts(before, after)})
+    change = encode_message({"type": "change", "parts": _parts(before, after)})
     return change if len(change) < len(after) else after
 
 
-def applied(before: str, parts: Sequence[Part]) -> str:
+def applied(before: str, parts: Sequence[ChangePart]) -> str:
     """Return the text that the parts of a change produce from the previous one."""
     return "".join(part if isinstance(part, str) else before[part[0] : part[1]] for part in parts)
 
 
-def _parts(before: str, after: str) -> list[Part]:
+def _parts(before: str, after: str) -> list[ChangePart]:
     """Return the parts of the next text: the longest runs copied from the previous text, and new text."""
     old, new = _PIECE.findall(before), _PIECE.findall(after)
     starts, places = [0], dict[str, list[int]]()
     for number, piece in enumerate(old):
         starts.append(starts[-1] + len(piece))
         places.setdefault(piece, []).append(number)
-    parts: list[Part] = []
+    parts: list[ChangePart] = []
     now = near = 0
     while now < len(new):
         # The piece after the last copy is the most likely match, because most of a picture does not move.
@@ -74,7 +74,7 @@ def _parts(before: str, after: str) -> list[Part]:
     return parts
 
 
-def _add(parts: list[Part], text: str) -> None:
+def _add(parts: list[ChangePart], text: str) -> None:
     if parts and isinstance(parts[-1], str):
         parts[-1] += text
     else:

@@ -13,12 +13,12 @@ from functools import lru_cache, partial
 from multiprocessing.connection import Connection
 from typing import Any
 
-from helsinki_env.agents.evaluation import Opinion, opinions
-from helsinki_env.agents.net.measured import pass_on, warn_once
+from helsinki_env.agents.evaluation import Evaluation, evaluate_actions
+from helsinki_env.agents.net.measured import set_warning_handler, warn_once
 from helsinki_env.engine.spec import config_from_dict, config_to_dict
-from helsinki_env.utils.stopping import interrupts_held
+from helsinki_env.utils.stopping import block_interrupts
 
-__all__ = ["MOST_WORKERS", "PlayerFailedError", "Thinkers"]
+__all__ = ["MOST_WORKERS", "PlayerFailedError", "PlayerPool"]
 
 MOST_WORKERS = 8
 """Maximum number of processes; further requests wait for a free one."""
@@ -45,8 +45,8 @@ def _decided(config: str, name: str, observation: Any, mask: Any, words: Any) ->
     return int(_player(config, name).act(observation, mask, words)[0])
 
 
-def _judged(config: str, name: str, *rows: Any) -> list[Opinion]:
-    return opinions(_player(config, name), config_from_dict(json.loads(config)), *rows)
+def _judged(config: str, name: str, *rows: Any) -> list[Evaluation]:
+    return evaluate_actions(_player(config, name), config_from_dict(json.loads(config)), *rows)
 
 
 #: The request types of a process and their handlers.
@@ -59,7 +59,7 @@ def _work(questions: Connection) -> None:
     if hasattr(os, "nice"):
         os.nice(_BEHIND)
     warnings = list[str]()
-    pass_on(warnings.append)
+    set_warning_handler(warnings.append)
     while True:
         try:
             kind, config, name, *given = questions.recv()
@@ -81,7 +81,7 @@ class _Worker:
         context = multiprocessing.get_context("spawn")
         self.line, theirs = context.Pipe()
         self.process = context.Process(target=_work, args=(theirs,), daemon=True)
-        with interrupts_held():
+        with block_interrupts():
             self.process.start()
         theirs.close()
         self.last_used, self.ended = 0.0, False
@@ -102,7 +102,7 @@ class _Worker:
         self.process.kill()
 
 
-class Thinkers:
+class PlayerPool:
     """Pool of player processes, started on demand up to `MOST_WORKERS`."""
 
     def __init__(self) -> None:
@@ -137,13 +137,13 @@ class Thinkers:
 
     async def opinions(
         self, config: Any, judge: str, observations: Any, masks: Any, words: Any, also: Any = None
-    ) -> list[Opinion]:
-        """Return a player's evaluations; see `agents.evaluation.opinions`. Canceling the call stops the player.
+    ) -> list[Evaluation]:
+        """Return a player's evaluations; see `agents.evaluation.evaluate_actions`. Canceling the call stops the player.
 
         Args:
             config: game configuration.
             judge: name of the evaluator.
-            observations: int8 (B, F), as returned by `helsinki_env.agents.analysis.questions`.
+            observations: int8 (B, F), as returned by `helsinki_env.agents.analysis.analysis_inputs`.
             masks: int8 (B, A), from the same function.
             words: random keys uint64 (B,), from the same function.
             also: int64 (B,), actions to evaluate in addition to those that the player examines.
@@ -151,7 +151,7 @@ class Thinkers:
         Raises:
             PlayerFailedError: if there is no answer because the player does not evaluate or does not fit the game.
         """
-        found: list[Opinion] = await self._ask("judge", config, judge, observations, masks, words, also)
+        found: list[Evaluation] = await self._ask("judge", config, judge, observations, masks, words, also)
         return found
 
     async def _ask(self, kind: str, config: Any, player: str, *given: Any) -> Any:

@@ -12,19 +12,19 @@ from typing import NamedTuple
 
 from helsinki_env.engine.game import BoardGame
 from helsinki_env.notation import to_dict
-from helsinki_env.records import Record, deal, replay
+from helsinki_env.records import Record, initial_game, replay
 from helsinki_env.utils.markdown import printable
-from helsinki_env.web.store import Store, StoreError
-from helsinki_env.web.tables import HUMAN, Table, TableError
+from helsinki_env.web.store import StoreError, TableStore
+from helsinki_env.web.tables import HUMAN, GameTable, TableError
 from helsinki_env.web.uploads import is_position, read_position
 
-__all__ = ["Kept", "Records", "Study", "record_of"]
+__all__ = ["Records", "SavedGame", "SavedGameEntry", "record_of"]
 
 _MOST = 1000
 _MOST_TITLE = 120
 
 
-class Kept(NamedTuple):
+class SavedGameEntry(NamedTuple):
     """List entry of a saved game or position.
 
     Attributes:
@@ -40,7 +40,7 @@ class Kept(NamedTuple):
     decisions: int | None
 
 
-class Study(NamedTuple):
+class SavedGame(NamedTuple):
     """A game or position under analysis.
 
     Attributes:
@@ -81,7 +81,7 @@ class Records:
         store: the store that owns the database.
     """
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: TableStore) -> None:
         self._rows, self._path = store.rows, store.path
 
     @contextmanager
@@ -116,7 +116,7 @@ class Records:
         """Return whether an item of this name exists."""
         return self._rows.execute("SELECT 1 FROM records WHERE name = ?", (name,)).fetchone() is not None
 
-    def all(self, first: int = 0, most: int = -1) -> list[Kept]:
+    def all(self, first: int = 0, most: int = -1) -> list[SavedGameEntry]:
         """Return the saved items, newest first.
 
         Args:
@@ -128,9 +128,9 @@ class Records:
             "ORDER BY made DESC, name LIMIT ? OFFSET ?",
             (most, first),
         )
-        return [Kept(*row) for row in rows]
+        return [SavedGameEntry(*row) for row in rows]
 
-    def load(self, name: str) -> Study:
+    def load(self, name: str) -> SavedGame:
         """Return a saved item, replayed.
 
         Raises:
@@ -142,12 +142,12 @@ class Records:
         title, text = row
         try:
             if is_position(json.loads(text)):
-                return Study(name, title, None, read_position(text))
+                return SavedGame(name, title, None, read_position(text))
             record = Record.from_json(text)
             replay(record)
         except ValueError as problem:
             raise TableError(f"record {name}: cannot be replayed any more: {problem}") from None
-        return Study(name, title, record, deal(record))
+        return SavedGame(name, title, record, initial_game(record))
 
     def remove(self, name: str) -> None:
         """Delete a saved item; TableError if it does not exist, StoreError if the database cannot be written."""
@@ -168,7 +168,7 @@ def _title(found: Record | BoardGame) -> str:
     return title if len(title) <= _MOST_TITLE else f"{title[: _MOST_TITLE - 1]}…"
 
 
-def record_of(table: Table, taken_back: int) -> Record:
+def record_of(table: GameTable, taken_back: int) -> Record:
     """Return the record of the game at a table.
 
     Args:

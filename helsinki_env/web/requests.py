@@ -6,16 +6,16 @@ import unicodedata
 from typing import Annotated, Any, Literal
 
 from helsinki_env.data import parse_json
-from helsinki_env.utils.extras import needs
+from helsinki_env.utils.extras import requires_extra
 from helsinki_env.web.tables import HUMAN, TableError
 
-with needs("play"):
+with requires_extra("play"):
     from fastapi import Query
     from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 __all__ = [
+    "MAX_LIST_ENTRIES",
     "MESSAGES",
-    "MOST_LISTED",
     "TOTAL",
     "Beginning",
     "Limit",
@@ -40,10 +40,10 @@ def _plain(text: str) -> str:
 
 TOTAL = "x-total-count"
 """Header with the total length of a list that is sent in part."""
-MOST_LISTED = 10_000
+MAX_LIST_ENTRIES = 10_000
 """Default and maximum number of list entries in a response."""
 Offset = Annotated[int, Query(ge=0, lt=2**31, description="entries of the list that are left out before")]
-Limit = Annotated[int, Query(ge=1, le=MOST_LISTED, description="entries that are sent at most")]
+Limit = Annotated[int, Query(ge=1, le=MAX_LIST_ENTRIES, description="entries that are sent at most")]
 Name = Annotated[str, AfterValidator(_plain)]
 """Text that pages show in one line."""
 

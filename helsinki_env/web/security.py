@@ -15,13 +15,13 @@ from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
 from urllib.parse import urlsplit
 
-from helsinki_env.utils.extras import needs
-from helsinki_env.web.errors import error
+from helsinki_env.utils.extras import requires_extra
+from helsinki_env.web.errors import error_response
 
-with needs("play"):
+with requires_extra("play"):
     from fastapi import HTTPException
 
-__all__ = ["HEADERS", "MOST_BYTES", "MOST_RECORD_BYTES", "Guard", "is_loopback"]
+__all__ = ["HEADERS", "MOST_BYTES", "MOST_RECORD_BYTES", "AccessMiddleware", "is_loopback"]
 
 MOST_BYTES = 64 * 1024
 """Maximum size of a request body or of a message, in bytes."""
@@ -56,7 +56,7 @@ def is_loopback(host: str) -> bool:
     return host in _LOOPBACK
 
 
-class Guard:
+class AccessMiddleware:
     """ASGI middleware that checks access before it calls an application.
 
     Args:
@@ -156,4 +156,4 @@ async def _refuse(scope: Scope, receive: Receive, send: Send, status: int, probl
         await receive()  # the connect event
         await send({"type": "websocket.close", "code": 4000 + status, "reason": problem})
         return
-    await error(problem, status)(scope, receive, _with_headers(send))
+    await error_response(problem, status)(scope, receive, _with_headers(send))

@@ -10,14 +10,14 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from helsinki_env.web.advice import Adviser, question_at
-from helsinki_env.web.messages import change_between, packed
-from helsinki_env.web.player_workers import PlayerFailedError, Thinkers
-from helsinki_env.web.store import Store, StoreError
-from helsinki_env.web.tables import Decision, Table, TableError
+from helsinki_env.web.advice import AnalysisTask, evaluation_request
+from helsinki_env.web.messages import change_between, encode_message
+from helsinki_env.web.player_workers import PlayerFailedError, PlayerPool
+from helsinki_env.web.store import StoreError, TableStore
+from helsinki_env.web.tables import GameTable, TableError, TakenAction
 from helsinki_env.web.views import choices, picture, table_view
 
-__all__ = ["MOST_PAGES", "Page", "Room", "Rooms"]
+__all__ = ["MOST_PAGES", "PageConnection", "TableSession", "TableSessions"]
 
 _MOST_DONE = 10_000
 """Number of remembered message ids, to detect resent messages."""
@@ -30,7 +30,7 @@ _PACE = 0.4
 _log = logging.getLogger(__name__)
 
 
-class Page:
+class PageConnection:
     """A browser page connected to a table.
 
     Args:
@@ -44,23 +44,23 @@ class Page:
     def __init__(self, tell: Callable[[str], None], mine: tuple[int, ...]) -> None:
         self.tell, self.mine, self.shown = tell, mine, ""
         #: The seat whose cards were shown last; several people at one device take turns.
-        self.looking: int | None = mine[0] if len(mine) == 1 else None
+        self.viewing_seat: int | None = mine[0] if len(mine) == 1 else None
 
     def send(self, message: dict[str, Any]) -> None:
         """Send a message to the page."""
-        self.tell(packed(message))
+        self.tell(encode_message(message))
 
-    def curtain(self, table: Table) -> int | None:
+    def handover_seat(self, table: GameTable) -> int | None:
         """Return the seat whose player must take the device before cards are shown, or None."""
         seat = table.game.seat
         if len(self.mine) < 2 or table.game.done:
             return None
         if seat in self.mine:
-            return None if self.looking == seat else seat
-        return self.mine[0] if self.looking is None else None
+            return None if self.viewing_seat == seat else seat
+        return self.mine[0] if self.viewing_seat is None else None
 
 
-class Room:
+class TableSession:
     """A table, its connected pages, and the player that is computing.
 
     Args:
@@ -70,11 +70,13 @@ class Room:
         done: ids of the handled messages (`once`), oldest first.
     """
 
-    def __init__(self, table: Table, store: Store, thinkers: Thinkers, done: dict[str, None] | None = None) -> None:
-        self.table, self.pages = table, set[Page]()
+    def __init__(
+        self, table: GameTable, store: TableStore, thinkers: PlayerPool, done: dict[str, None] | None = None
+    ) -> None:
+        self.table, self.pages = table, set[PageConnection]()
         self._done: dict[str, None] = {} if done is None else done
         self._store, self._thinkers = store, thinkers
-        self._advisers: dict[Page, Adviser] = {}
+        self._advisers: dict[PageConnection, AnalysisTask] = {}
         self._task: asyncio.Task[None] | None = None
         self._began, self._message = 0.0, ""
         self._pictures: dict[int | None, dict[str, Any]] = {}
@@ -102,20 +104,22 @@ class Room:
 
     # views for pages
 
-    def _view(self, page: Page) -> str:
+    def _view(self, page: PageConnection) -> str:
         """Return the view of a page as text; pages of the same seats share it."""
-        curtain, done = page.curtain(self.table), self.table.game.done
-        viewer = page.looking if page.mine else None
+        curtain, done = page.handover_seat(self.table), self.table.game.done
+        viewer = page.viewing_seat if page.mine else None
         if viewer is None and page.mine and done:
             viewer = page.mine[0]
         who = page.mine, viewer, curtain
         if who not in self._views:
             thinking = None
-            if self._task is not None and self.table.thinker is not None:
+            if self._task is not None and self.table.acting_player is not None:
                 seconds = round(self._viewed - self._began, 1)
-                thinking = {"seat": self.table.game.seat, "player": self.table.thinker, "seconds": seconds}
+                thinking = {"seat": self.table.game.seat, "player": self.table.acting_player, "seconds": seconds}
             message = self._message or None
-            self._views[who] = packed(table_view(self.table, *who, thinking, message, self._picture, self._choices))
+            self._views[who] = encode_message(
+                table_view(self.table, *who, thinking, message, self._picture, self._choices)
+            )
         return self._views[who]
 
     def _picture(self, viewer: int | None) -> dict[str, Any]:
@@ -142,7 +146,7 @@ class Room:
         for page in self.pages:
             self._show(page)
 
-    def _show(self, page: Page) -> None:
+    def _show(self, page: PageConnection) -> None:
         """Send a page the changes since its last view."""
         before, after = page.shown, self._view(page)
         if before == after:
@@ -152,14 +156,14 @@ class Room:
         page.tell(self._changes[before, after])
         page.shown = after
 
-    def _show_later(self, page: Page) -> None:
+    def _show_later(self, page: PageConnection) -> None:
         """Send a page a view that others already show, with the time that a player has been computing."""
         self._show(page)
         now = time.monotonic()
         if self._task is not None and now - self._viewed > _SOON:
             page.send({"type": "clock", "seconds": round(now - self._began, 1)})
 
-    def join(self, page: Page) -> None:
+    def join(self, page: PageConnection) -> None:
         """Send the table to a page.
 
         Raises:
@@ -173,7 +177,7 @@ class Room:
 
     # requests of pages
 
-    def asked(self, page: Page, message: dict[str, Any]) -> None:
+    def asked(self, page: PageConnection, message: dict[str, Any]) -> None:
         """Handle a message of a page exactly once: a page resends a message whose delivery is uncertain.
 
         Raises:
@@ -189,10 +193,10 @@ class Room:
                 del self._done[next(iter(self._done))]
             page.send({"type": "done", "once": once})
 
-    def _on_ping(self, page: Page, message: dict[str, Any]) -> None:
+    def _on_ping(self, page: PageConnection, message: dict[str, Any]) -> None:
         page.send({"type": "pong"})
 
-    def _on_decide(self, page: Page, message: dict[str, Any]) -> None:
+    def _on_decide(self, page: PageConnection, message: dict[str, Any]) -> None:
         self.table.check_number(message["number"])
         self._turn_of(page)
         actions = [message["action"], *message["more"]]
@@ -201,17 +205,17 @@ class Room:
             for number, action in enumerate(actions, message["number"]):
                 self._decide(number, action)
         finally:
-            self.go_on()
+            self.resume()
 
-    def _turn_of(self, page: Page) -> None:
+    def _turn_of(self, page: PageConnection) -> None:
         """Raise TableError if it is not the page's turn."""
         seat = self.table.game.seat
         if self.table.game.done:
             raise TableError("the game is over")
-        if seat not in page.mine or page.looking != seat:
+        if seat not in page.mine or page.viewing_seat != seat:
             raise TableError(f"seat: it is the turn of {self.table.chairs[seat].name}, not yours")
 
-    def _decide(self, number: int, action: int) -> Decision:
+    def _decide(self, number: int, action: int) -> TakenAction:
         """Apply an action and write it, or do neither."""
         said = next((one["said"] for one in self._choices() if one["id"] == action), "")
         decision = self.table.decide(number, action, said)
@@ -227,19 +231,19 @@ class Room:
         self._message = ""
         return decision
 
-    def _on_undo(self, page: Page, message: dict[str, Any]) -> None:
+    def _on_undo(self, page: PageConnection, message: dict[str, Any]) -> None:
         self._turn_of(page)
         self.table.undo(message["number"], message["to"])
         self._went_back(message["to"], ())
-        self.go_on()
+        self.resume()
 
-    def _on_takeback(self, page: Page, message: dict[str, Any]) -> None:
+    def _on_takeback(self, page: PageConnection, message: dict[str, Any]) -> None:
         if page.mine != self.table.humans:
             raise TableError("only who plays alone against players may take back")
         gone = self.table.take_back(message["number"], message["to"])
         self._went_back(message["to"], gone)
         self._stop()
-        self.go_on()
+        self.resume()
 
     def _went_back(self, to: int, gone: Any) -> None:
         try:
@@ -252,51 +256,51 @@ class Room:
             self._changed()
         self._message = ""
 
-    def _on_look(self, page: Page, message: dict[str, Any]) -> None:
+    def _on_look(self, page: PageConnection, message: dict[str, Any]) -> None:
         if message["seat"] not in page.mine:
             raise TableError(f"seat: found {message['seat']}, expected one of yours: {list(page.mine)}")
-        page.looking = message["seat"]
+        page.viewing_seat = message["seat"]
         self._on_cancel(page, message)
         self._show_later(page)
 
-    def _on_judge(self, page: Page, message: dict[str, Any]) -> None:
+    def _on_judge(self, page: PageConnection, message: dict[str, Any]) -> None:
         if message["number"] != self.table.number:
             return  # the table has changed in the meantime; a page that still needs the answer asks again
         words = {one["id"]: one["words"] for one in self._choices()}
-        question = question_at(self.table, page, message, words)
-        self._advisers.setdefault(page, Adviser(page.send, self._thinkers)).ask(question)
+        question = evaluation_request(self.table, page, message, words)
+        self._advisers.setdefault(page, AnalysisTask(page.send, self._thinkers)).ask(question)
 
-    def _on_cancel(self, page: Page, message: dict[str, Any]) -> None:
+    def _on_cancel(self, page: PageConnection, message: dict[str, Any]) -> None:
         if page in self._advisers:
             self._advisers[page].forget()
 
-    def _on_stop(self, page: Page, message: dict[str, Any]) -> None:
-        if self.table.thinker is not None and not self.table.paused:
+    def _on_stop(self, page: PageConnection, message: dict[str, Any]) -> None:
+        if self.table.acting_player is not None and not self.table.paused:
             self.table.paused = True
             self._stop()
             self.tell()
 
-    def _on_go(self, page: Page, message: dict[str, Any]) -> None:
+    def _on_go(self, page: PageConnection, message: dict[str, Any]) -> None:
         paused, self.table.paused = self.table.paused, False
         if not self._begin_to_think() and paused:
             self.tell()
 
-    def _on_pace(self, page: Page, message: dict[str, Any]) -> None:
+    def _on_pace(self, page: PageConnection, message: dict[str, Any]) -> None:
         self.pace = min(message["milliseconds"], 10_000) / 1000
 
-    def _on_sit(self, page: Page, message: dict[str, Any]) -> None:
+    def _on_sit(self, page: PageConnection, message: dict[str, Any]) -> None:
         raise TableError("sit: you sit at the table already")
 
     # players
 
-    def go_on(self) -> None:
+    def resume(self) -> None:
         """Start the player whose turn it is, and update all pages."""
         if not self._begin_to_think():
             self.tell()
 
     def _begin_to_think(self) -> bool:
         """Start the player to move unless one is already running and update all pages; return whether one started."""
-        if self._task is not None or self.table.thinker is None or self.table.paused or not self.pages:
+        if self._task is not None or self.table.acting_player is None or self.table.paused or not self.pages:
             return False
         self._began = time.monotonic()
         self._task = asyncio.create_task(self._think())
@@ -305,7 +309,7 @@ class Room:
 
     async def _think(self) -> None:
         try:
-            while (player := self.table.thinker) is not None and not self.table.paused and self.pages:
+            while (player := self.table.acting_player) is not None and not self.table.paused and self.pages:
                 number, self._began = self.table.number, time.monotonic()
                 action = await self._thinkers.decide(self.table.config, player, self.table.question())
                 left = self.pace - (time.monotonic() - self._began)
@@ -334,7 +338,7 @@ class Room:
             task.cancel()
         return task
 
-    def left(self, page: Page) -> None:
+    def left(self, page: PageConnection) -> None:
         """Remove a disconnected page."""
         self.pages.discard(page)
         if page in self._advisers:
@@ -348,7 +352,7 @@ class Room:
             await asyncio.wait({task})
 
 
-class Rooms:
+class TableSessions:
     """All tables with connected pages.
 
     Args:
@@ -356,18 +360,18 @@ class Rooms:
         thinkers: the pool of player processes.
     """
 
-    def __init__(self, store: Store, thinkers: Thinkers) -> None:
+    def __init__(self, store: TableStore, thinkers: PlayerPool) -> None:
         self.store, self.thinkers = store, thinkers
-        self._open: dict[str, Room] = {}
+        self._open: dict[str, TableSession] = {}
         self._done: dict[str, None] = {}
 
-    def open(self, name: str) -> Room:
+    def open(self, name: str) -> TableSession:
         """Return the room of a table; TableError if the table does not exist."""
         if name not in self._open:
-            self._open[name] = Room(self.store.load(name), self.store, self.thinkers, self._done)
+            self._open[name] = TableSession(self.store.load(name), self.store, self.thinkers, self._done)
         return self._open[name]
 
-    async def leave(self, room: Room, page: Page | None) -> None:
+    async def leave(self, room: TableSession, page: PageConnection | None) -> None:
         """Handle a page that has disconnected or was rejected (None); the last page closes the room."""
         if page is not None:
             room.left(page)

@@ -1,4 +1,4 @@
-"""Game options on the setup page: those that the game declares (`GameSpec.setups`), and its component file."""
+"""Game options on the setup page: those that the game declares (`GameSpec.setup_options`), and its component file."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
-from helsinki_env.data import Entry, one_of, shown
+from helsinki_env.data import Node, choices_text, short_repr
 from helsinki_env.engine.configuration import ConfigError
-from helsinki_env.engine.spec import GameSpec, spec_named
+from helsinki_env.engine.spec import GameSpec, spec_by_name
 from helsinki_env.utils.yaml_files import list_yaml
 
 __all__ = ["chosen_options", "labels_of", "offered_options"]
@@ -18,7 +18,7 @@ _COMPONENTS = "components"
 
 @lru_cache(maxsize=8)
 def _files_of(game: str) -> tuple[str, ...]:
-    spec = spec_named(game)
+    spec = spec_by_name(game)
     usual = spec.config().components
     return (usual, *(name for name in list_yaml(_COMPONENTS) if name != usual and _fits(spec, name)))
 
@@ -39,7 +39,7 @@ def _fits(spec: GameSpec, name: str) -> bool:
 def offered_options(spec: GameSpec) -> list[dict[str, Any]]:
     """Return the options as plain data: a switch, a selection of several choices, or a selection of one."""
     files = _component_files(spec)
-    offered = [setup.to_dict() for setup in spec.setups]
+    offered = [setup.to_dict() for setup in spec.setup_options]
     if len(files) > 1:
         says = "What is printed on tiles, cards and boards."
         offered.append(
@@ -50,21 +50,21 @@ def offered_options(spec: GameSpec) -> list[dict[str, Any]]:
 
 def chosen_options(spec: GameSpec, given: Mapping[str, Any]) -> dict[str, Any]:
     """Return the configuration arguments for the chosen options; ValueError for an option that is not offered."""
-    setups = {setup.name: setup for setup in spec.setups}
+    setups = {setup.name: setup for setup in spec.setup_options}
     known = [option["name"] for option in offered_options(spec)]
     chosen: dict[str, Any] = {}
     for key, value in given.items():
         if key not in known:
-            raise ValueError(f"options: found {shown(key)}, expected {one_of(known, key) or 'none'}")
+            raise ValueError(f"options: found {short_repr(key)}, expected {choices_text(known, key) or 'none'}")
         if key in setups:
-            chosen |= setups[key].chosen(value)
+            chosen |= setups[key].config_values(value)
         else:
-            chosen[key] = Entry(value, ConfigError, key).choice(_component_files(spec))
+            chosen[key] = Node(value, ConfigError, key).choice(_component_files(spec))
     return chosen
 
 
 def labels_of(spec: GameSpec, given: Mapping[str, Any]) -> tuple[str, ...]:
     """Return the labels of the chosen options."""
-    labels = [setup.label for setup in spec.setups if given.get(setup.name)]
+    labels = [setup.label for setup in spec.setup_options if given.get(setup.name)]
     file = given.get(_COMPONENTS, _component_files(spec)[0])
     return (*labels, *([f"component file {file}"] if file != _component_files(spec)[0] else []))

@@ -13,11 +13,11 @@ from typing import Any, NamedTuple
 
 from helsinki_env.data import UserError
 from helsinki_env.engine.spec import config_from_dict, config_to_dict
-from helsinki_env.utils.locks import has_locks
+from helsinki_env.utils.locks import supports_locks
 from helsinki_env.utils.machine import user_folder
-from helsinki_env.web.tables import Chair, Decision, Table, TableError
+from helsinki_env.web.tables import GameTable, SeatAssignment, TableError, TakenAction
 
-__all__ = ["Kept", "Store", "StoreError", "data_folder"]
+__all__ = ["StoreError", "TableEntry", "TableStore", "data_folder"]
 
 #: Migrations from each schema version to the next; a new database runs all of them.
 _STEPS = (
@@ -79,7 +79,7 @@ class StoreError(UserError):
     """Raised if a database is invalid, unreadable or not writable; the message names the file."""
 
 
-class Kept(NamedTuple):
+class TableEntry(NamedTuple):
     """List entry of a table.
 
     `made` and `last`, the time of its latest action, are in seconds since 1970; `over` is None if unknown.
@@ -89,7 +89,7 @@ class Kept(NamedTuple):
     title: str
     made: float
     game: str
-    chairs: tuple[Chair, ...]
+    chairs: tuple[SeatAssignment, ...]
     decisions: int
     last: float
     over: bool | None
@@ -107,7 +107,7 @@ def data_folder() -> Path:
     return folder
 
 
-class Store:
+class TableStore:
     """The tables in a folder. Only one process at a time may write them.
 
     Args:
@@ -129,7 +129,7 @@ class Store:
 
     def _open(self) -> None:
         # `with self.rows` begins a transaction, and only one thread uses the connection.
-        locks = has_locks(self.path.parent)
+        locks = supports_locks(self.path.parent)
         address = self.path.absolute().as_uri() + ("" if locks else "?vfs=unix-none")
         self.rows = sqlite3.connect(address, timeout=5, check_same_thread=False, uri=True)
         if locks:
@@ -151,7 +151,7 @@ class Store:
         """Write pending data and close the file."""
         self.rows.close()
 
-    def add(self, table: Table) -> None:
+    def add(self, table: GameTable) -> None:
         """Save a new table with its initial actions."""
         chairs = json.dumps([list(chair) for chair in table.chairs])
         config = json.dumps(config_to_dict(table.config))
@@ -169,18 +169,18 @@ class Store:
             for rows in ("taken_back", "decisions", "tables"):
                 self.rows.execute(f"DELETE FROM {rows} WHERE name = ?", (name,))  # constant table names
 
-    def write(self, name: str, decision: Decision) -> None:
+    def write(self, name: str, decision: TakenAction) -> None:
         """Save an action."""
         with self.rows:
             self._insert(name, decision)
 
-    def _insert(self, name: str, decision: Decision) -> None:
+    def _insert(self, name: str, decision: TakenAction) -> None:
         self.rows.execute(
             "INSERT INTO decisions VALUES (?, ?, ?, ?, ?, ?)",
             (name, decision.number, decision.seat, decision.action, decision.said, time.time()),
         )
 
-    def go_back(self, name: str, to: int, taken_back: Sequence[Decision] = ()) -> None:
+    def go_back(self, name: str, to: int, taken_back: Sequence[TakenAction] = ()) -> None:
         """Delete the actions of a table from a number on, and record which of them were taken back."""
         with self.rows:
             self.rows.execute("DELETE FROM decisions WHERE name = ? AND number >= ?", (name, to))
@@ -201,7 +201,7 @@ class Store:
         """Return whether a table of this name exists."""
         return self.rows.execute("SELECT 1 FROM tables WHERE name = ?", (name,)).fetchone() is not None
 
-    def all(self, first: int = 0, most: int = -1) -> list[Kept]:
+    def all(self, first: int = 0, most: int = -1) -> list[TableEntry]:
         """Return the saved tables, newest first.
 
         Args:
@@ -217,17 +217,17 @@ class Store:
         found = []
         for name, title, made, config, chairs, looked, over, decisions, last in rows:
             game = json.loads(config).get("game", "")
-            seats = tuple(Chair(*chair) for chair in json.loads(chairs))
+            seats = tuple(SeatAssignment(*chair) for chair in json.loads(chairs))
             known = bool(over) if looked == last else None
-            found.append(Kept(name, title, made, game, seats, decisions, last, known))
+            found.append(TableEntry(name, title, made, game, seats, decisions, last, known))
         return found
 
-    def looked(self, kept: Kept, over: bool) -> None:
+    def set_over(self, kept: TableEntry, over: bool) -> None:
         """Save whether the game of a table is over."""
         with self.rows:
             self.rows.execute("UPDATE tables SET looked = ?, over = ? WHERE name = ?", (kept.last, over, kept.name))
 
-    def load(self, name: str) -> Table:
+    def load(self, name: str) -> GameTable:
         """Return a table in its state after the last action.
 
         Raises:
@@ -242,9 +242,9 @@ class Store:
             "SELECT seat, action, said FROM decisions WHERE name = ? ORDER BY number", (name,)
         ).fetchall()
         title, config, seed, chairs, start = row
-        seats = tuple(Chair(*chair) for chair in json.loads(chairs))
+        seats = tuple(SeatAssignment(*chair) for chair in json.loads(chairs))
         try:
-            return Table(name, title, _config(config), int(seed), seats, told, start)
+            return GameTable(name, title, _config(config), int(seed), seats, told, start)
         except ValueError as problem:
             raise TableError(f"table {name}: cannot be played on: {problem}") from None
 

@@ -9,12 +9,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from helsinki_env.agents.base import seat_word
-from helsinki_env.data import UserError, shown
+from helsinki_env.agents.base import seat_key
+from helsinki_env.data import UserError, short_repr
 from helsinki_env.engine.game import BoardGame
 from helsinki_env.engine.spec import spec_of
 
-__all__ = ["HUMAN", "Chair", "Decision", "Table", "TableError"]
+__all__ = ["HUMAN", "GameTable", "SeatAssignment", "TableError", "TakenAction"]
 
 HUMAN = "human"
 """The player name that denotes a person in front of a page."""
@@ -24,7 +24,7 @@ class TableError(UserError):
     """Raised for a request that a table cannot fulfill now; the message names the request and the alternatives."""
 
 
-class Chair(NamedTuple):
+class SeatAssignment(NamedTuple):
     """The occupant of a seat.
 
     Attributes:
@@ -38,7 +38,7 @@ class Chair(NamedTuple):
     key: str = ""
 
 
-class Decision(NamedTuple):
+class TakenAction(NamedTuple):
     """An action that was taken.
 
     Attributes:
@@ -57,7 +57,7 @@ class Decision(NamedTuple):
 
 
 @dataclass
-class Table:
+class GameTable:
     """A table and its game.
 
     Args:
@@ -66,7 +66,7 @@ class Table:
         config: game configuration.
         seed: seed of the deal and of the players' random keys.
         chairs: occupants, one for each seat.
-        told: previous actions, each (seat, action, words).
+        past_actions: previous actions, each (seat, action, words).
         start: JSON of the starting position; empty for the game that the seed deals.
 
     Attributes:
@@ -79,11 +79,11 @@ class Table:
     title: str
     config: Any
     seed: int
-    chairs: tuple[Chair, ...]
-    told: Sequence[tuple[int, int, str]] = ()
+    chairs: tuple[SeatAssignment, ...]
+    past_actions: Sequence[tuple[int, int, str]] = ()
     start: str = ""
     game: BoardGame = field(init=False, repr=False)
-    decisions: list[Decision] = field(init=False, default_factory=list)
+    decisions: list[TakenAction] = field(init=False, default_factory=list)
     paused: bool = field(init=False, default=False)
     #: For each action, whether it showed anyone what had been hidden from all.
     _revealing: list[bool] = field(init=False, default_factory=list, repr=False)
@@ -91,11 +91,11 @@ class Table:
     def __post_init__(self) -> None:
         """Deal the game and apply the previous actions."""
         self.game = self._beginning()
-        for seat, action, said in self.told:
+        for seat, action, said in self.past_actions:
             if self.game.done or seat != self.game.seat:
                 raise TableError(f"table {self.name}: decision {self.number} is of seat {seat}, whose turn it is not")
             self.decide(self.number, action, said)
-        self.told = ()
+        self.past_actions = ()
 
     def _beginning(self) -> BoardGame:
         """Return the game before its first action."""
@@ -111,7 +111,7 @@ class Table:
         return len(self.decisions)
 
     @property
-    def thinker(self) -> str | None:
+    def acting_player(self) -> str | None:
         """The player to move; None if the game is over or a human is to move."""
         player = self.chairs[self.game.seat].player
         return None if self.game.done or player == HUMAN else player
@@ -123,7 +123,7 @@ class Table:
 
     # actions and undoing them
 
-    def decide(self, number: int, action: int, said: str) -> Decision:
+    def decide(self, number: int, action: int, said: str) -> TakenAction:
         """Apply an action of the seat to move.
 
         Args:
@@ -140,16 +140,16 @@ class Table:
             self.game.step(action)
         except ValueError as problem:
             raise TableError(str(problem)) from None
-        decision = Decision(number, seat, int(action), said, self._turn_of(seat))
+        decision = TakenAction(number, seat, int(action), said, self._turn_of(seat))
         self.decisions.append(decision)
-        self._revealing.append(reveals(before, self.game))
+        self._revealing.append(reveals_hidden(before, self.game))
         return decision
 
     def check_number(self, number: int) -> None:
         """Raise TableError if a page has seen a different number of actions."""
         if number != self.number:
             raise TableError(
-                f"number: found {shown(number)}, expected {self.number}: the table has moved on since then"
+                f"number: found {short_repr(number)}, expected {self.number}: the table has moved on since then"
             )
 
     def check_together(self, actions: Sequence[int]) -> None:
@@ -171,7 +171,7 @@ class Table:
         last = self.decisions[-1]
         return last.turn + (last.seat != seat)
 
-    def turn(self) -> list[Decision]:
+    def turn(self) -> list[TakenAction]:
         """Return the actions of the current turn, in order."""
         if not self.decisions or self.game.done or self.decisions[-1].seat != self.game.seat:
             return []
@@ -197,7 +197,9 @@ class Table:
         first = self.undoable()
         if first is None or not first <= to < self.number:
             expected = "none can be" if first is None else f"{first} to {self.number - 1} can be"
-            raise TableError(f"to: decision {shown(to)} cannot be undone: {expected} since nothing hidden was seen")
+            raise TableError(
+                f"to: decision {short_repr(to)} cannot be undone: {expected} since nothing hidden was seen"
+            )
         self._go_back(to)
 
     def may_take_back(self) -> list[int]:
@@ -206,7 +208,7 @@ class Table:
             return []
         return [decision.number for decision in self.decisions if decision.seat == self.humans[0]]
 
-    def take_back(self, number: int, to: int) -> list[Decision]:
+    def take_back(self, number: int, to: int) -> list[TakenAction]:
         """Return to the position before an own action in a game against players only; return the actions taken back.
 
         Args:
@@ -220,7 +222,8 @@ class Table:
             self.check_number(number)
         if to not in self.may_take_back():
             raise TableError(
-                f"to: decision {shown(to)} cannot be taken back: expected one of yours, at a table with no other human"
+                f"to: decision {short_repr(to)} cannot be taken back: expected one of yours, "
+                "at a table with no other human"
             )
         gone = self.decisions[to:]
         self._go_back(to)
@@ -246,11 +249,11 @@ class Table:
         itself.
         """
         seat = self.game.seat
-        word = seat_word(self.seed, seat, sum(decision.seat == seat for decision in self.decisions))
-        return self.game.observation()[None], self.game.legal_mask()[None], np.array([word])
+        word = seat_key(self.seed, seat, sum(decision.seat == seat for decision in self.decisions))
+        return self.game.observation()[None], self.game.action_mask()[None], np.array([word])
 
 
-def reveals(before: BoardGame, after: BoardGame) -> bool:
+def reveals_hidden(before: BoardGame, after: BoardGame) -> bool:
     """Return whether an action revealed hidden information to anyone, so that it cannot be undone."""
-    fields = before.spec.reveals
+    fields = before.spec.revealing_fields
     return any(not np.array_equal(before.state[name], after.state[name]) for name in fields)

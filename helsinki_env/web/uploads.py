@@ -6,16 +6,24 @@ import re
 from collections.abc import Mapping
 from typing import Any, Protocol
 
-from helsinki_env.data import Entry, UserError, one_of, parse_json, shown
-from helsinki_env.data.source_span import Place, place_in_json, place_of
+from helsinki_env.data import Node, UserError, choices_text, parse_json, short_repr
+from helsinki_env.data.source_span import SourceSpan, span_at, span_in_json
 from helsinki_env.engine.game import BoardGame
-from helsinki_env.engine.spec import spec_named
+from helsinki_env.engine.spec import spec_by_name
 from helsinki_env.records import Record, replay
 from helsinki_env.records.files import MOST_LINE
 from helsinki_env.utils.markdown import printable
 from helsinki_env.utils.yaml_files import list_yaml
 
-__all__ = ["Games", "UploadError", "chosen", "games_in", "is_position", "read_position", "told"]
+__all__ = [
+    "UploadError",
+    "UploadedGames",
+    "is_position",
+    "parse_upload",
+    "read_position",
+    "select_upload",
+    "upload_summary",
+]
 
 _MOST_LINES = 200_000
 _PARQUET = b"PAR1"
@@ -32,12 +40,12 @@ class UploadError(UserError):
         place: location in the text, or None if unknown.
     """
 
-    def __init__(self, message: str, place: Place | None = None) -> None:
+    def __init__(self, message: str, place: SourceSpan | None = None) -> None:
         super().__init__(message)
         self.place = place
 
 
-class Games(Protocol):
+class UploadedGames(Protocol):
     """Uploaded games.
 
     Attributes:
@@ -78,12 +86,12 @@ class _Lines:
     def _complaint(self, message: str, start: int, piece: str) -> UploadError:
         place = _place(piece, message)
         if place is not None:
-            place = place_of(self._text, start + place.start, start + place.end)
+            place = span_at(self._text, start + place.start, start + place.end)
         line = f"line {self._text.count(chr(10), 0, start) + 1}: " if self.count > 1 else ""
         return UploadError(line + message, place)
 
 
-def games_in(content: bytes) -> Games | BoardGame:
+def parse_upload(content: bytes) -> UploadedGames | BoardGame:
     """Return the games or the position in a file or text.
 
     Args:
@@ -94,9 +102,9 @@ def games_in(content: bytes) -> Games | BoardGame:
         UploadError: if the content is none of these.
     """
     if content.startswith(_PARQUET):
-        from helsinki_env.evaluation.arena.parquet_reader import GamesAlone
+        from helsinki_env.evaluation.arena.parquet_reader import ParquetGameReader
 
-        return GamesAlone(content)
+        return ParquetGameReader(content)
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError:
@@ -131,7 +139,7 @@ def _is_json(text: str) -> bool:
     return True
 
 
-def _read(text: str, what: str) -> Entry:
+def _read(text: str, what: str) -> Node:
     if len(text) > MOST_LINE:
         raise UploadError(f"{what}: found more than {MOST_LINE:,} characters, expected fewer")
     return parse_json(text, UploadError, what=what)
@@ -157,7 +165,7 @@ def read_position(text: str) -> BoardGame:
     """
     try:
         data = _read(text, "position")
-        spec = spec_named(data["game"].text("the name of a game"))
+        spec = spec_by_name(data["game"].text("the name of a game"))
         if spec.from_dict is None or spec.render is None:
             raise UploadError(f"game: {spec.name} has no positions that can be shown")
         _check_components(data)
@@ -167,29 +175,31 @@ def read_position(text: str) -> BoardGame:
     return game
 
 
-def _check_components(data: Entry) -> None:
+def _check_components(data: Node) -> None:
     """Allow only bundled component files, because uploads are untrusted."""
-    if isinstance(data.value, Mapping) and data["components"].given:
+    if isinstance(data.value, Mapping) and data["components"].is_present:
         name, known = data["components"].value, list_yaml("components")
         if not isinstance(name, str) or name not in known:
-            raise UploadError(f"{data['components'].path}: found {shown(name)}, expected {one_of(known, name)}")
+            raise UploadError(
+                f"{data['components'].path}: found {short_repr(name)}, expected {choices_text(known, name)}"
+            )
 
 
-def _place(text: str, message: str) -> Place | None:
+def _place(text: str, message: str) -> SourceSpan | None:
     """Return the location in a JSON text that an error message refers to."""
     if broken := _JSON_PLACE.search(message):
         line, column = int(broken[1]), int(broken[2])
         start = sum(len(before) + 1 for before in text.split("\n")[: line - 1]) + column - 1
-        return Place(start, min(start + 1, len(text)), line, column)
+        return SourceSpan(start, min(start + 1, len(text)), line, column)
     key = _KEY.match(message)
-    return place_in_json(text, key[1]) if key and _is_json(text) else None
+    return span_in_json(text, key[1]) if key and _is_json(text) else None
 
 
-def told(found: Games | BoardGame, most: int) -> dict[str, Any]:
+def upload_summary(found: UploadedGames | BoardGame, most: int) -> dict[str, Any]:
     """Return the contents of an upload as plain data.
 
     Args:
-        found: the result of `games_in`.
+        found: the result of `parse_upload`.
         most: maximum number of games to list.
 
     Raises:
@@ -210,11 +220,11 @@ def told(found: Games | BoardGame, most: int) -> dict[str, Any]:
     return {"kind": "records", "count": found.count, "games": games}
 
 
-def chosen(found: Games | BoardGame, number: int) -> Record | BoardGame:
+def select_upload(found: UploadedGames | BoardGame, number: int) -> Record | BoardGame:
     """Return the position, or one of the games of an upload.
 
     Args:
-        found: the result of `games_in`.
+        found: the result of `parse_upload`.
         number: number of the game, from 1.
 
     Raises:

@@ -10,19 +10,19 @@ from collections.abc import Callable
 from typing import Any
 
 from helsinki_env.engine.game import BoardGame
-from helsinki_env.web.tables import HUMAN, Table, reveals
+from helsinki_env.web.tables import HUMAN, GameTable, reveals_hidden
 
-__all__ = ["choices", "picture", "selection", "table_view"]
+__all__ = ["choices", "picture", "selection_view", "table_view"]
 
 _LOG = 400
 
 
-def picture(table: Table, viewer: int | None) -> dict[str, Any]:
+def picture(table: GameTable, viewer: int | None) -> dict[str, Any]:
     """Return the picture of a table as SVG text, size and named rectangles, for a seat or, if None, for an observer."""
     game = table.game
-    spec, components = game.spec, game.config.loaded
+    spec, components = game.spec, game.config.component_set
     position = spec.to_dict(game, viewer) if spec.to_dict is not None else {}
-    last = spec.describe(table.decisions[-1].action, game.config) if table.decisions else None
+    last = spec.action_to_string(table.decisions[-1].action, game.config) if table.decisions else None
     render = spec.render() if spec.render is not None else None
     if render is None:
         return {"svg": "", "size": [0, 0], "spots": {}}
@@ -36,21 +36,24 @@ def _size(svg: str) -> list[float]:
 
 
 def choices(game: BoardGame) -> list[dict[str, Any]]:
-    """Return the legal actions of the seat to move, worded by `GameSpec.touches`, with their consequences.
+    """Return the legal actions of the seat to move, worded by `GameSpec.list_ui_actions`, with their consequences.
 
-    `reveals`: the action shows hidden information and cannot be undone; `ends`: otherwise, the action ends the turn.
+    `reveals_hidden`: the action shows hidden information and cannot be undone; `ends`: otherwise, the action ends the
+    turn.
     """
-    if game.done or game.spec.touches is None:
+    if game.done or game.spec.list_ui_actions is None:
         return []
-    return [{**touch.to_dict(), **_outcome(game, [touch.id])} for touch in game.spec.touches(game, game.seat)]
+    return [{**touch.to_dict(), **_outcome(game, [touch.id])} for touch in game.spec.list_ui_actions(game, game.seat)]
 
 
-def selection(game: BoardGame) -> dict[str, Any] | None:
-    """Return the choices that the seat to move may make in any order (`GameSpec.selection`), with consequences."""
-    found = None if game.done or game.spec.selection is None else game.spec.selection(game, game.seat)
+def selection_view(game: BoardGame) -> dict[str, Any] | None:
+    """Return the choices the acting seat may make in any order (`GameSpec.available_selection`) and their effects."""
+    found = (
+        None if game.done or game.spec.available_selection is None else game.spec.available_selection(game, game.seat)
+    )
     if found is None:
         return None
-    first, last = (_outcome(game, way) for way in found.ways())
+    first, last = (_outcome(game, way) for way in found.extreme_selections())
     return {**found.to_dict(), **{what: first[what] and last[what] for what in first}}
 
 
@@ -59,17 +62,17 @@ def _outcome(game: BoardGame, actions: list[int]) -> dict[str, bool]:
     after = game.clone()
     for action in actions:
         after.step(action)
-    shows = reveals(game, after)
+    shows = reveals_hidden(game, after)
     # Whether the game ends may depend on a hidden card, so a view that reveals one says nothing about it.
     return {"ends": not shows and (after.done or after.seat != game.seat), "reveals": shows}
 
 
 def _kind(game: BoardGame, action: int) -> str:
-    return game.spec.describe(action, game.config).partition(" ")[0]
+    return game.spec.action_to_string(action, game.config).partition(" ")[0]
 
 
 def table_view(
-    table: Table,
+    table: GameTable,
     mine: tuple[int, ...],
     viewer: int | None,
     curtain: int | None,
@@ -93,7 +96,7 @@ def table_view(
     game, turn = table.game, table.turn()
     over = game.done
     decides = not over and curtain is None and game.seat in mine and viewer == game.seat
-    scores, places = game.scores().tolist(), game.places().tolist()
+    scores, places = game.scores().tolist(), game.ranks().tolist()
     view: dict[str, Any] = {
         "type": "table",
         "table": table.name,
@@ -110,7 +113,7 @@ def table_view(
         "size": [0, 0],
         "spots": {},
         "decisions": legal() if decides else [],
-        "selection": selection(game) if decides else None,
+        "selection": selection_view(game) if decides else None,
         "turn": [{"number": d.number, "seat": d.seat, "words": d.said, "kind": _kind(game, d.action)} for d in turn],
         "undo": table.undoable() if decides else None,
         "takeback": table.may_take_back() if table.humans == mine else [],

@@ -7,17 +7,17 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
-from helsinki_env.utils.extras import needs
-from helsinki_env.web.messages import packed
+from helsinki_env.utils.extras import requires_extra
+from helsinki_env.web.messages import encode_message
 from helsinki_env.web.requests import message_of
 from helsinki_env.web.security import MOST_BYTES
 from helsinki_env.web.store import StoreError
 from helsinki_env.web.tables import TableError
 
-with needs("play"):
+with requires_extra("play"):
     from fastapi import WebSocket, WebSocketDisconnect
 
-__all__ = ["MOST_UNSENT", "Line"]
+__all__ = ["MOST_UNSENT", "PageSocket"]
 
 MOST_UNSENT = 256
 """Maximum number of unsent messages for a page: as many as a game has."""
@@ -27,7 +27,7 @@ _TAKES_WITHIN = 30.0
 """Seconds within which a page must accept a message."""
 
 
-class Line:
+class PageSocket:
     """The WebSocket connection to a page.
 
     Sending never waits for the page, so a disconnected client does not block the other players at its table. A page
@@ -103,5 +103,5 @@ class Line:
             try:
                 asked(await self.heard())
             except (TableError, StoreError) as problem:
-                self.send(packed({"type": "error", "message": str(problem)}))
+                self.send(encode_message({"type": "error", "message": str(problem)}))
             await asyncio.sleep(0)  # let other tasks run between two messages

@@ -21,7 +21,7 @@ from helsinki_env.games.copenhagen import notation
 from helsinki_env.games.copenhagen.actions import KIND_OF, KINDS
 from helsinki_env.games.copenhagen.config import CopenhagenConfig
 from helsinki_env.games.copenhagen.game import COPENHAGEN, Game, apply_setup
-from helsinki_env.games.copenhagen.observation import SIZE as FEATURES
+from helsinki_env.games.copenhagen.observation import OBSERVATION_SIZE as FEATURES
 from helsinki_env.games.copenhagen.state import new_states
 from tests.oracles.copenhagen import GOLDEN, MASK64, ReferenceGame, mix
 from tests.support.golden import chosen_of, digest_batch, digest_of, perft_text, short, signature_text
@@ -42,7 +42,7 @@ def perft(position: Position, depth: int) -> tuple[list[int], dict[str, int]]:
     A sequence that ends the game earlier is not counted as a longer one.
     """
     game = Game.from_dict(position)
-    tables, states, masks = game.config.tables[0], new_states(1), game.legal_mask()[None]
+    tables, states, masks = game.config.tables[0], new_states(1), game.action_mask()[None]
     states[0] = game.state
     counts, first = [], np.zeros(0, np.int64)
     for done in range(1, depth + 1):
@@ -52,7 +52,7 @@ def perft(position: Position, depth: int) -> tuple[list[int], dict[str, int]]:
         if done < depth:
             states, masks = states[rows], masks[rows]
             assert loops.batch_step(tables, states, actions, masks) == -1
-    return counts, {notation.describe(int(a)): int((first == a).sum()) for a in game.legal_actions()}
+    return counts, {notation.action_to_string(int(a)): int((first == a).sum()) for a in game.legal_actions()}
 
 
 def plain_perft(position: Position, depth: int) -> tuple[list[int], dict[str, int]]:
@@ -71,7 +71,7 @@ def plain_perft(position: Position, depth: int) -> tuple[list[int], dict[str, in
 
     game = ReferenceGame.from_dict(position)
     legal = game.legal_actions()
-    divided = {notation.describe(a): count(step(game, a), 1) if depth > 1 else 1 for a in legal}
+    divided = {notation.action_to_string(a): count(step(game, a), 1) if depth > 1 else 1 for a in legal}
     counts[0] = len(legal)
     return counts, divided
 
@@ -90,17 +90,17 @@ def playthrough(name: str) -> str:
     lines = [f"# {name}", f"# first: {json.dumps(before['chance'])}, display {before['display']}"]
     while not game.done:
         number, word = number + 1, (word + GOLDEN) & MASK64
-        mask, seen = game.legal_mask(), game.observation()
+        mask, seen = game.action_mask(), game.observation()
         action = int(_pick(mask[None], np.array([mix(word)], np.uint64))[0])
         where = f"round {game.round}  seat {game.seat}  {game.phase}"
-        lines.append(f"{number:4}  {where:27}{notation.describe(action)}")
+        lines.append(f"{number:4}  {where:27}{notation.action_to_string(action)}")
         game.step(action)
         after = game.to_dict()
         scores = " ".join(str(score) for score in game.scores())
         lines.append(f"      legal {int(mask.sum())} {short(mask)}  seen {short(seen)}  scores {scores}")
         lines += [f"      {change}" for change in _changes(before, after)]
         before = after
-    lines.append(f"# places {game.places().tolist()}, position {digest_of([json.dumps(before).encode()])[:16]}")
+    lines.append(f"# places {game.ranks().tolist()}, position {digest_of([json.dumps(before).encode()])[:16]}")
     return "\n".join(lines) + "\n"
 
 

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-from helsinki_env.games.copenhagen.components import ABILITIES, COLOURS, SIZES, Components, load_components
+from helsinki_env.games.copenhagen.components import ABILITIES, COLOURS, TILE_SIZES, Components, load_components
 from helsinki_env.games.copenhagen.config import CopenhagenConfig
 from tests.oracles.copenhagen import (
     ADDITIONAL_CARD,
@@ -124,7 +124,7 @@ def position(
     supply = {colour: list(BOX.copies[players - 2]) for colour in COLOURS}
     for one in given:
         for built in one["tiles"]:
-            supply[built["colour"]][SIZES.index(built["size"])] -= 1
+            supply[built["colour"]][TILE_SIZES.index(built["size"])] -= 1
     return {
         "game": "copenhagen",
         "version": 0,
@@ -177,7 +177,7 @@ def _gain(game: ReferenceGame, kind: str, argument: int) -> float:
     if kind == PLACE:
         assert game.pending.tile is not None
         colour, size = game.pending.tile
-        drawing = tuple(data.drawings[colour][SIZES.index(size)])
+        drawing = tuple(data.drawings[colour][TILE_SIZES.index(size)])
         (lies,) = (p for p in placements_on_board(drawing) if p.argument == argument)
         cells, bricks = lies.cells, bricks | {lies.brick}
     return _worth(cells, bricks, me.filled(), data)
@@ -285,7 +285,7 @@ def _beginning_of_a_turn(
     With `nothing_left` the others have taken the white tiles and the player to move has taken the abilities, as far
     as their coats of arms allow: the next reward may find no choice.
     """
-    data, players = config.loaded, config.num_players
+    data, players = config.component_set, config.num_players
     to_move = rng.randrange(players)
     supply = [list(data.copies[players - 2]) for _ in COLOURS]
     boards = [_Board() for _ in range(players)]
@@ -353,7 +353,7 @@ def _beginning_of_a_turn(
 def _build_one(board: _Board, supply: list[list[int]], data: Components, rng: random.Random) -> None:
     """Put one tile of the supply where it may lie, without ending the game."""
     filled = board.filled()
-    there = [(colour, size) for colour in range(len(COLOURS)) for size in SIZES if supply[colour][size - 2]]
+    there = [(colour, size) for colour in range(len(COLOURS)) for size in TILE_SIZES if supply[colour][size - 2]]
     options = [
         (colour, size, placement)
         for colour, size in rng.sample(there, min(4, len(there)))
@@ -412,7 +412,7 @@ def _cards(
     config: CopenhagenConfig, rng: random.Random, to_move: int, goal: str
 ) -> tuple[list[int | None], list[list[int]], list[int], list[int]]:
     """Display, hands, draw pile (the next card first) and discard pile."""
-    data, players = config.loaded, config.num_players
+    data, players = config.component_set, config.num_players
     cards = [colour for colour in range(len(COLOURS)) for _ in range(data.cards[players - 2])]
     rng.shuffle(cards)
     display: list[int | None] = [cards.pop() for _ in range(SLOTS)]

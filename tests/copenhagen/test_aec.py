@@ -36,7 +36,7 @@ def test_plays_the_game(make: Any, options: dict[str, Any]) -> None:
             assert env.agent_selection == f"player_{game.seat}"
             observation, reward, terminated, truncated, info = env.last()
             assert (reward, terminated, truncated, info) == (0, False, False, {})
-            assert np.array_equal(observation["action_mask"], game.legal_mask())
+            assert np.array_equal(observation["action_mask"], game.action_mask())
             for agent in env.agents:
                 seen = env.observe(agent)
                 assert env.observation_space(agent).contains(seen)
@@ -49,7 +49,7 @@ def test_plays_the_game(make: Any, options: dict[str, Any]) -> None:
         assert list(env.rewards.values()) == pytest.approx(expected_rewards(game))
         assert all(env.terminations.values())
         assert not any(env.truncations.values())
-        told = {"scores": tuple(game.scores().tolist()), "places": tuple(game.places().tolist())}
+        told = {"scores": tuple(game.scores().tolist()), "places": tuple(game.ranks().tolist())}
         assert all(info == told for info in env.infos.values())
         play(env, rng)
         assert env.agents == []
@@ -57,7 +57,7 @@ def test_plays_the_game(make: Any, options: dict[str, Any]) -> None:
 
 def expected_rewards(game: Game) -> list[float]:
     """The rewards, with the mean of what their places bring for those who share them."""
-    players, places, points = game.num_players, game.places().tolist(), game.scores().tolist()
+    players, places, points = game.num_players, game.ranks().tolist(), game.scores().tolist()
     if game.config.reward == "margin":
         return [own - (sum(points) - own) / (players - 1) for own in points]
     losing = -1 / (players - 1)

@@ -24,7 +24,7 @@ import yaml
 from helsinki_env.games.copenhagen.components import ABILITIES
 from helsinki_env.games.copenhagen.config import CopenhagenConfig
 from helsinki_env.games.copenhagen.game import Game
-from helsinki_env.utils.machine import processors
+from helsinki_env.utils.machine import cpu_count
 from helsinki_env.utils.yaml_files import find_yaml
 from tests.copenhagen.support import Position, built_position, choose_rare, choose_uniformly, position
 from tests.oracles.copenhagen import (
@@ -108,7 +108,7 @@ class Pair:
         game, reference = self.game, self.reference
         expected = reference.to_dict()
         self.compare_positions(game.to_dict(), expected, "position")
-        legal, expected_legal = _allowed(game.legal_mask()), reference.legal_actions()
+        legal, expected_legal = _allowed(game.action_mask()), reference.legal_actions()
         if legal != expected_legal:
             only = [sorted({*a} - {*b}) for a, b in ((legal, expected_legal), (expected_legal, legal))]
             names = [[decode(action) for action in side] for side in only]
@@ -120,7 +120,7 @@ class Pair:
             seen, expected_seen = [int(number) for number in game.observation(seat)], reference.observation(seat)
             if seen != expected_seen:
                 self.fail(f"observation of seat {seat}, {_differing(seen, expected_seen)}")
-        for name in ("scores", "places"):
+        for name in ("scores", "ranks"):
             numbers = [int(number) for number in getattr(game, name)()]
             if numbers != getattr(reference, name)():
                 self.fail(f"{name}: kernel {numbers}, plain {getattr(reference, name)()}")
@@ -214,7 +214,7 @@ def _count(seen: Counter[str], before: ReferenceGame, after: ReferenceGame, acti
         by_points = max(after.scores()) >= after.components.goal
         seen["over by points" if by_points else "over by the End of Game card"] += 1
         seen["slot left empty by the End of Game card"] += not by_points and None in after.display
-        seen["shared place"] += len(set(after.places())) < after.players
+        seen["shared place"] += len(set(after.ranks())) < after.players
 
 
 def _count_lines(seen: Counter[str], before: ReferenceGame, after: ReferenceGame) -> None:
@@ -365,7 +365,7 @@ def test_twenty_thousand_games_and_positions_agree_and_everything_rare_occurs_a_
     seen: Counter[str] = Counter()
     boxes = [*USUAL * 3, another_box(tmp_path)]
     jobs = [(kind, range(n, n + chunk), boxes, 0.02) for kind, count in plan.items() for n in range(0, count, chunk)]
-    with ProcessPoolExecutor(processors(), multiprocessing.get_context("spawn")) as pool:
+    with ProcessPoolExecutor(cpu_count(), multiprocessing.get_context("spawn")) as pool:
         for i, job in enumerate(as_completed([pool.submit(run_batch, *job) for job in jobs]), start=1):
             seen += job.result()
             if i % 50 == 0:

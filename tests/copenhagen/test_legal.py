@@ -111,7 +111,7 @@ def test_an_action_that_is_not_legal_changes_nothing() -> None:
         actions.encode(actions.KIND_TAKE, 6),
         actions.encode(actions.KIND_END),
         -1,
-        actions.SIZE,
+        actions.NUM_ACTIONS,
         True,
         "TAKE",
     ):

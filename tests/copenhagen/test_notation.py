@@ -8,14 +8,14 @@ import pytest
 from helsinki_env.games.copenhagen import actions
 from helsinki_env.games.copenhagen.components import ABILITIES
 from helsinki_env.games.copenhagen.game import CopenhagenConfig, Game, IllegalActionError
-from helsinki_env.games.copenhagen.notation import describe, parse, why_illegal
+from helsinki_env.games.copenhagen.notation import action_to_string, string_to_action, why_illegal
 from tests.copenhagen.positions import act, game, position, seat
 
 
 def test_every_decision_has_one_text_that_is_read_back() -> None:
-    texts = [describe(action) for action in range(actions.SIZE)]
-    assert len(set(texts)) == actions.SIZE == 459
-    assert [parse(text) for text in texts] == list(range(actions.SIZE))
+    texts = [action_to_string(action) for action in range(actions.NUM_ACTIONS)]
+    assert len(set(texts)) == actions.NUM_ACTIONS == 459
+    assert [string_to_action(text) for text in texts] == list(range(actions.NUM_ACTIONS))
     assert all(text.split()[0] == actions.KINDS[actions.decode(i)[0]] for i, text in enumerate(texts))
 
 
@@ -37,19 +37,19 @@ def test_every_decision_has_one_text_that_is_read_back() -> None:
     ],
 )
 def test_what_the_kinds_look_like(kind: str, argument: int, text: str) -> None:
-    assert describe(act(kind, argument)) == text
-    assert parse(text) == act(kind, argument)
+    assert action_to_string(act(kind, argument)) == text
+    assert string_to_action(text) == act(kind, argument)
 
 
 def test_numbers_of_numpy_have_texts_and_blanks_do_not_matter() -> None:
-    assert describe(np.int64(3)) == "TAKE 3"
-    assert parse("  PLACE   2 at  0 , 4 ") == parse("PLACE 2 at 0,4")
+    assert action_to_string(np.int64(3)) == "TAKE 3"
+    assert string_to_action("  PLACE   2 at  0 , 4 ") == string_to_action("PLACE 2 at 0,4")
 
 
 @pytest.mark.parametrize("text", ["", "  ", None, 7, []])
 def test_what_is_no_text_is_told_what_one_looks_like(text: Any) -> None:
     with pytest.raises(ValueError, match=r"^decision .*: expected text such as 'TAKE 3' or 'BUILD blue 4'$"):
-        parse(text)
+        string_to_action(text)
 
 
 @pytest.mark.parametrize(
@@ -74,25 +74,25 @@ def test_what_is_no_text_is_told_what_one_looks_like(text: Any) -> None:
 )
 def test_a_text_that_is_no_decision_is_told_what_was_expected(text: str, message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        parse(text)
+        string_to_action(text)
 
 
 @pytest.mark.parametrize("action", [-1, 459, 10**30, True, 1.0, "TAKE 3", None])
 def test_what_is_no_id_has_no_text(action: Any) -> None:
     with pytest.raises(ValueError, match=r"^action .* does not exist: ids run from 0 to 458|is not a whole number"):
-        describe(action)
+        action_to_string(action)
 
 
 def test_messages_stay_short() -> None:
     for bad in ("BUILD " + "x" * 10_000, "x" * 10_000):
         with pytest.raises(ValueError, match="decision") as caught:
-            parse(bad)
+            string_to_action(bad)
         assert len(str(caught.value)) < 600
     with pytest.raises(ValueError, match="not a whole number") as caught:
-        describe("x" * 10_000)  # type: ignore[arg-type]
+        action_to_string("x" * 10_000)  # type: ignore[arg-type]
     assert len(str(caught.value)) < 300
     with pytest.raises(ValueError, match=r"^action a number of 16,610 bits does not exist"):
-        describe(10**5000)
+        action_to_string(10**5000)
 
 
 def test_a_refusal_names_decision_phase_and_what_is_legal() -> None:

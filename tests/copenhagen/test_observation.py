@@ -46,7 +46,7 @@ def seen(position: dict[str, Any], viewer: int) -> dict[str, Any]:
     """The pieces of an observation from a position in the public format, plainly."""
     players, pending, pile = position["players"], position["pending"], position["draw_pile"]
     denied = position.get("denied", [[]] * players)
-    out = {piece.name: np.zeros(piece.shape, int) for piece in observation.PIECES}
+    out = {piece.name: np.zeros(piece.shape, int) for piece in observation.FIELDS}
     for turn in range(players):
         one = position["seats"][(viewer + turn) % players]
         tile, number, brick, coat = (plane.reshape(45) for plane in out["boards"][turn])
@@ -91,21 +91,21 @@ def seen(position: dict[str, Any], viewer: int) -> dict[str, Any]:
 
 
 def test_layout() -> None:
-    shapes = {piece.name: piece.shape for piece in observation.PIECES}
+    shapes = {piece.name: piece.shape for piece in observation.FIELDS}
     assert list(shapes) == [
         *("boards", "row_coats", "seats", "abilities", "used", "denied", "phase", "table", "tile_supply", "pending"),
         *("paid", "rewards", "display", "hand", "known", "discard", "reshuffled"),
     ]
     assert shapes["boards"] == (4, 4, 9, 5)
     assert shapes["pending"] == (13,)
-    assert sum(piece.size for piece in observation.PIECES) == observation.SIZE
+    assert sum(piece.size for piece in observation.FIELDS) == observation.OBSERVATION_SIZE
 
 
 def test_every_piece_says_what_the_position_says() -> None:
     for game in games(24 if JIT else 4, seed=1):
         position = game.to_dict()
         for viewer in range(game.num_players):
-            found = observation.split(game.observation(viewer))
+            found = observation.unpack(game.observation(viewer))
             for name, expected in seen(position, viewer).items():
                 assert (found[name] == expected).all(), (name, position)
 
@@ -117,16 +117,16 @@ def test_default_is_the_seat_to_move() -> None:
 
 def test_an_observation_is_written_over_whatever_was_there() -> None:
     game = Game(seed=1)
-    out = np.full((1, observation.SIZE), 77, np.int8)
+    out = np.full((1, observation.OBSERVATION_SIZE), 77, np.int8)
     loops.batch_observe(game.config.tables[0], game._states, np.array([0]), out)
     assert (out[0] == game.observation(0)).all()
 
 
 def test_batches_are_split_like_single_ones() -> None:
     both = np.stack([Game(seed=1).observation(), Game(seed=2).observation()])
-    assert observation.split(both)["boards"].shape == (2, 4, 4, 9, 5)
-    with pytest.raises(ValueError, match=f"expected .*{observation.SIZE}"):
-        observation.split(both[:, 1:])
+    assert observation.unpack(both)["boards"].shape == (2, 4, 4, 9, 5)
+    with pytest.raises(ValueError, match=f"expected .*{observation.OBSERVATION_SIZE}"):
+        observation.unpack(both[:, 1:])
 
 
 def hidden_otherwise(rng: random.Random, game: Game, viewer: int) -> Game:

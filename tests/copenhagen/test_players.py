@@ -12,23 +12,23 @@ import numpy as np
 import pytest
 
 from helsinki_env.agents.base import Player
-from helsinki_env.agents.copenhagen.board_view import NOTHING, forget, new_views, pieces
-from helsinki_env.agents.copenhagen.decide import decide
-from helsinki_env.agents.copenhagen.evaluation import win_shares, worth
+from helsinki_env.agents.copenhagen.board_view import ILLEGAL_VALUE, new_views, piece_table, reset_view
+from helsinki_env.agents.copenhagen.decide import select_action
+from helsinki_env.agents.copenhagen.evaluation import expected_points, write_win_probabilities
 from helsinki_env.agents.copenhagen.greedy import GreedyPlayer
 from helsinki_env.agents.copenhagen.weights import QUICK, Weights
 from helsinki_env.agents.heuristic.player import HeuristicPlayer
-from helsinki_env.agents.heuristic.playouts import play_out_guided
+from helsinki_env.agents.heuristic.playouts import play_out_with_heuristic
 from helsinki_env.agents.heuristic_api import weights_record
 from helsinki_env.agents.random import RandomPlayer
 from helsinki_env.engine import loops
-from helsinki_env.engine.determinization import redeal
+from helsinki_env.engine.determinization import determinize
 from helsinki_env.engine.kernel import JIT
-from helsinki_env.games.copenhagen.actions import SIZE
+from helsinki_env.games.copenhagen.actions import NUM_ACTIONS
 from helsinki_env.games.copenhagen.config import CopenhagenConfig
 from helsinki_env.games.copenhagen.game import Game, apply_setup
-from helsinki_env.games.copenhagen.observation import SIZE as FEATURES
-from helsinki_env.games.copenhagen.state import SEATS, new_states
+from helsinki_env.games.copenhagen.observation import OBSERVATION_SIZE as FEATURES
+from helsinki_env.games.copenhagen.state import MAX_SEATS, new_states
 from tests.copenhagen.positions import act, position, row, seat, tile
 from tests.copenhagen.support import built_position
 from tests.copenhagen.test_equal import random_config
@@ -64,7 +64,7 @@ def some_games() -> list[Game]:
 
 
 def observed(games: Sequence[Game]) -> tuple[Any, Any, Any]:
-    masks = np.stack([game.legal_mask() for game in games])
+    masks = np.stack([game.action_mask() for game in games])
     return np.stack([game.observation() for game in games]), masks, np.arange(len(games), dtype=np.uint64)
 
 
@@ -99,25 +99,25 @@ def test_a_decision_depends_on_its_row_alone(player: Player) -> None:
 @pytest.mark.parametrize("player", PLAYERS.values(), ids=PLAYERS)
 def test_a_decision_depends_on_what_the_seat_may_see(player: Player) -> None:
     games = some_games()[:: 7 if JIT else 3]
-    dealt = [redeal(game, seed=number) for number, game in enumerate(games)]
+    dealt = [determinize(game, seed=number) for number, game in enumerate(games)]
     assert any(one != other for one, other in zip(games, dealt, strict=True))
     for one, other in zip(games, dealt, strict=True):
         assert answer(player, one) == answer(player, other)
 
 
 def test_search_gets_a_value_for_every_decision() -> None:
-    p, w, v = pieces(CONFIG)[0], weights_record(QUICK)[0], new_views(1)[0]
+    p, w, v = piece_table(CONFIG)[0], weights_record(QUICK)[0], new_views(1)[0]
     for game in some_games()[:: 1 if JIT else 3]:
-        mask, values = game.legal_mask(), np.full(SIZE, 7.0)
+        mask, values = game.action_mask(), np.full(NUM_ACTIONS, 7.0)
         g = game._states[0]
-        chosen = decide(CONFIG.tables[0], p, w, g, v, mask, values, True)
+        chosen = select_action(CONFIG.tables[0], p, w, g, v, mask, values, True)
         assert mask[chosen]
         assert values[chosen] == values.max()
-        assert (values[mask == 0] == NOTHING).all()
-        assert (values[mask == 1] > 0.5 * NOTHING).all()
+        assert (values[mask == 0] == ILLEGAL_VALUE).all()
+        assert (values[mask == 1] > 0.5 * ILLEGAL_VALUE).all()
         quick = values.copy()
-        forget(v, np.uint64(0))
-        again = decide(CONFIG.tables[0], p, w, g, v, mask, quick, False)
+        reset_view(v, np.uint64(0))
+        again = select_action(CONFIG.tables[0], p, w, g, v, mask, quick, False)
         assert values[again] == values[chosen]  # of equals it may be another one
 
 
@@ -126,7 +126,7 @@ def test_a_playout_takes_the_decisions_of_the_player() -> None:
     """Whatever its views remember from one decision to the next, and though it sees whole games."""
     games = [Game(CopenhagenConfig(num_players=players), seed=seed) for players in (2, 3, 4) for seed in range(6)]
     states = np.concatenate([game._states for game in games])
-    play_out_guided(CONFIG, states, [Weights()] * SEATS)
+    play_out_with_heuristic(CONFIG, states, [Weights()] * MAX_SEATS)
     while playing := [game for game in games if not game.done]:
         for game, action in zip(playing, PLAYERS["heuristic"].act(*observed(playing)), strict=True):
             game.step(action)
@@ -146,7 +146,7 @@ def share(player: Player, other: Player, decks: int, players: int = 2) -> float:
         apply_setup(states, config)
         numbers = np.arange(decks, dtype=np.uint64)
         loops.batch_deal(t, states, np.full(decks, 11, np.uint64), numbers, np.zeros(decks, np.uint64))
-        observations, masks = np.zeros((decks, FEATURES), np.int8), np.zeros((decks, SIZE), np.int8)
+        observations, masks = np.zeros((decks, FEATURES), np.int8), np.zeros((decks, NUM_ACTIONS), np.int8)
         words = numbers
         while not states["done"].all():
             words = words * np.uint64(6364136223846793005) + np.uint64(1442695040888963407)
@@ -158,7 +158,7 @@ def share(player: Player, other: Player, decks: int, players: int = 2) -> float:
                 if len(rows):
                     actions[rows] = one.act(observations[rows], masks[rows], words[rows])
             assert loops.batch_step(t, states, actions, masks) == -1
-        scores, places = np.zeros((2, decks, SEATS), np.int64)
+        scores, places = np.zeros((2, decks, MAX_SEATS), np.int64)
         loops.batch_scores(t, states, scores, places)
         first = places[:, :players] == 0
         won += float((first[:, own] / first.sum(axis=1)).sum())
@@ -215,17 +215,17 @@ def test_a_hole_that_nothing_else_fits_in_gets_the_white_tile() -> None:
 
 
 def test_a_finished_game_is_worth_its_points_and_the_winners_share_it() -> None:
-    views, weights, shares = new_views(SEATS), np.repeat(weights_record(QUICK), SEATS), np.zeros(SEATS)
-    p, shared = pieces(CONFIG)[0], 0
+    views, weights, shares = new_views(MAX_SEATS), np.repeat(weights_record(QUICK), MAX_SEATS), np.zeros(MAX_SEATS)
+    p, shared = piece_table(CONFIG)[0], 0
     for seed in range(200 if JIT else 5):
         rng = random.Random(seed)
         game = Game(CopenhagenConfig(num_players=2 + seed % 3), seed=seed)
         while not game.done:
             game.step(rng.choice(game.legal_actions().tolist()))
         t, g = game.config.tables[0], game._states[0]
-        points = [worth(t, p, weights[0], g, seat, views[seat]) for seat in range(g.players)]
+        points = [expected_points(t, p, weights[0], g, seat, views[seat]) for seat in range(g.players)]
         assert points == game.scores().tolist()
-        win_shares(t, p, weights, g, views, 1.0, 1.5, shares)
+        write_win_probabilities(t, p, weights, g, views, 1.0, 1.5, shares)
         assert shares.sum() == pytest.approx(1.0)
         assert set(shares.tolist()) <= {0.0, 1.0, 0.5, 1 / 3, 0.25}
         shared += 0 < shares[0] < 1
@@ -233,14 +233,14 @@ def test_a_finished_game_is_worth_its_points_and_the_winners_share_it() -> None:
 
 
 def test_shares_of_the_win_add_up_to_one_and_go_with_the_worth() -> None:
-    views, weights, shares = new_views(SEATS), np.repeat(weights_record(QUICK), SEATS), np.zeros(SEATS)
-    p = pieces(CONFIG)[0]
+    views, weights, shares = new_views(MAX_SEATS), np.repeat(weights_record(QUICK), MAX_SEATS), np.zeros(MAX_SEATS)
+    p = piece_table(CONFIG)[0]
     for game in some_games()[:: 5 if JIT else 3]:
         t, g = game.config.tables[0], game._states[0]
         for view in views:
-            forget(view, np.uint64(0))
-        win_shares(t, p, weights, g, views, 1.0, 1.5, shares)
+            reset_view(view, np.uint64(0))
+        write_win_probabilities(t, p, weights, g, views, 1.0, 1.5, shares)
         assert shares.sum() == pytest.approx(1.0)
         assert not shares[g.players :].any()
-        worths = [worth(t, p, weights[0], g, seat, views[seat]) for seat in range(g.players)]
+        worths = [expected_points(t, p, weights[0], g, seat, views[seat]) for seat in range(g.players)]
         assert int(np.argmax(shares)) == int(np.argmax(worths))

@@ -49,7 +49,7 @@ def test_every_position_restores_the_game_byte_for_byte() -> None:
     for one in games(16 if JIT else 3, seed=11):
         again = read(one.to_dict())
         assert again == one
-        assert (again.legal_mask() == one.legal_mask()).all()
+        assert (again.action_mask() == one.action_mask()).all()
 
 
 def test_the_keys_and_their_order() -> None:

@@ -13,9 +13,14 @@ import numpy as np
 import pytest
 
 from helsinki_env.engine import loops
-from helsinki_env.engine.determinization import RedealError, batch_redeal, redeal, redeal_many
+from helsinki_env.engine.determinization import (
+    DeterminizationError,
+    determinize,
+    determinize_batch,
+    sample_determinizations,
+)
 from helsinki_env.engine.kernel import JIT
-from helsinki_env.engine.playout import choose_uniformly, player_words
+from helsinki_env.engine.playout import random_keys, sample_actions
 from helsinki_env.games.copenhagen import actions
 from helsinki_env.games.copenhagen.config import CopenhagenConfig
 from helsinki_env.games.copenhagen.game import Game, apply_setup
@@ -60,7 +65,7 @@ def built(number: int, components: str = "copenhagen") -> Iterator[Game]:
 def check(game: Game, viewer: int, seed: int) -> Game:
     """Deal anew, and check everything that holds for every deal."""
     before = game.clone()
-    copy = redeal(game, viewer, seed)
+    copy = determinize(game, viewer, seed)
     assert game == before
     assert copy.observation(viewer).tobytes() == game.observation(viewer).tobytes()
     for name in game.state.dtype.names:
@@ -72,11 +77,11 @@ def check(game: Game, viewer: int, seed: int) -> Game:
     assert (copy.state.hand.sum(axis=1) == game.state.hand.sum(axis=1)).all()
     assert not copy.state.pile[copy.state.pile_size :].any()
     if viewer == game.seat:
-        assert (copy.legal_mask() == game.legal_mask()).all()
+        assert (copy.action_mask() == game.action_mask()).all()
     # Reading a position checks that every card is somewhere, and that what is in progress can be completed.
     assert Game.from_dict(copy.to_dict()) == copy
     # Nothing but what the viewer knows goes into a deal.
-    assert redeal(copy, viewer, seed + 1) == redeal(game, viewer, seed + 1)
+    assert determinize(copy, viewer, seed + 1) == determinize(game, viewer, seed + 1)
     return copy
 
 
@@ -110,7 +115,7 @@ def test_built_positions_and_what_follows() -> None:
 def test_copies_go_on_like_games() -> None:
     rng = random.Random(1)
     for seed in range(24 if JIT else 2):
-        copy = redeal(played(CopenhagenConfig(2 + seed % 3), seed, 60), seed=seed)
+        copy = determinize(played(CopenhagenConfig(2 + seed % 3), seed, 60), seed=seed)
         while not copy.done:
             copy.step(choose(rng, copy.legal_actions().tolist()))
         assert Game.from_dict(copy.to_dict()) == copy
@@ -118,21 +123,21 @@ def test_copies_go_on_like_games() -> None:
 
 def test_same_seed_same_deal() -> None:
     game = played(CopenhagenConfig(4), 2, 50)
-    assert redeal(game, 1, seed=5) == redeal(game, 1, seed=5)
-    assert redeal(game, 1, seed=5) != redeal(game, 1, seed=6)
-    assert redeal(game, 1) != redeal(game, 1)
-    many = redeal_many(game, 4, 1, seed=5)
+    assert determinize(game, 1, seed=5) == determinize(game, 1, seed=5)
+    assert determinize(game, 1, seed=5) != determinize(game, 1, seed=6)
+    assert determinize(game, 1) != determinize(game, 1)
+    many = sample_determinizations(game, 4, 1, seed=5)
     assert len({state.tobytes() for state in many}) == 4
-    assert many[:2].tobytes() == redeal_many(game, 2, 1, seed=5).tobytes()
-    assert many[:1].tobytes() == redeal(game, 1, seed=5)._states.tobytes()
-    assert redeal(game, seed=5) == redeal(game, game.seat, seed=5)
+    assert many[:2].tobytes() == sample_determinizations(game, 2, 1, seed=5).tobytes()
+    assert many[:1].tobytes() == determinize(game, 1, seed=5)._states.tobytes()
+    assert determinize(game, seed=5) == determinize(game, game.seat, seed=5)
 
 
 def test_each_game_of_a_batch_has_its_own_viewer() -> None:
     games = [played(CopenhagenConfig(), seed, 40) for seed in range(4)]
     states = np.concatenate([game._states for game in games])
     viewers = np.array([0, 1, 1, 0])
-    batch_redeal(games[0].config, states, viewers, np.arange(4, dtype=np.uint64))
+    determinize_batch(games[0].config, states, viewers, np.arange(4, dtype=np.uint64))
     for game, state, viewer in zip(games, states, viewers.tolist(), strict=True):
         copy = Game.from_state(game.config, state)
         assert copy.observation(viewer).tobytes() == game.observation(viewer).tobytes()
@@ -142,9 +147,9 @@ def test_each_game_of_a_batch_has_its_own_viewer() -> None:
 def test_wrong_arguments() -> None:
     game = Game(seed=1)
     with pytest.raises(ValueError, match="seat: found 2, expected 0 to 1"):
-        redeal(game, 2)
+        determinize(game, 2)
     with pytest.raises(ValueError, match="seed: found -1"):
-        redeal(game, seed=-1)
+        determinize(game, seed=-1)
     states, words = np.concatenate([game._states] * 2), np.ones(2, np.uint64)
     for viewers, message in (
         ([0, 2], r"viewers\[1\]: found 2, expected a seat from 0 to 1"),
@@ -152,7 +157,7 @@ def test_wrong_arguments() -> None:
         ([0], r"viewers: found int64 of shape \(1,\), expected whole numbers of shape \(2,\)"),
     ):
         with pytest.raises(ValueError, match=message):
-            batch_redeal(game.config, states, np.array(viewers), words)
+            determinize_batch(game.config, states, np.array(viewers), words)
 
 
 # positions that cannot come up
@@ -183,22 +188,22 @@ def test_a_position_that_no_game_leads_to(spoil: Callable[[Game], None], players
     rng, game = random.Random(5), Game(CopenhagenConfig(players), seed=5)
     while not (game.state.end_card and game.state.pile_size < 20):  # with three, the pile was made anew
         game.step(choose(rng, game.legal_actions().tolist()))
-    assert redeal(game, 0) != game
+    assert determinize(game, 0) != game
     spoil(game)
-    with pytest.raises(RedealError, match="what seat 0 knows; can this position come up in a game"):
-        redeal(game, 0)
+    with pytest.raises(DeterminizationError, match="what seat 0 knows; can this position come up in a game"):
+        determinize(game, 0)
 
 
 def test_a_hand_that_all_know_and_that_cannot_go_on() -> None:
     game = positions.game(
         positions.seat(hand=(2, 0, 0, 0, 0), known=(2, 0, 0, 0, 0)), phase="PLACE", pending={"tile": TILE}
     )
-    assert redeal(game, 1).legal_mask().any()
+    assert determinize(game, 1).action_mask().any()
     game.state.hand[0, :2] = game.state.known[0, :2] = (0, 2)
     game.state.discard[:2] = (2, 0)
     game.state.pile[:2] = (0, 0)
-    with pytest.raises(RedealError, match="what seat 1 knows"):
-        redeal(game, 1)
+    with pytest.raises(DeterminizationError, match="what seat 1 knows"):
+        determinize(game, 1)
 
 
 TILE = {"colour": "blue", "size": 2}
@@ -238,7 +243,7 @@ class Known:
 
     def __init__(self, game: Game, viewer: int) -> None:
         self.copy = game.to_dict(viewer)
-        self.components, self.viewer = game.config.loaded, viewer
+        self.components, self.viewer = game.config.component_set, viewer
         seats = self.copy["seats"]
         self.others = [seat for seat in range(game.num_players) if seat != viewer]
         self.sizes = [seats[seat]["hand"]["size"] - sum(seats[seat]["known"]) for seat in self.others]
@@ -277,7 +282,7 @@ class Known:
             {**self.copy, "seats": seats, "draw_pile": pile, "chance": {"word": "0x" + 16 * "0"}}
         )
         if game.phase == "END":
-            return game.legal_actions() != [actions.SIZE - 1]
+            return game.legal_actions() != [actions.NUM_ACTIONS - 1]
         return bool(brute_force_legal_actions(game))
 
     def deals(self) -> tuple[Counter[Outcome], int]:
@@ -386,7 +391,7 @@ def test_deals_are_as_likely_as_they_should_be(tmp_path: Path) -> None:
     compared: Counter[str] = Counter()
     for game, known, deals, kind in itertools.chain(bound_games(), some_knowledge(small_box(tmp_path), most=2)):
         n, total = 20 * len(deals) + 2000, sum(deals.values())
-        states = redeal_many(game, n, known.viewer, seed=11)
+        states = sample_determinizations(game, n, known.viewer, seed=11)
         hidden, piles = (states["hand"] - states["known"]).tolist(), states["pile"][:, : game.state.pile_size].tolist()
         counts = Counter(outcome_of(*one, known.others) for one in zip(hidden, piles, strict=True))
         assert set(counts) <= set(deals)
@@ -411,14 +416,14 @@ def test_where_the_end_of_game_card_lies(players: int) -> None:
     apply_setup(states, config)
     seeds = np.arange(n, dtype=np.uint64)
     loops.batch_deal(t, states, seeds, np.zeros(n, np.uint64), np.zeros(n, np.uint64))
-    words, masks = player_words(n, seed=4), np.zeros((n, actions.SIZE), np.int8)
+    words, masks = random_keys(n, seed=4), np.zeros((n, actions.NUM_ACTIONS), np.int8)
     loops.batch_mask(t, states, masks)
     sizes = (16, 8, 4, 1)
     found = {size: np.zeros(size + 2, np.int64) for size in sizes}
     open_for = {size: np.ones(n, bool) for size in sizes}
     dealt = {size: np.zeros(size + 2, np.int64) for size in sizes}
     while not states["done"].all():
-        assert loops.batch_step(t, states, choose_uniformly(masks, words), masks) == -1
+        assert loops.batch_step(t, states, sample_actions(masks, words), masks) == -1
         others = states["pile_size"] - states["end_card"]
         there = (states["end_card"] == 1) & (states["done"] == 0)
         beneath = (states["pile"] == END_CARD).argmax(axis=1)
@@ -428,7 +433,7 @@ def test_where_the_end_of_game_card_lies(players: int) -> None:
             np.add.at(found[size], beneath[now], 1)
             if now.any():
                 copies = states[now]
-                batch_redeal(config, copies, copies["seat"].astype(np.int64), seeds[now])
+                determinize_batch(config, copies, copies["seat"].astype(np.int64), seeds[now])
                 np.add.at(dealt[size], (copies["pile"] == END_CARD).argmax(axis=1), 1)
     for size in sizes:
         places = min(size, 9) + 1

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from helsinki_env.games.copenhagen.components import ABILITIES, COLOURS, SIZES
+from helsinki_env.games.copenhagen.components import ABILITIES, COLOURS, TILE_SIZES
 from helsinki_env.games.copenhagen.config import CopenhagenConfig
 from tests.copenhagen.support import (
     BOX,
@@ -213,7 +213,7 @@ def test_setup(players: int, deck: int) -> None:
     assert [one.used for one in game.seats] == [set()] * players
     supply = {2: [2, 2, 2, 1], 3: [2, 3, 2, 1], 4: [3, 3, 3, 1]}[players]
     assert game.to_dict()["tile_supply"] == dict.fromkeys(COLOURS, supply)
-    assert (game.white_tiles, game.scores(), game.places()) == (12, [0] * players, [0] * players)
+    assert (game.white_tiles, game.scores(), game.ranks()) == (12, [0] * players, [0] * players)
     assert legal(game, "TAKE") == {0, 1, 2, 3, 4, 5}
 
 
@@ -438,7 +438,7 @@ def test_both_actions_after_discards_but_then_no_additional_card() -> None:
     assert legal(game) == {("END", 0), ("USE", "both_actions")}
     act(game, "USE", "both_actions")
     assert pending(game) == {"using": [4], "last_discard": YELLOW}
-    assert legal(game) == {("BUILD", build(RED, size)) for size in SIZES}
+    assert legal(game) == {("BUILD", build(RED, size)) for size in TILE_SIZES}
 
 
 # -- section 3: constructing, where and for how much -----------------------------------------------------------
@@ -687,7 +687,7 @@ def test_a_row_with_a_brick(orientation: int, points: int) -> None:
     tiles = [tile("blue", 4, *(cell(x, 0) for x in (0, 1, 2)), cell(0, 1), brick=cell(0, orientation))]
     game = lay(game_at(seat(hand_of(red=2), tiles=tiles)), RED, 2, place(0, 3, 0))
     assert game.scores() == [points, 0]
-    assert game.places() == [0, 1]
+    assert game.ranks() == [0, 1]
 
 
 def test_a_row_of_windows_only() -> None:
@@ -860,7 +860,7 @@ def test_twelve_points_end_the_game_before_any_coat() -> None:
     game = two_rewards(points=9)
     assert game.done
     assert (game.phase, game.seat, game.round, pending(game)) == ("END", 0, 3, {})
-    assert (game.scores(), game.places()) == ([12, 0], [0, 1])
+    assert (game.scores(), game.ranks()) == ([12, 0], [0, 1])
     assert game.legal_actions() == []
     with pytest.raises(ValueError, match="illegal"):
         game.step(encode("END"))
@@ -877,7 +877,7 @@ def test_twelve_points_by_a_white_tile_let_other_rewards_lapse() -> None:
     assert pending(game) == {"rewards": 2}
     act(game, "WHITE", cell(4, 2))
     assert game.done
-    assert (game.scores(), game.places()) == ([12, 0], [0, 1])
+    assert (game.scores(), game.ranks()) == ([12, 0], [0, 1])
     assert pending(game) == {}
 
 
@@ -907,7 +907,7 @@ def test_the_end_card_ends_the_game_at_once(slot: int, pile: list[int], display:
     assert (game.phase, game.seat, game.round, pending(game)) == ("END", 1, 3, {})
     assert game.display == display
     assert game.draw_pile == [2] * (pile.count(2))
-    assert game.places() == [0, 0]
+    assert game.ranks() == [0, 0]
 
 
 def test_an_end_card_that_is_not_reached_ends_nothing() -> None:
@@ -1018,7 +1018,7 @@ def test_ties_are_broken_by_empty_cells_and_shared_then(boards: list[tuple[int, 
         for points, white in boards
     ]
     game = game_at(*seats)
-    assert game.places() == places
+    assert game.ranks() == places
     assert game.scores() == [points for points, _ in boards]
 
 
@@ -1149,7 +1149,7 @@ def check(game: ReferenceGame) -> None:
     assert game.done or players > 2 or game.draw_pile.index(END_CARD) <= 9
     assert game.white_tiles + sum(len(one.white) for one in game.seats) == data.white_tiles
     for colour in range(5):
-        for size in SIZES:
+        for size in TILE_SIZES:
             built = sum((t.colour, t.size) == (colour, size) for one in game.seats for t in one.tiles)
             assert game.tile_supply[colour][size - 2] + built == data.copies[players - 2][size - 2]
     for one, dealt in zip(game.seats, data.hands, strict=False):

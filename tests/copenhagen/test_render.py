@@ -18,9 +18,9 @@ from helsinki_env.games.copenhagen import render
 from helsinki_env.games.copenhagen.components import ABILITIES, COLOURS, load_components
 from helsinki_env.games.copenhagen.config import CopenhagenConfig
 from helsinki_env.games.copenhagen.game import Game
-from helsinki_env.games.copenhagen.notation import describe
+from helsinki_env.games.copenhagen.notation import action_to_string
 from helsinki_env.games.copenhagen.position import PositionError
-from helsinki_env.games.copenhagen.render.view import ABILITY_LABELS, read
+from helsinki_env.games.copenhagen.render.view import ABILITY_LABELS, read_table_view
 from helsinki_env.games.copenhagen.state import PHASES
 from tests.copenhagen.positions import (
     BLUE,
@@ -108,7 +108,7 @@ def test_every_piece_on_a_board_is_drawn_once(players: int, number: int) -> None
 
 def test_bricks_and_windows_are_where_the_tile_has_them() -> None:
     lying = [tile(BLUE, (0, 1), 1), tile(GREEN, (5, 6, 7), 5)]
-    board = read(position(seat(tiles=lying)), BOX)[0].seats[0]
+    board = read_table_view(position(seat(tiles=lying)), BOX)[0].seats[0]
     assert [(t.colour, t.cells, t.brick) for t in board.tiles] == [(BLUE, (0, 1), 1), (GREEN, (5, 6, 7), 5)]
     pictures = {render.svg(position(seat(tiles=[tile(BLUE, (0, 1), brick)])), BOX) for brick in (0, 1)}
     assert len(pictures) == 2
@@ -190,10 +190,10 @@ def test_full_lines_show_what_they_brought_windows_only_more() -> None:
     column = [tile(GREEN, (2, 7, 12), 2), tile(GREEN, (17, 22, 27), 17), tile(BLUE, (32, 37), 32)]
     windows = [tile(RED, (5 * y, 5 * y + 1), 5 * y + 1) for y in range(2)]
     drawn = position(seat(tiles=[*column, *windows], white=(3, 4, 8, 9, 42), points=5))
-    one = read(drawn, BOX)[0].seats[0]
+    one = read_table_view(drawn, BOX)[0].seats[0]
     assert (one.rows, one.columns) == ({0: BOX.points_row, 1: BOX.points_row}, {2: BOX.points_column})
     white = position(seat(white=(0, 1, 2, 3, 4, 5, 10, 15, 20, 25, 30, 35, 40)), white_tiles=0)
-    one = read(white, BOX)[0].seats[0]
+    one = read_table_view(white, BOX)[0].seats[0]
     assert (one.rows, one.columns) == ({0: BOX.points_row_windows}, {0: BOX.points_column_windows})
     area = parts(render.svg(drawn), "seat-0")
     assert (area["full-row"], area["full-column"], area["row-points"], area["column-points"]) == (2, 1, 2, 1)
@@ -294,7 +294,7 @@ def test_every_phase_is_drawn_in_words(phase: str, players: int) -> None:
 def test_the_decision_in_words(changes: dict[str, Any], headline: str, detail: str) -> None:
     own = {key: changes[key] for key in ("used", "hand", "abilities") if key in changes}
     drawn = position(seat(**own)) | {key: value for key, value in changes.items() if key not in own}
-    assert tuple(read(drawn, BOX)[0].decision) == ("Player 0", headline, detail)
+    assert tuple(read_table_view(drawn, BOX)[0].decision) == ("Player 0", headline, detail)
     lines = words(render.svg(drawn))
     assert f"Player 0 {headline}" in lines
     assert detail in lines
@@ -310,7 +310,7 @@ def test_a_tile_that_is_being_paid_is_shown_where_it_will_lie() -> None:
     assert len(ET.fromstring(svg).findall(".//*[@data-part='pending']//*[@data-part='card']")) == sum(
         pending.get("paid", [0])
     )
-    planned = read(drawn)[0].pending
+    planned = read_table_view(drawn)[0].pending
     tiles = drawn["seats"][drawn["to_move"]]
     filled = {cell for t in tiles["tiles"] for cell in t["cells"]} | set(tiles["white"])
     assert len(planned.cells) == pending["tile"]["size"]
@@ -342,7 +342,7 @@ def played() -> Iterator[tuple[str, Game]]:
     table.step(act("TAKE", 4))
     yield "TAKE 4", table
     build(table, GREEN, (0, 5, 10), 0)
-    yield describe(act("PLACE", argument_of(GREEN, (0, 5, 10), 0))), table
+    yield action_to_string(act("PLACE", argument_of(GREEN, (0, 5, 10), 0))), table
 
 
 def test_a_card_that_was_taken_and_a_tile_that_was_placed_are_highlighted() -> None:
@@ -419,7 +419,7 @@ def test_a_tie_goes_to_the_fuller_board_and_may_be_shared() -> None:
 def test_a_seats_copy_hides_other_hands() -> None:
     table = Game.from_dict(a_rich(3, 3))
     whole = table.to_dict()
-    drawn = read(table.to_dict(seat=1), BOX, 1)[0]
+    drawn = read_table_view(table.to_dict(seat=1), BOX, 1)[0]
     for i, (one, data) in enumerate(zip(drawn.seats, whole["seats"], strict=True)):
         shown = np.bincount(np.array([colour for colour, _ in one.faces], dtype=int), minlength=5).tolist()
         assert shown == (data["hand"] if i == 1 else data["known"])
@@ -540,7 +540,7 @@ def test_whatever_stands_in_a_position_it_is_drawn_or_refused(phase: str) -> Non
                 else:
                     inner[last] = junk
                 with contextlib.suppress(PositionError):
-                    read(spoilt, None if last == "components" else BOX)
+                    read_table_view(spoilt, None if last == "components" else BOX)
                     if rng.random() < 0.1:
                         drawn += 1
                         ET.fromstring(render.svg(spoilt, BOX))
@@ -649,11 +649,11 @@ def test_a_game_can_be_drawn_at_every_decision(players: int) -> None:
             assert parts(svg)["tile"] == sum(len(one["tiles"]) for one in drawn["seats"])
             render.ansi(drawn, last_decision=last, viewer=table.seat)
         action = int(rng.choice(table.legal_actions()))
-        last = describe(action)
+        last = action_to_string(action)
         table.step(action)
         count += 1
     drawn = table.to_dict()
-    view = read(drawn, BOX)[0]
-    assert list(view.places) == table.places().tolist()
-    assert view.winners == tuple(np.flatnonzero(table.places() == 0))
+    view = read_table_view(drawn, BOX)[0]
+    assert list(view.places) == table.ranks().tolist()
+    assert view.winners == tuple(np.flatnonzero(table.ranks() == 0))
     assert "Game over" in words(render.svg(drawn))

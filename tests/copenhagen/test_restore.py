@@ -13,14 +13,20 @@ import numpy as np
 import pytest
 
 from helsinki_env.engine import loops
-from helsinki_env.engine.determinization import ObservationError, RedealError, batch_redeal, deals, redeal_many
+from helsinki_env.engine.determinization import (
+    DeterminizationError,
+    ObservationError,
+    determinize_batch,
+    determinize_observation,
+    sample_determinizations,
+)
 from helsinki_env.engine.kernel import JIT
 from helsinki_env.games.copenhagen.components import load_components
 from helsinki_env.games.copenhagen.config import CopenhagenConfig
 from helsinki_env.games.copenhagen.game import Game
-from helsinki_env.games.copenhagen.observation import PIECES, SIZE, split
+from helsinki_env.games.copenhagen.observation import FIELDS, OBSERVATION_SIZE, unpack
 from helsinki_env.games.copenhagen.state import PHASES, TILES
-from helsinki_env.games.copenhagen.state_from_observation import restore
+from helsinki_env.games.copenhagen.state_from_observation import states_from_observations
 from tests.copenhagen.positions import rich
 from tests.copenhagen.support import built_position
 from tests.copenhagen.test_equal import another_box, random_config
@@ -61,8 +67,8 @@ def check(games: list[Game], components: str) -> None:
     config = CopenhagenConfig(components=components)
     states = np.concatenate([game._states for game in games])
     observations = np.stack([game.observation() for game in games])
-    masks = np.stack([game.legal_mask() for game in games])
-    restored = restore(config, observations)
+    masks = np.stack([game.action_mask() for game in games])
+    restored = states_from_observations(config, observations)
     for name in states.dtype.names or ():
         if name not in HIDDEN:
             np.testing.assert_array_equal(restored[name], states[name], err_msg=name)
@@ -78,7 +84,7 @@ def check(games: list[Game], components: str) -> None:
         loops.batch_mask(config.tables[0], restored, masks_again)
         assert seen_again.tobytes() == observations.tobytes()
         assert masks_again.tobytes() == masks.tobytes()
-        batch_redeal(config, restored, viewers, np.arange(1, 1 + len(games), dtype=np.uint64))
+        determinize_batch(config, restored, viewers, np.arange(1, 1 + len(games), dtype=np.uint64))
 
 
 def kinds_of(games: list[Game]) -> Counter[str]:
@@ -117,8 +123,8 @@ def test_deals_are_those_of_a_redeal_that_had_the_game() -> None:
     """So a redeal uses nothing that the seat cannot see, and an observation says all that it needs."""
     for number, game in enumerate(some_games(6 if JIT else 1)):
         if number % (1 if JIT else 20) == 0:
-            copies = deals(game.config, game.observation(), 2, seed=number)
-            assert copies.tobytes() == redeal_many(game, 2, seed=number).tobytes()
+            copies = determinize_observation(game.config, game.observation(), 2, seed=number)
+            assert copies.tobytes() == sample_determinizations(game, 2, seed=number).tobytes()
 
 
 def middle(seed: int = 1, players: int = 2, steps: int = 61) -> Game:
@@ -128,20 +134,25 @@ def middle(seed: int = 1, players: int = 2, steps: int = 61) -> Game:
 def test_deals_follow_from_the_seed() -> None:
     game = middle()
     seen = game.observation()
-    some = deals(game.config, seen, 3, seed=5)
+    some = determinize_observation(game.config, seen, 3, seed=5)
     assert some.shape == (3,)
     assert len({state.tobytes() for state in some}) == 3
-    assert deals(game.config, seen, 3, seed=5).tobytes() == some.tobytes()
-    assert deals(game.config, seen, 7, seed=5)[:3].tobytes() == some.tobytes()
-    assert deals(game.config, seen, 3, seed=6).tobytes() != some.tobytes()
-    assert deals(game.config, seen, 3).tobytes() != deals(game.config, seen, 3).tobytes()
-    assert deals(game.config, seen, 0, seed=5).shape == (0,)
+    assert determinize_observation(game.config, seen, 3, seed=5).tobytes() == some.tobytes()
+    assert determinize_observation(game.config, seen, 7, seed=5)[:3].tobytes() == some.tobytes()
+    assert determinize_observation(game.config, seen, 3, seed=6).tobytes() != some.tobytes()
+    assert (
+        determinize_observation(game.config, seen, 3).tobytes()
+        != determinize_observation(game.config, seen, 3).tobytes()
+    )
+    assert determinize_observation(game.config, seen, 0, seed=5).shape == (0,)
 
 
 def test_deals_can_be_played_on() -> None:
     for players in (2, 3, 4):
         config = CopenhagenConfig(players)
-        for number, state in enumerate(deals(config, middle(players=players).observation(), 5 if JIT else 1, seed=2)):
+        for number, state in enumerate(
+            determinize_observation(config, middle(players=players).observation(), 5 if JIT else 1, seed=2)
+        ):
             copy = Game.from_state(config, state)
             for game in moments(random.Random(number), copy):
                 assert Game.from_dict(game.to_dict()) == game, "every card is somewhere"
@@ -152,27 +163,27 @@ def test_what_was_in_a_record_is_not_kept() -> None:
     games = list(some_games(1))
     states = np.concatenate([game._states for game in games])
     observations = np.stack([game.observation() for game in games])
-    fresh = restore(CopenhagenConfig(), observations)
+    fresh = states_from_observations(CopenhagenConfig(), observations)
     filled = np.roll(states, 7)
-    assert loops.batch_restore(CopenhagenConfig().tables[0], observations, filled) == (-1, -1)
+    assert loops.batch_reconstruct(CopenhagenConfig().tables[0], observations, filled) == (-1, -1)
     assert same(filled, fresh)
 
 
 def test_any_array_of_the_right_kind_will_do() -> None:
     """Slices with gaps, arrays in another order, or that may not be written to."""
     seen = np.stack([game.observation() for game in some_games(1)])
-    whole = restore(CopenhagenConfig(), seen)
-    assert same(restore(CopenhagenConfig(), seen[::2]), whole[::2])
-    assert same(restore(CopenhagenConfig(), np.asfortranarray(seen)), whole)
+    whole = states_from_observations(CopenhagenConfig(), seen)
+    assert same(states_from_observations(CopenhagenConfig(), seen[::2]), whole[::2])
+    assert same(states_from_observations(CopenhagenConfig(), np.asfortranarray(seen)), whole)
     seen.flags.writeable = False
-    assert same(restore(CopenhagenConfig(), seen), whole)
-    assert restore(CopenhagenConfig(), seen[:0]).shape == (0,)
+    assert same(states_from_observations(CopenhagenConfig(), seen), whole)
+    assert states_from_observations(CopenhagenConfig(), seen[:0]).shape == (0,)
 
 
 def test_rounds_and_points_that_are_not_told() -> None:
     game = middle()
     game.state.round_number, game.state.points[0] = 300, 200
-    restored = restore(game.config, game.observation()[None])
+    restored = states_from_observations(game.config, game.observation()[None])
     assert (restored["round_number"][0], restored["points"][0, 0]) == (127, 127)
 
 
@@ -182,19 +193,28 @@ def test_rounds_and_points_that_are_not_told() -> None:
 def changed(seen: Any, name: str, place: Any, value: int) -> Any:
     """An observation with one entry of a piece changed."""
     other = seen.copy()
-    split(other)[name][place] = value
+    unpack(other)[name][place] = value
     return other
 
 
 @pytest.mark.parametrize(
     ("spoil", "message"),
     [
-        (lambda seen: seen, f"observations: found int8 of shape ({SIZE},), expected int8 of shape (B, {SIZE})"),
-        (lambda seen: seen[None, :-1], f"found int8 of shape (1, {SIZE - 1}), expected int8 of shape (B, {SIZE})"),
-        (lambda seen: seen[None].astype(np.int16), f"found int16 of shape (1, {SIZE}), expected int8"),
-        (lambda seen: seen[None].astype(np.float32), f"found float32 of shape (1, {SIZE}), expected int8"),
-        (lambda seen: [seen[None]], f"found int8 of shape (1, 1, {SIZE})"),
-        (lambda _: np.zeros((2, SIZE), np.int8), "observations[0]: found no phase or no players in it; was it"),
+        (
+            lambda seen: seen,
+            f"observations: found int8 of shape ({OBSERVATION_SIZE},), expected int8 of shape (B, {OBSERVATION_SIZE})",
+        ),
+        (
+            lambda seen: seen[None, :-1],
+            f"found int8 of shape (1, {OBSERVATION_SIZE - 1}), expected int8 of shape (B, {OBSERVATION_SIZE})",
+        ),
+        (lambda seen: seen[None].astype(np.int16), f"found int16 of shape (1, {OBSERVATION_SIZE}), expected int8"),
+        (lambda seen: seen[None].astype(np.float32), f"found float32 of shape (1, {OBSERVATION_SIZE}), expected int8"),
+        (lambda seen: [seen[None]], f"found int8 of shape (1, 1, {OBSERVATION_SIZE})"),
+        (
+            lambda _: np.zeros((2, OBSERVATION_SIZE), np.int8),
+            "observations[0]: found no phase or no players in it; was it",
+        ),
         (lambda seen: changed(seen, "phase", ..., 0)[None], "observations[0]: found no phase or no players"),
         (lambda seen: changed(seen, "phase", ..., 1)[None], "observations[0]: found no phase or no players"),
         (lambda seen: changed(seen, "table", 0, 7)[None], "observations[0]: found no phase or no players"),
@@ -204,7 +224,7 @@ def changed(seen: Any, name: str, place: Any, value: int) -> Any:
 )  # fmt: skip
 def test_what_is_no_observation(spoil: Any, message: str) -> None:
     with pytest.raises(ObservationError, match=re.escape(message)):
-        restore(CopenhagenConfig(), spoil(middle().observation()))
+        states_from_observations(CopenhagenConfig(), spoil(middle().observation()))
 
 
 @pytest.mark.parametrize(
@@ -256,9 +276,9 @@ def test_an_entry_that_cannot_be_is_named(name: str, place: Any, value: int, mes
     game = next(game for game in moments(random.Random(1), Game(seed=1)) if game.phase == "MAIN" and game.round == 4)
     seen = changed(game.observation(), name, place, value)
     with pytest.raises(ObservationError, match=re.escape(f"observations[1]: {message}")):
-        restore(game.config, np.stack([middle(2).observation(), seen]))
+        states_from_observations(game.config, np.stack([middle(2).observation(), seen]))
     with pytest.raises(ObservationError, match=re.escape(f"observations[0]: {message}")):
-        deals(game.config, seen, 1)
+        determinize_observation(game.config, seen, 1)
 
 
 @pytest.mark.thorough
@@ -272,31 +292,31 @@ def test_every_mutation_is_refused_or_can_be_looked_at() -> None:
         seen = game.observation()
         for _ in range(6 if JIT else 1):
             other = seen.copy()
-            for number in rng.integers(1, len(PIECES), rng.integers(1, 4)):
-                piece = PIECES[number]
+            for number in rng.integers(1, len(FIELDS), rng.integers(1, 4)):
+                piece = FIELDS[number]
                 at = piece.start + rng.integers(piece.size)
                 other[at] = rng.choice([0, 1, 2, min(int(other[at]) + 1, 127), int(rng.integers(-128, 128))])
             if rng.random() < 0.3:
-                board = split(other)["boards"][rng.integers(game.num_players)]
+                board = unpack(other)["boards"][rng.integers(game.num_players)]
                 board[rng.integers(4), rng.integers(9), rng.integers(5)] = rng.integers(0, 7)
             try:
-                states = restore(config, other[None])
+                states = states_from_observations(config, other[None])
             except ObservationError as error:
                 refused[re.split(r"[\[:]", str(error).split(": ", 1)[1])[0]] += 1
                 continue
-            assert loops.batch_restore(config.tables[0], other[None], states) == (-1, -1)
+            assert loops.batch_reconstruct(config.tables[0], other[None], states) == (-1, -1)
             again = np.zeros_like(other[None])
             loops.batch_observe(config.tables[0], states, states["seat"].astype(np.int64), again)
             assert again[0].tobytes() == other.tobytes()
             loops.batch_mask(config.tables[0], states, np.zeros((1, 459), np.int8))
             try:
-                batch_redeal(config, states, states["seat"].astype(np.int64), np.array([3], np.uint64))
-            except (RedealError, ValueError):  # the latter names a field that is out of range
+                determinize_batch(config, states, states["seat"].astype(np.int64), np.array([3], np.uint64))
+            except (DeterminizationError, ValueError):  # the latter names a field that is out of range
                 refused["no deal"] += 1
                 continue
             refused["accepted"] += 1
     if JIT:
-        assert {piece.name for piece in PIECES} - {"phase", "rewards", "paid"} <= set(refused), refused
+        assert {piece.name for piece in FIELDS} - {"phase", "rewards", "paid"} <= set(refused), refused
         assert refused["no deal"] > 50
         assert refused["accepted"] > 50
 
@@ -304,14 +324,14 @@ def test_every_mutation_is_refused_or_can_be_looked_at() -> None:
 def tile_of(game: Game) -> tuple[Any, Any]:
     """An observation, and the cells of the second tile of the seat to move."""
     seen = game.observation()
-    return seen, np.argwhere(split(seen)["boards"][0, 1] == 2)
+    return seen, np.argwhere(unpack(seen)["boards"][0, 1] == 2)
 
 
 @pytest.mark.parametrize("fault", ["a cell of the first", "a cell of none", "no brick", "two bricks", "a white cell"])
 def test_tiles_that_are_none_are_refused(fault: str) -> None:
     game = next(game for game in some_games(3) if game.state.tile_count[game.seat] > 1)
     seen, cells = tile_of(game)
-    colours, numbers, bricks, _ = split(seen)["boards"][0]
+    colours, numbers, bricks, _ = unpack(seen)["boards"][0]
     brick = next(tuple(cell) for cell in cells if bricks[tuple(cell)])
     window = next(tuple(cell) for cell in cells if not bricks[tuple(cell)])
     if fault == "a cell of the first":
@@ -325,7 +345,7 @@ def test_tiles_that_are_none_are_refused(fault: str) -> None:
     else:
         colours[window] = 6
     with pytest.raises(ObservationError, match=r"observations\[0\]: boards"):
-        restore(game.config, seen[None])
+        states_from_observations(game.config, seen[None])
 
 
 def in_phase(phase: str) -> Game:
@@ -356,9 +376,9 @@ def test_what_is_in_progress_belongs_to_the_phase(phase: str, changes: dict[int,
     game = in_phase(phase)
     seen = game.observation()
     for place, value in changes.items():
-        split(seen)["pending"][place] = value
+        unpack(seen)["pending"][place] = value
     with pytest.raises(ObservationError, match=r"observations\[0\]: pending"):
-        restore(game.config, seen[None])
+        states_from_observations(game.config, seen[None])
 
 
 def test_a_tile_that_lies_nowhere_and_cards_of_a_third_colour() -> None:
@@ -368,10 +388,10 @@ def test_a_tile_that_lies_nowhere_and_cards_of_a_third_colour() -> None:
         seen = changed(game.observation(), "pending", 10, cell + 1)
         seen = changed(seen, "pending", 9, 1)
         with pytest.raises(ObservationError, match="pending: found what is not"):
-            restore(game.config, seen[None])
+            states_from_observations(game.config, seen[None])
     other = next(c for c in range(5) if c not in (game.state.tile // 4, game.state.recolour))
     with pytest.raises(ObservationError, match="pending: found what is not"):
-        restore(game.config, changed(game.observation(), "paid", other, 1)[None])
+        states_from_observations(game.config, changed(game.observation(), "paid", other, 1)[None])
 
 
 def test_numbers_beyond_what_another_box_holds(tmp_path: Path) -> None:
@@ -379,22 +399,22 @@ def test_numbers_beyond_what_another_box_holds(tmp_path: Path) -> None:
     config = CopenhagenConfig(4, components=another_box(tmp_path))
     assert max(load_components(config.components).cards) == 10
     seen = Game(config, seed=1).observation()
-    assert restore(config, seen[None])["players"][0] == 4
+    assert states_from_observations(config, seen[None])["players"][0] == 4
     with pytest.raises(ObservationError, match=r"discard\[0\]: found 11, expected 0 to 10"):
-        restore(config, changed(seen, "discard", 0, 11)[None])
+        states_from_observations(config, changed(seen, "discard", 0, 11)[None])
     with pytest.raises(ObservationError, match=r"table\[5\]: found 12, expected 0 to 1"):
-        restore(config, Game(seed=1).observation()[None])
+        states_from_observations(config, Game(seed=1).observation()[None])
 
 
 def test_an_observation_that_cannot_come_up() -> None:
     game = middle()
     seen = game.observation()
-    split(seen)["hand"][3] += 5
-    split(seen)["seats"][0, 1] += 5
-    with pytest.raises(RedealError, match=r"game 0: found no deal that fits what seat \d knows"):
-        deals(game.config, seen, 1)
+    unpack(seen)["hand"][3] += 5
+    unpack(seen)["seats"][0, 1] += 5
+    with pytest.raises(DeterminizationError, match=r"game 0: found no deal that fits what seat \d knows"):
+        determinize_observation(game.config, seen, 1)
 
 
 def test_a_seed_that_is_none() -> None:
     with pytest.raises(ValueError, match="seed: found -1"):
-        deals(CopenhagenConfig(), middle().observation(), 1, seed=-1)
+        determinize_observation(CopenhagenConfig(), middle().observation(), 1, seed=-1)

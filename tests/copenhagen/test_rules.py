@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from helsinki_env.games.copenhagen import actions
-from helsinki_env.games.copenhagen.components import ABILITIES, COLOURS, SIZES, load_components
+from helsinki_env.games.copenhagen.components import ABILITIES, COLOURS, TILE_SIZES, load_components
 from helsinki_env.games.copenhagen.config import CopenhagenConfig
 from helsinki_env.games.copenhagen.game import Game
 from tests.copenhagen.positions import (
@@ -49,7 +49,7 @@ def test_the_box() -> None:
 
 
 def test_orientations_by_colour_and_size() -> None:
-    assert [[len(orientations(colour, size)) for size in SIZES] for colour in range(5)] == [
+    assert [[len(orientations(colour, size)) for size in TILE_SIZES] for colour in range(5)] == [
         [4, 8, 8, 4],
         [4, 4, 4, 4],
         [4, 4, 4, 4],
@@ -59,8 +59,8 @@ def test_orientations_by_colour_and_size() -> None:
 
 
 def test_decisions_are_numbered_in_the_order_of_the_rules() -> None:
-    assert actions.SIZE == 459
-    assert actions.SIZES == (7, 20, 360, 5, 5, 5, 5, 45, 5, 1, 1)
+    assert actions.NUM_ACTIONS == 459
+    assert actions.KIND_SIZES == (7, 20, 360, 5, 5, 5, 5, 45, 5, 1, 1)
     assert act("TAKE") == 0
     assert act("PLACE", 359) == 386
     assert act("END") == 458
@@ -75,7 +75,7 @@ def test_arguments_that_do_not_exist(kind: str, argument: int) -> None:
 
 def test_every_orientation_can_be_placed_as_drawn() -> None:
     for colour in range(5):
-        for size in SIZES:
+        for size in TILE_SIZES:
             for orientation, (cells, brick) in enumerate(orientations(colour, size)):
                 hand = [size if c == colour else 0 for c in range(5)]
                 one = game(seat(hand))
@@ -602,7 +602,7 @@ def test_the_end_of_game_card_ends_the_game_at_once() -> None:
     assert found["display"] == [0, 1, 2, 3, 4, None, 1]
     assert found["draw_pile"] == [3]
     assert found["pending"] == {}
-    assert not one.legal_mask().any()
+    assert not one.action_mask().any()
 
 
 def test_three_players_reshuffle_when_a_card_is_needed() -> None:
@@ -634,7 +634,7 @@ def test_twelve_points_end_the_game_before_anything_else() -> None:
     found = one.to_dict()
     assert (found["done"], found["phase"], found["to_move"]) == (True, "END", 0)
     assert found["pending"] == {}  # two coats were covered: their rewards lapse
-    assert one.places().tolist() == [0, 1]
+    assert one.ranks().tolist() == [0, 1]
     assert one.scores().tolist() == [12, 11]
 
 
@@ -662,7 +662,7 @@ def test_twelve_points_by_a_white_tile_and_after_taking() -> None:
     ],
 )
 def test_places_can_be_shared(seats: list[dict[str, Any]], places: list[int]) -> None:
-    assert game(*seats).places().tolist() == places
+    assert game(*seats).ranks().tolist() == places
 
 
 def test_names_of_the_abilities() -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from helsinki_env.engine.component_reader import orientations
 from helsinki_env.games.copenhagen import actions, observation
-from helsinki_env.games.copenhagen.components import ABILITIES, COLOURS, SIZES, load_components
+from helsinki_env.games.copenhagen.components import ABILITIES, COLOURS, TILE_SIZES, load_components
 from helsinki_env.games.copenhagen.position.read import _PENDING
 from tests.oracles.copenhagen import PHASES, action_offsets
 
@@ -32,17 +32,17 @@ def test_sections_are_numbered_in_order() -> None:
 
 def test_decisions() -> None:
     found = [(name, int(size), int(first)) for name, size, first, *_ in table(3, "kind")]
-    assert found == list(zip(actions.KINDS, actions.SIZES, actions.OFFSETS, strict=True))
+    assert found == list(zip(actions.KINDS, actions.KIND_SIZES, actions.KIND_OFFSETS, strict=True))
     assert found == [(name, size, first) for name, (first, size) in action_offsets().items()]
-    assert f"\n{actions.SIZE} decisions, " in SECTIONS[3]
+    assert f"\n{actions.NUM_ACTIONS} decisions, " in SECTIONS[3]
 
 
 def test_pieces_of_the_observation() -> None:
     assert table(9, "piece") == [
-        [f"`{piece.name}`", f"{piece.start} to {piece.start + piece.size - 1}", str(piece.shape), piece.meaning]
-        for piece in observation.PIECES
+        [f"`{piece.name}`", f"{piece.start} to {piece.start + piece.size - 1}", str(piece.shape), piece.description]
+        for piece in observation.FIELDS
     ]
-    assert f"`int8` array of {observation.SIZE} entries" in SECTIONS[9]
+    assert f"`int8` array of {observation.OBSERVATION_SIZE} entries" in SECTIONS[9]
     assert all(f"`{plane}`" in SECTIONS[9].split("Board planes")[1] for plane in observation.PLANES)
 
 
@@ -61,7 +61,7 @@ def test_colours_abilities_and_phases() -> None:
 def test_tiles() -> None:
     drawings, counts = table(1, "colour"), table(1, "colour", 1)
     for colour, name in enumerate(COLOURS):
-        kinds = [BOX.drawings[colour][i] for i in range(len(SIZES))]
+        kinds = [BOX.drawings[colour][i] for i in range(len(TILE_SIZES))]
         assert drawings[colour] == [name, *(f"`{'/'.join(drawing)}`" for drawing in kinds)]
         assert counts[colour] == [name, *(str(len(orientations(drawing))) for drawing in kinds)]
 

@@ -15,7 +15,7 @@ from gymnasium.vector import AutoresetMode
 from helsinki_env import CopenhagenConfig, CopenhagenSeatEnv, CopenhagenSeatVectorEnv, IllegalActionError
 from helsinki_env.agents.registry import make_player
 from helsinki_env.engine.kernel import JIT
-from helsinki_env.engine.playout import choose_uniformly, player_words
+from helsinki_env.engine.playout import random_keys, sample_actions
 from helsinki_env.games.copenhagen.episodes import RandomEpisodes
 from helsinki_env.games.copenhagen.game import Game
 from tests.copenhagen.test_aec import expected_rewards
@@ -40,7 +40,7 @@ def by_hand(env: CopenhagenSeatVectorEnv, seed: int, seats: list[int]) -> list[G
 
 def let_others_play(game: Game, seat: int) -> None:
     while not game.done and game.seat != seat:
-        game.step(int(crude(game.observation()[None], game.legal_mask()[None], np.zeros(1, np.uint64))[0]))
+        game.step(int(crude(game.observation()[None], game.action_mask()[None], np.zeros(1, np.uint64))[0]))
 
 
 @pytest.mark.parametrize("options", CONFIGS, ids=lambda options: f"{options['num_players']} players")
@@ -48,13 +48,13 @@ def test_every_game_is_that_played_by_hand(options: dict[str, Any]) -> None:
     env = CopenhagenSeatVectorEnv(SIZE, crude, **options, autoreset_mode="Disabled")
     obs, info = env.reset(seed=4)
     seats = info["seat"].tolist()
-    games, words = by_hand(env, 4, seats), player_words(SIZE, 1)
+    games, words = by_hand(env, 4, seats), random_keys(SIZE, 1)
     going = np.ones(SIZE, np.bool_)
     for _ in range(1000 if JIT else 20):
         for b in np.flatnonzero(going):
             assert np.array_equal(obs["observation"][b], games[b].observation(seats[b]))
-            assert np.array_equal(obs["action_mask"][b], games[b].legal_mask())
-        actions = choose_uniformly(obs["action_mask"], words)
+            assert np.array_equal(obs["action_mask"][b], games[b].action_mask())
+        actions = sample_actions(obs["action_mask"], words)
         obs, reward, ended, truncated, info = env.step(actions)
         assert not truncated.any()
         for b in np.flatnonzero(going):
@@ -68,7 +68,7 @@ def test_every_game_is_that_played_by_hand(options: dict[str, Any]) -> None:
             assert info["rewards"][b].tolist() == pytest.approx(rewards, abs=1e-5)
             assert reward[b] == pytest.approx(rewards[seats[b]], abs=1e-5)
             assert info["scores"][b].tolist() == games[b].scores().tolist()
-            assert info["places"][b].tolist() == games[b].places().tolist()
+            assert info["places"][b].tolist() == games[b].ranks().tolist()
             assert obs["action_mask"][b].all()
             assert env.game(int(b)) == games[b]
         going &= ~ended
@@ -82,13 +82,13 @@ def test_a_batch_is_a_vector_of_single_environments() -> None:
     one = [CopenhagenSeatEnv(**options) for _ in range(SIZE)]
     other = CopenhagenSeatVectorEnv(SIZE, autoreset_mode="SameStep", **options)
     seeds = [7, 2, 9, 4][:SIZE]
-    expected, words, endings = other.reset(seed=list(seeds))[0], player_words(SIZE, 1), 0
+    expected, words, endings = other.reset(seed=list(seeds))[0], random_keys(SIZE, 1), 0
     single = [env.reset(seed=seed)[0] for env, seed in zip(one, seeds, strict=True)]
     for _ in range(STEPS):
         for b in range(SIZE):
             for key in ("observation", "action_mask"):
                 assert np.array_equal(single[b][key], expected[key][b])
-        actions = choose_uniformly(expected["action_mask"], words)
+        actions = sample_actions(expected["action_mask"], words)
         expected, reward, ended, _, _ = other.step(actions)
         for b, env in enumerate(one):
             single[b], own, over, _, _ = env.step(int(actions[b]))
@@ -120,17 +120,17 @@ def test_opponents_see_what_their_own_seats_see_and_no_other_row() -> None:
     asked: Counter[int] = Counter()
 
     def player(place: int) -> Any:
-        def act(obs: Any, mask: Any, words: Any) -> Any:
-            for array in (obs, mask, words):
+        def act(obs: Any, action_mask: Any, keys: Any) -> Any:
+            for array in (obs, action_mask, keys):
                 assert array.base is None
                 assert array.flags.owndata
             game = env.game(0)
             assert len(obs) == 1
             assert game.seat == (learner + 1 + place) % 4
             assert np.array_equal(obs[0], game.observation(game.seat))
-            assert np.array_equal(mask[0], game.legal_mask())
+            assert np.array_equal(action_mask[0], game.action_mask())
             asked[place] += 1
-            return act_random(obs, mask, words)
+            return act_random(obs, action_mask, keys)
 
         return act
 
@@ -159,7 +159,7 @@ def test_seats_rotate_or_are_drawn(players: int) -> None:
 def test_an_illegal_decision_ends_that_game(action: int, mode: AutoresetMode) -> None:
     env = CopenhagenSeatVectorEnv(2, num_players=3, reward="margin", autoreset_mode=mode)
     obs = play(env, env.reset(seed=1)[0], 20)[-1][0]
-    actions = choose_uniformly(obs["action_mask"], player_words(2))
+    actions = sample_actions(obs["action_mask"], random_keys(2))
     actions[1] = action
     seat = int(env.get_state()["seatings"]["learner"][1])
     with pytest.warns(UserWarning, match="illegal action: it ended a game with reward -100"):

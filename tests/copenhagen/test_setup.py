@@ -109,7 +109,7 @@ def test_configurations_are_values() -> None:
     assert config.denied == ((1, 4), (), (3,))
     assert CopenhagenConfig.from_dict(config.to_dict()) == config
     assert pickle.loads(pickle.dumps(config)) == config
-    assert config.changed(num_players=2) == CopenhagenConfig(2, reward="rank")
+    assert config.replace(num_players=2) == CopenhagenConfig(2, reward="rank")
     assert len({config.digest, CopenhagenConfig(3).digest, CopenhagenConfig().digest}) == 3
     assert CopenhagenConfig().denied == ((), ())
 
@@ -118,10 +118,10 @@ def test_a_configuration_keeps_the_facts_that_were_loaded(tmp_path: Path) -> Non
     path = written(tmp_path, rules__goal=9)
     config = CopenhagenConfig(components=path, denied=[[1], []])
     path.unlink()
-    for other in (config.changed(reward="rank"), dataclasses.replace(config, reward="rank")):
-        assert other.loaded is config.loaded
+    for other in (config.replace(reward="rank"), dataclasses.replace(config, reward="rank")):
+        assert other.component_set is config.component_set
         assert (other.denied, other.reward) == (((1,), ()), "rank")
-    assert config.changed(components="copenhagen") == CopenhagenConfig(denied=[[1], []])
+    assert config.replace(components="copenhagen") == CopenhagenConfig(denied=[[1], []])
 
 
 @pytest.mark.parametrize(

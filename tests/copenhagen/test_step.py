@@ -28,7 +28,7 @@ def test_a_batch_plays_the_games_that_are_played_one_by_one() -> None:
         config = CopenhagenConfig(players)
         t, states = config.tables[0], dealt(config)
         games = [Game(config, seed=b) for b in range(B)]
-        masks = np.full((B, actions.SIZE), 9, np.int8)
+        masks = np.full((B, actions.NUM_ACTIONS), 9, np.int8)
         loops.batch_mask(t, states, masks)
         rng = np.random.default_rng(players)
         while not states["done"].all():
@@ -43,17 +43,17 @@ def test_a_batch_plays_the_games_that_are_played_one_by_one() -> None:
         for b, game in enumerate(games):
             assert Game.from_state(config, states[b]) == game
             assert scores[b, :players].tolist() == game.scores().tolist()
-            assert places[b, :players].tolist() == game.places().tolist()
+            assert places[b, :players].tolist() == game.ranks().tolist()
 
 
 def test_an_action_that_is_not_legal_stops_a_batch() -> None:
     config = CopenhagenConfig()
     t, states = config.tables[0], dealt(config)
-    masks = np.zeros((B, actions.SIZE), np.int8)
+    masks = np.zeros((B, actions.NUM_ACTIONS), np.int8)
     loops.batch_mask(t, states, masks)
     before = copy_states(states)
     chosen = np.zeros(B, np.int64)
-    for bad in (actions.encode(actions.KIND_TAKE, 6), -1, actions.SIZE):
+    for bad in (actions.encode(actions.KIND_TAKE, 6), -1, actions.NUM_ACTIONS):
         states, left = copy_states(before), masks.copy()
         chosen[2] = bad
         assert loops.batch_step(t, states, chosen, left) == 2
@@ -66,7 +66,7 @@ def test_a_game_is_dealt_over_another_one() -> None:
     config = CopenhagenConfig(3, denied=[[1], [], [2, 4]])
     t, states = config.tables[0], dealt(config)
     fresh = copy_states(states)
-    masks, rng = np.zeros((B, actions.SIZE), np.int8), np.random.default_rng(1)
+    masks, rng = np.zeros((B, actions.NUM_ACTIONS), np.int8), np.random.default_rng(1)
     loops.batch_mask(t, states, masks)
     for _ in range(60):
         chosen = np.array([rng.choice(np.flatnonzero(mask)) if mask.any() else -1 for mask in masks])
@@ -81,5 +81,5 @@ def test_which_game_is_played_is_taken_over() -> None:
     config = CopenhagenConfig(4, denied=[[1], [], [2, 4], [3]])
     states, setup = new_states(1), new_states(1)
     apply_setup(setup, config)
-    step.set_up(states[0], setup[0])
+    step.copy_setup(states[0], setup[0])
     assert states.tobytes() == setup.tobytes()

@@ -10,7 +10,7 @@ import pytest
 from helsinki_env import CopenhagenConfig, CopenhagenVectorEnv
 from helsinki_env.engine.game import IllegalActionError
 from helsinki_env.engine.kernel import JIT
-from helsinki_env.engine.playout import choose_uniformly, player_words
+from helsinki_env.engine.playout import random_keys, sample_actions
 from helsinki_env.games.copenhagen.episodes import RandomEpisodes
 from helsinki_env.games.copenhagen.game import Game
 
@@ -20,10 +20,10 @@ B = 24 if JIT else 3
 def played(env: CopenhagenVectorEnv, steps: int, seed: int = 0) -> list[Any]:
     """Everything that an environment returns in some steps of random play."""
     obs, info = env.reset(seed=seed)
-    words = player_words(env.num_envs, seed=seed + 1)
+    words = random_keys(env.num_envs, seed=seed + 1)
     found: list[Any] = [(obs, info)]
     for _ in range(steps):
-        found.append(env.step(choose_uniformly(found[-1][0]["action_mask"], words)))
+        found.append(env.step(sample_actions(found[-1][0]["action_mask"], words)))
     return found
 
 
@@ -32,14 +32,14 @@ def test_its_games_are_those_that_are_played_one_by_one() -> None:
         env = CopenhagenVectorEnv(B, players)
         obs, info = env.reset(seed=7)
         games = [Game(CopenhagenConfig(players), seed=7, stream=b) for b in range(B)]
-        words = player_words(B, seed=players)
+        words = random_keys(B, seed=players)
         going = set(range(B))
         while going:
             for b in going:
                 assert info["seat"][b] == games[b].seat
-                assert (obs["action_mask"][b] == games[b].legal_mask()).all()
+                assert (obs["action_mask"][b] == games[b].action_mask()).all()
                 assert (obs["observation"][b] == games[b].observation()).all()
-            chosen = choose_uniformly(obs["action_mask"], words)
+            chosen = sample_actions(obs["action_mask"], words)
             for b in going:
                 games[b].step(int(chosen[b]))
             obs, reward, over, _, info = env.step(chosen)
@@ -48,7 +48,7 @@ def test_its_games_are_those_that_are_played_one_by_one() -> None:
                 assert env.game(b) == games[b]
                 assert games[b].done
                 assert info["scores"][b].tolist() == games[b].scores().tolist()
-                assert info["places"][b].tolist() == games[b].places().tolist()
+                assert info["places"][b].tolist() == games[b].ranks().tolist()
                 assert reward[b] == info["rewards"][b, games[b].seat]
 
 
@@ -135,11 +135,11 @@ def test_a_state_is_kept_and_brought_back_and_one_that_cannot_be_is_refused() ->
     env = CopenhagenVectorEnv(B, 3)
     played(env, 40)
     state = env.get_state()
-    words = player_words(B, seed=3)
+    words = random_keys(B, seed=3)
     obs, _ = env.set_state(state)
-    first = env.step(choose_uniformly(obs["action_mask"], words.copy()))
+    first = env.step(sample_actions(obs["action_mask"], words.copy()))
     obs, _ = env.set_state(state)
-    again = env.step(choose_uniformly(obs["action_mask"], words.copy()))
+    again = env.step(sample_actions(obs["action_mask"], words.copy()))
     assert (first[0]["observation"] == again[0]["observation"]).all()
     for name, value in (("seat", 3), ("phase", 9), ("pile_size", 120), ("players", 5), ("hand", -1), ("points", 50)):
         broken = {key: array.copy() for key, array in state.items()}

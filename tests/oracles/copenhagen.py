@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from typing import Any, Final, TypeAlias
 
-from helsinki_env.games.copenhagen.components import ABILITIES, COLOURS, SIZES, Components
+from helsinki_env.games.copenhagen.components import ABILITIES, COLOURS, TILE_SIZES, Components
 from helsinki_env.games.copenhagen.config import CopenhagenConfig
 
 COLUMNS: Final = 5
@@ -349,7 +349,7 @@ class ReferenceGame:
         self, config: CopenhagenConfig | None = None, seed: int = 0, stream: int = 0, episode: int = 0
     ) -> None:
         self.config = CopenhagenConfig() if config is None else config
-        self.components: Components = self.config.loaded
+        self.components: Components = self.config.component_set
         self.players: int = self.config.num_players
         self.word = first_word(seed, stream, episode)
         self.phase = MAIN
@@ -393,7 +393,7 @@ class ReferenceGame:
         """Return the points per seat (section 4)."""
         return [seat.points for seat in self.seats]
 
-    def places(self) -> list[int]:
+    def ranks(self) -> list[int]:
         """Return each seat's rank: the number of seats that did strictly better, so ties share one (section 4).
 
         A player who ends the game by points has the most points, because no other player has reached the goal before.
@@ -424,7 +424,7 @@ class ReferenceGame:
         return ability in self._me.abilities and ability not in self._me.used
 
     def _drawing(self, colour: int, size: int) -> tuple[str, ...]:
-        return tuple(self.components.drawings[colour][SIZES.index(size)])
+        return tuple(self.components.drawings[colour][TILE_SIZES.index(size)])
 
     def _slots_with_card(self) -> list[int]:
         return [slot for slot, card in enumerate(self.display) if card is not None]
@@ -463,7 +463,7 @@ class ReferenceGame:
 
     def _legal_main(self) -> Iterator[Decision]:
         for colour in range(len(COLOURS)):
-            for size in SIZES:
+            for size in TILE_SIZES:
                 if self._build_is_feasible(colour, size):
                     yield BUILD, 4 * colour + size - 2
         if BOTH_ACTIONS in self.pending.using:  # the cards of this turn have been taken
@@ -512,7 +512,7 @@ class ReferenceGame:
         if self._may_take_additional_card():
             yield USE, ADDITIONAL_CARD
         if self._active(BOTH_ACTIONS) and any(
-            self._build_is_feasible(colour, size) for colour in range(len(COLOURS)) for size in SIZES
+            self._build_is_feasible(colour, size) for colour in range(len(COLOURS)) for size in TILE_SIZES
         ):
             yield USE, BOTH_ACTIONS
 
@@ -566,7 +566,7 @@ class ReferenceGame:
 
     def _build_is_feasible(self, colour: int, size: int) -> bool:
         """Return whether the supply has the tile and a placement can be paid with or without the active abilities."""
-        if self.tile_supply[colour][SIZES.index(size)] == 0:
+        if self.tile_supply[colour][TILE_SIZES.index(size)] == 0:
             return False
         return self._some_placement_is_payable(colour, size, self._discounts(), self._recolours(colour))
 
@@ -732,7 +732,7 @@ class ReferenceGame:
         placements = {placement.argument: placement for placement in placements_on_board(self._drawing(colour, size))}
         placement = placements[argument]
         filled_before = me.filled()
-        self.tile_supply[colour][SIZES.index(size)] -= 1
+        self.tile_supply[colour][TILE_SIZES.index(size)] -= 1
         me.tiles.append(Tile(colour, size, placement.cells, placement.brick))
         pending.tile = pending.recolour = pending.place = None
         pending.paid = [0] * len(COLOURS)
@@ -1110,7 +1110,7 @@ def _local_placements(game: ReferenceGame) -> Iterator[Decision]:
     colour, size = pending.tile
     filled = me.filled()
     of_own_colour = {cell for tile in me.tiles if tile.colour == colour for cell in tile.cells}
-    for placement in placements_on_board(tuple(game.components.drawings[colour][SIZES.index(size)])):
+    for placement in placements_on_board(tuple(game.components.drawings[colour][TILE_SIZES.index(size)])):
         fits = not any(cell in filled for cell in placement.cells)
         stands = any(cell // COLUMNS == 0 or cell - COLUMNS in filled for cell in placement.cells)
         if not fits or not stands:

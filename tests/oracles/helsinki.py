@@ -20,7 +20,7 @@ from dataclasses import dataclass, field, fields
 from functools import cache
 from typing import Any, Final, TypeAlias
 
-from helsinki_env.games.helsinki.components import ACTIONS, COLOURS, ROOFS, Components
+from helsinki_env.games.helsinki.components import BOARD_ACTIONS, COLOURS, ROOFS, Components
 from helsinki_env.games.helsinki.config import GameConfig
 
 BOARD: Final = 7
@@ -58,7 +58,7 @@ def action_offsets(types: int) -> dict[str, tuple[int, int]]:
         LIFT: CELLS,
         ROOF: CELLS,
         DISCARD: types,
-        USE: len(ACTIONS),
+        USE: len(BOARD_ACTIONS),
         END: 1,
     }
     table = {}
@@ -304,7 +304,7 @@ class ReferenceGame:
 
     def __init__(self, config: GameConfig | None = None, seed: int = 0, stream: int = 0) -> None:
         self.config = GameConfig() if config is None else config
-        self.components: Components = self.config.loaded
+        self.components: Components = self.config.component_set
         self.players: int = self.config.num_players
         self.word = first_word(seed, stream)
         self.phase = START
@@ -400,18 +400,18 @@ class ReferenceGame:
 
     def _cost(self, name: str) -> int:
         """Return the cost of a board action in coats of arms."""
-        return self.components.costs[ACTIONS.index(name)]
+        return self.components.costs[BOARD_ACTIONS.index(name)]
 
     def _strength(self, name: str) -> int:
         """Return the strength of a board action that has one."""
-        return self.components.strengths[ACTIONS.index(name)]
+        return self.components.strengths[BOARD_ACTIONS.index(name)]
 
     def _may_use(self, name: str) -> bool:
         """Return whether the player has the coats and the board action is not covered, denied to this seat, or used."""
         return self._me.meadow >= self._cost(name) and self._is_open(name)
 
     def _is_open(self, name: str) -> bool:
-        action = ACTIONS.index(name)
+        action = BOARD_ACTIONS.index(name)
         denied = action in self.config.denied[self.seat]
         return action not in self.config.covered and not denied and action not in self._me.used
 
@@ -419,7 +419,7 @@ class ReferenceGame:
         return tuple(self.components.shapes[self.components.tiles[colour][ROOFS.index(roofs)]])
 
     def _tiles_left(self, card: int) -> int:
-        colour, roofs = self.components.card_colour(card), self.components.card_roofs(card)
+        colour, roofs = self.components.card_color(card), self.components.card_roofs(card)
         return self.tile_supply[colour][ROOFS.index(roofs)]
 
     def _is_wild_card(self, card: int) -> bool:
@@ -427,8 +427,8 @@ class ReferenceGame:
 
     def _pays_for(self, card: int, built_card: int) -> bool:
         """Return whether a card is wild or has the color of the card being built."""
-        colour = self.components.card_colour(built_card)
-        return self._is_wild_card(card) or self.components.card_colour(card) == colour
+        colour = self.components.card_color(built_card)
+        return self._is_wild_card(card) or self.components.card_color(card) == colour
 
     # -- legality (section 3) --------------------------------------------------------------------------------
 
@@ -463,7 +463,7 @@ class ReferenceGame:
             yield MOVE, steps - 1
         for name in ("move_1_to_6", "move_1_to_5", "move_back"):
             if self._may_use(name):
-                yield USE, ACTIONS.index(name)
+                yield USE, BOARD_ACTIONS.index(name)
         yield from self._legal_any_time()
 
     def _legal_main(self) -> Iterator[Decision]:
@@ -475,32 +475,32 @@ class ReferenceGame:
         yield DRAW, 0
         cards = 2 + self._strength("extra_card")
         if self._may_use("extra_card") and len(self.draw_pile) + sum(self.discard) >= cards:
-            yield USE, ACTIONS.index("extra_card")
+            yield USE, BOARD_ACTIONS.index("extra_card")
         yield from self._legal_any_time()
 
     def _legal_end(self) -> Iterator[Decision]:
         yield END, 0
         for name, begun in (("draw_and_build", self.pending.drew), ("second_pavilion", self.pending.built)):
             if begun and self._may_use(name) and self._some_build_is_feasible(self._me.meadow - self._cost(name)):
-                yield USE, ACTIONS.index(name)
+                yield USE, BOARD_ACTIONS.index(name)
         if (
             self.pending.built
             and self._may_use("extra_superstructure")
             and self.superstructure_supply > 0
             and self._me.pavilions[-1].cells - self._me.superstructures
         ):
-            yield USE, ACTIONS.index("extra_superstructure")
+            yield USE, BOARD_ACTIONS.index("extra_superstructure")
         yield from self._legal_any_time()
 
     def _legal_any_time(self) -> Iterator[Decision]:
         """Return the board actions that are legal in MOVE, MAIN and END alike."""
         if self._may_use("two_points"):
-            yield USE, ACTIONS.index("two_points")
+            yield USE, BOARD_ACTIONS.index("two_points")
         for name in ("one_wild_tile", "two_wild_tiles"):
             if self._may_use(name) and self.wild_supply > 0 and self._wild_cells():
-                yield USE, ACTIONS.index(name)
+                yield USE, BOARD_ACTIONS.index(name)
         if self._may_use("move_superstructure") and self._me.superstructures and self._free_roofs(self._me):
-            yield USE, ACTIONS.index("move_superstructure")
+            yield USE, BOARD_ACTIONS.index("move_superstructure")
 
     # Building: cost in coats
 
@@ -543,7 +543,7 @@ class ReferenceGame:
 
     def _coats_to_place(self, card: int) -> int | None:
         """Return the coats needed to place the tile of `card` (0 or the cost of `any_side`), or None if impossible."""
-        colour, roofs = self.components.card_colour(card), self.components.card_roofs(card)
+        colour, roofs = self.components.card_color(card), self.components.card_roofs(card)
         own = self._own_side()
         if self._some_placement(colour, roofs, [own]):
             return 0
@@ -592,13 +592,13 @@ class ReferenceGame:
             left = max(0, self.pending.to_pay - self._strength("one_card_fewer"))
             pay = self._coats_to_pay(card, left, fewer_allowed=False)
             if pay is not None and self._cost("one_card_fewer") + pay + place <= self._me.meadow:
-                yield USE, ACTIONS.index("one_card_fewer")
+                yield USE, BOARD_ACTIONS.index("one_card_fewer")
         if self._may_use("any_card_as_wild"):
             fitting = sum(count for other, count in enumerate(hand) if self._pays_for(other, card))
             strangers = sum(hand) - fitting
             enough = self._cost("any_card_as_wild") + place <= self._me.meadow
             if strangers > 0 and fitting >= self.pending.to_pay - 1 and enough:
-                yield USE, ACTIONS.index("any_card_as_wild")
+                yield USE, BOARD_ACTIONS.index("any_card_as_wild")
 
     def _pay_floor(self) -> int:
         """Return the lowest type that may be paid next: types do not decrease, except for a substitute."""
@@ -609,13 +609,13 @@ class ReferenceGame:
     def _legal_place(self) -> Iterator[Decision]:
         card = self.pending.card
         assert card is not None
-        colour, roofs = self.components.card_colour(card), self.components.card_roofs(card)
+        colour, roofs = self.components.card_color(card), self.components.card_roofs(card)
         own = self._own_side()
         others = [side for side in range(4) if side != own]
         for argument, _ in self._placements(colour, roofs, others if self.pending.any_side else [own]):
             yield PLACE, argument
         if not self.pending.any_side and self._may_use("any_side") and self._some_placement(colour, roofs, others):
-            yield USE, ACTIONS.index("any_side")
+            yield USE, BOARD_ACTIONS.index("any_side")
 
     # The other phases
 
@@ -657,7 +657,7 @@ class ReferenceGame:
                 yield DISCARD, card
         first = self.pending.last_discard is None
         if first and not self.pending.turn_over and self._may_use("no_hand_limit"):
-            yield USE, ACTIONS.index("no_hand_limit")
+            yield USE, BOARD_ACTIONS.index("no_hand_limit")
 
     # -- effects of actions ----------------------------------------------------------------------------------
 
@@ -788,7 +788,7 @@ class ReferenceGame:
         me, pending = self._me, self.pending
         card = pending.card
         assert card is not None
-        colour, roofs = self.components.card_colour(card), self.components.card_roofs(card)
+        colour, roofs = self.components.card_color(card), self.components.card_roofs(card)
         paths = dict(entry_paths(self._drawing(colour, roofs), argument // (8 * BOARD)))
         cells = slide(paths[argument], self._built(me))
         assert cells is not None
@@ -840,7 +840,7 @@ class ReferenceGame:
     # Coats of arms
 
     def _use(self, action: int) -> None:
-        me, pending, name = self._me, self.pending, ACTIONS[action]
+        me, pending, name = self._me, self.pending, BOARD_ACTIONS[action]
         strength = self._strength(name)
         me.meadow -= self._cost(name)
         me.used.add(action)
@@ -1133,12 +1133,12 @@ def _local_decisions(game: ReferenceGame) -> Iterator[Decision]:
         if not pending.only_build:
             yield DRAW, 0
         for card in range(data.wild_type):
-            if me.hand[card] and game.tile_supply[data.card_colour(card)][ROOFS.index(data.card_roofs(card))]:
+            if me.hand[card] and game.tile_supply[data.card_color(card)][ROOFS.index(data.card_roofs(card))]:
                 yield BUILD, card
     elif phase == PAY:
         assert pending.card is not None
-        colour = data.card_colour(pending.card)
-        own = {card for card in range(data.wild_type) if data.card_colour(card) == colour} | {data.wild_type}
+        colour = data.card_color(pending.card)
+        own = {card for card in range(data.wild_type) if data.card_color(card) == colour} | {data.wild_type}
         payable = set(range(data.types)) - own if pending.substitute else own
         before = [card for card in pending.paid if card in own]
         for card in payable:
@@ -1147,7 +1147,7 @@ def _local_decisions(game: ReferenceGame) -> Iterator[Decision]:
     elif phase == PLACE:
         assert pending.card is not None
         assert me.token is not None
-        shape = data.tiles[data.card_colour(pending.card)][ROOFS.index(data.card_roofs(pending.card))]
+        shape = data.tiles[data.card_color(pending.card)][ROOFS.index(data.card_roofs(pending.card))]
         built = {data.statue} | me.wild | {cell for pavilion in me.pavilions for cell in pavilion.cells}
         for side in range(4):
             if (side == me.token // 2) != pending.any_side:
@@ -1175,7 +1175,7 @@ def _local_decisions(game: ReferenceGame) -> Iterator[Decision]:
                 yield DISCARD, card
     elif phase == END:
         yield END, 0
-    yield from ((USE, action) for action, name in enumerate(ACTIONS) if _locally_usable(game, action, name))
+    yield from ((USE, action) for action, name in enumerate(BOARD_ACTIONS) if _locally_usable(game, action, name))
 
 
 def _locally_usable(game: ReferenceGame, action: int, name: str) -> bool:

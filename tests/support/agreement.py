@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from helsinki_env.games.helsinki import notation, observation
-from helsinki_env.games.helsinki.components import ACTIONS
+from helsinki_env.games.helsinki.components import BOARD_ACTIONS
 from helsinki_env.games.helsinki.config import GameConfig
 from helsinki_env.games.helsinki.game import Game
 from tests.oracles.helsinki import ReferenceGame, brute_force_legal_actions, decode
@@ -28,7 +28,7 @@ SETTINGS = (
     "denied actions",
 )
 RARE = (
-    *(f"use {name}" for name in ACTIONS),
+    *(f"use {name}" for name in BOARD_ACTIONS),
     "one card fewer and any card as wild in one build",
     "any side because the own side has no placement",
     "tile of a held card out of supply",
@@ -94,7 +94,7 @@ class Pair:
         legal = game.legal_actions().tolist()
         if legal != self.legal:
             only = [sorted({*a} - {*b}) for a, b in ((legal, self.legal), (self.legal, legal))]
-            names = [[notation.describe(action, game.config.loaded) for action in side] for side in only]
+            names = [[notation.action_to_string(action, game.config.component_set) for action in side] for side in only]
             self.fail(f"legal only for the kernel {names[0]}, only for the plain rules {names[1]}")
         if (game.done, game.seat, str(game.phase), game.round) != (
             reference.done,
@@ -103,7 +103,7 @@ class Pair:
             reference.round,
         ):
             self.fail("done, seat, phase or round")
-        for seat, seen in enumerate(observations(position, game.config.loaded)):
+        for seat, seen in enumerate(observations(position, game.config.component_set)):
             if game.observation(seat).tobytes() != seen:
                 self.fail(f"observation of seat {seat}: {_differing_pieces(game, seat, seen)}")
         if self.last is None or game.done or decode(self.last[1], reference.components.types)[0] in _SCORING:
@@ -128,7 +128,7 @@ class Pair:
         searched = brute_force_legal_actions(self.reference)
         if searched != self.legal:
             differing = sorted(set(searched) ^ set(self.legal))
-            names = [notation.describe(action, self.game.config.loaded) for action in differing]
+            names = [notation.action_to_string(action, self.game.config.component_set) for action in differing]
             self.fail(f"the search for a way to complete the turn differs in {names}")
 
     def compare_seat_copies(self) -> None:
@@ -150,13 +150,13 @@ class Pair:
         self._count(before, action, self.reference.reshuffled not in (None, reshuffled))
 
     def _count(self, before: Position, action: int, reshuffled: bool) -> None:
-        seen, after, data = self.seen, self.position, self.game.config.loaded
+        seen, after, data = self.seen, self.position, self.game.config.component_set
         number = before["to_move"]
         me, kind, argument = before["seats"][number], *decode(action, data.types)
         if kind == "BUILD":
             self.fewer_in_this_build = False
         elif kind == "USE":
-            name = ACTIONS[argument]
+            name = BOARD_ACTIONS[argument]
             seen[f"use {name}"] += 1
             if name == "one_card_fewer":
                 self.fewer_in_this_build = True
@@ -204,7 +204,7 @@ class Pair:
     def fail(self, what: str) -> None:
         text = [what, f"began as: {self.origin}"]
         if self.last is not None:
-            name = notation.describe(self.last[1], self.game.config.loaded)
+            name = notation.action_to_string(self.last[1], self.game.config.component_set)
             text.append(f"after {name} in {json.dumps(self.last[0])}")
         raise DisagreementError("\n".join(text))
 
@@ -215,8 +215,8 @@ _SCORING = ("START", "PLACE", "WILD", "LIFT", "ROOF", "USE")
 def _differing_pieces(game: Game, seat: int, seen: bytes) -> str:
     found = game.observation(seat)
     expected = type(found)(found.shape, found.dtype, seen)
-    types = game.config.loaded.types
-    pairs = zip(observation.split(found, types).items(), observation.split(expected, types).values(), strict=True)
+    types = game.config.component_set.types
+    pairs = zip(observation.unpack(found, types).items(), observation.unpack(expected, types).values(), strict=True)
     return "; ".join(f"{name}: kernel {a.tolist()}, plain {b.tolist()}" for (name, a), b in pairs if (a != b).any())
 
 
@@ -224,7 +224,7 @@ def random_config(rng: random.Random, components: str = "") -> GameConfig:
     """Settings with everything in them: both component files (or the one given), covers, denials, Dry roads."""
 
     def some(chance: float) -> list[int]:
-        return [action for action in range(len(ACTIONS)) if rng.random() < chance]
+        return [action for action in range(len(BOARD_ACTIONS)) if rng.random() < chance]
 
     players = rng.choice((2, 2, 2, 3, 3, 4))
     return GameConfig(

@@ -10,11 +10,11 @@ import numba
 import numpy as np
 from torch import Tensor
 
-from helsinki_env.cuda.device import Card
+from helsinki_env.cuda.device import CudaBackend
 from helsinki_env.envs.tensors import GameTorchEnv
 
 
-class HostCard(Card):
+class HostCard(CudaBackend):
     """Its memory is that of the processor."""
 
     @staticmethod
@@ -28,10 +28,10 @@ class Asked(HostCard):
     def __init__(self, env: GameTorchEnv) -> None:
         super().__init__(env.memory, env._dtypes)
         self.kernels: dict[str, tuple[Any, tuple[Any, ...]]] = {}
-        self.begin()
+        self.reset()
         self.step(0)
         self.first_illegal()
-        self.choose()
+        self.sample()
 
     def _launch(self, kernel: Any, threads: int, arguments: list[Any]) -> None:
         function = kernel.py_func

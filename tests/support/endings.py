@@ -6,7 +6,7 @@ from typing import Any
 
 from helsinki_env import Game, GameConfig
 from helsinki_env.games.helsinki import notation
-from helsinki_env.games.helsinki.components import ACTIONS
+from helsinki_env.games.helsinki.components import BOARD_ACTIONS
 
 #: A board whose northern row lacks the cells 3 and 4; below them lies what a tile from the north comes to rest on.
 _BOARD: tuple[dict[str, Any], ...] = (
@@ -41,7 +41,7 @@ def last_turn(
     """
     seat = players - 1
     denied: list[list[int]] = [[] for _ in range(players)]
-    denied[seat] = [action for action, name in enumerate(ACTIONS) if name not in open_actions]
+    denied[seat] = [action for action, name in enumerate(BOARD_ACTIONS) if name not in open_actions]
     game = Game(GameConfig(num_players=players, denied=denied), seed=1)
     game.step(0)
     position: dict[str, Any] = notation.to_dict(game)

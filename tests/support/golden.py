@@ -19,7 +19,7 @@ import numpy.typing as npt
 from helsinki_env import Game, GameConfig
 from helsinki_env.engine import loops
 from helsinki_env.games.helsinki import notation, observation
-from helsinki_env.games.helsinki.components import ACTIONS
+from helsinki_env.games.helsinki.components import BOARD_ACTIONS
 from helsinki_env.games.helsinki.game import action_table, apply_setup
 from helsinki_env.games.helsinki.state import States, new_states
 from tests.oracles.helsinki import GOLDEN, MASK64, ReferenceGame, decode, mix
@@ -40,9 +40,9 @@ def perft(position: Position, depth: int) -> tuple[list[int], dict[str, int]]:
     A sequence that ends the game earlier is not counted as a longer one. END taken by the environment counts nothing.
     """
     game = notation.from_dict(position)
-    tables, states = game.config.tables[0], new_states(1, game.config.loaded.types)
+    tables, states = game.config.tables[0], new_states(1, game.config.component_set.types)
     states[0] = game.state
-    masks = game.legal_mask()[None, :]
+    masks = game.action_mask()[None, :]
     counts, first = [], np.zeros(0, np.int64)
     for done in range(1, depth + 1):
         rows, actions = np.nonzero(masks)
@@ -51,7 +51,7 @@ def perft(position: Position, depth: int) -> tuple[list[int], dict[str, int]]:
         if done < depth:
             states, masks = states[rows], masks[rows]
             assert loops.batch_step(tables, states, actions, masks) == -1
-    names = {int(a): notation.describe(int(a), game.config.loaded) for a in game.legal_actions()}
+    names = {int(a): notation.action_to_string(int(a), game.config.component_set) for a in game.legal_actions()}
     return counts, {name: int((first == action).sum()) for action, name in names.items()}
 
 
@@ -76,7 +76,7 @@ def plain_perft(position: Position, depth: int) -> tuple[list[int], dict[str, in
     for action in game.legal_actions():
         after = game.clone()
         after.step(action)
-        name = notation.describe(action, game.components)
+        name = notation.action_to_string(action, game.components)
         divided[name] = count(after, 1) if depth > 1 else 1
     counts[0] = len(divided)
     return counts, divided
@@ -119,9 +119,9 @@ def playthrough(name: str) -> str:
     while not game.done:
         number, word = number + 1, (word + GOLDEN) & MASK64
         action = _pick(game, mix(word))
-        mask, seen = game.legal_mask(), game.observation()
+        mask, seen = game.action_mask(), game.observation()
         where = f"round {game.round}  seat {game.seat}  {game.phase}"
-        lines.append(f"{number:4}  {where:27}{notation.describe(action, game.config.loaded)}")
+        lines.append(f"{number:4}  {where:27}{notation.action_to_string(action, game.config.component_set)}")
         game.step(action)
         after = notation.to_dict(game)
         scores = " ".join(str(score) for score in game.scores())
@@ -135,7 +135,7 @@ def playthrough(name: str) -> str:
 def _pick(game: Game, word: int) -> int:
     """Three times of four a build or an action of the action board where there is one."""
     legal = [int(action) for action in game.legal_actions()]
-    kinds = [decode(action, game.config.loaded.types)[0] for action in legal]
+    kinds = [decode(action, game.config.component_set.types)[0] for action in legal]
     liked = [action for action, kind in zip(legal, kinds, strict=True) if kind in ("BUILD", "USE")]
     chosen = liked if liked and word % 4 else legal
     return chosen[((word >> 32) * len(chosen)) >> 32]
@@ -172,14 +172,16 @@ def _change(game: Game, key: str, old: Any, new: Any) -> str:
         gone, come = (_cells(sorted(set(a) - set(b))) for a, b in ((old, new), (new, old)))
         return " ".join(f"{sign} {cells}" for sign, cells in (("-", gone), ("+", come)) if cells)
     if key == "used":
-        return ", ".join(f"+ {ACTIONS[action]}" for action in new if action not in old)
+        return ", ".join(f"+ {BOARD_ACTIONS[action]}" for action in new if action not in old)
     if key == "pending":
         return json.dumps({k: v for k, v in new.items() if k != "reshuffled"})
     return f"{json.dumps(old)} to {json.dumps(new)}"
 
 
 def _cards(game: Game, cards: Iterable[int | None]) -> str:
-    return ", ".join("nothing" if card is None else notation.card_name(card, game.config.loaded) for card in cards)
+    return ", ".join(
+        "nothing" if card is None else notation.card_to_string(card, game.config.component_set) for card in cards
+    )
 
 
 def _cells(cells: Sequence[int]) -> str:
@@ -241,7 +243,7 @@ def signature(games: int | None = None) -> dict[str, Any]:
 
 
 def _play_group(games: int, config: GameConfig, rich: bool) -> dict[str, Any]:
-    types, tables = config.loaded.types, config.tables[0]
+    types, tables = config.component_set.types, config.tables[0]
     states = new_states(games, types)
     apply_setup(states, config)
     numbers = np.arange(games, dtype=np.uint64)
@@ -250,7 +252,7 @@ def _play_group(games: int, config: GameConfig, rich: bool) -> dict[str, Any]:
         states["coats"] = 0
         states["meadow"][:, : config.num_players] = 8
     masks = np.zeros((games, action_table(types).size), np.int8)
-    seen = np.zeros((games, observation.layout(types).size), np.int8)
+    seen = np.zeros((games, observation.observation_layout(types).size), np.int8)
     loops.batch_mask(tables, states, masks)
     words = numbers << np.uint64(32)
     digest, first = hashlib.sha256(), hashlib.sha256()
@@ -277,7 +279,7 @@ def _play_group(games: int, config: GameConfig, rich: bool) -> dict[str, Any]:
         "digest": digest.hexdigest()[:32],
         f"digest of the first {FIRST}": first.hexdigest()[:32],
         "points": int(scores.sum()),
-        "used": dict(zip(ACTIONS, used.tolist(), strict=True)),
+        "used": dict(zip(BOARD_ACTIONS, used.tolist(), strict=True)),
     }
 
 

@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 import torch
 
-from helsinki_env.engine.determinization import RedealError, batch_redeal
-from helsinki_env.engine.playout import choose_uniformly, play_out, player_words
-from helsinki_env.engine.spec import spec_named
+from helsinki_env.engine.determinization import DeterminizationError, determinize_batch
+from helsinki_env.engine.playout import play_out, random_keys, sample_actions
+from helsinki_env.engine.spec import spec_by_name
 from helsinki_env.envs.aec import GameAECEnv
 from helsinki_env.envs.seat import GameSeatEnv, GameSeatVectorEnv
 from helsinki_env.envs.tensors import GameTorchEnv
@@ -52,7 +52,7 @@ def changed(states: Any) -> Iterator[tuple[str, Any]]:
 
 
 def takers(game: str, states: Any) -> dict[str, Taker]:
-    spec = spec_named(game)
+    spec = spec_by_name(game)
     config = spec.config()
     n = len(states)
 
@@ -64,9 +64,9 @@ def takers(game: str, states: Any) -> dict[str, Taker]:
             after = saved(env)
             assert all(np.array_equal(after[name], before[name]) for name in before)
             raise
-        words = player_words(n, 1)
+        words = random_keys(n, 1)
         for _ in range(_STEPS):
-            obs = env.step(choose_uniformly(obs["action_mask"], words))[0]
+            obs = env.step(sample_actions(obs["action_mask"], words))[0]
 
     def batch(env: Any) -> Taker:
         return lambda found: played(
@@ -110,10 +110,10 @@ def takers(game: str, states: Any) -> dict[str, Taker]:
         spec.to_dict(game)
 
     def dealt_anew(found: Any) -> None:
-        batch_redeal(config, found.copy(), np.zeros(n, np.int64), player_words(n))
+        determinize_batch(config, found.copy(), np.zeros(n, np.int64), random_keys(n))
 
     def played_out(found: Any) -> None:
-        play_out(config.tables[0], found.copy(), player_words(n), spec.ids(config))
+        play_out(config.tables[0], found.copy(), random_keys(n), spec.num_actions(config))
 
     def set_up(found: Any) -> None:
         vector.reset(seed=1, options={"setup": found})
@@ -133,13 +133,13 @@ def takers(game: str, states: Any) -> dict[str, Taker]:
 
 
 def main(game: str) -> None:
-    spec = spec_named(game)
+    spec = spec_by_name(game)
     config = spec.config()
     env = GameVectorEnv(2, config)
     obs, _ = env.reset(seed=5)
-    words = player_words(2, 5)
+    words = random_keys(2, 5)
     for _ in range(40):
-        obs = env.step(choose_uniformly(obs["action_mask"], words))[0]
+        obs = env.step(sample_actions(obs["action_mask"], words))[0]
     found: Counter[str] = Counter()
     for name, taker in takers(game, env.states).items():
         for what, states in changed(env.states):
@@ -147,7 +147,7 @@ def main(game: str) -> None:
             try:
                 taker(states)
                 found["accepted"] += 1
-            except RedealError:
+            except DeterminizationError:
                 found["accepted"] += 1
             except ValueError as problem:
                 found["rejected" if "found" in str(problem) else f"not ours: {problem}"] += 1

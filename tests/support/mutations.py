@@ -18,11 +18,11 @@ import numpy as np
 import numpy.typing as npt
 
 from helsinki_env import Game, GameConfig
-from helsinki_env.agents.base import decide
+from helsinki_env.agents.base import choose_action
 from helsinki_env.agents.registry import make_player
 from helsinki_env.games.helsinki import notation
 from helsinki_env.games.helsinki.actions import KIND_BUILD, KIND_USE
-from helsinki_env.games.helsinki.components import ACTIONS, COLOURS, ROOFS, Components, load_components
+from helsinki_env.games.helsinki.components import BOARD_ACTIONS, COLOURS, ROOFS, Components, load_components
 from helsinki_env.games.helsinki.game import action_table
 from tests.support.positions import THEMES, Position, build, lyings, rich_deal
 
@@ -47,7 +47,7 @@ def choose(rng: random.Random, style: str, game: Game) -> int:
     legal = game.legal_actions()
     if len(legal) == 1:
         return int(legal[0])
-    weights = _weights(style, game.config.loaded.types)[legal]
+    weights = _weights(style, game.config.component_set.types)[legal]
     return int(rng.choices(legal.tolist(), weights.tolist())[0])
 
 
@@ -56,7 +56,7 @@ def _played(rng: random.Random, game: Game, style: str) -> Iterator[Game]:
     player = make_player(style, game.config) if style in ("greedy", "heuristic") else None
     while not game.done:
         yield game.clone()
-        game.step(decide(player, game, rng.getrandbits(64)) if player else choose(rng, style, game))
+        game.step(choose_action(player, game, rng.getrandbits(64)) if player else choose(rng, style, game))
     yield game
 
 
@@ -89,7 +89,7 @@ def starts(seed: int, games: int, components: Sequence[str]) -> list[Position]:
 
 
 def _some_actions(rng: random.Random) -> list[int]:
-    return sorted(rng.sample(range(len(ACTIONS)), rng.choice((0, 0, 0, 1, 5))))
+    return sorted(rng.sample(range(len(BOARD_ACTIONS)), rng.choice((0, 0, 0, 1, 5))))
 
 
 def mutated(rng: random.Random, position: Position) -> Position:
@@ -339,19 +339,19 @@ class _Change:
             ((seat, "used"), (seat, "used"), (self.position, "covered"), (self.position["denied"], rng.randrange(2)))
         )
         holder, key = where
-        holder[key] = sorted(set(holder[key]) ^ set(rng.sample(range(len(ACTIONS)), rng.choice((1, 1, 4)))))
+        holder[key] = sorted(set(holder[key]) ^ set(rng.sample(range(len(BOARD_ACTIONS)), rng.choice((1, 1, 4)))))
 
     def marked(self, *names: str) -> None:
         """The seat to move has used these actions."""
         me = self.mover()
-        me["used"] = sorted({*me["used"], *(ACTIONS.index(name) for name in names)})
+        me["used"] = sorted({*me["used"], *(BOARD_ACTIONS.index(name) for name in names)})
 
     def limit_is_lifted(self) -> None:
         """Somebody may hold as many cards as they like."""
         seat = self.anyone()
         seat["limit_lifted"] = self.rng.random() < 0.8
         if seat["limit_lifted"]:
-            seat["used"] = sorted({*seat["used"], ACTIONS.index("no_hand_limit")})
+            seat["used"] = sorted({*seat["used"], BOARD_ACTIONS.index("no_hand_limit")})
             if self.position["pending"].get("drew") and self.rng.random() < 0.5 and seat is self.mover():
                 self.position["pending"]["lifted_now"] = True
 
@@ -504,7 +504,7 @@ class _Change:
         begun = self._begun(building=True) if rng.random() < 0.4 else {}
         card = rng.choice(hand)
         self.show(card)
-        colour, due = data.card_colour(card), data.card_number(card) - 1
+        colour, due = data.card_color(card), data.card_number(card) - 1
         if due and rng.random() < 0.2:
             self.marked("one_card_fewer")
             due -= 1
@@ -512,7 +512,7 @@ class _Change:
         substitute = False
         if due and rng.random() < 0.3:
             self.marked("any_card_as_wild")
-            others = [c for c, n in enumerate(me["hand"]) if n and data.card_colour(c) not in (colour, -1)]
+            others = [c for c, n in enumerate(me["hand"]) if n and data.card_color(c) not in (colour, -1)]
             if others and rng.random() < 0.6:
                 paid.append(rng.choice(others))
                 self.show(paid[0])
@@ -522,7 +522,7 @@ class _Change:
             fitting = [
                 c
                 for c, n in enumerate(me["hand"])
-                if n and data.card_colour(c) in (colour, -1) and (not paid or c >= paid[-1] or len(paid) == 1)
+                if n and data.card_color(c) in (colour, -1) and (not paid or c >= paid[-1] or len(paid) == 1)
             ]
             if not fitting:
                 break
@@ -565,7 +565,7 @@ class _Change:
             at = rng.randrange(len(inner))
             rng.choice((lambda: inner.pop(at), lambda: inner.append(inner[at]), lambda: rng.shuffle(inner)))()
         elif isinstance(inner, str) and rng.random() < 0.5:
-            holder[key] = rng.choice(("START", "MOVE", "MAIN", "WILD", "LIFT", "END", *COLOURS, *ACTIONS))
+            holder[key] = rng.choice(("START", "MOVE", "MAIN", "WILD", "LIFT", "END", *COLOURS, *BOARD_ACTIONS))
         elif isinstance(holder, dict) and rng.random() < 0.5:
             del holder[key]
         else:

@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from helsinki_env.games.helsinki.action_numbers import ACTIONS, MOST_COATS, STRENGTHS
+from helsinki_env.games.helsinki.action_numbers import BOARD_ACTIONS, MAX_COST, STRENGTHS
 from helsinki_env.utils.yaml_files import configs_folder
 
 Numbers = Mapping[str, Mapping[str, Any]]
@@ -32,9 +32,9 @@ def component_file(folder: Path, name: str, numbers: Numbers, base: str = "defau
 def random_numbers(rng: random.Random) -> dict[str, dict[str, int]]:
     """Return a cost for every action and a strength for those that have one, all as likely."""
     return {
-        name: {"cost": rng.randint(0, MOST_COATS)}
+        name: {"cost": rng.randint(0, MAX_COST)}
         | ({"strength": rng.randint(STRENGTHS[name].least, STRENGTHS[name].most)} if name in STRENGTHS else {})
-        for name in ACTIONS
+        for name in BOARD_ACTIONS
     }
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from helsinki_env.games.helsinki.components import ACTIONS, COLOURS, Components
+from helsinki_env.games.helsinki.components import BOARD_ACTIONS, COLOURS, Components
 
 PHASES = ("START", "MOVE", "MAIN", "PAY", "PLACE", "WILD", "LIFT", "ROOF", "DISCARD", "END")
 SEATS = 4
@@ -22,10 +22,10 @@ def observations(position: dict[str, Any], components: Components) -> list[bytes
     players = position["players"]
     boards = [_board(seat, components) for seat in position["seats"]]
     facts = [_seat_facts(position, number) for number in range(players)]
-    used = [_flags(seat["used"], len(ACTIONS)) for seat in position["seats"]]
-    denied = [_flags(actions, len(ACTIONS)) for actions in position["denied"]]
+    used = [_flags(seat["used"], len(BOARD_ACTIONS)) for seat in position["seats"]]
+    denied = [_flags(actions, len(BOARD_ACTIONS)) for actions in position["denied"]]
     known = [bytes(seat["known"]) for seat in position["seats"]]
-    covered = _flags(position["covered"], len(ACTIONS))
+    covered = _flags(position["covered"], len(BOARD_ACTIONS))
     phase = _flags([PHASES.index(position["phase"])], len(PHASES))
     supply = b"".join(bytes(position["tile_supply"][colour]) for colour in COLOURS)
     bonus = bytes(value in position["bonus_cards"] for value in components.bonus_cards)
@@ -120,7 +120,7 @@ def _pending(pending: dict[str, Any]) -> bytes:
             pending.get("to_pay", 0),
             pending.get("substitute", 0),
             pending.get("any_side", 0),
-            ACTIONS.index(pending["action"]) + 1 if "action" in pending else 0,
+            BOARD_ACTIONS.index(pending["action"]) + 1 if "action" in pending else 0,
             PHASES.index(pending["resume"]) if "resume" in pending else 0,
             pending.get("wilds_left", 0),
             code("lifted"),

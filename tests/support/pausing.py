@@ -25,13 +25,13 @@ class PausingPlayer:
     name = "pausing"
 
     def act(
-        self, observation: npt.NDArray[np.int8], mask: npt.NDArray[np.int8], words: npt.NDArray[np.uint64]
+        self, observation: npt.NDArray[np.int8], action_mask: npt.NDArray[np.int8], keys: npt.NDArray[np.uint64]
     ) -> npt.NDArray[np.int64]:
         """Return the first legal decision of every row."""
         folder, most = os.environ.get("HELSINKI_TEST_FOLDER"), int(os.environ.get("HELSINKI_TEST_PAUSE", "0"))
         while folder and len(list(Path(folder).glob("*.games"))) >= most:
             time.sleep(0.01)
-        first: npt.NDArray[np.int64] = np.argmax(mask, axis=1)
+        first: npt.NDArray[np.int64] = np.argmax(action_mask, axis=1)
         return first
 
 

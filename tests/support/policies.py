@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 
-from helsinki_env.games.helsinki.components import ACTIONS
+from helsinki_env.games.helsinki.components import BOARD_ACTIONS
 from tests.oracles.helsinki import ReferenceGame, decode
 
 STYLES = ("uniform", "eager", "rare", "builder")
@@ -36,7 +36,7 @@ def _weight(style: str, kind: str, argument: int) -> float:
         return {"eager": 3.0, "rare": 2.0, "builder": 8.0}[style]
     if kind != "USE":
         return 1.0
-    name = ACTIONS[argument]
+    name = BOARD_ACTIONS[argument]
     if style == "builder":
         return 8.0 if name in _BUILDING_USES else 0.2
     if style == "eager":

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from helsinki_env.games.helsinki.components import ACTIONS, COLOURS, ROOFS, Components, load_components
+from helsinki_env.games.helsinki.components import BOARD_ACTIONS, COLOURS, ROOFS, Components, load_components
 from tests.oracles.helsinki import entry_paths, neighbours, orientations, slide
 
 CELLS = frozenset(range(49))
@@ -94,20 +94,20 @@ class _Builder:
         data, rng = self.components, self.rng
         least = 1 + missing + rng.randrange(2)
         target = self._take(lambda card: data.card_number(card) >= least) or self._take(lambda _: True)
-        colour, number = data.card_colour(target[0]), data.card_number(target[0])
+        colour, number = data.card_color(target[0]), data.card_number(target[0])
 
         def fits(card: int) -> bool:
-            return data.card_colour(card) == colour or (card == data.wild_type and rng.random() < 0.5)
+            return data.card_color(card) == colour or (card == data.wild_type and rng.random() < 0.5)
 
         own = self._take(fits, max(0, number - 1 - missing))
-        others = self._take(lambda card: data.card_colour(card) not in (colour, -1), rng.randint(0, 3))
+        others = self._take(lambda card: data.card_color(card) not in (colour, -1), rng.randint(0, 3))
         return target + own + others
 
     def _hand_of_many_builds(self) -> list[int]:
         data = self.components
         cheap = self._take(lambda card: 1 <= data.card_number(card) <= 2, self.rng.randint(2, 4))
-        colours = {data.card_colour(card) for card in cheap}
-        return cheap + self._take(lambda card: data.card_colour(card) in colours, self.rng.randint(0, 3))
+        colours = {data.card_color(card) for card in cheap}
+        return cheap + self._take(lambda card: data.card_color(card) in colours, self.rng.randint(0, 3))
 
     def _hand(self, number: int) -> list[int]:
         limit, rng = self.components.hand_limit, self.rng
@@ -249,7 +249,7 @@ class _Builder:
         hand_cards = self._hand(number)
         hand = [hand_cards.count(card) for card in range(data.types)]
         seen = rng.choice((0.0, 0.5, 1.0))
-        used = rng.sample(range(len(ACTIONS)), rng.choice((0, 0, 1, 3, 6)))
+        used = rng.sample(range(len(BOARD_ACTIONS)), rng.choice((0, 0, 1, 3, 6)))
         return {
             "pavilions": pavilions,
             "wild": wild,
@@ -309,7 +309,7 @@ class _Builder:
         if phase == "END" or rng.random() < 0.1:
             seats[self.seat]["limit_lifted"] = rng.random() < 0.3 or bool(pending.get("lifted_now"))
         if seats[self.seat]["limit_lifted"]:
-            seats[self.seat]["used"] = sorted({*seats[self.seat]["used"], ACTIONS.index("no_hand_limit")})
+            seats[self.seat]["used"] = sorted({*seats[self.seat]["used"], BOARD_ACTIONS.index("no_hand_limit")})
         return {
             "game": "helsinki",
             "version": 0,
@@ -338,7 +338,7 @@ class _Builder:
     def _some_actions(self, chance: float) -> list[int]:
         if self.rng.random() >= chance:
             return []
-        return sorted(self.rng.sample(range(len(ACTIONS)), self.rng.randint(1, 8)))
+        return sorted(self.rng.sample(range(len(BOARD_ACTIONS)), self.rng.randint(1, 8)))
 
     def _empty_supplies(self) -> None:
         rng = self.rng

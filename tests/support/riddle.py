@@ -23,10 +23,13 @@ def _position() -> dict[str, Any]:
     game = Game(GameConfig(denied=[range(15), range(15)]), seed=1)
     game.step(0)
     position: dict[str, Any] = notation.to_dict(game)
-    types = game.config.loaded.types
+    types = game.config.component_set.types
     left = [*position["draw_pile"], *(card for card in position["display"] if card is not None)]
     left += [card for seat in position["seats"] for card, count in enumerate(seat["hand"]) for _ in range(count)]
-    hands = [[notation.parse(f"PAY {name}") - notation.parse("PAY blue 1/2") for name in hand] for hand in _HANDS]
+    hands = [
+        [notation.string_to_action(f"PAY {name}") - notation.string_to_action("PAY blue 1/2") for name in hand]
+        for hand in _HANDS
+    ]
     for card in [card for hand in hands for card in hand]:
         left.remove(card)
     for seat, hand, board, token, points in zip(position["seats"], hands, _BOARDS, (0, 6), (5, 4), strict=True):
@@ -65,4 +68,4 @@ def riddle() -> tuple[Game, int, int]:
     superstructure on it, which brings three, and a tie is the later seat's. Who takes that tile away wins.
     """
     game = notation.from_dict(_position())
-    return game, notation.parse("BUILD purple 2/3"), notation.parse("BUILD blue 1/2")
+    return game, notation.string_to_action("BUILD purple 2/3"), notation.string_to_action("BUILD blue 1/2")

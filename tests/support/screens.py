@@ -7,8 +7,8 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from helsinki_env.evaluation.arena.designs import ACTIONS, random_sets, relabelled
-from helsinki_env.evaluation.balance.effects import Study
+from helsinki_env.evaluation.arena.designs import MAX_DENIABLE_IDS, random_sets, relabelled
+from helsinki_env.evaluation.balance.effects import AblationGames
 
 __all__ = ["DESIGN", "KINDS", "Kind", "simulated", "true_effects"]
 
@@ -31,7 +31,7 @@ def _drawn(seats: int, blocks: int, generator: np.random.Generator) -> tuple[npt
     """Return what each place of every block is denied, bool (D, S, A), and the luck of each seat, float64 (D, S)."""
     sets = DESIGN[generator.integers(0, len(DESIGN), (blocks, seats))]
     loose = generator.random(blocks) < 0.2
-    sets[loose] = random_sets(int(loose.sum()) * seats, 0, 10, generator).reshape(-1, seats, ACTIONS)
+    sets[loose] = random_sets(int(loose.sum()) * seats, 0, 10, generator).reshape(-1, seats, MAX_DENIABLE_IDS)
     return sets, generator.standard_normal((blocks, seats))
 
 
@@ -53,7 +53,7 @@ def _noise(kind: Kind, shape: tuple[int, ...], generator: np.random.Generator) -
 
 def simulated(
     power: Array, seats: int, blocks: int, seed: int, luck: float = 0.3, kind: Kind = "plackett_luce"
-) -> Study:
+) -> AblationGames:
     """Return simulated games; all rotations of a block share the luck of a seat with the deal.
 
     Args:
@@ -74,7 +74,7 @@ def simulated(
         total = 0.4 * utility + generator.gumbel(size=utility.shape)
         total[np.arange(len(total)), winner] = np.inf
     places = (-total).argsort(axis=1).argsort(axis=1)
-    return Study(denied, places, np.tile(np.arange(blocks), seats))
+    return AblationGames(denied, places, np.tile(np.arange(blocks), seats))
 
 
 def true_effects(
@@ -89,9 +89,9 @@ def true_effects(
     denied = _rotated(sets)
     noise = _noise(kind, denied.shape[:2], generator)
     total = _luck(kind, deal, denied, luck) - denied @ power + noise
-    effects = np.zeros(ACTIONS)
+    effects = np.zeros(MAX_DENIABLE_IDS)
     best_other = np.stack([np.delete(total, seat, axis=1).max(axis=1) for seat in range(seats)], axis=1)
-    for action in range(ACTIONS):
+    for action in range(MAX_DENIABLE_IDS):
         won = []
         for missing in (False, True):
             changed = denied.copy()

@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from helsinki_env.engine.determinization import redeal
-from helsinki_env.web.messages import applied, change_between, packed
+from helsinki_env.engine.determinization import determinize
+from helsinki_env.web.messages import applied, change_between, encode_message
 from helsinki_env.web.server import STATIC
-from helsinki_env.web.store import Store
-from helsinki_env.web.tables import Table
+from helsinki_env.web.store import TableStore
+from helsinki_env.web.tables import GameTable
 from helsinki_env.web.views import choices, picture, table_view
 from tests.support.browser import Player
 
@@ -41,7 +41,7 @@ def assert_nothing_hidden_was_sent(player: Player, data: Path, name: str) -> int
         file = STATIC / path.removeprefix("/static/") if path.startswith("/static/") else STATIC / "table.html"
         assert path.startswith(("/static/", "/tables/")), f"{path}: what it may hold is nowhere said"
         assert response.body() == file.read_bytes(), path
-    store = Store(data)
+    store = TableStore(data)
     table, checked, looked, differed = store.load(name), 0, 0, 0
     store.close()
     shown = ""
@@ -68,7 +68,7 @@ def assert_nothing_hidden_was_sent(player: Player, data: Path, name: str) -> int
         kept = frame["mine"] if frame["curtain"] is not None else [frame["viewer"]]
         for seat in kept:
             other = _at(table, frame)
-            other.game = redeal(real.game, seat, seed=number)
+            other.game = determinize(real.game, seat, seed=number)
             looked, differed = looked + 1, differed + (other.game != real.game)
             other.seed, other.chairs = number, tuple(chair._replace(key=f"key {number}") for chair in table.chairs)
             assert _sent(other, frame) == text, f"message {number} is not the same whatever is hidden"
@@ -79,15 +79,15 @@ def assert_nothing_hidden_was_sent(player: Player, data: Path, name: str) -> int
     return checked
 
 
-def _at(table: Table, frame: dict[str, Any]) -> Table:
+def _at(table: GameTable, frame: dict[str, Any]) -> GameTable:
     """Return a table as it stood when a message was sent."""
     told = [(decision.seat, decision.action, decision.said) for decision in table.decisions[: frame["number"]]]
-    then = replace(table, told=told)
+    then = replace(table, past_actions=told)
     then.paused = frame["paused"]
     return then
 
 
-def _sent(table: Table, frame: dict[str, Any]) -> str:
+def _sent(table: GameTable, frame: dict[str, Any]) -> str:
     """Return what is sent of a table to the browser that got a message: for whom it is, and the time, are the same."""
     view = table_view(
         table,
@@ -99,4 +99,4 @@ def _sent(table: Table, frame: dict[str, Any]) -> str:
         lambda viewer: picture(table, viewer),
         lambda: choices(table.game),
     )
-    return packed(view)
+    return encode_message(view)

@@ -139,7 +139,7 @@ def seen(game: TestedGame) -> str:
     lines, parts = [], []
     for number, played in enumerate(positions_of(game, POSITIONS), start=1):
         position = game.spec.to_dict(played)
-        parts.append((played.observation().tobytes(), played.legal_mask().tobytes(), json.dumps(position).encode()))
+        parts.append((played.observation().tobytes(), played.action_mask().tobytes(), json.dumps(position).encode()))
         if number % 100 == 0:
             names = ("observations", "masks", "positions")
             found = [
@@ -158,7 +158,7 @@ def drawings(game: TestedGame) -> str:
     render, lines, text = game.spec.render(), [], ""
     for number, played in enumerate(positions_of(game, 200)):
         if number % 10 == 0:
-            position, components = game.spec.to_dict(played), played.config.loaded
+            position, components = game.spec.to_dict(played), played.config.component_set
             lines.append(f"position {number:3}: svg {digest_of([render.svg(position, components).encode()])[:16]}")
             text = text or render.ansi(position, components)
     return "\n".join([*lines, text]) + "\n"

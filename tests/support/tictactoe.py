@@ -103,7 +103,7 @@ def place_of(t, g, seat):
 
 
 for _rule in (set_up, draw_setup, deal, mark_legal, apply, describe, restore, redeal, score, place_of):
-    getattr(contract, _rule.__name__).belongs_to(STATE, _rule)
+    getattr(contract, _rule.__name__).implements(STATE, _rule)
 
 
 @dataclass(frozen=True)
@@ -136,12 +136,12 @@ TICTACTOE = GameSpec(
     config=TicTacToeConfig,
     options=("reward",),
     phases=("MARK",),
-    setup=("players",),
+    setup_fields=("players",),
     new_states=lambda config, count: np.zeros(count, STATE),
     apply_setup=lambda states, config: states["players"].fill(config.num_players),
     config_of=lambda config, state: config,
-    kinds=lambda config: (("MARK", 9),),
-    features=lambda config: 18,
+    action_kinds=lambda config: (("MARK", 9),),
+    observation_size=lambda config: 18,
     why_illegal=lambda game, action: f"MARK {action} is not legal. Legal: {game.legal_actions().tolist()}",
-    describe=lambda action, config: f"MARK {action}",
+    action_to_string=lambda action, config: f"MARK {action}",
 )

@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from helsinki_env.evaluation.arena.designs import Screen
-from helsinki_env.evaluation.balance.effects import Study
+from helsinki_env.evaluation.arena.designs import ScreeningDesign
+from helsinki_env.evaluation.balance.effects import AblationGames
 from helsinki_env.evaluation.balance.helsinki.tune.config import TuneConfig
-from helsinki_env.evaluation.balance.helsinki.tune.numbers import Board, Number
-from helsinki_env.evaluation.balance.helsinki.tune.proof import Screening
-from helsinki_env.evaluation.balance.helsinki.tune.search import Asked, Play
-from helsinki_env.games.helsinki.action_numbers import ACTIONS
+from helsinki_env.evaluation.balance.helsinki.tune.numbers import BoardNumber, BoardValues
+from helsinki_env.evaluation.balance.helsinki.tune.proof import ScreeningGames
+from helsinki_env.evaluation.balance.helsinki.tune.search import Play, ScreeningRequest
+from helsinki_env.games.helsinki.action_numbers import BOARD_ACTIONS
 
 Array = npt.NDArray[np.float64]
 #: Worth of every action, as the logarithm of the odds, for the costs and strengths of a board.
@@ -38,17 +38,18 @@ def asked(**changes: Any) -> TuneConfig:
     return TuneConfig.from_dict({**ASKED, **changes})
 
 
-def values(numbers: Sequence[Number], board: Board) -> dict[tuple[str, str], int]:
+def values(numbers: Sequence[BoardNumber], board: BoardValues) -> dict[tuple[str, str], int]:
     """How far every number is from what it was, by action and kind."""
     return {
-        (ACTIONS[number.action], number.kind): value - number.was for number, value in zip(numbers, board, strict=True)
+        (BOARD_ACTIONS[number.action], number.kind): value - number.was
+        for number, value in zip(numbers, board, strict=True)
     }
 
 
 def simulated(config: TuneConfig, worth: Worth, seed: int, heard: list[str] | None = None) -> Play:
     """A function that plays screens; `heard` is told of every part."""
 
-    def play(part: str, screens: Sequence[Asked]) -> list[Screening]:
+    def play(part: str, screens: Sequence[ScreeningRequest]) -> list[ScreeningGames]:
         if heard is not None:
             heard.append(part)
         words = [seed, zlib.crc32(part.encode())]
@@ -57,15 +58,15 @@ def simulated(config: TuneConfig, worth: Worth, seed: int, heard: list[str] | No
     return play
 
 
-def _games(screen: Asked, power: Array, seed: list[int]) -> Screening:
+def _games(screen: ScreeningRequest, power: Array, seed: list[int]) -> ScreeningGames:
     """All rotations of a block share the luck of the deck; actions are used as often as their effects are large."""
     generator, seats = np.random.default_rng(seed), screen.players
     blocks = np.arange(-(-screen.games // seats))
-    sets = Screen().sets(int(generator.integers(2**50)), blocks, seats)
+    sets = ScreeningDesign().action_sets(int(generator.integers(2**50)), blocks, seats)
     deck = generator.normal(0, 0.3, (len(blocks), seats))
     denied = np.concatenate([np.roll(sets, turn, axis=1) for turn in range(seats)])
     luck = np.concatenate([np.roll(deck, turn, axis=1) for turn in range(seats)])
     score = luck - denied @ power + generator.gumbel(size=luck.shape)
-    study = Study(denied, (-score).argsort(axis=1).argsort(axis=1), np.tile(blocks, seats))
+    study = AblationGames(denied, (-score).argsort(axis=1).argsort(axis=1), np.tile(blocks, seats))
     used = ~denied & (generator.random(denied.shape) < np.clip(power, 0.0, 1.0))
-    return Screening(study, used)
+    return ScreeningGames(study, used)

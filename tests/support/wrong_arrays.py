@@ -20,19 +20,19 @@ import numpy as np
 import torch
 
 from helsinki_env import CopenhagenConfig, GameConfig
-from helsinki_env.agents.base import first_words, next_words
-from helsinki_env.agents.evaluation import opinions
+from helsinki_env.agents.base import init_streams, next_keys
+from helsinki_env.agents.evaluation import evaluate_actions
 from helsinki_env.agents.random import RandomPlayer
 from helsinki_env.agents.registry import make_player
-from helsinki_env.engine.determinization import batch_redeal, deals, restore
+from helsinki_env.engine.determinization import determinize_batch, determinize_observation, states_from_observations
 from helsinki_env.engine.game import IllegalActionError
-from helsinki_env.engine.playout import choose_uniformly, play_out, player_words
+from helsinki_env.engine.playout import play_out, random_keys, sample_actions
 from helsinki_env.engine.spec import spec_of
-from helsinki_env.engine.states import copies_of, copy_states
+from helsinki_env.engine.states import copy_states, repeat_state
 from helsinki_env.envs.seat import GameSeatVectorEnv
 from helsinki_env.envs.tensors import GameTorchEnv, masked_sample
 from helsinki_env.envs.vector import GameVectorEnv
-from helsinki_env.evaluation.play import Barred, deck_seeds, play_games
+from helsinki_env.evaluation.play import DisabledActions, deal_seeds, play_games
 
 N = 3
 
@@ -136,25 +136,25 @@ def functions(config: Any, players: Sequence[str]) -> dict[str, Called]:
     spec = spec_of(config)
     env = GameVectorEnv(N, config)
     obs, info = env.reset(seed=3)
-    keys = player_words(N, 3)
+    keys = random_keys(N, 3)
     for _ in range(30):
-        obs, *_, info = env.step(choose_uniformly(obs["action_mask"], keys))
+        obs, *_, info = env.step(sample_actions(obs["action_mask"], keys))
     states, seats = env.states.copy(), info["seat"].copy()
     seen = {"observation": obs["observation"].copy(), "mask": obs["action_mask"].copy()}
-    ids, tables = spec.ids(config), config.tables[0]
+    ids, tables = spec.num_actions(config), config.tables[0]
 
     def chosen(masks: Any, words: Any, out: Any) -> Any:
-        return choose_uniformly(masks, words, out), words, out
+        return sample_actions(masks, words, out), words, out
 
     def played_out(states: Any, words: Any) -> Any:
         return play_out(tables, states, words, ids), states, words
 
     def dealt(states: Any, viewers: Any, words: Any) -> Any:
-        batch_redeal(config, states, viewers, words)
+        determinize_batch(config, states, viewers, words)
         return states
 
     def asked() -> dict[str, Any]:
-        return {name: array.copy() for name, array in seen.items()} | {"words": player_words(N)}
+        return {name: array.copy() for name, array in seen.items()} | {"words": random_keys(N)}
 
     def stepped(actions: Any) -> Any:
         other = env.clone()
@@ -182,27 +182,28 @@ def functions(config: Any, players: Sequence[str]) -> dict[str, Called]:
 
     def matched(**arrays: Any) -> Any:
         both = [RandomPlayer()] * 2
-        barred = Barred(arrays.pop("covered"), arrays.pop("denied"))
-        return play_games(both, config, barred=barred, **arrays).scores
+        barred = DisabledActions(arrays.pop("covered"), arrays.pop("denied"))
+        return play_games(both, config, disabled=barred, **arrays).scores
 
     found = {
         "choose_uniformly": Called(
             chosen,
-            lambda: {"masks": seen["mask"].copy(), "words": player_words(N), "out": np.zeros(N, np.int64)},
+            lambda: {"masks": seen["mask"].copy(), "words": random_keys(N), "out": np.zeros(N, np.int64)},
         ),
-        "play_out": Called(played_out, lambda: {"states": states.copy(), "words": player_words(N)}),
+        "play_out": Called(played_out, lambda: {"states": states.copy(), "words": random_keys(N)}),
         "batch_redeal": Called(
-            dealt, lambda: {"states": states.copy(), "viewers": seats.copy(), "words": player_words(N)}
+            dealt, lambda: {"states": states.copy(), "viewers": seats.copy(), "words": random_keys(N)}
         ),
         "restore": Called(
-            lambda observations: restore(config, observations), lambda: {"observations": seen["observation"].copy()}
+            lambda observations: states_from_observations(config, observations),
+            lambda: {"observations": seen["observation"].copy()},
         ),
         "deals": Called(
-            lambda observation: deals(config, observation, 2, seed=1),
+            lambda observation: determinize_observation(config, observation, 2, seed=1),
             lambda: {"observation": seen["observation"][0].copy()},
         ),
         "copy_states": Called(lambda states: copy_states(states), lambda: {"states": states.copy()}),
-        "copies_of": Called(lambda states: copies_of(states, 2), lambda: {"states": states[:1].copy()}),
+        "copies_of": Called(lambda states: repeat_state(states, 2), lambda: {"states": states[:1].copy()}),
         "GameSpec.check": Called(lambda states: spec.check(states, config), lambda: {"states": states.copy()}),
         "vector step": Called(stepped, lambda: {"actions": seen["mask"].argmax(axis=1)}),
         "vector observe": Called(lambda seats: env.observe(seats), lambda: {"seats": seats.copy()}),
@@ -212,15 +213,15 @@ def functions(config: Any, players: Sequence[str]) -> dict[str, Called]:
         "masked_sample": Called(
             sampled, lambda: {"logits": np.zeros(seen["mask"].shape, np.float32), "masks": seen["mask"].copy()}
         ),
-        "first_words": Called(lambda games: first_words(1, games, 0), lambda: {"games": np.arange(N)}),
-        "deck_seeds": Called(lambda decks: deck_seeds(1, decks), lambda: {"decks": np.arange(N)}),
-        "next_words": Called(lambda streams: (next_words(streams), streams), lambda: {"streams": player_words(N)}),
+        "first_words": Called(lambda games: init_streams(1, games, 0), lambda: {"games": np.arange(N)}),
+        "deck_seeds": Called(lambda decks: deal_seeds(1, decks), lambda: {"decks": np.arange(N)}),
+        "next_words": Called(lambda streams: (next_keys(streams), streams), lambda: {"streams": random_keys(N)}),
         "play_games": Called(
             matched,
             lambda: {
                 "seating": np.array([[0, 1]] * N),
                 "decks": np.arange(N, dtype=np.uint64),
-                "streams": player_words(2 * N).reshape(N, 2),
+                "streams": random_keys(2 * N).reshape(N, 2),
                 "covered": np.zeros(N, np.int16),
                 "denied": np.zeros((N, 2), np.int16),
             },
@@ -229,10 +230,10 @@ def functions(config: Any, players: Sequence[str]) -> dict[str, Called]:
     for name in players:
         player = make_player(name, config)
         found[f"{name}: act"] = Called(lambda player=player, **arrays: player.act(*arrays.values()), asked)
-        if hasattr(player, "judge"):
+        if hasattr(player, "evaluate_actions"):
             found[f"{name}: opinions"] = Called(
                 lambda player=player, **arrays: [
-                    (one.best, one.actions) for one in opinions(player, config, *arrays.values())
+                    (one.best, one.actions) for one in evaluate_actions(player, config, *arrays.values())
                 ],
                 lambda: asked() | {"also": seen["mask"].argmax(axis=1)},
             )

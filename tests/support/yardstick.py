@@ -16,7 +16,7 @@ import numpy as np
 from helsinki_env import GameConfig
 from helsinki_env.evaluation.match import play_match
 from helsinki_env.games.helsinki.actions import KIND_USE
-from helsinki_env.games.helsinki.components import ACTIONS
+from helsinki_env.games.helsinki.components import BOARD_ACTIONS
 from helsinki_env.games.helsinki.game import action_table
 from tests.support.golden import TESTS
 
@@ -56,7 +56,7 @@ def signature() -> dict[str, Any]:
     groups = {}
     for name, (games, players, config) in GROUPS.items():
         results = play_match(players, config, games=games, seed=11)
-        digest, use = hashlib.sha256(), int(action_table(config.loaded.types).offsets[KIND_USE])
+        digest, use = hashlib.sha256(), int(action_table(config.component_set.types).offsets[KIND_USE])
         for decisions in results.decisions:
             digest.update(decisions.astype("<i2").tobytes() + b"|")
         every = np.concatenate(results.decisions)
@@ -65,7 +65,7 @@ def signature() -> dict[str, Any]:
             "decisions": len(every),
             "points": int(results.scores.sum()),
             "digest": digest.hexdigest()[:32],
-            "used": {name: int((every == use + action).sum()) for action, name in enumerate(ACTIONS)},
+            "used": {name: int((every == use + action).sum()) for action, name in enumerate(BOARD_ACTIONS)},
         }
     return {"games": sum(group["games"] for group in groups.values()), "groups": groups}
 

@@ -8,16 +8,16 @@ from pathlib import Path
 
 from rich.table import Table
 
-from helsinki_env.training.gpu.learner import Plain
-from helsinki_env.training.learner import Place
+from helsinki_env.training.gpu.learner import PlainLearner
+from helsinki_env.training.learner import RunContext
 from helsinki_env.training.preset import Preset
-from helsinki_env.utils.extras import needs
+from helsinki_env.utils.extras import requires_extra
 from helsinki_env.utils.terminal import plain_console
 
-with needs("train"):
+with requires_extra("train"):
     import torch
 
-    from helsinki_env.training.gpu.distributed import Group
+    from helsinki_env.training.gpu.distributed import ProcessGroup
     from helsinki_env.training.run import uses_bfloat16
 
 __all__ = ["main"]
@@ -34,9 +34,11 @@ def main(preset: Preset, rounds: int, seed: int, device: str, games: int | None)
         games: side by side, instead of the preset's.
     """
     ppo = preset.ppo if games is None else replace(preset.ppo, games=games)
-    place = Place(Path(), seed, torch.device(device), uses_bfloat16(preset.precision, torch.device(device)), Group())
+    place = RunContext(
+        Path(), seed, torch.device(device), uses_bfloat16(preset.precision, torch.device(device)), ProcessGroup()
+    )
     torch.manual_seed(seed)
-    learner = Plain(replace(preset, ppo=ppo), place)
+    learner = PlainLearner(replace(preset, ppo=ppo), place)
     part = learner.ppo
     learner.pool.add("itself", learner.network, -1)
     for _ in range(4 if device == "cuda" else 1):

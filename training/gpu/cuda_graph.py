@@ -7,18 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from helsinki_env.utils.extras import needs
+from helsinki_env.utils.extras import requires_extra
 
-with needs("train"):
+with requires_extra("train"):
     import torch
 
-__all__ = ["Captured"]
+__all__ = ["CudaGraph"]
 
 #: Calls before the recording: libraries make up their minds in the first ones.
 _BEFORE = 3
 
 
-class Captured:
+class CudaGraph:
     """Calls a function; on a card, from the fourth call on, what it did is replayed.
 
     Args:

@@ -8,17 +8,17 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from helsinki_env.utils.extras import needs
+from helsinki_env.utils.extras import requires_extra
 
-with needs("train"):
+with requires_extra("train"):
     import torch
     from torch import Tensor, distributed
     from torch.nn.parallel import DistributedDataParallel
 
-__all__ = ["Group"]
+__all__ = ["ProcessGroup"]
 
 
-class Group:
+class ProcessGroup:
     """The processes of a run.
 
     Args:
@@ -30,7 +30,7 @@ class Group:
         self.rank, self.size = rank, size
 
     @classmethod
-    def started(cls, device: str) -> Group:
+    def from_torchrun(cls, device: str) -> ProcessGroup:
         """Join the processes that ``torchrun`` started; without it this process is alone.
 
         Args:
@@ -44,23 +44,23 @@ class Group:
         distributed.init_process_group("nccl" if device == "cuda" else "gloo")
         return cls(distributed.get_rank(), distributed.get_world_size())
 
-    def leave(self) -> None:
+    def close(self) -> None:
         """Let the others go."""
         if self.size > 1:
             distributed.destroy_process_group()
 
     @property
-    def first(self) -> bool:
+    def is_main(self) -> bool:
         """Whether this process writes files and tells people."""
         return self.rank == 0
 
-    def total(self, values: Tensor) -> Tensor:
+    def all_reduce(self, values: Tensor) -> Tensor:
         """Return the sum over all processes, in the same tensor."""
         if self.size > 1:
             distributed.all_reduce(values)
         return values
 
-    def joined(self, rows: Tensor) -> Tensor:
+    def all_gather(self, rows: Tensor) -> Tensor:
         """Return the rows of all processes, one after the other."""
         if self.size == 1:
             return rows
@@ -68,7 +68,7 @@ class Group:
         distributed.all_gather(parts, rows.contiguous())
         return torch.cat(parts)
 
-    def told(self, value: Any) -> Any:
+    def broadcast(self, value: Any) -> Any:
         """Return what the first process has."""
         if self.size == 1:
             return value
@@ -76,6 +76,6 @@ class Group:
         distributed.broadcast_object_list(values)
         return values[0]
 
-    def learner(self, network: torch.nn.Module) -> torch.nn.Module:
+    def wrap_ddp(self, network: torch.nn.Module) -> torch.nn.Module:
         """Return a network whose gradients are the means of those of all processes."""
         return DistributedDataParallel(network, broadcast_buffers=False) if self.size > 1 else network

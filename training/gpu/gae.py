@@ -6,16 +6,16 @@ says of every seat.
 
 from __future__ import annotations
 
-from helsinki_env.utils.extras import needs
+from helsinki_env.utils.extras import requires_extra
 
-with needs("train"):
+with requires_extra("train"):
     import torch
     from torch import Tensor
 
-__all__ = ["advantages"]
+__all__ = ["compute_gae"]
 
 
-def advantages(
+def compute_gae(
     learnt: Tensor,
     seat: Tensor,
     ended: Tensor,

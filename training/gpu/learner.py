@@ -9,20 +9,20 @@ from helsinki_env.agents.base import Player
 from helsinki_env.agents.mlp.network import PlainNetwork
 from helsinki_env.agents.mlp.player import PlainPlayer
 from helsinki_env.agents.net.checkpoint import load_network
-from helsinki_env.training.gpu.ppo import CardPPO
-from helsinki_env.training.gpu.rollout import CardStage
-from helsinki_env.training.learner import Part, Place, Playing
-from helsinki_env.training.opponents import Pool
+from helsinki_env.training.gpu.ppo import GpuPPO
+from helsinki_env.training.gpu.rollout import GpuRolloutCollector
+from helsinki_env.training.learner import RunContext, SelfPlayPhase, TrainingPhase
+from helsinki_env.training.opponents import OpponentPool
 from helsinki_env.training.preset import Preset
-from helsinki_env.utils.extras import needs
+from helsinki_env.utils.extras import requires_extra
 
-with needs("train"):
+with requires_extra("train"):
     import torch
 
-__all__ = ["Plain"]
+__all__ = ["PlainLearner"]
 
 
-class _PastSelves(Pool):
+class _PastSelves(OpponentPool):
     """A pool of networks, on the device where they are met."""
 
     def __init__(self, game: Any, folder: Path, seed: int, device: torch.device) -> None:
@@ -37,17 +37,17 @@ class _PastSelves(Pool):
         return network
 
 
-class Plain:
+class PlainLearner:
     """What a run of a plain network trains, see `helsinki_env.training.learner.Learner`."""
 
-    def __init__(self, preset: Preset, place: Place) -> None:
+    def __init__(self, preset: Preset, place: RunContext) -> None:
         game, c, seed = preset.game, preset.ppo, place.seed
         self._fast = place.fast
         self.network = PlainNetwork(game, preset.network).to(place.device)
-        self.pool: Pool = _PastSelves(game, place.folder / "past", seed, place.device)
-        stage = CardStage(game, preset.tables, c.games, c.steps, c.apart, seed, place.device, place.group)
-        self.ppo: Playing = CardPPO(self.network, stage, c, seed, self.pool.choose, place.fast)
-        self.parts: dict[str, Part] = {"ppo": self.ppo}
+        self.pool: OpponentPool = _PastSelves(game, place.folder / "past", seed, place.device)
+        stage = GpuRolloutCollector(game, preset.tables, c.games, c.steps, c.apart, seed, place.device, place.group)
+        self.ppo: SelfPlayPhase = GpuPPO(self.network, stage, c, seed, self.pool.choose, place.fast)
+        self.parts: dict[str, TrainingPhase] = {"ppo": self.ppo}
         #: It learns nothing from the heuristic's games.
         self.positions = 0
 

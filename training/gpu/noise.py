@@ -5,13 +5,13 @@ Source of the mixing function: Wellons (2018), "Prospecting for hash functions" 
 
 from __future__ import annotations
 
-from helsinki_env.utils.extras import needs
+from helsinki_env.utils.extras import requires_extra
 
-with needs("train"):
+with requires_extra("train"):
     import torch
     from torch import Tensor
 
-__all__ = ["keys", "sampled", "shuffled", "whole_word"]
+__all__ = ["game_keys", "hash_key", "sample_categorical", "shuffled_steps"]
 
 #: Odd numbers that keep games and decisions apart, as signed words of 32 bits.
 _OF_GAMES, _OF_DECISIONS = 0x9E3779B1 - 2**32, 0x85EBCA6B - 2**32
@@ -27,7 +27,7 @@ def _mix(x: Tensor) -> Tensor:
     return x ^ ((x >> 16) & 0xFFFF)
 
 
-def whole_word(*numbers: int) -> int:
+def hash_key(*numbers: int) -> int:
     """Return a signed word of 32 bits that is made of numbers."""
     word = 0
     for number in numbers:
@@ -36,12 +36,12 @@ def whole_word(*numbers: int) -> int:
     return (word >> 32) - 2**31
 
 
-def keys(word: Tensor, games: Tensor) -> Tensor:
+def game_keys(word: Tensor, games: Tensor) -> Tensor:
     """Return a key of each game, int32 (B,), from a word int32 () and the numbers of the games, int32 (B,)."""
     return _mix(_mix(games * _OF_GAMES) ^ word)
 
 
-def sampled(log_probs: Tensor, key: Tensor) -> Tensor:
+def sample_categorical(log_probs: Tensor, key: Tensor) -> Tensor:
     """Return a decision of each game drawn by its probability, int64 (B,).
 
     The largest of logarithms with Gumbel noise is drawn exactly so, and none that is not legal.
@@ -56,7 +56,7 @@ def sampled(log_probs: Tensor, key: Tensor) -> Tensor:
     return (log_probs - (-part.log()).log()).argmax(1)
 
 
-def shuffled(key: Tensor, steps: int) -> Tensor:
+def shuffled_steps(key: Tensor, steps: int) -> Tensor:
     """Return an order of the steps of each game, int64 (T, B), from a key of each, int32 (B,)."""
     numbers = torch.arange(steps, dtype=torch.int32, device=key.device) * _OF_DECISIONS
     return _mix(key + numbers[:, None]).argsort(dim=0, stable=True)

@@ -17,30 +17,30 @@ import numpy as np
 import numpy.typing as npt
 
 from helsinki_env.agents.mlp.network import PlainNetwork
-from helsinki_env.engine.contract import SEATS
-from helsinki_env.training.checkpoint_io import load_module, load_optimiser, module_arrays, optimiser_arrays
-from helsinki_env.training.gpu.cuda_graph import Captured
-from helsinki_env.training.gpu.gae import advantages
-from helsinki_env.training.gpu.noise import keys, shuffled, whole_word
-from helsinki_env.training.gpu.rollout import CardStage, Kept
-from helsinki_env.training.gpu.seat_order import from_viewer, own_component
+from helsinki_env.engine.contract import MAX_SEATS
+from helsinki_env.training.checkpoint_io import load_module, load_optimizer, module_arrays, optimizer_arrays
+from helsinki_env.training.gpu.cuda_graph import CudaGraph
+from helsinki_env.training.gpu.gae import compute_gae
+from helsinki_env.training.gpu.noise import game_keys, hash_key, shuffled_steps
+from helsinki_env.training.gpu.rollout import GpuRolloutCollector, RolloutBuffer
+from helsinki_env.training.gpu.seat_order import to_viewer_order, viewer_value
 from helsinki_env.training.ppo import PPOConfig
 from helsinki_env.training.progress import Progress
 from helsinki_env.training.value_loss import value_errors
-from helsinki_env.utils.extras import needs
+from helsinki_env.utils.extras import requires_extra
 
-with needs("train"):
+with requires_extra("train"):
     import torch
     from torch import Tensor, nn
 
-__all__ = ["CardPPO"]
+__all__ = ["GpuPPO"]
 
 _LOSSES = ("entropy", "win_loss", "score_loss", "kl", "clipped")
 #: What is drawn for the order of minibatches is drawn from another stream than decisions.
 _ORDER = 1 << 40
 
 
-class CardPPO:
+class GpuPPO:
     """Plays and learns.
 
     Args:
@@ -55,7 +55,7 @@ class CardPPO:
     def __init__(
         self,
         network: PlainNetwork,
-        stage: CardStage,
+        stage: GpuRolloutCollector,
         config: PPOConfig,
         seed: int,
         opponent: Callable[[int], PlainNetwork],
@@ -67,10 +67,10 @@ class CardPPO:
         rate = (
             torch.tensor(config.learning_rate, dtype=torch.float32, device=device) if on_card else config.learning_rate
         )
-        self.optimiser = torch.optim.Adam(network.parameters(), rate, eps=1e-5, fused=True, capturable=on_card)
+        self.optimizer = torch.optim.Adam(network.parameters(), rate, eps=1e-5, fused=True, capturable=on_card)
         self.rival = copy.deepcopy(network)
         self.updates, self.decisions, self.games = 0, 0, 0
-        self._learner = stage.group.learner(network)
+        self._learner = stage.group.wrap_ddp(network)
         cells = stage.steps * config.games
         #: Minibatches of a pass: all of the same size.
         self.parts = next(
@@ -82,10 +82,10 @@ class CardPPO:
         self._losses = torch.zeros(len(_LOSSES), dtype=torch.float32, device=device)
         targets = stage.steps * stage.games
         self._advantage = torch.zeros(targets, dtype=torch.float32, device=device)
-        self._wins, self._scores = torch.zeros((2, targets, SEATS), dtype=torch.float32, device=device)
+        self._wins, self._scores = torch.zeros((2, targets, MAX_SEATS), dtype=torch.float32, device=device)
         # What several processes tell each other in the middle of it is not recorded.
         alone = stage.group.size == 1
-        self._descend = Captured(self._learn_from, device if alone else torch.device("cpu"))
+        self._descend = CudaGraph(self._learn_from, device if alone else torch.device("cpu"))
 
     @property
     def done(self) -> float:
@@ -103,7 +103,7 @@ class CardPPO:
             self.rival.load_state_dict(self.opponent(self.updates).state_dict())
         kept = self.stage.play(self.network, self.rival, self.updates, self.fast)
         counted = torch.cat([kept.learnt.sum().double()[None], self.stage.counted])
-        decisions, games, points = self.stage.group.total(counted).tolist()  # waits for the device
+        decisions, games, points = self.stage.group.all_reduce(counted).tolist()  # waits for the device
         played = time.perf_counter()
         losses = self._learn(kept)
         self.decisions += int(decisions)
@@ -118,11 +118,11 @@ class CardPPO:
             seconds={"playing": played - began, "learning": time.perf_counter() - played},
         )
 
-    def _learn(self, kept: Kept) -> dict[str, float]:
+    def _learn(self, kept: RolloutBuffer) -> dict[str, float]:
         c = self.config
         fade = c.last + (1 - c.last) * 0.5 * (1 + math.cos(math.pi * self.done))
         self._fade.fill_(fade)
-        for group in self.optimiser.param_groups:
+        for group in self.optimizer.param_groups:
             if isinstance(group["lr"], Tensor):
                 group["lr"].fill_(c.learning_rate * fade)
             else:
@@ -132,29 +132,29 @@ class CardPPO:
         games = torch.arange(self.stage.games, device=self.stage.device)
         numbers = torch.from_numpy(self.stage.numbers.astype(np.int32)).to(self.stage.device)
         for epoch in range(c.epochs):
-            word = torch.tensor(whole_word(self.seed + _ORDER, self.updates, epoch), dtype=torch.int32)
-            order = shuffled(keys(word.to(self.stage.device), numbers), self.stage.steps)
+            word = torch.tensor(hash_key(self.seed + _ORDER, self.updates, epoch), dtype=torch.int32)
+            order = shuffled_steps(game_keys(word.to(self.stage.device), numbers), self.stage.steps)
             for steps in (order * self.stage.games + games).chunk(self.parts):
                 self._rows.copy_(steps.flatten())
                 self._descend()
-        found = self.stage.group.total(self._losses) / (c.epochs * self.parts)
+        found = self.stage.group.all_reduce(self._losses) / (c.epochs * self.parts)
         return dict(zip(_LOSSES, found.tolist(), strict=True))
 
     @torch.no_grad()
-    def _write_targets(self, kept: Kept) -> None:
+    def _write_targets(self, kept: RolloutBuffer) -> None:
         """Work out what the learner should have expected, and how much better than that its decisions were."""
         c = self.config
-        gained = advantages(
-            kept.learnt, kept.seat, kept.ended, kept.outcome, kept.expected, kept.last, SEATS, c.discount, c.decay
+        gained = compute_gae(
+            kept.learnt, kept.seat, kept.ended, kept.outcome, kept.expected, kept.last, MAX_SEATS, c.discount, c.decay
         )
         returns = kept.expected + gained
-        halves = returns[..., :SEATS], returns[..., SEATS:]
-        wins, scores = (from_viewer(half, kept.seat, kept.players) for half in halves)
+        halves = returns[..., :MAX_SEATS], returns[..., MAX_SEATS:]
+        wins, scores = (to_viewer_order(half, kept.seat, kept.players) for half in halves)
         wins = wins.clamp(0.0, 1.0)
         self._wins.copy_((wins / wins.sum(-1, keepdim=True).clamp_min(1e-6)).flatten(0, 1))
         self._scores.copy_(scores.flatten(0, 1))
-        worth, mine = own_component(gained, kept.seat, kept.players, c.margin).double(), kept.learnt.double()
-        count, total, squares = self.stage.group.total(
+        worth, mine = viewer_value(gained, kept.seat, kept.players, c.margin).double(), kept.learnt.double()
+        count, total, squares = self.stage.group.all_reduce(
             torch.stack([mine.sum(), (worth * mine).sum(), (worth.square() * mine).sum()])
         )
         mean = total / count.clamp_min(1)
@@ -170,7 +170,7 @@ class CardPPO:
 
         mine = taken(kept.learnt).float()
         # Processes average their gradients, and each has its part of the decisions.
-        count = self.stage.group.total(mine.sum()).clamp_min(1)
+        count = self.stage.group.all_reduce(mine.sum()).clamp_min(1)
         share = mine * (self.stage.group.size / count)
         with torch.autocast(self.stage.device.type, torch.bfloat16, enabled=self.fast, cache_enabled=False):
             said = self._learner(taken(kept.observation), self.stage.most_players)
@@ -183,10 +183,10 @@ class CardPPO:
         wins, scores = self._wins.index_select(0, rows), self._scores.index_select(0, rows)
         win_loss, score_loss = ((error * share).sum() for error in value_errors(said, wins, scores))
         loss = -gain - c.entropy * self._fade * entropy + c.value * (win_loss + c.scores * score_loss)
-        self.optimiser.zero_grad(set_to_none=True)
+        self.optimizer.zero_grad(set_to_none=True)
         loss.backward()
         nn.utils.clip_grad_norm_(self.network.parameters(), c.max_grad_norm)
-        self.optimiser.step()
+        self.optimizer.step()
         with torch.no_grad():
             kl = ((ratio - 1 - (new - old)) * share).sum()
             clipped = (((ratio - 1).abs() > c.clip).float() * share).sum()
@@ -195,13 +195,13 @@ class CardPPO:
 
     def state(self) -> dict[str, npt.NDArray[Any]]:
         """Return everything that the next update depends on, but for `counts`; every process must call it."""
-        arrays = module_arrays("network", self.network) | optimiser_arrays("optimiser", self.optimiser)
+        arrays = module_arrays("network", self.network) | optimizer_arrays("optimiser", self.optimizer)
         return arrays | {f"stage.{name}": array for name, array in self.stage.state().items()}
 
     def restore(self, arrays: Mapping[str, npt.NDArray[Any]]) -> None:
         """Go on from what `state` returned, with `counts` set, before the first update."""
         load_module("network", self.network, arrays)
-        load_optimiser("optimiser", self.optimiser, arrays)
+        load_optimizer("optimiser", self.optimizer, arrays)
         stage = {name.removeprefix("stage."): array for name, array in arrays.items() if name.startswith("stage.")}
         self.stage.restore(stage)
 

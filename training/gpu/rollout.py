@@ -12,28 +12,28 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from helsinki_env.agents.mlp.network import PlainNetwork, Said
+from helsinki_env.agents.mlp.network import PlainNetwork, PlainOutput
 from helsinki_env.data import UserError
-from helsinki_env.engine.contract import SEATS
+from helsinki_env.engine.contract import MAX_SEATS
 from helsinki_env.engine.spec import spec_of
 from helsinki_env.envs.tensors import GameTorchEnv
-from helsinki_env.training.checkpoint_io import StateError, taken
-from helsinki_env.training.gpu.cuda_graph import Captured
-from helsinki_env.training.gpu.distributed import Group
-from helsinki_env.training.gpu.noise import keys, sampled, whole_word
-from helsinki_env.training.gpu.seat_order import by_seat, outcome_of
-from helsinki_env.training.matchups import TableConfig, divide
-from helsinki_env.training.rollout import COMPONENTS
-from helsinki_env.utils.extras import needs
+from helsinki_env.training.checkpoint_io import StateError, state_array
+from helsinki_env.training.gpu.cuda_graph import CudaGraph
+from helsinki_env.training.gpu.distributed import ProcessGroup
+from helsinki_env.training.gpu.noise import game_keys, hash_key, sample_categorical
+from helsinki_env.training.gpu.seat_order import outcome_components, to_seat_order
+from helsinki_env.training.matchups import MatchupConfig, divide_games
+from helsinki_env.training.rollout import VALUE_COMPONENTS
+from helsinki_env.utils.extras import requires_extra
 
-with needs("train"):
+with requires_extra("train"):
     import torch
     from torch import Tensor
 
-__all__ = ["CardStage", "Kept"]
+__all__ = ["GpuRolloutCollector", "RolloutBuffer"]
 
 
-class Kept:
+class RolloutBuffer:
     """What T steps of B games leave to learn from, in tensors that every rollout writes over.
 
     Attributes:
@@ -41,7 +41,7 @@ class Kept:
         log_prob: the logarithm of the probability of that decision, float32 (T, B).
         seat: who decided, int64 (T, B). players: of the game, int64 (T, B).
         expected: what the seat expected, float32 (T, B, 8), by seat of the game; see
-            `helsinki_env.training.rollout.COMPONENTS`.
+            `helsinki_env.training.rollout.VALUE_COMPONENTS`.
         learnt: whether the learner had a choice, bool (T, B).
         ended: whether the game ended with it, bool (T, B).
         outcome: what came of the game, float32 (T, B, 8).
@@ -55,12 +55,15 @@ class Kept:
         self.observation, self.mask = room(entries, dtype=torch.int8), room(ids, dtype=torch.int8)
         self.action, self.seat, self.players = room(), room(), room()
         self.log_prob = room(dtype=torch.float32)
-        self.expected, self.outcome = room(COMPONENTS, dtype=torch.float32), room(COMPONENTS, dtype=torch.float32)
+        self.expected, self.outcome = (
+            room(VALUE_COMPONENTS, dtype=torch.float32),
+            room(VALUE_COMPONENTS, dtype=torch.float32),
+        )
         self.learnt, self.ended = room(dtype=torch.bool), room(dtype=torch.bool)
-        self.last = torch.zeros((games, COMPONENTS), dtype=torch.float32, device=device)
+        self.last = torch.zeros((games, VALUE_COMPONENTS), dtype=torch.float32, device=device)
 
 
-class CardStage:
+class GpuRolloutCollector:
     """Games side by side, at tables of several kinds.
 
     Args:
@@ -80,20 +83,20 @@ class CardStage:
     def __init__(
         self,
         game: Any,
-        tables: Sequence[TableConfig],
+        tables: Sequence[MatchupConfig],
         games: int,
         steps: int,
         apart: float,
         seed: int,
         device: torch.device,
-        group: Group | None = None,
+        group: ProcessGroup | None = None,
     ) -> None:
-        self.seed, self.device, self.steps, self.group = seed, device, steps, group or Group()
+        self.seed, self.device, self.steps, self.group = seed, device, steps, group or ProcessGroup()
         self.most_players = max(max(table.players) for table in tables)
         self.envs: list[GameTorchEnv] = []
         self._infos: list[dict[str, Tensor]] = []
         rows, start = [], 0
-        for i, (table, size) in enumerate(divide(tables, games)):
+        for i, (table, size) in enumerate(divide_games(tables, games)):
             own, rest = divmod(size, self.group.size)
             if rest:
                 raise UserError(
@@ -119,10 +122,10 @@ class CardStage:
         #: Games that ended in a rollout, and the sum of their mean points.
         self.counted = torch.zeros(2, dtype=torch.float64, device=device)
         spec = spec_of(game)
-        self.kept = Kept(steps, self.games, spec.features(game), spec.ids(game), device)
+        self.kept = RolloutBuffer(steps, self.games, spec.observation_size(game), spec.num_actions(game), device)
         self._played: tuple[Any, ...] = ()
 
-    def _dealt(self, game: Any, table: TableConfig, size: int, own: int, seed: int) -> GameTorchEnv:
+    def _dealt(self, game: Any, table: MatchupConfig, size: int, own: int, seed: int) -> GameTorchEnv:
         """Return an environment with this process' part of so many games."""
         env = GameTorchEnv(own, game, self.device, table.episodes(game))
         _, info = env.reset(seed=seed)
@@ -148,7 +151,7 @@ class CardStage:
         return observation, mask, seat
 
     @torch.no_grad()
-    def play(self, network: PlainNetwork, rival: PlainNetwork, number: int, fast: bool) -> Kept:
+    def play(self, network: PlainNetwork, rival: PlainNetwork, number: int, fast: bool) -> RolloutBuffer:
         """Play T steps of every game; what is kept is overwritten by the next rollout.
 
         Args:
@@ -158,12 +161,12 @@ class CardStage:
             fast: compute in bfloat16.
         """
         if self._played[:3] != (network, rival, fast):
-            decide = Captured(lambda: self._decide(network, rival, fast), self.device)
-            self._played = (network, rival, fast, decide, Captured(self._report, self.device))
+            decide = CudaGraph(lambda: self._decide(network, rival, fast), self.device)
+            self._played = (network, rival, fast, decide, CudaGraph(self._report, self.device))
         *_, decide, report = self._played
         self.counted.zero_()
         for t in range(self.steps):
-            self._word.fill_(whole_word(self.seed, number, t))
+            self._word.fill_(hash_key(self.seed, number, t))
             self._step.fill_(t)
             decide()
             start = 0
@@ -176,10 +179,10 @@ class CardStage:
         self.kept.last.copy_(self._expected(said, seat, players))
         return self.kept
 
-    def _ask(self, network: PlainNetwork, observation: Tensor, fast: bool) -> Said:
+    def _ask(self, network: PlainNetwork, observation: Tensor, fast: bool) -> PlainOutput:
         # Nothing may be kept between recordings, weights in bfloat16 neither.
         with torch.autocast(self.device.type, torch.bfloat16, enabled=fast, cache_enabled=False):
-            said: Said = network(observation, self.most_players)
+            said: PlainOutput = network(observation, self.most_players)
         return said
 
     @staticmethod
@@ -187,9 +190,9 @@ class CardStage:
         return (observation[:, network.present] != 0).sum(1)
 
     @staticmethod
-    def _expected(said: Said, seat: Tensor, players: Tensor) -> Tensor:
+    def _expected(said: PlainOutput, seat: Tensor, players: Tensor) -> Tensor:
         halves = torch.softmax(said.win_logits, 1), said.scores
-        return torch.cat([by_seat(half, seat, players) for half in halves], 1)
+        return torch.cat([to_seat_order(half, seat, players) for half in halves], 1)
 
     def _decide(self, network: PlainNetwork, rival: PlainNetwork, fast: bool) -> None:
         """Let everybody decide, and keep what is learnt from."""
@@ -206,7 +209,7 @@ class CardStage:
             theirs = self._ask(rival, observation[self._apart], fast).log_probs(mask[self._apart])
             own = mine[self._apart, None]
             policy = log_probs.index_copy(0, self._apart, torch.where(own, log_probs[self._apart], theirs))
-        action = sampled(policy, keys(self._word, self._numbers))
+        action = sample_categorical(policy, game_keys(self._word, self._numbers))
         self._action.copy_(action)
         self.dealt.copy_(choices == 0)  # the next step deals these anew
         found = {
@@ -224,28 +227,30 @@ class CardStage:
         outcomes, start = [], 0
         for env, info in zip(self.envs, self._infos, strict=True):
             own = slice(start, start + env.num_envs)
-            outcomes.append(outcome_of(info["scores"], info["places"], players[own], env.memory.ended))
+            outcomes.append(outcome_components(info["scores"], info["places"], players[own], env.memory.ended))
             start += env.num_envs
         outcome, ended = torch.cat(outcomes), torch.cat([env.memory.ended for env in self.envs])
         self.kept.outcome.index_copy_(0, self._step, outcome[None])
         self.kept.ended.index_copy_(0, self._step, ended[None])
-        points = outcome[:, SEATS:].sum(1) / players
+        points = outcome[:, MAX_SEATS:].sum(1) / players
         self.counted += torch.stack([ended.sum().double(), points.sum().double()])
 
     def state(self) -> dict[str, npt.NDArray[Any]]:
         """Return where all games of all processes stand, by name; every process must call it."""
-        order = np.argsort(self.group.joined(self._numbers).cpu().numpy())
-        saved = {name: self.group.joined(getattr(self, name)).cpu().numpy()[order] for name in ("own", "dealt")}
+        order = np.argsort(self.group.all_gather(self._numbers).cpu().numpy())
+        saved = {name: self.group.all_gather(getattr(self, name)).cpu().numpy()[order] for name in ("own", "dealt")}
         for i, env in enumerate(self.envs):
             for name, rows in env.get_state().items():
-                whole = rows if name in _COMMON else self.group.joined(rows)
+                whole = rows if name in _COMMON else self.group.all_gather(rows)
                 saved[f"env{i}.{name}"] = whole.cpu().numpy()
         return saved
 
     def restore(self, state: Mapping[str, npt.NDArray[Any]]) -> None:
         """Go on from what `state` returned, also with another number of processes; StateError if it does not fit."""
         games = self.games * self.group.size
-        own, dealt = (taken(state, name, np.zeros(games, kind)) for name, kind in (("own", np.int64), ("dealt", bool)))
+        own, dealt = (
+            state_array(state, name, np.zeros(games, kind)) for name, kind in (("own", np.int64), ("dealt", bool))
+        )
         if (own < -1).any():
             raise StateError("own: found seats that are not there")
         self.own.copy_(torch.from_numpy(own[self.numbers]))
@@ -255,7 +260,7 @@ class CardStage:
             for name, rows in env.get_state().items():
                 times = 1 if name in _COMMON else self.group.size
                 like = np.zeros((len(rows) * times, *rows.shape[1:]), rows.cpu().numpy().dtype)
-                whole = torch.from_numpy(taken(state, f"env{i}.{name}", like).copy())
+                whole = torch.from_numpy(state_array(state, f"env{i}.{name}", like).copy())
                 first = 0 if name in _COMMON else self.group.rank * len(rows)
                 found[name] = whole[first : first + len(rows)].to(self.device)
             env.set_state(found)

@@ -13,12 +13,12 @@ from rich.table import Table
 
 from helsinki_env.cli import options
 from helsinki_env.cli.parallel_runs import address_of
-from helsinki_env.cli.precompile import make_ahead, parts_of
-from helsinki_env.cli.progress import Waiting
+from helsinki_env.cli.precompile import groups_for, precompile_groups
+from helsinki_env.cli.progress import ProgressDisplay
 from helsinki_env.data import UserError, read_json
 from helsinki_env.engine.spec import config_to_dict
-from helsinki_env.utils.extras import needs
-from helsinki_env.utils.stopping import again, kept
+from helsinki_env.utils.extras import requires_extra
+from helsinki_env.utils.stopping import rerun_command_line, save_on_interrupt
 from helsinki_env.utils.terminal import plain_console
 
 if TYPE_CHECKING:
@@ -74,12 +74,12 @@ def main(
         ray: spread the games over the Ray cluster at this address; without one over a new cluster on this machine.
         trust: run code that --config names: program:COMMAND and MODULE:ATTRIBUTE. Read the code first.
     """
-    from helsinki_env.agents.replaced_actions import replaced_in
+    from helsinki_env.agents.replaced_actions import run_replacement_warnings
     from helsinki_env.evaluation.arena.config import plan_from_yaml
     from helsinki_env.evaluation.arena.run import run_arena
 
     if form == "parquet":
-        with needs("arena" if ray is None else "ray"):
+        with requires_extra("arena" if ray is None else "ray"):
             import_module("helsinki_env.evaluation.arena.parquet")
     address = address_of(ray)
     asked: dict[str, Any] = {
@@ -101,10 +101,15 @@ def main(
     else:
         plan = plan_from_yaml(config, changes, trust=trust)
     options.out_folder(out)
-    make_ahead(part for table in plan.tables for part in parts_of(table.players, table.config))
+    precompile_groups(part for table in plan.tables for part in groups_for(table.players, table.config))
     console, started = plain_console(), time.monotonic()
-    waiting = Waiting(plan.games)
-    with kept(lambda: f"{waiting.done:,} of {plan.games:,} games are kept in {out}; go on with: {again()}"), waiting:
+    waiting = ProgressDisplay(plan.games)
+    with (
+        save_on_interrupt(
+            lambda: f"{waiting.done:,} of {plan.games:,} games are kept in {out}; go on with: {rerun_command_line()}"
+        ),
+        waiting,
+    ):
         path = run_arena(
             plan,
             out,
@@ -117,7 +122,7 @@ def main(
         )
     for table in _tables(out):
         console.print(table)
-    for line in replaced_in(read_json(out / "times.json", UserError).value):
+    for line in run_replacement_warnings(read_json(out / "times.json", UserError).value):
         console.print(line, highlight=False, soft_wrap=True)
     before = f", {waiting.before:,} of them from before" if waiting.before else ""
     seconds = time.monotonic() - started
@@ -150,7 +155,7 @@ def _one_table(
 def _tables(out: Path) -> Iterator[Table]:
     """Yield an output table for each matchup of a finished run."""
     from helsinki_env.evaluation.arena.load import load_run
-    from helsinki_env.evaluation.match_stats import standing
+    from helsinki_env.evaluation.match_stats import player_result
 
     entries = read_json(out / "times.json", UserError).entries("times of players")
     times = {(entry["table"].text(), entry["player"].text()): entry for entry in entries}
@@ -159,7 +164,7 @@ def _tables(out: Path) -> Iterator[Table]:
         for name in ("player", "games", "games won", "95 % interval", "points", "place", "ms/decision"):
             table.add_column(name, justify="left" if name == "player" else "right", no_wrap=name != "player")
         for i, player in enumerate(games.players):
-            s = standing(player, None, games.seating == i, games.places, games.scores, games.deck)
+            s = player_result(player, None, games.seating == i, games.places, games.scores, games.deck)
             spent = times.get((games.name, player))
             each = 1000 * spent["seconds"].number(0) / max(1, spent["decisions"].integer(0)) if spent else None
             table.add_row(

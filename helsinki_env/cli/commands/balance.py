@@ -13,12 +13,12 @@ import helsinki_env
 from helsinki_env.cli.commands.balance_retrain import retrain
 from helsinki_env.cli.commands.balance_tune import tune
 from helsinki_env.cli.options import out_file, out_folder
-from helsinki_env.cli.parallel_runs import address_of, check_players, playing_parts
-from helsinki_env.cli.precompile import make_ahead, parts_of
+from helsinki_env.cli.parallel_runs import address_of, check_players, tournament_runner
+from helsinki_env.cli.precompile import groups_for, precompile_groups
 from helsinki_env.data import UserError
-from helsinki_env.engine.spec import usual_spec
-from helsinki_env.utils.extras import needs
-from helsinki_env.utils.files import replacing, write_json
+from helsinki_env.engine.spec import default_spec
+from helsinki_env.utils.extras import requires_extra
+from helsinki_env.utils.files import atomic_write, write_json
 from helsinki_env.utils.terminal import plain_console
 
 __all__ = ["denied", "main", "report", "run"]
@@ -26,7 +26,7 @@ __all__ = ["denied", "main", "report", "run"]
 
 def _study(name: str) -> Any:
     """Return a module of the default game's study; `denied` estimates marginal effects in any game."""
-    return import_module(f"helsinki_env.evaluation.balance.{usual_spec().name}.{name}")
+    return import_module(f"helsinki_env.evaluation.balance.{default_spec().name}.{name}")
 
 
 def run(
@@ -51,12 +51,12 @@ def run(
         ray: spread the games over the Ray cluster at this address; without one over a new cluster on this machine.
         trust: run code that the file names: program:COMMAND and MODULE:ATTRIBUTE. Read the code first.
     """
-    with needs("arena" if ray is None else "ray"):
-        from helsinki_env.evaluation.arena.workers import workers_kept
+    with requires_extra("arena" if ray is None else "ray"):
+        from helsinki_env.evaluation.arena.workers import reuse_workers
 
         playing = _study("run")
     study_module = _study("study")
-    all_parts, error = study_module.PARTS, study_module.StudyError
+    all_parts, error = study_module.STUDY_PARTS, study_module.StudyError
 
     address_of(ray)
     chosen = all_parts if parts is None else tuple(part.strip() for part in parts.split(","))
@@ -69,9 +69,9 @@ def run(
         check_players([name], game)
     out_folder(out)
     playing.open_study(study, out)
-    make_ahead(parts_of({name for table in tables for name in table.players}))
-    console, play = plain_console(), playing_parts(out, processes, ray)
-    with workers_kept():
+    precompile_groups(groups_for({name for table in tables for name in table.players}))
+    console, play = plain_console(), tournament_runner(out, processes, ray)
+    with reuse_workers():
         for part in (part for part in all_parts if part in chosen):
             plan = playing.plan_of(study, out, part)
             if plan is None:
@@ -113,14 +113,14 @@ def report(
         out = out or study / "report"
         out_folder(out)
         command = f"helsinki balance report {study} --out {out}" + (f" --former {former}" if former else "")
-        data = results.results(_study("run").read_study(study), study, command)
+        data = results.study_results(_study("run").read_study(study), study, command)
     if before is not None:
-        data = _study("former").with_former(data, before)
+        data = _study("baseline").compare_with_baseline(data, before)
     console = plain_console()
     for sentence in data["summary"]:
         console.print(f"- {sentence}", highlight=False, soft_wrap=True)
-    for path, content in _study("report").report_files(data).items():
-        with replacing(out / path) as file:
+    for path, content in _study("report").study_report_files(data).items():
+        with atomic_write(out / path) as file:
             file.write(content)
     console.print(f"Wrote {out}/balance.html, balance.md, balance.json and images/", highlight=False, soft_wrap=True)
     return 0
@@ -142,10 +142,10 @@ def denied(
         out: the page, a file name that ends in .md; default: denied.md in the folder of the run.
         title: of the page.
     """
-    with needs("arena"):
-        from helsinki_env.evaluation.balance.denied import denied_files
+    with requires_extra("arena"):
+        from helsinki_env.evaluation.balance.denied import ablation_report_files
     from helsinki_env.evaluation.arena.load import load_run
-    from helsinki_env.evaluation.arena.plan import environment_of
+    from helsinki_env.evaluation.arena.plan import environment_versions
     from helsinki_env.evaluation.arena.store import RunFolder
 
     page = out or run / "denied.md"
@@ -155,15 +155,15 @@ def denied(
     plan = RunFolder.open(run).plan
     words = ["helsinki", "balance", "denied", str(run), *(["--out", str(out)] if out else []), "--title", title]
     provenance = {
-        "environment": environment_of(plan.tables),
+        "environment": environment_versions(plan.tables),
         "package": helsinki_env.__version__,
         "seed": plan.seed,
         "plan": plan.digest,
         "command": shlex.join(words),
     }
-    files, data = denied_files(load_run(run), page.stem, title, provenance)
+    files, data = ablation_report_files(load_run(run), page.stem, title, provenance)
     for path, content in files.items():
-        with replacing(page.parent / path) as file:
+        with atomic_write(page.parent / path) as file:
             file.write(content)
     write_json(page.with_suffix(".json"), data)
     plain_console().print(f"Wrote {page}, {page.stem}.json and images/{page.stem}.svg", highlight=False, soft_wrap=True)

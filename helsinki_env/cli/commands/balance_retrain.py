@@ -12,13 +12,13 @@ import tyro
 
 from helsinki_env.cli.commands.train import learn
 from helsinki_env.cli.options import out_folder
-from helsinki_env.cli.parallel_runs import address_of, playing_parts
-from helsinki_env.cli.precompile import make_ahead, of_game, parts_of
+from helsinki_env.cli.parallel_runs import address_of, tournament_runner
+from helsinki_env.cli.precompile import group_name, groups_for, precompile_groups
 from helsinki_env.data import UserError, read_json
-from helsinki_env.engine.spec import usual_spec
-from helsinki_env.utils.extras import needs
-from helsinki_env.utils.files import check_no_link, is_file, replacing
-from helsinki_env.utils.stopping import again, kept
+from helsinki_env.engine.spec import default_spec
+from helsinki_env.utils.extras import requires_extra
+from helsinki_env.utils.files import atomic_write, check_no_link, is_file
+from helsinki_env.utils.stopping import rerun_command_line, save_on_interrupt
 from helsinki_env.utils.terminal import plain_console
 
 __all__ = ["retrain"]
@@ -48,21 +48,21 @@ def retrain(
         trust: run code that the preset names: program:COMMAND and MODULE:ATTRIBUTE. Read the code first.
     """
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # as in `helsinki_env.cli.commands.train`
-    with needs("arena" if ray is None else "ray"):
+    with requires_extra("arena" if ray is None else "ray"):
         running, results, report = (_retrained(name) for name in ("run", "results", "report"))
-    with needs("train"):
+    with requires_extra("train"):
         import torch
 
-        from helsinki_env.agents.net.description import JUDGE
+        from helsinki_env.agents.net.description import AFTERSTATE_KIND
         from helsinki_env.training.preset import Preset
         from helsinki_env.training.run import RunError, Training
     address_of(ray)
-    asked = _retrained("config").RetrainedConfig.from_yaml(config)
+    asked = _retrained("config").RetrainingConfig.from_yaml(config)
     preset = Preset.from_yaml(asked.preset, trust=trust)
-    if preset.learner != JUDGE or preset.rules != usual_spec().name:
+    if preset.learner != AFTERSTATE_KIND or preset.rules != default_spec().name:
         raise UserError(
             f"{config}: preset: found {asked.preset}, which trains a {preset.learner} network for {preset.rules}, "
-            f"expected one that trains a {JUDGE} network for {usual_spec().name}"
+            f"expected one that trains a {AFTERSTATE_KIND} network for {default_spec().name}"
         )
     if preset.start or preset.against or preset.covered or preset.components != "default":
         raise UserError(
@@ -78,8 +78,8 @@ def retrain(
     for action in asked.claims:
         replace(preset, covered=(action,)).check()  # fail now, not after the first network
     out_folder(out)
-    running.open_retrained(asked, out)
-    make_ahead([of_game("training"), *parts_of(["net", *preset.opponents, *preset.evaluation.opponents])])
+    running.open_retraining_study(asked, out)
+    precompile_groups([group_name("training"), *groups_for(["net", *preset.opponents, *preset.evaluation.opponents])])
     torch.set_num_threads(1)
     console = plain_console()
 
@@ -92,18 +92,18 @@ def retrain(
         if is_file(summary) and read_json(summary, RunError)["finished"].value is True:
             return  # with the same preset, or it could not have been resumed
         console.print(f"training {learner.name}", highlight=False)
-        if not learn(training, console, again)["finished"]:
+        if not learn(training, console, rerun_command_line)["finished"]:
             raise UserError(
                 f"{folder}: after {preset.minutes:g} minutes the training was not done, and networks that learnt for "
                 f"another time cannot be compared: give more minutes in the preset {asked.preset}, and go on"
             )
 
-    retrained = running.Retrained(asked, out, train, playing_parts(out, processes, ray))
-    with kept(lambda: f"what was learnt and played is kept in {out}; go on with: {again()}"):
-        data = results.results(retrained)
+    retrained = running.RetrainingStudy(asked, out, train, tournament_runner(out, processes, ray))
+    with save_on_interrupt(lambda: f"what was learnt and played is kept in {out}; go on with: {rerun_command_line()}"):
+        data = results.retraining_results(retrained)
     check_no_link(out / "report")
-    for path, content in report.report_files(data).items():
-        with replacing(out / "report" / path) as file:
+    for path, content in report.retraining_report_files(data).items():
+        with atomic_write(out / "report" / path) as file:
             file.write(content)
     for sentence in data["summary"]:
         console.print(f"- {sentence}", highlight=False, soft_wrap=True)
@@ -113,4 +113,4 @@ def retrain(
 
 def _retrained(name: str) -> Any:
     """Return a module of the default game's retraining study."""
-    return import_module(f"helsinki_env.evaluation.balance.{usual_spec().name}.retraining.{name}")
+    return import_module(f"helsinki_env.evaluation.balance.{default_spec().name}.retraining.{name}")

@@ -11,13 +11,13 @@ from typing import Annotated, Any
 import tyro
 
 from helsinki_env.cli.options import out_folder
-from helsinki_env.cli.parallel_runs import address_of, check_players, playing_parts
-from helsinki_env.cli.precompile import make_ahead, parts_of
+from helsinki_env.cli.parallel_runs import address_of, check_players, tournament_runner
+from helsinki_env.cli.precompile import groups_for, precompile_groups
 from helsinki_env.data import UserError
-from helsinki_env.engine.spec import usual_spec
-from helsinki_env.utils.extras import needs
-from helsinki_env.utils.files import check_no_link, replacing
-from helsinki_env.utils.stopping import again, kept
+from helsinki_env.engine.spec import default_spec
+from helsinki_env.utils.extras import requires_extra
+from helsinki_env.utils.files import atomic_write, check_no_link
+from helsinki_env.utils.stopping import rerun_command_line, save_on_interrupt
 from helsinki_env.utils.terminal import plain_console
 
 __all__ = ["tune"]
@@ -64,7 +64,7 @@ def tune(
         trust: run code that the file or that of --found names: program:COMMAND and MODULE:ATTRIBUTE. Read the code
             first.
     """
-    with needs("arena" if ray is None else "ray"):
+    with requires_extra("arena" if ray is None else "ray"):
         playing, report = _tuning("run"), _tuning("report")
     address_of(ray)
     if found is not None:
@@ -87,24 +87,24 @@ def tune(
     everybody = [asked.player, asked.weaker, *([] if judge is None else [judge])]
     check_players(everybody)
     out_folder(out)
-    playing.open_tuning(asked, out)
-    make_ahead(parts_of(everybody))
+    playing.open_board_tuning(asked, out)
+    precompile_groups(groups_for(everybody))
     console = plain_console()
 
-    tuning = playing.Tuning(asked, out, playing_parts(out, processes, ray))
-    with kept(lambda: f"what was played is kept in {out}; go on with: {again()}"):
+    tuning = playing.Tuning(asked, out, tournament_runner(out, processes, ray))
+    with save_on_interrupt(lambda: f"what was played is kept in {out}; go on with: {rerun_command_line()}"):
         results = _tuning("results")
         if earlier is None:
             options = {"--player": player, "--players": players, "--most": most}
             words = [word for name, value in options.items() if value is not None for word in (name, str(value))]
             command = shlex.join(["helsinki", "balance", "tune", asked.name, *words])
-            data = results.results(tuning, judge, command)
+            data = results.tune_results(tuning, judge, command)
         else:
-            data = results.judged_again(tuning, earlier, judge)
+            data = results.reevaluate_proposal(tuning, earlier, judge)
     proposal: Path | None = tuning.proposal
     check_no_link(out / "report")
-    for path, content in report.report_files(data, proposal.read_bytes() if proposal else None).items():
-        with replacing(out / "report" / path) as file:
+    for path, content in report.tune_report_files(data, proposal.read_bytes() if proposal else None).items():
+        with atomic_write(out / "report" / path) as file:
             file.write(content)
     for sentence in (*data["summary"], *([data["judged"]["summary"]] if data["judged"] else [])):
         console.print(f"- {sentence}", highlight=False, soft_wrap=True)
@@ -115,7 +115,7 @@ def tune(
 
 def _tuning(name: str) -> Any:
     """Return a module of the default game's search."""
-    return import_module(f"helsinki_env.evaluation.balance.{usual_spec().name}.tune.{name}")
+    return import_module(f"helsinki_env.evaluation.balance.{default_spec().name}.tune.{name}")
 
 
 def _numbers(text: str) -> tuple[int, ...]:

@@ -10,31 +10,31 @@ from rich.console import Console
 
 from helsinki_env.agents.registry import make_player
 from helsinki_env.bench.checkout import Checkout
-from helsinki_env.bench.measures import ROWS
+from helsinki_env.bench.measures import MEASUREMENT_KINDS
 from helsinki_env.bench.paired import Comparison
 from helsinki_env.bench.speed import Measurement, run_benchmark
 from helsinki_env.bench.speed_tables import (
     cells,
-    compared,
     compared_part,
-    lacking,
+    comparison_table,
+    format_rate,
     machine_text,
-    measured,
     measured_part,
-    rounded,
-    within,
+    missing_measurements,
+    speed_table,
+    within_table,
     yardstick_text,
 )
 from helsinki_env.cli.options import game_text, out_file
-from helsinki_env.cli.progress import Waiting
-from helsinki_env.data import UserError, brief, one_of
-from helsinki_env.engine.spec import game_names, spec_named, spec_of, usual_spec
+from helsinki_env.cli.progress import ProgressDisplay
+from helsinki_env.data import UserError, choices_text, shorten
+from helsinki_env.engine.spec import default_spec, game_names, spec_by_name, spec_of
 from helsinki_env.utils import markdown
-from helsinki_env.utils.files import replacing, write_json
-from helsinki_env.utils.stopping import again, kept
+from helsinki_env.utils.files import atomic_write, write_json
+from helsinki_env.utils.stopping import rerun_command_line, save_on_interrupt
 from helsinki_env.utils.terminal import plain_console
 
-__all__ = ["Page", "main"]
+__all__ = ["SectionPage", "main"]
 
 #: The section of a page that holds the comparison; sections with the results of a game have its name.
 _AGAINST = "against"
@@ -53,7 +53,7 @@ def _on_device(config: Any, batches: tuple[int, ...], device: str, seconds: floa
         table.add_column(name, justify="right")
 
     def report(row: TensorRow) -> None:
-        table.add_row(f"{row.batch}", rounded(row.per_second), rounded(row.with_choosing))
+        table.add_row(f"{row.batch}", format_rate(row.per_second), format_rate(row.with_choosing))
 
     sizes = BATCHES if tuple(batches) == _BATCHES else tuple(batches)
     with console.status("measuring ..."):
@@ -102,16 +102,16 @@ def main(
         write: measure all that stands in this page, and put it there, between its marks.
         device: measure games in tensors instead, on cuda or cpu; default batches are then 1,024 to 262,144.
     """
-    from helsinki_env.cli.precompile import make_ahead, of_game, parts_of
+    from helsinki_env.cli.precompile import group_name, groups_for, precompile_groups
 
     if not batches or not threads:
         raise UserError(f"bench: found {batches=}, {threads=}; expected numbers above 0")
     if device is not None and (against is not None or write is not None):
         raise UserError("--device: found --against or --write, which measure on the processor; leave one of them out")
     everything = game is None and (against is not None or write is not None)
-    first = usual_spec().name if game is None else game
+    first = default_spec().name if game is None else game
     names = [first, *(name for name in game_names() if everything and name != first)]
-    configs = [spec_named(name).config() for name in names]
+    configs = [spec_by_name(name).config() for name in names]
     if device is not None:
         if json is not None:
             out_file(json, "--json")
@@ -123,13 +123,13 @@ def main(
     rows = _rows(only, players, against)
     alone = configs if against is None or write is not None else []
     parts = [*([] if against is None else [_AGAINST]), *(spec_of(config).name for config in alone)]
-    page = None if write is None else Page(write, parts)
+    page = None if write is None else SectionPage(write, parts)
     if json is not None:
         out_file(json, "--json")
     checkout = None if against is None else Checkout(against)
     for config in configs:
-        single = [of_game(part, config) for part in ("game", "seat")]
-        make_ahead([*single, *parts_of(["greedy", "heuristic", *players], config)])
+        single = [group_name(part, config) for part in ("game", "seat")]
+        precompile_groups([*single, *groups_for(["greedy", "heuristic", *players], config)])
     console = plain_console()
     found: dict[str, Any] = {}
     if checkout is not None:
@@ -141,7 +141,7 @@ def main(
         found[spec_of(config).name] = result
     if page is not None:
         texts = [compared_part if part == _AGAINST else measured_part for part in parts]
-        command = again(without=() if json is None else ("--json", str(json)))
+        command = rerun_command_line(without=() if json is None else ("--json", str(json)))
         page.write({part: text(found[part], command) for part, text in zip(parts, texts, strict=True)})
         console.print(f"Wrote {write}")
     if json is not None:
@@ -151,12 +151,12 @@ def main(
 
 def _rows(only: Sequence[str], players: Sequence[str], against: str | None) -> list[str]:
     """Return the rows to compare; ValueError for an unknown one."""
-    known = [*ROWS, *players]
+    known = [*MEASUREMENT_KINDS, *players]
     if only and against is None:
         raise UserError("--only: found no --against, expected the revision to compare with")
     for name in only:
         if name not in known:
-            raise UserError(f"--only: found {brief(name)}, expected {one_of(known, name)}")
+            raise UserError(f"--only: found {shorten(name)}, expected {choices_text(known, name)}")
     return [name for name in known if name in only] if only else known
 
 
@@ -166,29 +166,32 @@ def _compare(console: Console, comparison: Comparison, pairs: int, json: Path | 
     def show() -> dict[str, Any]:
         data = comparison.data()
         for game in dict.fromkeys(row["game"] for row in data["rows"]):
-            compared(data, game).show(console)
-        for sentence in lacking(data):
+            comparison_table(data, game).show(console)
+        for sentence in missing_measurements(data):
             console.print(sentence, soft_wrap=True)
         if data["within"]:
-            within(data).show(console)
+            within_table(data).show(console)
         return data
 
     def keep() -> str:
         comparison.checkout.remove()
         if not any(row.rates["now"] for row in comparison.rows):
-            return f"nothing had been measured; begin again with: {again()}"
+            return f"nothing had been measured; begin again with: {rerun_command_line()}"
         data = show()
         if json is not None:
             write_json(json, data, follow=True)
         where = "" if json is None else f", and kept in {json}"
-        return f"{comparison.pairs} of {pairs} pairs, and what was there of the next, are shown{where}; all: {again()}"
+        return (
+            f"{comparison.pairs} of {pairs} pairs, and what was there of the next, are shown{where}; "
+            f"all: {rerun_command_line()}"
+        )
 
-    with kept(keep):
+    with save_on_interrupt(keep):
         commit, rows = comparison.checkout.commit, len(comparison.rows)
         console.print(f"Compiling what is measured of {commit}, for this run only", soft_wrap=True)
-        with Waiting(rows, "rows") as waiting:
+        with ProgressDisplay(rows, "rows") as waiting:
             comparison.warm(waiting.advance)
-        with Waiting(rows * pairs, "rows") as waiting:
+        with ProgressDisplay(rows * pairs, "rows") as waiting:
             while comparison.pairs < pairs:
                 comparison.measure_pair(waiting.advance)
                 if not console.is_terminal:
@@ -213,12 +216,12 @@ def _measure(
 
     with console.status("measuring ..."):
         result = run_benchmark(batches, threads, seconds, players, report, config)
-    measured(result, game_text(config)).show(console)
+    speed_table(result, game_text(config)).show(console)
     console.print(yardstick_text(result), machine_text(result["machine"]))
     return result
 
 
-class Page:
+class SectionPage:
     """A page with sections for measured results.
 
     Args:
@@ -237,7 +240,7 @@ class Page:
     def write(self, contents: dict[str, str]) -> None:
         """Write results into their sections of the current page, which may have been edited in the meantime."""
         text = self._with(contents)
-        with replacing(self.path, follow=True) as file:
+        with atomic_write(self.path, follow=True) as file:
             file.write(text.encode())
 
     def _with(self, contents: Mapping[str, str | None]) -> str:
@@ -248,8 +251,8 @@ class Page:
             ends = "\r\n" if "\r\n" in text else "\n"
             text = text.replace("\r\n", "\n")
             for part, content in contents.items():
-                now = markdown.section(text, part)
-                text = markdown.section(text, part, now if content is None else content)
+                now = markdown.replace_section(text, part)
+                text = markdown.replace_section(text, part, now if content is None else content)
         except (OSError, ValueError) as problem:
-            raise UserError(f"--write: found {brief(self.path)}, expected a page with marks: {problem}") from None
+            raise UserError(f"--write: found {shorten(self.path)}, expected a page with marks: {problem}") from None
         return text.replace("\n", ends)

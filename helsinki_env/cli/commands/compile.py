@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import time
 
-from helsinki_env.cli.precompile import PARTS, in_words, make_ahead, of_game
-from helsinki_env.data import UserError, one_of
+from helsinki_env.cli.precompile import KERNEL_GROUPS, describe_group, group_name, precompile_groups
+from helsinki_env.data import UserError, choices_text
 from helsinki_env.engine import kernel
-from helsinki_env.engine.spec import game_names, spec_named
+from helsinki_env.engine.spec import game_names, spec_by_name
 from helsinki_env.utils.terminal import plain_console
 
 __all__ = ["main"]
@@ -31,15 +31,15 @@ def main(parts: str = "all", game: str | None = None, processes: int | None = No
         game: of which game; default: of all.
         processes: how many compile side by side; default: one more than there are processors.
     """
-    chosen = list(PARTS) if parts == "all" else [part.strip() for part in parts.split(",")]
+    chosen = list(KERNEL_GROUPS) if parts == "all" else [part.strip() for part in parts.split(",")]
     for part in chosen:
-        if part not in PARTS:
-            raise UserError(f"--parts: found {part!r}, expected all or {one_of(PARTS, part)}")
-    games = [spec_named(name) for name in (game_names() if game is None else [game])]
+        if part not in KERNEL_GROUPS:
+            raise UserError(f"--parts: found {part!r}, expected all or {choices_text(KERNEL_GROUPS, part)}")
+    games = [spec_by_name(name) for name in (game_names() if game is None else [game])]
     console, started = plain_console(), time.monotonic()
-    lacking = make_ahead((of_game(part, spec.config()) for spec in games for part in chosen), processes)
+    lacking = precompile_groups((group_name(part, spec.config()) for spec in games for part in chosen), processes)
     for part in lacking:
-        console.print(f"Left out: {in_words(part)}, which needs an extra that is not installed", highlight=False)
+        console.print(f"Left out: {describe_group(part)}, which needs an extra that is not installed", highlight=False)
     console.print(
         f"Compiled in {time.monotonic() - started:.1f} s, kept in {kernel.CACHE_FOLDER}"
         if kernel.JIT

@@ -13,14 +13,14 @@ from rich.table import Table
 
 from helsinki_env.cli.options import out_file, out_folder
 from helsinki_env.cli.parallel_runs import address_of, check_players
-from helsinki_env.cli.precompile import make_ahead, parts_of
-from helsinki_env.cli.progress import Waiting
-from helsinki_env.data import UserError, shown
-from helsinki_env.engine.spec import usual_spec
-from helsinki_env.utils.extras import needs
+from helsinki_env.cli.precompile import groups_for, precompile_groups
+from helsinki_env.cli.progress import ProgressDisplay
+from helsinki_env.data import UserError, short_repr
+from helsinki_env.engine.spec import default_spec
+from helsinki_env.utils.extras import requires_extra
 from helsinki_env.utils.files import write_json
-from helsinki_env.utils.machine import processors
-from helsinki_env.utils.stopping import again, kept
+from helsinki_env.utils.machine import cpu_count
+from helsinki_env.utils.stopping import rerun_command_line, save_on_interrupt
 from helsinki_env.utils.terminal import plain_console
 from helsinki_env.utils.yaml_files import configs_folder
 
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from helsinki_env.evaluation.arena.plan import Plan
     from helsinki_env.evaluation.gauntlet.gauntlet import Gauntlet
     from helsinki_env.evaluation.gauntlet.leaderboard import Leaderboard
-    from helsinki_env.evaluation.gauntlet.reference_ratings import Pins
-    from helsinki_env.evaluation.gauntlet.verify import Claim
+    from helsinki_env.evaluation.gauntlet.reference_ratings import ReferenceRatings
+    from helsinki_env.evaluation.gauntlet.verify import UnverifiedCertificate
 
 __all__ = ["main"]
 
@@ -87,11 +87,11 @@ def main(
         trust: run code that the gauntlet or the certificate of --verify names: program:COMMAND and MODULE:ATTRIBUTE.
             Read the code first.
     """
-    with needs("arena" if ray is None else "ray"):
+    with requires_extra("arena" if ray is None else "ray"):
         from helsinki_env.evaluation.gauntlet.gauntlet import Gauntlet
         from helsinki_env.evaluation.gauntlet.leaderboard import Leaderboard
-        from helsinki_env.evaluation.gauntlet.reference_ratings import Pins
-        from helsinki_env.evaluation.gauntlet.verify import read_claim
+        from helsinki_env.evaluation.gauntlet.reference_ratings import ReferenceRatings
+        from helsinki_env.evaluation.gauntlet.verify import read_unverified_certificate
 
     address = address_of(ray)
     if reference and (verify is not None or player is not None):
@@ -105,9 +105,11 @@ def main(
     if verify is not None and (out is not None or ray is not None):
         raise UserError("--out, --ray: found with --verify, which plays some games on this machine and keeps none")
     if player is not None and not player.strip():
-        raise UserError(f"found {shown(player)} as the player, expected a name, such as helsinki evaluate heuristic")
+        raise UserError(
+            f"found {short_repr(player)} as the player, expected a name, such as helsinki evaluate heuristic"
+        )
     out = out or Path("runs/evaluate")
-    chosen = Gauntlet.from_yaml(usual_spec().name if gauntlet is None else gauntlet, trust=trust)
+    chosen = Gauntlet.from_yaml(default_spec().name if gauntlet is None else gauntlet, trust=trust)
     chosen.check_networks()
     playing = {"processes": processes, "ray": ray is not None, "address": address}
     page = None
@@ -118,13 +120,13 @@ def main(
         _measure(chosen, out, page, playing)
     elif verify is not None:
         check_players([player] if player else [], chosen.reference.tables[0].config)
-        claim = read_claim(verify, chosen, Pins.of(chosen), player, trust=trust)
+        claim = read_unverified_certificate(verify, chosen, ReferenceRatings.of(chosen), player, trust=trust)
         _verify(claim, _AGAIN if games is None else games, seed, processes)
     elif player is None:
         raise UserError("found no player, expected one, such as helsinki evaluate heuristic; or --verify CERTIFICATE")
     else:
         check_players([player.strip()], chosen.reference.tables[0].config)  # before anything is compiled for it
-        _rate(chosen, Pins.of(chosen), player.strip(), stage or "quick", out, page, playing)
+        _rate(chosen, ReferenceRatings.of(chosen), player.strip(), stage or "quick", out, page, playing)
     return 0
 
 
@@ -133,15 +135,20 @@ def _play(plan: Plan, out: Path, playing: Mapping[str, Any]) -> None:
     from helsinki_env.evaluation.arena.run import run_arena
 
     out_folder(out)
-    make_ahead(part for table in plan.tables for part in parts_of(table.players, table.config))
-    waiting = Waiting(plan.games)
-    with kept(lambda: f"{waiting.done:,} of {plan.games:,} games are kept in {out}; go on with: {again()}"), waiting:
+    precompile_groups(part for table in plan.tables for part in groups_for(table.players, table.config))
+    waiting = ProgressDisplay(plan.games)
+    with (
+        save_on_interrupt(
+            lambda: f"{waiting.done:,} of {plan.games:,} games are kept in {out}; go on with: {rerun_command_line()}"
+        ),
+        waiting,
+    ):
         run_arena(plan, out, **playing, resumed=waiting.resume, progress=waiting.advance)
 
 
 def _rate(
     gauntlet: Gauntlet,
-    pins: Pins,
+    pins: ReferenceRatings,
     player: str,
     stage: str,
     out: Path,
@@ -149,12 +156,12 @@ def _rate(
     playing: Mapping[str, Any],
 ) -> None:
     from helsinki_env.agents.registry import files_digest
-    from helsinki_env.agents.replaced_actions import Mishaps
-    from helsinki_env.evaluation.gauntlet.certificate import COUNTED, certificate
-    from helsinki_env.evaluation.gauntlet.report import certificate_row, interval
-    from helsinki_env.evaluation.gauntlet.results import expected_ahead
+    from helsinki_env.agents.replaced_actions import ReplacedActions
+    from helsinki_env.evaluation.gauntlet.certificate import COUNTED_PREFIX, make_certificate
+    from helsinki_env.evaluation.gauntlet.report import certificate_row, format_rating_interval
+    from helsinki_env.evaluation.gauntlet.results import expected_opponent_scores
 
-    plan = gauntlet.plan(COUNTED + player, stage)
+    plan = gauntlet.plan(COUNTED_PREFIX + player, stage)
     if page is not None:  # fail now, not after hours
         if out.resolve().is_relative_to(page.folder.parent):
             raise UserError(
@@ -164,20 +171,23 @@ def _rate(
             page.check_rated(pins, player, files_digest(player, plan.tables[0].config), plan.games)
         out_file(page.file_of(player), "--write")
     _play(plan, out, playing)
-    found = certificate(gauntlet, pins, player, stage, out)
+    found = make_certificate(gauntlet, pins, player, stage, out)
     write_json(out / "certificate.json", found)
     wrote = [out / "certificate.json"]
     if page is not None:
         with _about("--write"):
             wrote += [page.write_rated(pins, found), page.path]
     console = plain_console()
-    expected = expected_ahead(plan, pins, [table["rating"] for table in found["certified"]["tables"]])
-    for table in _tables(found["certified"], interval, expected):
+    expected = expected_opponent_scores(plan, pins, [table["rating"] for table in found["certified"]["tables"]])
+    for table in _tables(found["certified"], format_rating_interval, expected):
         console.print(table)
     measured, rating = found["measured"], found["certified"]["rating"]
-    replaced = Mishaps.among(measured).words or "none"
+    replaced = ReplacedActions.from_mapping(measured).summary or "none"
     for line in (
-        f"{player}: {rating['rating']:.0f} ({interval(rating)}), the mean over the tables; {gauntlet.zero} is 0",
+        (
+            f"{player}: {rating['rating']:.0f} ({format_rating_interval(rating)}), the mean over the tables; "
+            f"{gauntlet.zero} is 0"
+        ),
         f"{measured['decisions']:,} decisions of {measured['seconds_per_decision']:.3g} s; replaced: {replaced}",
         certificate_row(found),
         f"Wrote {', '.join(map(str, wrote))}",
@@ -217,24 +227,28 @@ def _share(found: Mapping[str, float], enough: bool) -> str:
 
 
 def _measure(gauntlet: Gauntlet, out: Path, page: Leaderboard | None, playing: Mapping[str, Any]) -> None:
-    from helsinki_env.evaluation.gauntlet.certificate import COUNTED
-    from helsinki_env.evaluation.gauntlet.reference_ratings import Pins, measured_pins, pins_path
-    from helsinki_env.evaluation.gauntlet.report import pinned_table
+    from helsinki_env.evaluation.gauntlet.certificate import COUNTED_PREFIX
+    from helsinki_env.evaluation.gauntlet.reference_ratings import (
+        ReferenceRatings,
+        estimate_reference_ratings,
+        reference_ratings_path,
+    )
+    from helsinki_env.evaluation.gauntlet.report import opponents_table
 
-    target = pins_path(gauntlet)
+    target = reference_ratings_path(gauntlet)
     out_file(target, "--gauntlet")
     if page is not None:  # fail now, not after hours
         with _about("--write"):
-            page.check_pinned()
+            page.check_opponents_table()
     for stage in gauntlet.stages:  # reject a file that cannot rate players before measuring it
-        gauntlet.plan(COUNTED + gauntlet.zero, stage)
+        gauntlet.plan(COUNTED_PREFIX + gauntlet.zero, stage)
     _play(gauntlet.reference, out, playing)
-    write_json(target, measured_pins(gauntlet, out, "helsinki " + _command(gauntlet)))
-    pins, console = Pins.of(gauntlet), plain_console()
-    console.print(pinned_table(gauntlet, pins), highlight=False, soft_wrap=True)
+    write_json(target, estimate_reference_ratings(gauntlet, out, "helsinki " + _command(gauntlet)))
+    pins, console = ReferenceRatings.of(gauntlet), plain_console()
+    console.print(opponents_table(gauntlet, pins), highlight=False, soft_wrap=True)
     if page is not None:
         with _about("--write"):
-            outdated = page.write_pinned(pins)
+            outdated = page.write_opponents_table(pins)
         for problem in outdated:
             console.print(f"Left out: {problem}", highlight=False, soft_wrap=True)
     console.print(f"Wrote {target}" + ("" if page is None else f" and {page.path}"), highlight=False, soft_wrap=True)
@@ -252,30 +266,35 @@ def _about(option: str) -> Iterator[None]:
 def _command(gauntlet: Gauntlet) -> str:
     """Return the command that measures the opponents, without the folder of its run."""
     shipped = gauntlet.path.parent == configs_folder() / "gauntlets"
-    usual = shipped and gauntlet.name == usual_spec().name
+    usual = shipped and gauntlet.name == default_spec().name
     named = gauntlet.name if shipped else gauntlet.path.name
     return "evaluate --reference" + ("" if usual else f" --gauntlet {named}")
 
 
-def _verify(claim: Claim, games: int, seed: int | None, processes: int | None) -> None:
-    from helsinki_env.evaluation.gauntlet.report import interval
+def _verify(claim: UnverifiedCertificate, games: int, seed: int | None, processes: int | None) -> None:
+    from helsinki_env.evaluation.gauntlet.report import format_rating_interval
 
     drawn = secrets.randbelow(2**32) if seed is None else seed
     chunks = claim.sample(games, drawn)
-    make_ahead(part for table in claim.plan.tables for part in parts_of(table.players, table.config))
+    precompile_groups(part for table in claim.plan.tables for part in groups_for(table.players, table.config))
     count = claim.plan.games_of(chunks)
-    waiting = Waiting(count)
-    with kept(lambda: f"{waiting.done:,} of {count:,} games were the same; begin again with: {again()}"), waiting:
-        claim.play(chunks, processes or processors(), waiting.advance)
+    waiting = ProgressDisplay(count)
+    with (
+        save_on_interrupt(
+            lambda: f"{waiting.done:,} of {count:,} games were the same; begin again with: {rerun_command_line()}"
+        ),
+        waiting,
+    ):
+        claim.play(chunks, processes or cpu_count(), waiting.advance)
     other = "" if claim.player == claim.named else f" (the certificate names {claim.named})"
     every = claim.plan.games
-    console, rating = plain_console(), f"{claim.rating['rating']:.0f} ({interval(claim.rating)})"
+    console, rating = plain_console(), f"{claim.rating['rating']:.0f} ({format_rating_interval(claim.rating)})"
     said = [
         f"{claim.path}: {claim.player}{other} has {rating}: all figures follow from the places",
         f"{count:,} of {every:,} games played again with --seed {drawn}: the same",
     ]
     if seed is None and count < every:  # a seed known in advance would reveal the games that are not checked
-        most = f"{claim.misses(len(chunks)):.1%}"
+        most = f"{claim.undetected_fraction(len(chunks)):.1%}"
         said.append(f"at most {most} of them were changed (95 % certain); --games {every} plays all again")
     for line in said:
         console.print(line, highlight=False, soft_wrap=True)

@@ -9,7 +9,7 @@ from typing import Annotated
 import tyro
 
 from helsinki_env.cli.options import out_file
-from helsinki_env.cli.progress import Waiting
+from helsinki_env.cli.progress import ProgressDisplay
 from helsinki_env.utils.terminal import plain_console
 
 __all__ = ["main"]
@@ -47,7 +47,7 @@ def main(
     export = export_half if out.suffix == ".safetensors" else export_onnx
     out_file(out)
     started = time.monotonic()
-    with Waiting(positions, "decisions") as waiting:
+    with ProgressDisplay(positions, "decisions") as waiting:
         agreement = export(checkpoint, out, positions, seed, progress=waiting.advance)
     console = plain_console(highlight=False, soft_wrap=True)
     ties = f"; in {agreement.ties:,} others of choices within {TIE:g} of each other" if agreement.ties else ""

@@ -8,7 +8,7 @@ from typing import Annotated
 import tyro
 
 from helsinki_env.cli.commands import arena
-from helsinki_env.cli.commands.rate import rate_run, show, write_report
+from helsinki_env.cli.commands.rate import print_ratings, rate_run, write_report
 from helsinki_env.cli.options import out_file
 from helsinki_env.data import UserError
 from helsinki_env.utils.terminal import plain_console
@@ -64,7 +64,7 @@ def main(
         if status:
             return status
         tables, provenance = rate_run(run, reference=reference, resamples=resamples, seed=seed)
-        show(console, tables)
+        print_ratings(console, tables)
         command = f"helsinki ladder {config} --run {run} --out {out} --seed {seed} --resamples {resamples}"
         command += "" if reference is None else f" --reference {reference}"
         command += " --trust" if trust else ""

@@ -11,15 +11,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from helsinki_env.cli.options import game_config
-from helsinki_env.cli.precompile import make_ahead, parts_of
+from helsinki_env.cli.precompile import groups_for, precompile_groups
 from helsinki_env.data import UserError
-from helsinki_env.engine.spec import game_names, spec_named, spec_of
-from helsinki_env.utils.extras import needs
-from helsinki_env.utils.stopping import kept
+from helsinki_env.engine.spec import game_names, spec_by_name, spec_of
+from helsinki_env.utils.extras import requires_extra
+from helsinki_env.utils.stopping import save_on_interrupt
 from helsinki_env.utils.terminal import plain_console
 
 if TYPE_CHECKING:
-    from helsinki_env.web.tables import Table
+    from helsinki_env.web.tables import GameTable
 
 __all__ = ["main"]
 
@@ -66,13 +66,13 @@ def main(
         open: whether to open the page in a browser.
         trust: run code that tables in the folder of --data name: program:COMMAND and MODULE:ATTRIBUTE. Read it first.
     """
-    with needs("play"):
+    with requires_extra("play"):
         import uvicorn
 
         from helsinki_env.web.connections import BoundedConnection
         from helsinki_env.web.security import MOST_BYTES, is_loopback
-        from helsinki_env.web.server import Settings, create_app
-        from helsinki_env.web.store import Store, data_folder
+        from helsinki_env.web.server import ServerSettings, create_app
+        from helsinki_env.web.store import TableStore, data_folder
         from helsinki_env.web.tables import HUMAN
 
     console, folder = plain_console(), data or data_folder()
@@ -85,12 +85,18 @@ def main(
     if names:
         table = _table(names, chosen, seed)
         page = f"/tables/{table.name}"
-    others = [spec.config() for spec in map(spec_named, game_names()) if spec.touches and spec is not spec_of(chosen)]
-    make_ahead([*parts_of(own or ["heuristic"], chosen), *(part for other in others for part in parts_of((), other))])
+    others = [
+        spec.config()
+        for spec in map(spec_by_name, game_names())
+        if spec.list_ui_actions and spec is not spec_of(chosen)
+    ]
+    precompile_groups(
+        [*groups_for(own or ["heuristic"], chosen), *(part for other in others for part in groups_for((), other))]
+    )
     token = "" if is_loopback(host) else secrets.token_urlsafe(16)
-    app = create_app(Settings(folder, token, own))
+    app = create_app(ServerSettings(folder, token, own))
     if names:
-        store = Store(folder)
+        store = TableStore(folder)
         store.add(table)
         store.close()
     listening = _listen(host, port)
@@ -122,16 +128,16 @@ def main(
         webbrowser.open(address)
     # Ctrl-C before the server runs leaves its coroutine behind, which is harmless.
     warnings.filterwarnings("ignore", "coroutine 'Server.serve' was never awaited", RuntimeWarning)
-    with kept(lambda: f"tables are kept in {folder}"):
+    with save_on_interrupt(lambda: f"tables are kept in {folder}"):
         server.run(sockets=[listening])
 
 
 def _check_tables(folder: Path, typed: tuple[str, ...], trust: bool) -> None:
     """Raise PlayerError if tables in a folder name code that is neither on the command line nor trusted."""
     from helsinki_env.agents.registry import check_code
-    from helsinki_env.web.store import Store
+    from helsinki_env.web.store import TableStore
 
-    store = Store(folder)
+    store = TableStore(folder)
     try:
         players = {chair.player for kept in store.all() for chair in kept.chairs}
     finally:
@@ -139,16 +145,16 @@ def _check_tables(folder: Path, typed: tuple[str, ...], trust: bool) -> None:
     check_code(sorted(players - set(typed)), store.path, trust=trust)
 
 
-def _table(names: list[str], config: Any, seed: int | None) -> Table:
+def _table(names: list[str], config: Any, seed: int | None) -> GameTable:
     """Return the table that the command line describes; its players are created once to detect errors early."""
     from helsinki_env.agents.registry import make_player
-    from helsinki_env.web.tables import HUMAN, Chair, Table
+    from helsinki_env.web.tables import HUMAN, GameTable, SeatAssignment
 
     for name in names:
         if name != HUMAN:
             make_player(name, config)
-    chairs = [Chair(name, f"Player {seat}" if name == HUMAN else name) for seat, name in enumerate(names)]
-    return Table(secrets.token_hex(6), "", config, secrets.randbits(63) if seed is None else seed, tuple(chairs))
+    chairs = [SeatAssignment(name, f"Player {seat}" if name == HUMAN else name) for seat, name in enumerate(names)]
+    return GameTable(secrets.token_hex(6), "", config, secrets.randbits(63) if seed is None else seed, tuple(chairs))
 
 
 def _in_address(host: str) -> str:

@@ -18,16 +18,16 @@ from helsinki_env.records import read_records
 from helsinki_env.utils.terminal import plain_console
 
 if TYPE_CHECKING:
-    from helsinki_env.evaluation.rating.ratings import Games, Ratings
+    from helsinki_env.evaluation.rating.ratings import RatableGames, Ratings
     from helsinki_env.evaluation.rating.sprt import Hypotheses
 
-__all__ = ["main", "rate_run", "show", "write_report"]
+__all__ = ["main", "print_ratings", "rate_run", "write_report"]
 
-Run = Annotated[Path, tyro.conf.Positional]
+RunPath = Annotated[Path, tyro.conf.Positional]
 
 
 def main(
-    run: Run,
+    run: RunPath,
     out: Path | None = None,
     seed: int = 0,
     resamples: int = 1000,
@@ -72,10 +72,12 @@ def main(
     if of_records:
         from helsinki_env.evaluation.rating.ratings import rate
 
-        show(console, [rate(table, reference=reference, resamples=resamples, seed=seed) for table in _played(run)])
+        print_ratings(
+            console, [rate(table, reference=reference, resamples=resamples, seed=seed) for table in _played(run)]
+        )
         return
     tables, provenance = rate_run(run, reference=reference, resamples=resamples, seed=seed)
-    show(console, tables)
+    print_ratings(console, tables)
     for line in provenance.get("replaced", ()):
         console.print(line, highlight=False, soft_wrap=True)
     if provenance["missing_games"]:
@@ -104,17 +106,17 @@ def rate_run(
         ArenaError: if the run cannot be read.
         RatingError: if its games allow no ratings.
     """
-    from helsinki_env.agents.replaced_actions import replaced_in
+    from helsinki_env.agents.replaced_actions import run_replacement_warnings
     from helsinki_env.evaluation.arena.load import load_run
-    from helsinki_env.evaluation.arena.plan import environment_of
+    from helsinki_env.evaluation.arena.plan import environment_versions
     from helsinki_env.evaluation.arena.store import RunFolder
     from helsinki_env.evaluation.rating.ratings import rate
 
     folder = RunFolder.open(run)
-    plan, played, lines = folder.plan, load_run(run), replaced_in(folder.times())
+    plan, played, lines = folder.plan, load_run(run), run_replacement_warnings(folder.times())
     rated = [rate(table, reference=reference, resamples=resamples, seed=seed) for table in played if len(table)]
     provenance = {
-        "environment": environment_of(plan.tables),
+        "environment": environment_versions(plan.tables),
         "package": helsinki_env.__version__,
         "numpy": version("numpy"),
         "scipy": version("scipy"),
@@ -130,20 +132,20 @@ def rate_run(
     return rated, provenance
 
 
-def _played(path: Path) -> Sequence[Games]:
+def _played(path: Path) -> Sequence[RatableGames]:
     """Return the games of a run or of a file of records, by matchup."""
     from helsinki_env.evaluation.arena.load import load_run
-    from helsinki_env.evaluation.arena.record_import import recorded_tables
+    from helsinki_env.evaluation.arena.record_import import group_records
 
     if not path.is_file():
         return load_run(path)
-    tables = recorded_tables(read_records(path), game_text)
+    tables = group_records(read_records(path), game_text)
     if not tables:
         raise UserError(f"{path}: found no games, expected some: helsinki simulate --out writes such files")
     return tables
 
 
-def show(console: Console, tables: list[Ratings]) -> None:
+def print_ratings(console: Console, tables: list[Ratings]) -> None:
     """Print the ratings of each matchup."""
     for ratings in tables:
         console.print(_table(ratings))
@@ -155,19 +157,19 @@ def write_report(page: Path, data: dict[str, Any], images: str = "") -> None:
 
     Args:
         page: path of the page, NAME.md; NAME.json is written to the same folder.
-        data: contents of the report, see `helsinki_env.evaluation.rating.report.report_files`.
+        data: contents of the report, see `helsinki_env.evaluation.rating.report.rating_report_files`.
         images: folder of the figures, relative to the page.
     """
-    from helsinki_env.evaluation.rating.report import report_files
-    from helsinki_env.utils.files import replacing
+    from helsinki_env.evaluation.rating.report import rating_report_files
+    from helsinki_env.utils.files import atomic_write
 
-    for path, content in report_files(data, name=page.stem, images=images).items():
-        with replacing(page.parent / path) as file:
+    for path, content in rating_report_files(data, name=page.stem, images=images).items():
+        with atomic_write(page.parent / path) as file:
             file.write(content)
 
 
 def _table(ratings: Ratings) -> Table:
-    stands = ratings.standings
+    stands = ratings.statistics
     table = Table(title=f"{ratings.table}: {ratings.games:,} games of {ratings.decks:,} decks")
     for name in ("#", "player", "rating", "95 % interval", "won", "points", "games", "P(#)"):
         if name == "player":
@@ -181,7 +183,7 @@ def _table(ratings: Ratings) -> Table:
             ratings.players[i],
             f"{ratings.elo[i]:.0f}",
             "reference" if reference else f"{ratings.low[i]:.0f} to {ratings.high[i]:.0f}",
-            f"{stands.win_share[i]:.1%}",
+            f"{stands.win_rate[i]:.1%}",
             f"{stands.points[i]:.1f}",
             f"{stands.games[i]:,}",
             f"{ratings.rank[i, rank]:.0%}",
@@ -194,13 +196,13 @@ def _seats(ratings: Ratings) -> str:
         f"{seat}: {round(effect):+d} ({round(low):+d} to {round(high):+d})"
         for seat, (effect, low, high) in enumerate(zip(ratings.seat, ratings.seat_low, ratings.seat_high, strict=True))
     )
-    return f"Elo points by seat: {seats}; equal players win {ratings.standings.fair:.1%} of their games"
+    return f"Elo points by seat: {seats}; equal players win {ratings.statistics.chance_level:.1%} of their games"
 
 
 def _hypotheses(at_most: float, at_least: float, unit: str, alpha: float, beta: float, cap: int | None) -> Hypotheses:
-    from helsinki_env.evaluation.rating.sprt import Hypotheses, share_of_elo
+    from helsinki_env.evaluation.rating.sprt import Hypotheses, expected_score
 
-    low, high = (share_of_elo(by) if unit == "elo" else 0.5 + by / 100 for by in (at_most, at_least))
+    low, high = (expected_score(by) if unit == "elo" else 0.5 + by / 100 for by in (at_most, at_least))
     return Hypotheses(low, high, alpha, beta, cap)
 
 
@@ -219,13 +221,13 @@ def _test(console: Console, run: Path, better: str, hypotheses: Hypotheses) -> N
             console.print(line, highlight=False, soft_wrap=True)
 
 
-def _verdict(table: Games, names: list[str], hypotheses: Hypotheses) -> list[str]:
-    from helsinki_env.evaluation.rating.shares import ahead_by_unit
-    from helsinki_env.evaluation.rating.sprt import evaluate, expected_blocks
+def _verdict(table: RatableGames, names: list[str], hypotheses: Hypotheses) -> list[str]:
+    from helsinki_env.evaluation.rating.shares import head_to_head_by_unit
+    from helsinki_env.evaluation.rating.sprt import expected_blocks, run_sprt
 
     one, two = (table.players.index(name) for name in names)
-    blocks = ahead_by_unit(table.seating, table.places, table.deck, one, two)
-    state = evaluate(blocks, hypotheses)
+    blocks = head_to_head_by_unit(table.seating, table.places, table.deck, one, two)
+    state = run_sprt(blocks, hypotheses)
     lower, upper = hypotheses.bounds
     asked = f"{hypotheses.low:.1%} or less against {hypotheses.high:.1%} or more"
     answers = {

@@ -16,10 +16,10 @@ from helsinki_env.cli.record_page import check_page, write_page
 from helsinki_env.data import UserError
 from helsinki_env.engine.game import BoardGame
 from helsinki_env.engine.spec import spec_of
-from helsinki_env.records import Record, RecordError, positions, read_records
-from helsinki_env.utils.colors import shows_color
-from helsinki_env.utils.extras import needs
-from helsinki_env.utils.files import replacing
+from helsinki_env.records import Record, RecordError, read_records, replay_steps
+from helsinki_env.utils.colors import supports_color
+from helsinki_env.utils.extras import requires_extra
+from helsinki_env.utils.files import atomic_write
 
 __all__ = ["main"]
 
@@ -70,7 +70,7 @@ def main(
             return
     views = list(_views(record, each)) if each != "game" else [_last(record)]
     if svg is None and png is None:
-        _print(record, views, seat, step, color == "always" or (color == "auto" and shows_color(sys.stdout)))
+        _print(record, views, seat, step, color == "always" or (color == "auto" and supports_color(sys.stdout)))
         return
     for path, suffix in ((svg, ".svg"), (png, ".png")):
         if path is not None:
@@ -94,8 +94,8 @@ def _views(record: Record, each: str) -> Iterator[View]:
     """Yield the table at the start and after each turn or action, with the actions that led to it."""
     so_far: list[str] = []
     mover: tuple[int, int] | None = None
-    describe = spec_of(record.config).describe
-    for game, action in positions(record):
+    describe = spec_of(record.config).action_to_string
+    for game, action in replay_steps(record):
         now = (game.round, game.seat)
         if mover is None or each == "decision" or now != mover or action is None:
             yield game, so_far
@@ -106,12 +106,12 @@ def _views(record: Record, each: str) -> Iterator[View]:
 
 
 def _last(record: Record) -> View:
-    *_, (game, _) = positions(record)
+    *_, (game, _) = replay_steps(record)
     return game, []
 
 
 def _print(record: Record, views: list[View], seat: int | None, step: bool, color: bool) -> None:
-    components, (to_dict, render) = record.config.loaded, _drawings(record)
+    components, (to_dict, render) = record.config.component_set, _drawings(record)
     for number, (game, decisions) in enumerate(views):
         for decision in decisions:
             print(decision)
@@ -160,10 +160,10 @@ def _draw(record: Record, views: list[View], seat: int | None, path: Path, suffi
         if single and number + 1 < len(views):
             continue
         last = decisions[-1] if decisions else None
-        text = render.svg(to_dict(game, seat), record.config.loaded, viewer=seat, last_decision=last)
+        text = render.svg(to_dict(game, seat), record.config.component_set, viewer=seat, last_decision=last)
         target = path if single else folder / f"{number:0{digits}}{suffix}"
         content = text.encode() if suffix == ".svg" else _png(render.rgb_array(text))
-        with replacing(target, follow=single) as file:
+        with atomic_write(target, follow=single) as file:
             file.write(content)
     print(f"Wrote {path if single else f'{len(views)} pictures to {folder}'}")
 
@@ -177,7 +177,7 @@ def _drawings(record: Record) -> tuple[Callable[..., Any], Any]:
 
 
 def _png(pixels: Any) -> bytes:
-    with needs("render"):
+    with requires_extra("render"):
         from PIL import Image
     content = BytesIO()
     Image.fromarray(pixels).save(content, "png")

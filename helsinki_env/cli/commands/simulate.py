@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 from rich.table import Table
 
-from helsinki_env.cli.games_file import GamesFile
+from helsinki_env.cli.games_file import MatchFile
 from helsinki_env.cli.options import game_config, game_text
-from helsinki_env.cli.precompile import make_ahead, parts_of
-from helsinki_env.cli.progress import Waiting
+from helsinki_env.cli.precompile import groups_for, precompile_groups
+from helsinki_env.cli.progress import ProgressDisplay
 from helsinki_env.data import UserError
-from helsinki_env.utils.stopping import kept
+from helsinki_env.utils.stopping import save_on_interrupt
 from helsinki_env.utils.terminal import plain_console
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def main(
         append: add them to what the file holds instead of replacing it.
         resume: go on with the match whose games stand at the end of the file; what stands before them stays.
     """
-    from helsinki_env.agents.replaced_actions import mishaps_of, replaced
+    from helsinki_env.agents.replaced_actions import replaced_actions_of, replacement_warnings
     from helsinki_env.evaluation.match import Match
 
     names = [name.strip() for name in players.split(",")]
@@ -89,22 +89,22 @@ def main(
     if append and resume:
         raise UserError("--append: found --resume too, expected one or the other: --resume keeps what the file holds")
     match, console = Match(names, chosen, seed), plain_console()
-    make_ahead(parts_of(names, chosen))
-    with GamesFile(out, match, games, append=append, resume=resume) as file:
+    precompile_groups(groups_for(names, chosen))
+    with MatchFile(out, match, games, append=append, resume=resume) as file:
         before = len(file)
         started = time.monotonic()
-        with kept(file.keep), Waiting(match.whole(games)) as waiting:
+        with save_on_interrupt(file.keep), ProgressDisplay(match.round_up_games(games)) as waiting:
             waiting.resume(before)
 
             def ended(part: Results) -> None:
                 file.add(part)
                 waiting.advance(len(part))
 
-            results = match.play(games, threads=threads, batch=None, before=file.before, ended=ended)
+            results = match.play(games, threads=threads, batch=None, resume_from=file.before, on_games_end=ended)
     seconds = time.monotonic() - started
     console.print(_table(results))
     for player in match.players:
-        for line in replaced(player.name, mishaps_of(player)):
+        for line in replacement_warnings(player.name, replaced_actions_of(player)):
             console.print(line, highlight=False, soft_wrap=True)
     lengths = [len(game) for game in results.decisions]
     earlier = f", {before:,} of them from before" if before else ""
@@ -124,7 +124,7 @@ def _table(results: Results) -> Table:
     table = Table(title=game_text(config))
     for name in ("player", "seat", "games", "games won", "95 % interval", "points", "place"):
         table.add_column(name, justify="left" if name == "player" else "right", no_wrap=name != "player")
-    for standing in results.standings():
+    for standing in results.player_results():
         table.add_row(
             standing.player if standing.seat is None else "",
             "all" if standing.seat is None else str(standing.seat),

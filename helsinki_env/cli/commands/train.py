@@ -13,8 +13,8 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
 from helsinki_env.data import UserError
-from helsinki_env.utils.extras import needs
-from helsinki_env.utils.stopping import again, kept
+from helsinki_env.utils.extras import requires_extra
+from helsinki_env.utils.stopping import rerun_command_line, save_on_interrupt
 from helsinki_env.utils.terminal import plain_console
 
 __all__ = ["learn", "main"]
@@ -66,22 +66,22 @@ def main(
     # four times as long. PyTorch reads this setting when it is loaded.
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     from helsinki_env.cli.options import out_folder
-    from helsinki_env.cli.precompile import make_ahead, of_game, parts_of
+    from helsinki_env.cli.precompile import group_name, groups_for, precompile_groups
 
-    with needs("train"):
+    with requires_extra("train"):
         import torch
 
-        from helsinki_env.agents.net.description import JUDGE
-        from helsinki_env.training.gpu.distributed import Group
+        from helsinki_env.agents.net.description import AFTERSTATE_KIND
+        from helsinki_env.training.gpu.distributed import ProcessGroup
         from helsinki_env.training.preset import Preset
-        from helsinki_env.training.run import Training, check_folder
+        from helsinki_env.training.run import Training, check_run_folder
 
     preset = preset or ("quick" if against is None else "response")
     chosen = Preset.from_yaml(preset, trust=trust)
     if game is not None and game != chosen.rules:
-        chosen = chosen.of_game(game, preset)
+        chosen = chosen.for_game(game, preset)
     if against is not None:
-        chosen = chosen.responding(against)
+        chosen = chosen.best_response_to(against)
     if minutes is not None:
         chosen = replace(chosen, minutes=minutes)
     if device == "auto":
@@ -92,10 +92,10 @@ def main(
         )
     torch.set_num_threads(threads)
     folder = out or Path("runs") / (Path(preset).stem if game is None else f"{game}-{Path(preset).stem}")
-    group = Group.started(device)
+    group = ProcessGroup.from_torchrun(device)
     console = plain_console()
-    console.quiet = not group.first
-    judges = chosen.learner == JUDGE
+    console.quiet = not group.is_main
+    judges = chosen.learner == AFTERSTATE_KIND
     taught = f"{chosen.warm.positions:,} positions of the heuristic's games, then " if judges else ""
     if chosen.start:
         taught = f"from the network {chosen.start} on, {taught if chosen.warm.positions else ''}"
@@ -104,16 +104,16 @@ def main(
         f"{chosen.minutes:g} minutes; results go to {folder}"
     )
     out_folder(folder)
-    check_folder(folder, resume)  # before anything is compiled
-    parts = parts_of(["net", "heuristic", "greedy"] if judges else chosen.evaluation.opponents, chosen.game)
-    if group.first:
-        make_ahead([of_game("training", chosen.game), *parts] if judges else parts)
-    group.told(None)  # barrier: the other processes wait here for the first one
+    check_run_folder(folder, resume)  # before anything is compiled
+    parts = groups_for(["net", "heuristic", "greedy"] if judges else chosen.evaluation.opponents, chosen.game)
+    if group.is_main:
+        precompile_groups([group_name("training", chosen.game), *parts] if judges else parts)
+    group.broadcast(None)  # barrier: the other processes wait here for the first one
     training = Training(chosen, folder, seed, device, resume, group)
 
-    summary = learn(training, console, lambda: again("--resume"))
-    group.leave()
-    if not group.first:
+    summary = learn(training, console, lambda: rerun_command_line("--resume"))
+    group.close()
+    if not group.is_main:
         return
     console.print(_table(summary))
     if chosen.against:
@@ -144,7 +144,7 @@ def learn(training: Any, console: Any, go_on: Callable[[], str]) -> dict[str, An
 
     def keep() -> str:
         if not training.keep():
-            return f"nothing new is kept; begin again with: {again()}"
+            return f"nothing new is kept; begin again with: {rerun_command_line()}"
         return f"the run is kept in {training.folder} as it was after its last update; go on with: {go_on()}"
 
     shown = (
@@ -153,7 +153,7 @@ def learn(training: Any, console: Any, go_on: Callable[[], str]) -> dict[str, An
         TextColumn("{task.percentage:>3.0f}%"),
         TimeElapsedColumn(),
     )
-    with kept(keep), Progress(*shown, console=console) as progress:
+    with save_on_interrupt(keep), Progress(*shown, console=console) as progress:
         task = progress.add_task("dealing", total=1.0)
         lines = _Lines(console)
 

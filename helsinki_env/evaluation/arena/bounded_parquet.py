@@ -12,20 +12,20 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any, BinaryIO, Self
 
-from helsinki_env.data import shown
-from helsinki_env.engine.contract import SEATS
-from helsinki_env.evaluation.arena.parquet_pages import PageError, pages_of
+from helsinki_env.data import short_repr
+from helsinki_env.engine.contract import MAX_SEATS
+from helsinki_env.evaluation.arena.parquet_pages import PageError, page_headers
 from helsinki_env.evaluation.arena.plan import ArenaError
-from helsinki_env.utils.extras import needs
+from helsinki_env.utils.extras import requires_extra
 
-with needs("arena"):
+with requires_extra("arena"):
     import pyarrow as pa
     import pyarrow.compute as pc
     import pyarrow.parquet as pq
 
-__all__ = ["MOST_GROUPS", "GamesFile"]
+__all__ = ["MAX_ROW_GROUPS", "BoundedParquetFile"]
 
-MOST_GROUPS = 4000
+MAX_ROW_GROUPS = 4000
 """Maximum row groups of an unknown file: a quarter of a million games."""
 _MOST_ROWS = 2**16
 """Maximum games in a row group."""
@@ -49,7 +49,7 @@ _BATCH = 16
 """Number of games converted to Python objects at a time."""
 
 
-class GamesFile:
+class BoundedParquetFile:
     """A Parquet file of games.
 
     Args:
@@ -64,7 +64,7 @@ class GamesFile:
         ArenaError: if the source is not such a file, or would take too much memory.
     """
 
-    def __init__(self, source: Path | bytes, schema: Any, most_groups: int = MOST_GROUPS) -> None:
+    def __init__(self, source: Path | bytes, schema: Any, most_groups: int = MAX_ROW_GROUPS) -> None:
         with _readable():
             self._bytes: BinaryIO = BytesIO(source) if isinstance(source, bytes) else source.open("rb")
         try:
@@ -80,7 +80,7 @@ class GamesFile:
         listed = max(_MOST_LISTED, most_groups)
         file = pq.ParquetFile(self._bytes, thrift_container_size_limit=listed, thrift_string_size_limit=max(footer, 1))
         if not file.schema_arrow.equals(schema):
-            names = shown(file.schema_arrow.names)
+            names = short_repr(file.schema_arrow.names)
             raise ArenaError(f"found other columns than those of games of helsinki arena: {names}")
         about, columns = file.metadata, file.schema
         _check("row groups", about.num_row_groups, most_groups)
@@ -156,7 +156,7 @@ class GamesFile:
             starts = column.data_page_offset, column.dictionary_page_offset or column.data_page_offset
             values = 0
             with _readable():
-                for count, page in enumerate(pages_of(self._bytes, min(starts), column.total_compressed_size), 1):
+                for count, page in enumerate(page_headers(self._bytes, min(starts), column.total_compressed_size), 1):
                     size, values = size + page.size, values + page.values
                     _check(f"pages of {name}", count, _MOST_PAGES)
                     _check("bytes of a row group once they are unpacked", size, _MOST_BYTES)
@@ -190,4 +190,4 @@ def _check(what: str, found: int, most: int) -> None:
 
 def _most_of(column: str) -> int:
     """Return the maximum values of a column in a game: one per seat, except for the actions."""
-    return _MOST_DECISIONS if column == "decisions" else SEATS
+    return _MOST_DECISIONS if column == "decisions" else MAX_SEATS

@@ -16,20 +16,27 @@ from contextlib import contextmanager
 from importlib import import_module
 from typing import Any
 
-from helsinki_env.evaluation.arena.plan import ArenaError, Chunk, Plan, TablePlan
-from helsinki_env.evaluation.arena.work_unit import ChunkGames, files_of, play_chunk
-from helsinki_env.evaluation.arena.workers import AHEAD, ChunkError, Finished, one_thread
-from helsinki_env.utils.extras import needs
-from helsinki_env.utils.machine import processors
+from helsinki_env.evaluation.arena.plan import ArenaError, MatchupPlan, Plan, WorkUnit
+from helsinki_env.evaluation.arena.work_unit import WorkUnitGames, play_work_unit, player_file_digests
+from helsinki_env.evaluation.arena.workers import (
+    WORK_UNITS_PER_WORKER,
+    FinishedWorkUnits,
+    WorkUnitError,
+    limit_to_one_thread,
+)
+from helsinki_env.utils.extras import requires_extra
+from helsinki_env.utils.machine import cpu_count
 
-__all__ = ["on_ray"]
+__all__ = ["play_on_ray"]
 
 #: How often Ray retries a chunk whose worker died, and how often the chunk is then submitted again.
 _RETRIES = 3
 _AGAIN = 3
 
 
-def on_ray(plan: Plan, chunks: Iterable[Chunk], address: str | None = None, processes: int | None = None) -> Finished:
+def play_on_ray(
+    plan: Plan, chunks: Iterable[WorkUnit], address: str | None = None, processes: int | None = None
+) -> FinishedWorkUnits:
     """Play chunks on a Ray cluster.
 
     Args:
@@ -50,13 +57,13 @@ def on_ray(plan: Plan, chunks: Iterable[Chunk], address: str | None = None, proc
     ray = _imported(address)
     with _connected(ray, address, processes):
         play = ray.remote(num_cpus=1, max_retries=_RETRIES)(_play)
-        tables, files = ray.put(plan.tables), [files_of(table) for table in plan.tables]
+        tables, files = ray.put(plan.tables), [player_file_digests(table) for table in plan.tables]
         waiting = iter(chunks)
-        running: dict[Any, Chunk] = {}
-        lost: Counter[Chunk] = Counter()
+        running: dict[Any, WorkUnit] = {}
+        lost: Counter[WorkUnit] = Counter()
         while True:
             workers = max(1, int(ray.cluster_resources().get("CPU", 1)))  # machines join and leave
-            while len(running) < AHEAD * workers and (chunk := next(waiting, None)) is not None:
+            while len(running) < WORK_UNITS_PER_WORKER * workers and (chunk := next(waiting, None)) is not None:
                 running[play.remote(tables, plan.seed, chunk, files[chunk.table])] = chunk
             if not running:
                 return
@@ -65,20 +72,20 @@ def on_ray(plan: Plan, chunks: Iterable[Chunk], address: str | None = None, proc
             try:
                 games = ray.get(ended[0])
             except ray.exceptions.RayTaskError as problem:
-                raise ChunkError.of(plan, chunk, problem.cause) from None
+                raise WorkUnitError.of(plan, chunk, problem.cause) from None
             except ray.exceptions.RayError as problem:  # the worker or its machine was lost
                 lost[chunk] += 1
                 if lost[chunk] > _AGAIN:
-                    raise ChunkError.of(plan, chunk, problem) from None
+                    raise WorkUnitError.of(plan, chunk, problem) from None
                 running[play.remote(tables, plan.seed, chunk, files[chunk.table])] = chunk
             else:
                 yield chunk, games
 
 
-def _play(tables: tuple[TablePlan, ...], seed: int, chunk: Chunk, files: dict[str, str]) -> ChunkGames:
+def _play(tables: tuple[MatchupPlan, ...], seed: int, chunk: WorkUnit, files: dict[str, str]) -> WorkUnitGames:
     """Play a chunk on a worker."""
-    one_thread()
-    return play_chunk(tables[chunk.table], seed, chunk, files)
+    limit_to_one_thread()
+    return play_work_unit(tables[chunk.table], seed, chunk, files)
 
 
 def _imported(address: str | None) -> Any:
@@ -97,7 +104,7 @@ def _imported(address: str | None) -> Any:
     os.environ.setdefault(
         "RAY_TQDM_PATCH_PRINT", "0"
     )  # Ray would otherwise replace Python's `print`, which kernels cannot call
-    with needs("ray"):
+    with requires_extra("ray"):
         return import_module("ray")
 
 
@@ -124,7 +131,7 @@ def _connected(ray: Any, address: str | None, processes: int | None) -> Iterator
             # Without this value Ray would join any cluster on this machine, or the one in RAY_ADDRESS.
             ray.init(
                 "local",
-                num_cpus=processes or processors(),
+                num_cpus=processes or cpu_count(),
                 include_dashboard=False,
                 _node_ip_address="127.0.0.1",
                 **quiet,

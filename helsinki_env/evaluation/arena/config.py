@@ -7,10 +7,17 @@ from pathlib import Path
 from typing import Any
 
 from helsinki_env.agents.registry import check_code
-from helsinki_env.data import Entry, read_yaml, shown
+from helsinki_env.data import Node, read_yaml, short_repr
 from helsinki_env.engine.spec import config_from_dict, config_from_yaml
 from helsinki_env.evaluation.arena.designs import DESIGNS, read_designs
-from helsinki_env.evaluation.arena.plan import CHUNK_GAMES, MOST_GAMES, ArenaError, Plan, TablePlan, lineups_of
+from helsinki_env.evaluation.arena.plan import (
+    MAX_MATCHUP_GAMES,
+    WORK_UNIT_GAMES,
+    ArenaError,
+    MatchupPlan,
+    Plan,
+    round_robin_lineups,
+)
 from helsinki_env.utils.yaml_files import find_yaml
 
 __all__ = ["plan_from_dict", "plan_from_yaml", "with_seats"]
@@ -41,15 +48,15 @@ def plan_from_yaml(name_or_path: str | Path, changes: Mapping[str, Any] | None =
     return plan
 
 
-def plan_from_dict(data: Mapping[str, Any] | Entry) -> Plan:
+def plan_from_dict(data: Mapping[str, Any] | Node) -> Plan:
     """Return the tournament of a dictionary with the keys of a file, see ``configs/arena/example.yaml``.
 
     Raises:
         ArenaError: names key, value found and value expected.
     """
-    data = Entry.of(data, ArenaError, "the tournament").mapping(_KEYS)
+    data = Node.of(data, ArenaError, "the tournament").mapping(_KEYS)
     seed = data.get("seed", 0).integer(0)
-    chunk = data.get("chunk", CHUNK_GAMES).integer(1, MOST_GAMES)
+    chunk = data.get("chunk", WORK_UNIT_GAMES).integer(1, MAX_MATCHUP_GAMES)
     found = data["tables"].entries("at least one table", least=1, most=_MOST_TABLES)
     tables = tuple(_table(table, f"table {i + 1}") for i, table in enumerate(found))
     names: set[str] = set()
@@ -57,36 +64,36 @@ def plan_from_dict(data: Mapping[str, Any] | Entry) -> Plan:
         if table.name in names:
             entry["name"].fail("a name that no other table has")
         names.add(table.name)
-    with data.blamed():
+    with data.prefix_errors():
         return Plan(seed, tables, chunk)
 
 
 def with_seats(config: Any, seats: int) -> Any:
     """Return a configuration for `seats` seats; another number resets the actions denied to single seats."""
-    return config.changed(num_players=seats)
+    return config.replace(num_players=seats)
 
 
-def _table(data: Entry, name: str) -> TablePlan:
+def _table(data: Node, name: str) -> MatchupPlan:
     data.mapping(_TABLE_KEYS)
     name = data.get("name", name).text("a name")
-    if data["players"].given == data["lineups"].given:
-        data.fail("either players or lineups", found=shown(sorted(data.value)))
+    if data["players"].is_present == data["lineups"].is_present:
+        data.fail("either players or lineups", found=short_repr(sorted(data.value)))
     config = _config(data)
-    if data["players"].given:
+    if data["players"].is_present:
         players = _names(data["players"], 1)
         if len(set(players)) < len(players):
             data["players"].fail("each player once (some sit in several seats if there are too few)")
-        with data.blamed():
-            lineups = lineups_of(len(players), config.num_players)
+        with data.prefix_errors():
+            lineups = round_robin_lineups(len(players), config.num_players)
     else:
         players, lineups = _lineups(data["lineups"], config.num_players)
-    games = data.get("games", _GAMES).integer(1, MOST_GAMES)
+    games = data.get("games", _GAMES).integer(1, MAX_MATCHUP_GAMES)
     barred = read_designs(data, config)
     _check_replaced(data, config, barred)
-    return TablePlan(name, config, tuple(players), lineups, -(-games // config.num_players), **barred)
+    return MatchupPlan(name, config, tuple(players), lineups, -(-games // config.num_players), **barred)
 
 
-def _check_replaced(data: Entry, config: Any, barred: Mapping[str, Any]) -> None:
+def _check_replaced(data: Node, config: Any, barred: Mapping[str, Any]) -> None:
     """Reject a game whose covered or denied actions a design would silently override."""
     replaced = {"covered": {"boards", "cover"}, "denied": {"boards", "screen", "handicap"}}
     for key, designs in replaced.items():
@@ -96,7 +103,7 @@ def _check_replaced(data: Entry, config: Any, barred: Mapping[str, Any]) -> None
                 data["game"].fail(f"no {key} actions in it beside {design}, which says for every deck what is {key}")
 
 
-def _lineups(data: Entry, seats: int) -> tuple[list[str], tuple[tuple[int, ...], ...]]:
+def _lineups(data: Node, seats: int) -> tuple[list[str], tuple[tuple[int, ...], ...]]:
     """Return the players of some line-ups, and the player indices of each line-up."""
     entries = data.entries("at least one line-up", least=1)
     meeting = [_names(entry, 2) for entry in entries]
@@ -112,24 +119,24 @@ def _lineups(data: Entry, seats: int) -> tuple[list[str], tuple[tuple[int, ...],
     return list(numbers), tuple(tuple(numbers[player] for player in names) for names in meeting)
 
 
-def _config(data: Entry) -> Any:
+def _config(data: Node) -> Any:
     """Return the game of a matchup, for the requested number of seats or that of the line-ups."""
     game, asked = data.get("game", None), data["seats"]
     if game.value is None or isinstance(game.value, str):
-        with game.blamed():
+        with game.prefix_errors():
             config = config_from_yaml(game.value or "default")
     else:
         config = config_from_dict(game)
-    if asked.given:
+    if asked.is_present:
         return with_seats(config, asked.integer(2, 4, "2, 3 or 4"))
-    if game.value is None and data["lineups"].given:
+    if game.value is None and data["lineups"].is_present:
         first = data["lineups"].entries("at least one line-up", least=1)[0]
         seats = len(_names(first, 2))
-        with first.blamed():
+        with first.prefix_errors():
             return with_seats(config, seats)
     return config
 
 
-def _names(data: Entry, least: int) -> list[str]:
+def _names(data: Node, least: int) -> list[str]:
     names = data.entries(f"at least {least} player{'s' if least > 1 else ''}", least)
     return [name.text("a player, such as greedy").strip() for name in names]

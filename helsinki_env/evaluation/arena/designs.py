@@ -19,21 +19,21 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from helsinki_env.data import Entry, UserError
-from helsinki_env.engine.spec import spec_of, usual_spec
+from helsinki_env.data import Node, UserError
+from helsinki_env.engine.spec import default_spec, spec_of
 
 __all__ = [
-    "ACTIONS",
     "DESIGNS",
-    "Boards",
-    "Cover",
+    "MAX_DENIABLE_IDS",
+    "CoverDesign",
     "DesignError",
-    "Handicap",
-    "Screen",
-    "as_bits",
-    "as_sets",
+    "HandicapDesign",
+    "RandomBoards",
+    "ScreeningDesign",
     "base_design",
     "check_balance",
+    "decode_action_sets",
+    "encode_action_sets",
     "pairs_identified",
     "random_sets",
     "read_designs",
@@ -41,7 +41,7 @@ __all__ = [
     "subsets",
 ]
 
-ACTIONS = 15
+MAX_DENIABLE_IDS = 15
 """Number of board actions that designs can disable, by id."""
 _DENIED = 5
 _TIMES = 14
@@ -55,15 +55,15 @@ _BASE = ((14, 0, 1, 2, 5), (0, 1, 2, 6, 9), (0, 2, 4, 7, 10))
 Sets = npt.NDArray[np.bool_]
 
 
-def as_bits(sets: Sets) -> npt.NDArray[np.int16]:
+def encode_action_sets(sets: Sets) -> npt.NDArray[np.int16]:
     """Encode sets of actions, bool (..., 15), as bit sets, int16 (...): bit i for action i."""
-    numbers: npt.NDArray[np.int16] = (sets @ (1 << np.arange(ACTIONS))).astype(np.int16)
+    numbers: npt.NDArray[np.int16] = (sets @ (1 << np.arange(MAX_DENIABLE_IDS))).astype(np.int16)
     return numbers
 
 
-def as_sets(numbers: npt.NDArray[np.integer]) -> Sets:
-    """Decode bit sets of `as_bits`."""
-    sets: Sets = (numbers.astype(np.int64)[..., None] >> np.arange(ACTIONS)) & 1 > 0
+def decode_action_sets(numbers: npt.NDArray[np.integer]) -> Sets:
+    """Decode bit sets of `encode_action_sets`."""
+    sets: Sets = (numbers.astype(np.int64)[..., None] >> np.arange(MAX_DENIABLE_IDS)) & 1 > 0
     return sets
 
 
@@ -73,7 +73,7 @@ class DesignError(UserError):
 
 def base_design() -> Sets:
     """Return the BIBD, bool (42, 15): row r is the set of actions that run r disables."""
-    design = np.zeros((len(_BASE) * _MODULUS, ACTIONS), np.bool_)
+    design = np.zeros((len(_BASE) * _MODULUS, MAX_DENIABLE_IDS), np.bool_)
     for block, points in enumerate(_BASE):
         for step in range(_MODULUS):
             denied = [point if point == _MODULUS else (point + step) % _MODULUS for point in points]
@@ -92,7 +92,7 @@ def relabelled(copies: int, seed: int) -> Sets:
     if copies < 1:
         raise DesignError(f"copies: found {copies}, expected at least 1")
     base, generator = base_design(), np.random.default_rng(seed)
-    labels = [np.arange(ACTIONS), *(generator.permutation(ACTIONS) for _ in range(copies - 1))]
+    labels = [np.arange(MAX_DENIABLE_IDS), *(generator.permutation(MAX_DENIABLE_IDS) for _ in range(copies - 1))]
     design = np.concatenate([base[:, label] for label in labels])
     check_balance(design)
     return design
@@ -105,14 +105,16 @@ def check_balance(design: Sets) -> None:
         DesignError: names what is out of balance.
     """
     copies, rest = divmod(len(design), len(_BASE) * _MODULUS)
-    if rest or not copies or design.shape[1:] != (ACTIONS,):
-        raise DesignError(f"design: found shape {design.shape}, expected whole copies of 42 runs of {ACTIONS} actions")
+    if rest or not copies or design.shape[1:] != (MAX_DENIABLE_IDS,):
+        raise DesignError(
+            f"design: found shape {design.shape}, expected whole copies of 42 runs of {MAX_DENIABLE_IDS} actions"
+        )
     sizes = design.sum(axis=1)
     if (sizes != _DENIED).any():
         run = int(np.flatnonzero(sizes != _DENIED)[0])
         raise DesignError(f"run {run}: found {sizes[run]} actions denied, expected {_DENIED}")
     together = design.T.astype(np.int64) @ design.astype(np.int64)
-    expected = np.full((ACTIONS, ACTIONS), copies * _TOGETHER)
+    expected = np.full((MAX_DENIABLE_IDS, MAX_DENIABLE_IDS), copies * _TOGETHER)
     np.fill_diagonal(expected, copies * _TIMES)
     if (together != expected).any():
         one, two = (int(i) for i in np.argwhere(together != expected)[0])
@@ -123,7 +125,7 @@ def check_balance(design: Sets) -> None:
 
 def pairs_identified(design: Sets) -> bool:
     """Return whether the runs identify the effects of all single actions and all pairs."""
-    one, two = np.triu_indices(ACTIONS, 1)
+    one, two = np.triu_indices(MAX_DENIABLE_IDS, 1)
     single = design.astype(np.float64)
     columns = np.concatenate([single, single[:, one] * single[:, two]], axis=1)
     # Every run disables five: a constant and the single actions are sums of pairs, so pairs determine everything.
@@ -131,20 +133,24 @@ def pairs_identified(design: Sets) -> bool:
 
 
 def random_sets(
-    count: int, low: int, high: int, generator: np.random.Generator, ids: tuple[int, ...] = tuple(range(ACTIONS))
+    count: int,
+    low: int,
+    high: int,
+    generator: np.random.Generator,
+    ids: tuple[int, ...] = tuple(range(MAX_DENIABLE_IDS)),
 ) -> Sets:
     """Return random subsets of the `ids`, bool (count, 15): uniform size from `low` to `high`, then uniform subset."""
     if not 0 <= low <= high <= len(ids):
         raise DesignError(f"sizes: found {low} to {high}, expected 0 <= low <= high <= {len(ids)}")
     sizes = generator.integers(low, high + 1, count)
     ranks = generator.random((count, len(ids))).argsort(axis=1).argsort(axis=1)
-    sets = np.zeros((count, ACTIONS), np.bool_)
+    sets = np.zeros((count, MAX_DENIABLE_IDS), np.bool_)
     sets[:, list(ids)] = ranks < sizes[:, None]
     return sets
 
 
 @dataclass(frozen=True)
-class Screen:
+class ScreeningDesign:
     """Disable a different set of actions for each seat, independently of the players' strength.
 
     Attributes:
@@ -159,18 +165,18 @@ class Screen:
 
     def __post_init__(self) -> None:
         """Validate the values."""
-        Entry(self.copies, DesignError, "copies").integer(1, _MOST_COPIES)
-        Entry(self.loose, DesignError, "loose").number(0, 1, expected="a part of the blocks, 0 to 1")
+        Node(self.copies, DesignError, "copies").integer(1, _MOST_COPIES)
+        Node(self.loose, DesignError, "loose").number(0, 1, expected="a part of the blocks, 0 to 1")
         object.__setattr__(self, "sizes", _sizes(self.sizes, "sizes"))
 
-    def sets(self, seed: int, blocks: npt.NDArray[np.int64], places: int) -> Sets:
+    def action_sets(self, seed: int, blocks: npt.NDArray[np.int64], places: int) -> Sets:
         """Return the actions disabled for each line-up position in some blocks, bool (B, places, 15).
 
         Each position runs through the design in its own random order, with a new order for each pass. A block with
         randomly drawn sets skips its run. The result depends only on the seed and the block number.
         """
         design = relabelled(self.copies, seed)
-        found = np.zeros((len(blocks), places, ACTIONS), np.bool_)
+        found = np.zeros((len(blocks), places, MAX_DENIABLE_IDS), np.bool_)
         for i, block in enumerate(blocks.tolist()):
             generator = np.random.default_rng([seed, 1, block])
             if generator.random() < self.loose:
@@ -188,7 +194,7 @@ def _order(seed: int, place: int, turn: int, runs: int) -> npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)
-class Boards:
+class RandomBoards:
     """Draw a random action board for each block: one set covered for all, and one denied to each seat.
 
     Denied actions stay with the seat, so each player has them once within a block.
@@ -206,15 +212,19 @@ class Boards:
         for name in ("covered", "denied"):
             object.__setattr__(self, name, _sizes(getattr(self, name), name))
 
-    def sets(
-        self, seed: int, blocks: npt.NDArray[np.int64], seats: int, ids: tuple[int, ...] = tuple(range(ACTIONS))
+    def action_sets(
+        self,
+        seed: int,
+        blocks: npt.NDArray[np.int64],
+        seats: int,
+        ids: tuple[int, ...] = tuple(range(MAX_DENIABLE_IDS)),
     ) -> tuple[Sets, Sets]:
         """Return the actions covered in some blocks, bool (B, 15), and denied to each seat, bool (B, seats, 15).
 
         The result depends only on the seed and the block number. `ids`: actions that the game can disable.
         """
-        covered = np.zeros((len(blocks), ACTIONS), np.bool_)
-        denied = np.zeros((len(blocks), seats, ACTIONS), np.bool_)
+        covered = np.zeros((len(blocks), MAX_DENIABLE_IDS), np.bool_)
+        denied = np.zeros((len(blocks), seats, MAX_DENIABLE_IDS), np.bool_)
         for i, block in enumerate(blocks.tolist()):
             generator = np.random.default_rng([seed, 3, block])
             covered[i] = random_sets(1, *self.covered, generator, ids)[0]
@@ -223,7 +233,7 @@ class Boards:
 
 
 @dataclass(frozen=True)
-class Cover:
+class CoverDesign:
     """Cover a set of actions for all seats in each block, cycling through all sets of a size.
 
     Attributes:
@@ -236,11 +246,13 @@ class Cover:
 
     def __post_init__(self) -> None:
         """Validate the values."""
-        Entry(self.size, DesignError, "size").integer(0, ACTIONS)
-        numbers = Entry(self.only, DesignError, "only").entries("numbers of sets")
-        object.__setattr__(self, "only", tuple(one.integer(0, comb(ACTIONS, self.size) - 1) for one in numbers))
+        Node(self.size, DesignError, "size").integer(0, MAX_DENIABLE_IDS)
+        numbers = Node(self.only, DesignError, "only").entries("numbers of sets")
+        object.__setattr__(
+            self, "only", tuple(one.integer(0, comb(MAX_DENIABLE_IDS, self.size) - 1) for one in numbers)
+        )
 
-    def sets(self, blocks: npt.NDArray[np.int64]) -> Sets:
+    def action_sets(self, blocks: npt.NDArray[np.int64]) -> Sets:
         """Return the actions covered in some blocks, bool (B, 15)."""
         every = subsets(self.size)
         chosen = every[list(self.only)] if self.only else every
@@ -249,7 +261,7 @@ class Cover:
 
 
 @dataclass(frozen=True)
-class Handicap:
+class HandicapDesign:
     """Deny each line-up position the same actions in all blocks, independent of its seat.
 
     Attributes:
@@ -260,48 +272,54 @@ class Handicap:
 
     def __post_init__(self) -> None:
         """Validate the values."""
-        places = Entry(self.denied, DesignError, "denied").entries("lists of actions, one for each seat")
+        places = Node(self.denied, DesignError, "denied").entries("lists of actions, one for each seat")
         denied = tuple(tuple(_action(name) for name in place.entries("actions")) for place in places)
         object.__setattr__(self, "denied", denied)
 
-    def sets(self, blocks: npt.NDArray[np.int64], places: int) -> Sets:
+    def action_sets(self, blocks: npt.NDArray[np.int64], places: int) -> Sets:
         """Return the actions denied to each line-up position in some blocks, bool (B, places, 15)."""
         if len(self.denied) != places:
             raise DesignError(f"denied: found {len(self.denied)} sets of actions, expected {places}, one for each seat")
-        found = np.zeros((len(blocks), places, ACTIONS), np.bool_)
+        found = np.zeros((len(blocks), places, MAX_DENIABLE_IDS), np.bool_)
         for place, actions in enumerate(self.denied):
             found[:, place, list(actions)] = True
         return found
 
 
-DESIGNS: Mapping[str, Any] = {"boards": Boards, "screen": Screen, "cover": Cover, "handicap": Handicap}
+DESIGNS: Mapping[str, Any] = {
+    "boards": RandomBoards,
+    "screen": ScreeningDesign,
+    "cover": CoverDesign,
+    "handicap": HandicapDesign,
+}
 """The designs of a matchup, by their keys in a file."""
 
 
-def read_designs(data: Entry, config: Any) -> dict[str, Any]:
+def read_designs(data: Node, config: Any) -> dict[str, Any]:
     """Return the designs of a matchup, by key.
 
     Args:
         data: the matchup, which may have other keys than those of `DESIGNS`.
-        config: its game. All designs except `Boards` require an action board of fifteen actions that can be covered.
+        config: its game. All designs except `RandomBoards` require an action board of fifteen actions that can be
+            covered.
 
     Raises:
         ValueError: of the entry's own kind, for designs that are invalid or incompatible with the game or each other.
     """
     spec = spec_of(config)
-    whole = len(spec.deniable) == ACTIONS and "covered" in spec.setup
+    whole = len(spec.deniable) == MAX_DENIABLE_IDS and "covered" in spec.setup_fields
     found = {}
     for key, design in DESIGNS.items():
-        if data[key].given:
-            if not whole and design is not Boards:
-                expected = f"no such key: the game {spec.name} has no board of {ACTIONS} actions"
+        if data[key].is_present:
+            if not whole and design is not RandomBoards:
+                expected = f"no such key: the game {spec.name} has no board of {MAX_DENIABLE_IDS} actions"
                 data[key].fail(expected, "boards, with what is denied, is for any game")
             found[key] = data[key].build(design)
     for one, other in combinations(found, 2):
         if {one, other} not in ({"cover", "screen"}, {"cover", "handicap"}):
             data.fail("one of them: both say which actions may not be used", found=str([one, other]))
     if "boards" in found:
-        most = {"covered": len(spec.deniable) if "covered" in spec.setup else 0, "denied": len(spec.deniable)}
+        most = {"covered": len(spec.deniable) if "covered" in spec.setup_fields else 0, "denied": len(spec.deniable)}
         for key, count in most.items():
             if getattr(found["boards"], key)[1] > count:
                 data["boards"][key].fail(f"at most {count} in the game {spec.name}")
@@ -310,20 +328,22 @@ def read_designs(data: Entry, config: Any) -> dict[str, Any]:
     return found
 
 
-def _action(data: Entry) -> int:
-    names = tuple(usual_spec().deniable.values())
+def _action(data: Node) -> int:
+    names = tuple(default_spec().deniable.values())
     if isinstance(data.value, str):
-        return names.index(data.choice(names, f"an id from 0 to {ACTIONS - 1} or "))
-    return data.integer(0, ACTIONS - 1, f"an id from 0 to {ACTIONS - 1} or a name such as {names[0]!r}")
+        return names.index(data.choice(names, f"an id from 0 to {MAX_DENIABLE_IDS - 1} or "))
+    return data.integer(
+        0, MAX_DENIABLE_IDS - 1, f"an id from 0 to {MAX_DENIABLE_IDS - 1} or a name such as {names[0]!r}"
+    )
 
 
 def _sizes(value: Any, name: str) -> tuple[int, int]:
     """Return the smallest and the largest number of actions."""
-    what = f"how many actions, [from, to], 0 to {ACTIONS}"
-    data = Entry(value, DesignError, name)
+    what = f"how many actions, [from, to], 0 to {MAX_DENIABLE_IDS}"
+    data = Node(value, DesignError, name)
     if not isinstance(value, list | tuple) or len(value) != 2:
         data.fail(what)
-    low, high = (size.integer(0, ACTIONS) for size in data.entries(what))
+    low, high = (size.integer(0, MAX_DENIABLE_IDS) for size in data.entries(what))
     if low > high:
         data.fail(what)
     return low, high
@@ -332,7 +352,7 @@ def _sizes(value: Any, name: str) -> tuple[int, int]:
 @lru_cache(maxsize=16)
 def subsets(size: int) -> Sets:
     """Return all sets of `size` actions in lexicographic order, bool (n, 15)."""
-    found = np.zeros((comb(ACTIONS, size), ACTIONS), np.bool_)
-    for row, actions in enumerate(combinations(range(ACTIONS), size)):
+    found = np.zeros((comb(MAX_DENIABLE_IDS, size), MAX_DENIABLE_IDS), np.bool_)
+    for row, actions in enumerate(combinations(range(MAX_DENIABLE_IDS), size)):
         found[row, list(actions)] = True
     return found

@@ -1,12 +1,12 @@
 """The files of a chunk: its games, and a note with their checksum.
 
 ==========  ========================================================================================================
-NAME.games  the results of the games of a chunk, see `packed`
+NAME.games  the results of the games of a chunk, see `encode_results`
 NAME.json   the note: blocks, plan, checksum of the games, and the players' times; written before the games
 ==========  ========================================================================================================
 
-Deals, seating and disabled actions follow from the plan, see `helsinki_env.evaluation.arena.work_unit.schedule`. The
-files therefore store only the results, in a format that needs only NumPy.
+Deals, seating and disabled actions follow from the plan, see `helsinki_env.evaluation.arena.work_unit.schedule_games`.
+The files therefore store only the results, in a format that needs only NumPy.
 
 Letters in shapes: G games, S seats.
 """
@@ -21,17 +21,25 @@ from typing import Any
 
 import numpy as np
 
-from helsinki_env.agents.replaced_actions import Mishaps
+from helsinki_env.agents.replaced_actions import ReplacedActions
 from helsinki_env.data import read_json
-from helsinki_env.evaluation.arena.checks import check_games
-from helsinki_env.evaluation.arena.plan import ArenaError, Chunk, Plan
-from helsinki_env.evaluation.arena.work_unit import ChunkGames, Spent, schedule
-from helsinki_env.evaluation.play import Outcome
-from helsinki_env.utils.files import replacing, write_json
+from helsinki_env.evaluation.arena.checks import validate_games
+from helsinki_env.evaluation.arena.plan import ArenaError, Plan, WorkUnit
+from helsinki_env.evaluation.arena.work_unit import ThinkingTime, WorkUnitGames, schedule_games
+from helsinki_env.evaluation.play import GameResults
+from helsinki_env.utils.files import atomic_write, write_json
 
-__all__ = ["GAMES", "ChunkFiles", "Kept", "Note", "packed", "read_note", "unpacked"]
+__all__ = [
+    "GAMES_SUFFIX",
+    "SavedWorkUnit",
+    "WorkUnitFiles",
+    "WorkUnitMetadata",
+    "decode_results",
+    "encode_results",
+    "read_metadata",
+]
 
-GAMES = ".games"
+GAMES_SUFFIX = ".games"
 """File name extension of games."""
 _NOTE = ".json"
 #: Maximum actions of a seat in a game.
@@ -39,7 +47,7 @@ _MOST_DECISIONS = 2**15 - 1
 
 
 @dataclass(frozen=True)
-class Note:
+class WorkUnitMetadata:
     """The note of a chunk.
 
     Attributes:
@@ -56,11 +64,11 @@ class Note:
     end: int
     basis: str
     sha256: str
-    times: tuple[Spent, ...]
+    times: tuple[ThinkingTime, ...]
 
 
 @dataclass(frozen=True)
-class Kept:
+class SavedWorkUnit:
     """The games file of a chunk as it was saved.
 
     Attributes:
@@ -69,12 +77,12 @@ class Kept:
         times: times of the line-up's players.
     """
 
-    chunk: Chunk
+    chunk: WorkUnit
     content: bytes
-    times: tuple[Spent, ...]
+    times: tuple[ThinkingTime, ...]
 
 
-class ChunkFiles:
+class WorkUnitFiles:
     """The folder with the chunks of a run.
 
     Args:
@@ -85,25 +93,25 @@ class ChunkFiles:
     def __init__(self, folder: Path, plan: Plan) -> None:
         self.folder, self.plan = folder, plan
 
-    def path(self, chunk: Chunk, ending: str = GAMES) -> Path:
+    def path(self, chunk: WorkUnit, ending: str = GAMES_SUFFIX) -> Path:
         """Return the path of a chunk's games, or of its file with another extension."""
         return self.folder / f"{chunk.name}{ending}"
 
-    def write(self, chunk: Chunk, played: Outcome, times: Sequence[Spent]) -> None:
+    def write(self, chunk: WorkUnit, played: GameResults, times: Sequence[ThinkingTime]) -> None:
         """Write the results of the games of a chunk."""
-        content = packed(played)
+        content = encode_results(played)
         note = {
             "chunk": chunk.name,
             "blocks": [chunk.first, chunk.end],
             "basis": self.plan.basis,
             "sha256": hashlib.sha256(content).hexdigest(),
-            "times": [{"player": spent.player, **spent.told()} for spent in times],
+            "times": [{"player": spent.player, **spent.to_dict()} for spent in times],
         }
         write_json(self.path(chunk, _NOTE), note)
-        with replacing(self.path(chunk)) as file:
+        with atomic_write(self.path(chunk)) as file:
             file.write(content)
 
-    def kept(self, chunk: Chunk) -> Kept | None:
+    def load_saved(self, chunk: WorkUnit) -> SavedWorkUnit | None:
         """Return the saved games of a chunk, or None if there are no intact ones."""
         note = self._note(chunk)
         if note is None or (note.chunk, note.basis) != (chunk.name, self.plan.basis):
@@ -120,9 +128,9 @@ class ChunkFiles:
             return None
         if note.sha256 != hashlib.sha256(content).hexdigest():
             return None
-        return Kept(there, content, note.times)
+        return SavedWorkUnit(there, content, note.times)
 
-    def games(self, kept: Kept) -> ChunkGames:
+    def games(self, kept: SavedWorkUnit) -> WorkUnitGames:
         """Return the games of a chunk.
 
         Raises:
@@ -130,9 +138,9 @@ class ChunkFiles:
         """
         chunk, table = kept.chunk, self.plan.tables[kept.chunk.table]
         try:
-            played = unpacked(kept.content, self.plan.games_of([chunk]), table.seats)
-            games = ChunkGames(schedule(table, self.plan.seed, chunk), played, kept.times)
-            check_games(games, table.config)
+            played = decode_results(kept.content, self.plan.games_of([chunk]), table.seats)
+            games = WorkUnitGames(schedule_games(table, self.plan.seed, chunk), played, kept.times)
+            validate_games(games, table.config)
         except ArenaError as problem:
             raise ArenaError(
                 f"{self.path(chunk)}: {self.plan.describe(chunk)}: {problem} (remove it and start helsinki arena "
@@ -140,16 +148,16 @@ class ChunkFiles:
             ) from None
         return games
 
-    def times(self, chunk: Chunk) -> tuple[Spent, ...]:
+    def times(self, chunk: WorkUnit) -> tuple[ThinkingTime, ...]:
         """Return the players' times in a chunk, if known."""
         note = self._note(chunk)
         return () if note is None else note.times
 
-    def _note(self, chunk: Chunk) -> Note | None:
-        return read_note(self.path(chunk, _NOTE), len(self.plan.tables[chunk.table].players))
+    def _note(self, chunk: WorkUnit) -> WorkUnitMetadata | None:
+        return read_metadata(self.path(chunk, _NOTE), len(self.plan.tables[chunk.table].players))
 
 
-def read_note(path: Path, players: int) -> Note | None:
+def read_metadata(path: Path, players: int) -> WorkUnitMetadata | None:
     """Return the note of a chunk, or None if it cannot be read: the chunk then counts as not played.
 
     Args:
@@ -160,21 +168,21 @@ def read_note(path: Path, players: int) -> Note | None:
         note = read_json(path, ArenaError)
         first, end = (block.integer(0) for block in note["blocks"].entries("numbers of blocks", length=2))
         times = tuple(
-            Spent(
+            ThinkingTime(
                 player=entry["player"].integer(0, players - 1),
                 seconds=entry["seconds"].number(0),
                 decisions=entry["decisions"].integer(0),
-                mishaps=Mishaps(*(entry.get(kind, 0).integer(0) for kind in Mishaps._fields)),
+                replaced_actions=ReplacedActions(*(entry.get(kind, 0).integer(0) for kind in ReplacedActions._fields)),
             )
             for entry in note["times"].entries("players' times")
         )
-        return Note(note["chunk"].text(), first, end, note["basis"].text(), note["sha256"].text(), times)
+        return WorkUnitMetadata(note["chunk"].text(), first, end, note["basis"].text(), note["sha256"].text(), times)
     except ArenaError:
         return None
 
 
 def _columns(seats: int) -> np.dtype[np.void]:
-    """Return the dtype of a game's results without its actions; the names are those of `Outcome`."""
+    """Return the dtype of a game's results without its actions; the names are those of `GameResults`."""
     return np.dtype(
         [
             ("scores", "<i2", (seats,)),
@@ -191,7 +199,7 @@ def _most_bytes(seats: int) -> int:
     return _columns(seats).itemsize + 2 * _MOST_DECISIONS * seats
 
 
-def packed(played: Outcome) -> bytes:
+def encode_results(played: GameResults) -> bytes:
     """Encode the results of games as bytes; equal games give equal bytes.
 
     The bytes are two arrays: for each game a record of scores, places, rounds, used and seat_decisions, (G,), followed
@@ -204,8 +212,8 @@ def packed(played: Outcome) -> bytes:
     return columns.tobytes() + np.concatenate(played.decisions).astype("<i2").tobytes()
 
 
-def unpacked(content: bytes, games: int, seats: int) -> Outcome:
-    """Decode the result of `packed`.
+def decode_results(content: bytes, games: int, seats: int) -> GameResults:
+    """Decode the result of `encode_results`.
 
     Args:
         content: the bytes.
@@ -230,4 +238,4 @@ def unpacked(content: bytes, games: int, seats: int) -> Outcome:
     others: dict[str, Any] = {
         name: found[name].astype(found[name].dtype.newbyteorder("=")) for name in columns.names or ()
     }
-    return Outcome(decisions=tuple(np.split(decisions, lengths.cumsum()[:-1])), **others)
+    return GameResults(decisions=tuple(np.split(decisions, lengths.cumsum()[:-1])), **others)

@@ -10,18 +10,18 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from helsinki_env.evaluation.arena.plan import ArenaError, Chunk, TablePlan
+from helsinki_env.evaluation.arena.plan import ArenaError, MatchupPlan, WorkUnit
 from helsinki_env.evaluation.arena.store import RunFolder
-from helsinki_env.evaluation.arena.work_unit import ChunkGames
+from helsinki_env.evaluation.arena.work_unit import WorkUnitGames
 from helsinki_env.records import Record
 
-__all__ = ["Table", "load_run", "records"]
+__all__ = ["MatchupGames", "load_records", "load_run"]
 
 _Columns = dict[str, npt.NDArray[Any]]
 
 
 @dataclass(frozen=True)
-class Table:
+class MatchupGames:
     """The games of one matchup of a run; row g of every array is game g, in the order of the plan.
 
     Attributes:
@@ -60,8 +60,8 @@ class Table:
         return len(self.block)
 
 
-def load_run(path: str | Path, *, whole: bool = False) -> list[Table]:
-    """Load the matchups of a run, finished or not; `Table.missing` is the number of games not played yet.
+def load_run(path: str | Path, *, whole: bool = False) -> list[MatchupGames]:
+    """Load the matchups of a run, finished or not; `MatchupGames.missing` is the number of games not played yet.
 
     Args:
         path: folder of the run.
@@ -81,7 +81,7 @@ def load_run(path: str | Path, *, whole: bool = False) -> list[Table]:
     return [_table(table, parts) for table, parts in zip(tables, played, strict=True)]
 
 
-def records(path: str | Path) -> Iterator[Record]:
+def load_records(path: str | Path) -> Iterator[Record]:
     """Yield the game record of every game of a run, finished or not, in the order of the plan.
 
     Args:
@@ -93,8 +93,8 @@ def records(path: str | Path) -> Iterator[Record]:
     return RunFolder.open(Path(path)).records()
 
 
-def _columns(table: TablePlan, chunk: Chunk, games: ChunkGames) -> _Columns:
-    """Return the arrays of a `Table` with the games of one chunk."""
+def _columns(table: MatchupPlan, chunk: WorkUnit, games: WorkUnitGames) -> _Columns:
+    """Return the arrays of a `MatchupGames` with the games of one chunk."""
     planned, played = games.schedule, games.played
     return {
         "seating": planned.seating,
@@ -103,14 +103,14 @@ def _columns(table: TablePlan, chunk: Chunk, games: ChunkGames) -> _Columns:
         "places": played.places,
         "scores": played.scores,
         "rounds": played.rounds,
-        "covered": planned.barred.covered,
-        "denied": planned.barred.denied,
+        "covered": planned.disabled.covered,
+        "denied": planned.disabled.denied,
         "used": played.used,
     }
 
 
 def _of_nothing(seats: int) -> _Columns:
-    """Return the arrays of a `Table` without games."""
+    """Return the arrays of a `MatchupGames` without games."""
     one, each = np.zeros(0, np.int16), np.zeros((0, seats), np.int16)
     number = one.astype(np.int64)
     return {
@@ -126,7 +126,7 @@ def _of_nothing(seats: int) -> _Columns:
     }
 
 
-def _table(plan: TablePlan, parts: list[_Columns]) -> Table:
+def _table(plan: MatchupPlan, parts: list[_Columns]) -> MatchupGames:
     columns: dict[str, Any] = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
     missing = plan.games - len(columns["deck"])
-    return Table(name=plan.name, config=plan.config, players=plan.players, missing=missing, **columns)
+    return MatchupGames(name=plan.name, config=plan.config, players=plan.players, missing=missing, **columns)

@@ -10,18 +10,18 @@ from typing import Any, BinaryIO
 import numpy as np
 import numpy.typing as npt
 
-from helsinki_env.evaluation.arena.bounded_parquet import GamesFile
-from helsinki_env.evaluation.arena.checks import check_games, compare
-from helsinki_env.evaluation.arena.plan import ArenaError, Chunk, TablePlan
-from helsinki_env.evaluation.arena.work_unit import ChunkGames, Schedule, schedule
-from helsinki_env.evaluation.play import Outcome
-from helsinki_env.utils.extras import needs
+from helsinki_env.evaluation.arena.bounded_parquet import BoundedParquetFile
+from helsinki_env.evaluation.arena.checks import check_equal, validate_games
+from helsinki_env.evaluation.arena.plan import ArenaError, MatchupPlan, WorkUnit
+from helsinki_env.evaluation.arena.work_unit import Schedule, WorkUnitGames, schedule_games
+from helsinki_env.evaluation.play import GameResults
+from helsinki_env.utils.extras import requires_extra
 
-with needs("arena"):
+with requires_extra("arena"):
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-__all__ = ["SCHEMA", "games_of", "read_parquet", "rows_of", "write_parquet"]
+__all__ = ["SCHEMA", "games_from_arrow", "games_to_arrow", "read_parquet", "write_parquet"]
 
 SCHEMA = pa.schema(
     [
@@ -46,7 +46,7 @@ SCHEMA = pa.schema(
 """The columns. Lists with one entry per seat: player, players, denied, used, scores, places, seat_decisions."""
 
 
-def rows_of(table: TablePlan, chunk: Chunk, games: ChunkGames) -> Any:
+def games_to_arrow(table: MatchupPlan, chunk: WorkUnit, games: WorkUnitGames) -> Any:
     """Return the games of a chunk as an Arrow table with the columns of `SCHEMA`."""
     columns = {name: values.tolist() for name, values in _planned(table, chunk, games.schedule).items()}
     for field in SCHEMA:
@@ -57,8 +57,8 @@ def rows_of(table: TablePlan, chunk: Chunk, games: ChunkGames) -> Any:
     return pa.table([pa.array(columns[field.name], field.type) for field in SCHEMA], schema=SCHEMA)
 
 
-def games_of(table: TablePlan, seed: int, chunk: Chunk, rows: Any) -> ChunkGames:
-    """Return the games of an Arrow table with the columns of `SCHEMA`: the inverse of `rows_of`, without times.
+def games_from_arrow(table: MatchupPlan, seed: int, chunk: WorkUnit, rows: Any) -> WorkUnitGames:
+    """Return the games of an Arrow table with the columns of `SCHEMA`: the inverse of `games_to_arrow`, without times.
 
     Args:
         table: the matchup.
@@ -69,19 +69,19 @@ def games_of(table: TablePlan, seed: int, chunk: Chunk, rows: Any) -> ChunkGames
     Raises:
         ArenaError: if the games contradict the plan; names column, game, value found and value expected.
     """
-    planned = schedule(table, seed, chunk)
+    planned = schedule_games(table, seed, chunk)
     if len(rows) != len(planned.game):
         raise ArenaError(f"found {len(rows)} games, expected {len(planned.game)}")
     found = {name: _values(rows, name, table.seats) for name in SCHEMA.names if name != "decisions"}
     decisions, lengths = _lists(rows, "decisions")
     for column, expected in _planned(table, chunk, planned).items():
-        compare(column, found.pop(column), expected, planned.game)
-    games = ChunkGames(planned, Outcome(decisions=tuple(np.split(decisions, lengths.cumsum()[:-1])), **found))
-    check_games(games, table.config)
+        check_equal(column, found.pop(column), expected, planned.game)
+    games = WorkUnitGames(planned, GameResults(decisions=tuple(np.split(decisions, lengths.cumsum()[:-1])), **found))
+    validate_games(games, table.config)
     return games
 
 
-def _planned(table: TablePlan, chunk: Chunk, planned: Schedule) -> dict[str, npt.NDArray[Any]]:
+def _planned(table: MatchupPlan, chunk: WorkUnit, planned: Schedule) -> dict[str, npt.NDArray[Any]]:
     """Return the columns of a chunk that follow from the plan, (G,), or (G, S) for list columns."""
     games = len(planned.game)
     return {
@@ -93,8 +93,8 @@ def _planned(table: TablePlan, chunk: Chunk, planned: Schedule) -> dict[str, npt
         "config_digest": np.full(games, table.config.digest, object),
         "players": np.array(table.players, object)[planned.seating],
         "player": planned.seating,
-        "covered": planned.barred.covered,
-        "denied": planned.barred.denied,
+        "covered": planned.disabled.covered,
+        "denied": planned.disabled.denied,
     }
 
 
@@ -162,6 +162,6 @@ def read_parquet(source: Path) -> Iterator[Any]:
     Raises:
         ArenaError: if it is not such a file, or would take too much memory.
     """
-    with GamesFile(source, SCHEMA) as file:
+    with BoundedParquetFile(source, SCHEMA) as file:
         for number in range(len(file.rows)):
             yield file.group(number)

@@ -10,7 +10,7 @@ from typing import Any, BinaryIO, NamedTuple
 
 from helsinki_env.data import UserError
 
-__all__ = ["Page", "PageError", "pages_of"]
+__all__ = ["PageError", "PageHeader", "page_headers"]
 
 _HEADERS = (2**9, 2**16)
 """Bytes to read for a header: nearly all are short, but statistics make some longer."""
@@ -24,7 +24,7 @@ class PageError(UserError):
     """A page header that cannot be read."""
 
 
-class Page(NamedTuple):
+class PageHeader(NamedTuple):
     """A page of a column.
 
     Attributes:
@@ -38,7 +38,7 @@ class Page(NamedTuple):
     encoding: int
 
 
-def pages_of(file: BinaryIO, start: int, length: int) -> Iterator[Page]:
+def page_headers(file: BinaryIO, start: int, length: int) -> Iterator[PageHeader]:
     """Yield the pages of a column in a row group.
 
     Args:
@@ -60,7 +60,7 @@ def pages_of(file: BinaryIO, start: int, length: int) -> Iterator[Page]:
         if any(not isinstance(number, int) or number < 0 for number in numbers):
             raise PageError("found a page without its sizes")
         *told, packed = numbers
-        yield Page(*told)
+        yield PageHeader(*told)
         start += size + packed
 
 

@@ -14,22 +14,22 @@ from typing import Any
 
 import numpy as np
 
-from helsinki_env.data import shown
+from helsinki_env.data import short_repr
 from helsinki_env.engine.configuration import REWARDS
-from helsinki_env.engine.spec import game_names, spec_named, spec_of
-from helsinki_env.evaluation.arena.bounded_parquet import GamesFile
-from helsinki_env.evaluation.arena.designs import as_sets
+from helsinki_env.engine.spec import game_names, spec_by_name, spec_of
+from helsinki_env.evaluation.arena.bounded_parquet import BoundedParquetFile
+from helsinki_env.evaluation.arena.designs import decode_action_sets
 from helsinki_env.evaluation.arena.parquet import SCHEMA
 from helsinki_env.evaluation.arena.plan import ArenaError
 from helsinki_env.records import Record, replay
 from helsinki_env.utils.yaml_files import list_yaml
 
-__all__ = ["GamesAlone"]
+__all__ = ["ParquetGameReader"]
 
 _NEEDED = ("seed", "config_digest", "players", "decisions", "covered", "denied", "scores", "places")
 
 
-class GamesAlone:
+class ParquetGameReader:
     """The games of a Parquet file.
 
     Args:
@@ -44,7 +44,7 @@ class GamesAlone:
 
     def __init__(self, content: bytes) -> None:
         with _named():
-            self._file = GamesFile(content, SCHEMA)
+            self._file = BoundedParquetFile(content, SCHEMA)
         self.count = sum(self._file.rows)
 
     def records(self, first: int, most: int) -> list[Record]:
@@ -98,13 +98,17 @@ def _record(row: dict[str, Any]) -> Record:
 @lru_cache(maxsize=4096)
 def _config(digest: str, players: int, covered: int, denied: tuple[int, ...]) -> Any:
     """Return a game's configuration: its matchup's, with the actions disabled in this game (bit i for number i)."""
-    for_all, *by_seat = (tuple(np.flatnonzero(barred).tolist()) for barred in as_sets(np.array([covered, *denied])))
+    for_all, *by_seat = (
+        tuple(np.flatnonzero(barred).tolist()) for barred in decode_action_sets(np.array([covered, *denied]))
+    )
     barred = {"covered": for_all, "denied": tuple(by_seat)}
     for config in _candidates(players, for_all, tuple(by_seat)):
         if config.digest == digest:
-            return config.changed(**{key: value for key, value in barred.items() if key in spec_of(config).setup})
+            return config.replace(
+                **{key: value for key, value in barred.items() if key in spec_of(config).setup_fields}
+            )
     raise ArenaError(
-        f"config_digest: found {shown(digest)}, which is of no configuration with a shipped component file "
+        f"config_digest: found {short_repr(digest)}, which is of no configuration with a shipped component file "
         "(helsinki arena with --format jsonl writes games with their configurations)"
     )
 
@@ -113,16 +117,16 @@ def _candidates(players: int, covered: tuple[int, ...], denied: tuple[tuple[int,
     """Yield the possible configurations of a matchup: with and without the actions disabled in one game."""
     if not 2 <= players <= 4:
         return
-    for spec in map(spec_named, game_names()):
+    for spec in map(spec_by_name, game_names()):
         for components in _components(spec.name):
             start = spec.config(num_players=players, components=components)
             values: dict[str, tuple[Any, ...]] = {"reward": REWARDS}
-            flags = [setup for setup in spec.setups if not setup.choices]
+            flags = [setup for setup in spec.setup_options if not setup.choices]
             values |= {setup.key: (getattr(start, setup.key), setup.value) for setup in flags}
             values |= {"covered": ((), covered)} if hasattr(start, "covered") else {}
             values |= {"denied": (start.denied, denied)}
             for chosen in product(*(dict.fromkeys(choice) for choice in values.values())):
-                yield start.changed(**dict(zip(values, chosen, strict=True)))
+                yield start.replace(**dict(zip(values, chosen, strict=True)))
 
 
 @lru_cache(maxsize=8)
@@ -131,7 +135,7 @@ def _components(game: str) -> tuple[str, ...]:
     found = []
     for name in list_yaml("components"):
         try:
-            spec_named(game).config(components=name)
+            spec_by_name(game).config(components=name)
         except ValueError:
             continue
         found.append(name)

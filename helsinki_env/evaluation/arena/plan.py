@@ -22,24 +22,31 @@ import numpy as np
 import numpy.typing as npt
 
 import helsinki_env
-from helsinki_env.data import Entry, UserError, digest_of, one_of, sealed
-from helsinki_env.engine.spec import GameSpec, config_from_dict, config_to_dict, game_names, spec_named, spec_of
-from helsinki_env.evaluation.arena.designs import DESIGNS, Boards, Cover, Handicap, Screen, read_designs
+from helsinki_env.data import Node, UserError, choices_text, digest_of, with_digest
+from helsinki_env.engine.spec import GameSpec, config_from_dict, config_to_dict, game_names, spec_by_name, spec_of
+from helsinki_env.evaluation.arena.designs import (
+    DESIGNS,
+    CoverDesign,
+    HandicapDesign,
+    RandomBoards,
+    ScreeningDesign,
+    read_designs,
+)
 
 __all__ = [
-    "CHUNK_GAMES",
-    "MOST_GAMES",
+    "MAX_MATCHUP_GAMES",
+    "WORK_UNIT_GAMES",
     "ArenaError",
-    "Chunk",
+    "MatchupPlan",
     "Plan",
-    "TablePlan",
+    "WorkUnit",
     "block_seating",
-    "environment_of",
-    "lineups_of",
-    "of_any_length",
+    "environment_versions",
+    "round_robin_lineups",
+    "without_game_counts",
 ]
 
-CHUNK_GAMES = 60
+WORK_UNIT_GAMES = 60
 """Games in a chunk: enough to be about as fast as large batches, and few enough that slow players show progress and an
 interrupted run loses little."""
 
@@ -47,7 +54,7 @@ interrupted run loses little."""
 _FORMAT = 3
 _MOST_LINEUPS = 100_000
 _MOST_CHUNKS = 1_000_000
-MOST_GAMES = 1_000_000_000
+MAX_MATCHUP_GAMES = 1_000_000_000
 """Maximum games of a line-up or a chunk."""
 
 
@@ -55,7 +62,7 @@ class ArenaError(UserError):
     """A tournament that cannot be played or read; the message gives value found, value expected and remedy."""
 
 
-def lineups_of(players: int, seats: int) -> tuple[tuple[int, ...], ...]:
+def round_robin_lineups(players: int, seats: int) -> tuple[tuple[int, ...], ...]:
     """Return all line-ups of a round robin, as ascending player indices, one for each seat.
 
     Args:
@@ -92,7 +99,7 @@ def block_seating(seats: int, block: int) -> npt.NDArray[np.int64]:
 
 
 @dataclass(frozen=True)
-class TablePlan:
+class MatchupPlan:
     """The plan of one matchup.
 
     Attributes:
@@ -112,10 +119,10 @@ class TablePlan:
     players: tuple[str, ...]
     lineups: tuple[tuple[int, ...], ...]
     blocks: int
-    boards: Boards | None = None
-    screen: Screen | None = None
-    cover: Cover | None = None
-    handicap: Handicap | None = None
+    boards: RandomBoards | None = None
+    screen: ScreeningDesign | None = None
+    cover: CoverDesign | None = None
+    handicap: HandicapDesign | None = None
 
     @property
     def seats(self) -> int:
@@ -127,7 +134,7 @@ class TablePlan:
         """Number of games in all line-ups."""
         return len(self.lineups) * self.blocks * self.seats
 
-    def names_of(self, lineup: int) -> str:
+    def lineup_names(self, lineup: int) -> str:
         """Return the players of a line-up as text."""
         return ",".join(self.players[i] for i in self.lineups[lineup])
 
@@ -150,13 +157,13 @@ class TablePlan:
         return {name: _plain(asdict(design)) for name, design in found.items() if design is not None}
 
     @classmethod
-    def from_dict(cls, data: Mapping[str, Any] | Entry) -> TablePlan:
+    def from_dict(cls, data: Mapping[str, Any] | Node) -> MatchupPlan:
         """Return the matchup of a dictionary from `to_dict`.
 
         Raises:
             ArenaError: if the matchup is invalid, or its component file has changed.
         """
-        data = Entry.of(data, ArenaError, "the table").mapping()
+        data = Node.of(data, ArenaError, "the table").mapping()
         config = config_from_dict(data["config"])
         name = data["name"].text("a name")
         if config.digest != data["config_digest"].value:
@@ -170,7 +177,7 @@ class TablePlan:
             for lineup in data["lineups"].entries("at least one line-up", least=1)
         )
         designs = read_designs(data, config)
-        return cls(name, config, players, lineups, data["blocks"].integer(1, MOST_GAMES), **designs)
+        return cls(name, config, players, lineups, data["blocks"].integer(1, MAX_MATCHUP_GAMES), **designs)
 
 
 def _plain(value: Any) -> Any:
@@ -181,7 +188,7 @@ def _plain(value: Any) -> Any:
 
 
 @dataclass(frozen=True, order=True)
-class Chunk:
+class WorkUnit:
     """A work unit: consecutive blocks of one line-up. Chunks are ordered as in the plan.
 
     Attributes:
@@ -219,8 +226,8 @@ class Plan:
     """
 
     seed: int
-    tables: tuple[TablePlan, ...]
-    chunk_games: int = CHUNK_GAMES
+    tables: tuple[MatchupPlan, ...]
+    chunk_games: int = WORK_UNIT_GAMES
     package: str = helsinki_env.__version__
 
     def __post_init__(self) -> None:
@@ -232,7 +239,7 @@ class Plan:
                 f"games, or more of them in a chunk than {self.chunk_games:,})"
             )
 
-    def _blocks(self, table: TablePlan) -> int:
+    def _blocks(self, table: MatchupPlan) -> int:
         """Return the number of blocks in a chunk."""
         return -(-self.chunk_games // table.seats)
 
@@ -242,36 +249,36 @@ class Plan:
         return sum(table.games for table in self.tables)
 
     @cached_property
-    def chunks(self) -> tuple[Chunk, ...]:
+    def chunks(self) -> tuple[WorkUnit, ...]:
         """All chunks in order."""
         return tuple(self._chunks())
 
-    def _chunks(self) -> Iterator[Chunk]:
+    def _chunks(self) -> Iterator[WorkUnit]:
         for number, table in enumerate(self.tables):
             chunks = -(-table.blocks // self._blocks(table))
             for lineup in range(len(table.lineups)):
                 for i in range(chunks):
                     yield self._chunk(number, lineup, i)
 
-    def whole(self, chunk: Chunk) -> Chunk:
+    def whole(self, chunk: WorkUnit) -> WorkUnit:
         """Return the complete chunk that a partial one belongs to."""
         return self._chunk(chunk.table, chunk.lineup, chunk.number)
 
-    def _chunk(self, table: int, lineup: int, number: int) -> Chunk:
+    def _chunk(self, table: int, lineup: int, number: int) -> WorkUnit:
         """Return a chunk: its first block is independent of the plan's length; the last chunk may be shorter."""
         plan = self.tables[table]
         blocks = self._blocks(plan)
-        return Chunk(table, lineup, number, number * blocks, min(plan.blocks, (number + 1) * blocks))
+        return WorkUnit(table, lineup, number, number * blocks, min(plan.blocks, (number + 1) * blocks))
 
-    def games_of(self, chunks: Sequence[Chunk]) -> int:
+    def games_of(self, chunks: Sequence[WorkUnit]) -> int:
         """Return the number of games in some chunks."""
         return sum((chunk.end - chunk.first) * self.tables[chunk.table].seats for chunk in chunks)
 
-    def describe(self, chunk: Chunk) -> str:
+    def describe(self, chunk: WorkUnit) -> str:
         """Return a description of a chunk for messages."""
         table = self.tables[chunk.table]
         blocks = f"blocks {chunk.first} to {chunk.end - 1}"
-        return f"chunk {chunk.name} (table {table.name!r}, line-up {table.names_of(chunk.lineup)}, {blocks})"
+        return f"chunk {chunk.name} (table {table.name!r}, line-up {table.lineup_names(chunk.lineup)}, {blocks})"
 
     @cached_property
     def digest(self) -> str:
@@ -281,16 +288,16 @@ class Plan:
     @cached_property
     def basis(self) -> str:
         """16 hexadecimal digits that identify the plan regardless of its number of games."""
-        return digest_of(of_any_length(self._told()))
+        return digest_of(without_game_counts(self._told()))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the plan as a dictionary, with versions and its digest; inverse of `from_dict`."""
-        return sealed(self._told())
+        return with_digest(self._told())
 
     def _told(self) -> dict[str, Any]:
         return {
             "arena": _FORMAT,
-            "environment": environment_of(self.tables),
+            "environment": environment_versions(self.tables),
             "package": self.package,
             "seed": self.seed,
             "chunk_games": self.chunk_games,
@@ -298,27 +305,27 @@ class Plan:
         }
 
     @classmethod
-    def from_dict(cls, data: Mapping[str, Any] | Entry) -> Plan:
+    def from_dict(cls, data: Mapping[str, Any] | Node) -> Plan:
         """Return the plan of a dictionary from `to_dict`.
 
         Raises:
             ArenaError: if the plan is invalid, was played with another environment, was modified, or a component file
                 has changed.
         """
-        data = Entry.of(data, ArenaError, "the plan of a run").mapping()
+        data = Node.of(data, ArenaError, "the plan of a run").mapping()
         remedy = "read it with the version that played it, or play in another folder"
         if data["arena"].value != _FORMAT:
             data["arena"].fail(repr(_FORMAT), remedy)
-        known = {name: _environment(spec_named(name)) for name in game_names()}
+        known = {name: _environment(spec_by_name(name)) for name in game_names()}
         for told in data["environment"].text("the names of environments").split(", "):
             if told not in known.values():
                 ours = known.get(told.rpartition("_v")[0])
-                data["environment"].fail(one_of(known.values(), None) if ours is None else repr(ours), remedy)
-        data.intact("the plan of a run")
-        tables = tuple(TablePlan.from_dict(table) for table in data["tables"].entries("at least one table", least=1))
-        if data["environment"].value != environment_of(tables):
-            data["environment"].fail(repr(environment_of(tables)), remedy)
-        chunk_games, package = data["chunk_games"].integer(1, MOST_GAMES), data["package"].text("a version")
+                data["environment"].fail(choices_text(known.values(), None) if ours is None else repr(ours), remedy)
+        data.verify_digest("the plan of a run")
+        tables = tuple(MatchupPlan.from_dict(table) for table in data["tables"].entries("at least one table", least=1))
+        if data["environment"].value != environment_versions(tables):
+            data["environment"].fail(repr(environment_versions(tables)), remedy)
+        chunk_games, package = data["chunk_games"].integer(1, MAX_MATCHUP_GAMES), data["package"].text("a version")
         return cls(data["seed"].integer(0), tables, chunk_games, package)
 
 
@@ -326,12 +333,12 @@ def _environment(spec: GameSpec) -> str:
     return f"{spec.name}_v{spec.version}"
 
 
-def environment_of(tables: Iterable[TablePlan]) -> str:
+def environment_versions(tables: Iterable[MatchupPlan]) -> str:
     """Return the names and versions of the environments of some matchups."""
     return ", ".join(sorted({_environment(spec_of(table.config)) for table in tables}))
 
 
-def of_any_length(data: Mapping[str, Any]) -> dict[str, Any]:
+def without_game_counts(data: Mapping[str, Any]) -> dict[str, Any]:
     """Return a plan's dictionary without the keys that depend on the number of games."""
     tables = [{key: value for key, value in table.items() if key != "blocks"} for table in data["tables"]]
     return {**{key: value for key, value in data.items() if key != "digest"}, "tables": tables}

@@ -10,14 +10,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from helsinki_env.evaluation.arena.designs import ACTIONS, as_bits
+from helsinki_env.evaluation.arena.designs import MAX_DENIABLE_IDS, encode_action_sets
 from helsinki_env.records import Record, RecordError
 
-__all__ = ["Recorded", "recorded_tables"]
+__all__ = ["ImportedGames", "group_records"]
 
 
 @dataclass(frozen=True)
-class Recorded:
+class ImportedGames:
     """The games of one configuration for S seats, as expected by `rating.ratings.rate`; row g is game g.
 
     Attributes:
@@ -41,7 +41,7 @@ class Recorded:
     denied: npt.NDArray[np.int16]
 
 
-def recorded_tables(records: Iterable[Record], named: Callable[[Any], str]) -> list[Recorded]:
+def group_records(records: Iterable[Record], named: Callable[[Any], str]) -> list[ImportedGames]:
     """Group games into tables, one for each configuration, in order of appearance.
 
     Actions disabled for single seats may differ within a table, as in a tournament.
@@ -54,7 +54,7 @@ def recorded_tables(records: Iterable[Record], named: Callable[[Any], str]) -> l
         RecordError: for an unfinished game.
     """
     tables: dict[Any, list[Record]] = {}
-    equal = lru_cache(lambda config: config.changed(denied=None))  # parsing a configuration is slow
+    equal = lru_cache(lambda config: config.replace(denied=None))  # parsing a configuration is slow
     for number, record in enumerate(records):
         if not record.finished:
             raise RecordError(
@@ -64,17 +64,17 @@ def recorded_tables(records: Iterable[Record], named: Callable[[Any], str]) -> l
     return [_table(named(config), games) for config, games in tables.items()]
 
 
-def _table(name: str, games: list[Record]) -> Recorded:
+def _table(name: str, games: list[Record]) -> ImportedGames:
     players, decks = _Numbers(), _Numbers()
     seating = [[players[name] for name in game.players] for game in games]
     deck = [decks[game.seed, game.stream, game.episode] for game in games]
     barred = [[getattr(game.config, "covered", ()), *game.config.denied] for game in games]
-    sets = np.zeros((len(games), 1 + len(seating[0]), ACTIONS), np.bool_)
+    sets = np.zeros((len(games), 1 + len(seating[0]), MAX_DENIABLE_IDS), np.bool_)
     for g, of_game in enumerate(barred):
         for who, actions in enumerate(of_game):
             sets[g, who, list(actions)] = True
-    bits = as_bits(sets)
-    return Recorded(
+    bits = encode_action_sets(sets)
+    return ImportedGames(
         name=name,
         players=tuple(players),
         seating=np.array(seating, np.int64),

@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Literal
 
 from helsinki_env.agents.registry import make_player
-from helsinki_env.data import Entry
-from helsinki_env.evaluation.arena.cluster import on_ray
+from helsinki_env.data import Node
+from helsinki_env.evaluation.arena.cluster import play_on_ray
 from helsinki_env.evaluation.arena.plan import ArenaError, Plan
 from helsinki_env.evaluation.arena.store import RunFolder
-from helsinki_env.evaluation.arena.workers import in_processes
-from helsinki_env.utils.machine import processors
+from helsinki_env.evaluation.arena.workers import play_in_processes
+from helsinki_env.utils.machine import cpu_count
 from helsinki_env.utils.spawning import check_main
 
 __all__ = ["run_arena"]
@@ -40,7 +40,7 @@ def run_arena(
         path: folder of the run; a run of the same plan, or of the same plan with fewer games, is resumed.
         processes: number of worker processes; None: one per CPU core.
         ray: play on a Ray cluster instead of local processes.
-        address: address of the cluster, see `helsinki_env.evaluation.arena.cluster.on_ray`.
+        address: address of the cluster, see `helsinki_env.evaluation.arena.cluster.play_on_ray`.
         form: "parquet", or "jsonl" for records that ``helsinki replay`` reads.
         resumed: called once with the number of games that were already saved.
         progress: called with the number of games saved since the last call.
@@ -53,9 +53,9 @@ def run_arena(
     """
     if not ray:
         check_main(ArenaError)
-    processes = processors() if processes is None and not ray else processes
+    processes = cpu_count() if processes is None and not ray else processes
     if processes is not None:
-        Entry(processes, ArenaError, "processes").integer(1)
+        Node(processes, ArenaError, "processes").integer(1)
     # Fail early: create every player and check the writer now, not in a worker or hours later.
     if form == "parquet":
         import_module("helsinki_env.evaluation.arena.parquet")
@@ -67,7 +67,11 @@ def run_arena(
         if resumed is not None:
             resumed(plan.games - plan.games_of(missing))
         if missing:
-            played = on_ray(plan, missing, address, processes) if ray else in_processes(plan, missing, processes or 1)
+            played = (
+                play_on_ray(plan, missing, address, processes)
+                if ray
+                else play_in_processes(plan, missing, processes or 1)
+            )
             with closing(played):
                 for chunk, games in played:
                     folder.save(chunk, games)

@@ -27,15 +27,15 @@ from typing import Any
 
 import numpy as np
 
-from helsinki_env.data import brief, read_json
+from helsinki_env.data import read_json, shorten
 from helsinki_env.engine.spec import spec_of
-from helsinki_env.evaluation.arena.designs import as_sets
-from helsinki_env.evaluation.arena.files import GAMES, ChunkFiles
-from helsinki_env.evaluation.arena.plan import ArenaError, Chunk, Plan, TablePlan, of_any_length
-from helsinki_env.evaluation.arena.work_unit import ChunkGames, Spent, files_of
-from helsinki_env.evaluation.play import Outcome
+from helsinki_env.evaluation.arena.designs import decode_action_sets
+from helsinki_env.evaluation.arena.files import GAMES_SUFFIX, WorkUnitFiles
+from helsinki_env.evaluation.arena.plan import ArenaError, MatchupPlan, Plan, WorkUnit, without_game_counts
+from helsinki_env.evaluation.arena.work_unit import ThinkingTime, WorkUnitGames, player_file_digests
+from helsinki_env.evaluation.play import GameResults
 from helsinki_env.records import Record, RecordWriter
-from helsinki_env.utils.files import check_no_link, held, is_file, remove_leftovers, replacing, write_json
+from helsinki_env.utils.files import atomic_write, check_no_link, hold_lock_file, is_file, remove_leftovers, write_json
 
 __all__ = ["RunFolder", "has_games", "records_of"]
 
@@ -50,7 +50,9 @@ _JOINED = (_GAMES, _DIGESTS, "games.jsonl", _TIMES)
 
 def has_games(path: Path) -> bool:
     """Return whether a folder holds a run with at least one file of games, complete or not."""
-    return (path / "run.json").is_file() and ((path / _GAMES).is_file() or any((path / _CHUNKS).glob(f"*{GAMES}")))
+    return (path / "run.json").is_file() and (
+        (path / _GAMES).is_file() or any((path / _CHUNKS).glob(f"*{GAMES_SUFFIX}"))
+    )
 
 
 class RunFolder:
@@ -63,7 +65,7 @@ class RunFolder:
 
     def __init__(self, path: Path, plan: Plan) -> None:
         self.path, self.plan = path, plan
-        self._chunks = ChunkFiles(path / _CHUNKS, plan)
+        self._chunks = WorkUnitFiles(path / _CHUNKS, plan)
 
     @classmethod
     @contextmanager
@@ -77,7 +79,7 @@ class RunFolder:
             OSError: if the folder is not writable.
         """
         busy = ArenaError(f"{path}: found another process that plays this run (wait for it, or choose another --out)")
-        with held(path / ".lock", busy):
+        with hold_lock_file(path / ".lock", busy):
             cls._begin(path, plan)
             yield cls(path, plan)
 
@@ -121,7 +123,7 @@ class RunFolder:
         manifest = path / "run.json"
         if not is_file(manifest):
             raise ArenaError(
-                f"{brief(path)}: found no run, expected the folder of one, with run.json (helsinki arena makes it)"
+                f"{shorten(path)}: found no run, expected the folder of one, with run.json (helsinki arena makes it)"
             )
         return cls(path, Plan.from_dict(read_json(manifest, ArenaError)))
 
@@ -136,7 +138,7 @@ class RunFolder:
         except ArenaError as problem:
             raise ArenaError(f"{problem} (remove the file to go on without)") from None
 
-    def save(self, chunk: Chunk, games: ChunkGames) -> None:
+    def save(self, chunk: WorkUnit, games: WorkUnitGames) -> None:
         """Save the games of a chunk, appended to its earlier blocks if `chunk` holds only the remaining ones.
 
         Raises:
@@ -144,7 +146,7 @@ class RunFolder:
         """
         whole, parts = self.plan.whole(chunk), [games]
         if chunk.first > whole.first:
-            kept = self._chunks.kept(whole)
+            kept = self._chunks.load_saved(whole)
             if kept is None or kept.chunk.end != chunk.first:
                 raise ArenaError(
                     f"{self._chunks.path(whole)}: found its first games gone while the others were played (start "
@@ -154,18 +156,18 @@ class RunFolder:
         times = [spent for part in parts for spent in part.times]
         self._chunks.write(replace(chunk, first=whole.first), _joined([part.played for part in parts]), times)
 
-    def missing(self) -> list[Chunk]:
+    def missing(self) -> list[WorkUnit]:
         """Return the chunks to play: missing, damaged or incomplete ones."""
         found = []
         for chunk in self.plan.chunks:
-            kept = self._chunks.kept(chunk)
+            kept = self._chunks.load_saved(chunk)
             if kept is None:
                 found.append(chunk)
             elif kept.chunk.end < chunk.end:
                 found.append(replace(chunk, first=kept.chunk.end))
         return found
 
-    def games(self, *, whole: bool = False) -> Iterator[tuple[Chunk, ChunkGames]]:
+    def games(self, *, whole: bool = False) -> Iterator[tuple[WorkUnit, WorkUnitGames]]:
         """Yield the chunks that have been played with their games, in the order of the plan.
 
         The games are read from the file with all games if there is one, so a copy of a run may omit the chunks.
@@ -179,9 +181,9 @@ class RunFolder:
         """
         return self._games_of_joined() if (self.path / _GAMES).exists() else self._games_of_chunks(whole)
 
-    def _games_of_joined(self) -> Iterator[tuple[Chunk, ChunkGames]]:
-        from helsinki_env.evaluation.arena.bounded_parquet import GamesFile
-        from helsinki_env.evaluation.arena.parquet import SCHEMA, games_of
+    def _games_of_joined(self) -> Iterator[tuple[WorkUnit, WorkUnitGames]]:
+        from helsinki_env.evaluation.arena.bounded_parquet import BoundedParquetFile
+        from helsinki_env.evaluation.arena.parquet import SCHEMA, games_from_arrow
 
         joined = self.path / _GAMES
         remedy = "bring the files back as they were written, or remove it and start helsinki arena again"
@@ -189,7 +191,7 @@ class RunFolder:
             raise ArenaError(f"{joined}: {changed} ({remedy})")
         chunks = self.plan.chunks
         try:
-            file = GamesFile(joined, SCHEMA, len(chunks) + 1)
+            file = BoundedParquetFile(joined, SCHEMA, len(chunks) + 1)
         except ArenaError as problem:
             raise ArenaError(f"{joined}: {problem} ({remedy})") from None
         with file:
@@ -201,7 +203,7 @@ class RunFolder:
             for number, chunk in enumerate(chunks):
                 try:
                     rows = file.group(number, self.plan.games_of([chunk]))
-                    games = games_of(self.plan.tables[chunk.table], self.plan.seed, chunk, rows)
+                    games = games_from_arrow(self.plan.tables[chunk.table], self.plan.seed, chunk, rows)
                 except ArenaError as problem:
                     raise ArenaError(f"{joined}: {self.plan.describe(chunk)}: {problem} ({remedy})") from None
                 yield chunk, games
@@ -221,9 +223,9 @@ class RunFolder:
             return f"found the checksum {found[:16]}…, expected {expected:.16}… as {_DIGESTS} says"
         return None
 
-    def _games_of_chunks(self, whole: bool) -> Iterator[tuple[Chunk, ChunkGames]]:
+    def _games_of_chunks(self, whole: bool) -> Iterator[tuple[WorkUnit, WorkUnitGames]]:
         for chunk in self.plan.chunks:
-            kept = self._chunks.kept(chunk)
+            kept = self._chunks.load_saved(chunk)
             if whole and (kept is None or kept.chunk != chunk):
                 raise ArenaError(
                     f"{self._chunks.path(chunk)}: found {'no valid games' if kept is None else 'some games'} of "
@@ -262,11 +264,13 @@ class RunFolder:
                 for record in records_of(self.plan, self._games_of_chunks(whole=True)):
                     writer.write(record)
         else:
-            from helsinki_env.evaluation.arena.parquet import rows_of, write_parquet
+            from helsinki_env.evaluation.arena.parquet import games_to_arrow, write_parquet
 
             tables, played = self.plan.tables, self._games_of_chunks(whole=True)
-            with replacing(path) as file:
-                digest = write_parquet(file, (rows_of(tables[chunk.table], chunk, games) for chunk, games in played))
+            with atomic_write(path) as file:
+                digest = write_parquet(
+                    file, (games_to_arrow(tables[chunk.table], chunk, games) for chunk, games in played)
+                )
                 write_json(self.path / _DIGESTS, {"plan": self.plan.digest, _GAMES: digest})
         write_json(self.path / _TIMES, self.times())
         return path
@@ -274,39 +278,39 @@ class RunFolder:
     def times(self) -> list[dict[str, Any]]:
         """Return the number of actions and the thinking time of each player in each matchup.
 
-        Entries include replaced actions, if any, see `helsinki_env.agents.replaced_actions.Mishaps`. If chunks were
-        removed after all games were joined in one file, the times written with that file are used.
+        Entries include replaced actions, if any, see `helsinki_env.agents.replaced_actions.ReplacedActions`. If chunks
+        were removed after all games were joined in one file, the times written with that file are used.
         """
         known = [(chunk.table, self._chunks.times(chunk)) for chunk in self.plan.chunks]
         if (self.path / _TIMES).exists() and not all(times for _, times in known):
             return [dict(one.value) for one in read_json(self.path / _TIMES, ArenaError).entries("players' times")]
-        sums: dict[tuple[int, int], Spent] = {}
+        sums: dict[tuple[int, int], ThinkingTime] = {}
         for number, times in known:
             for spent in times:
                 key = number, spent.player
-                sums[key] = sums[key].plus(spent) if key in sums else spent
+                sums[key] = sums[key].add(spent) if key in sums else spent
         tables = self.plan.tables
         return [
-            {"table": tables[table].name, "player": tables[table].players[player], **spent.told()}
+            {"table": tables[table].name, "player": tables[table].players[player], **spent.to_dict()}
             for (table, player), spent in sorted(sums.items())
         ]
 
 
-def _joined(parts: Sequence[Outcome]) -> Outcome:
+def _joined(parts: Sequence[GameResults]) -> GameResults:
     """Concatenate results."""
-    columns = {field.name: [getattr(part, field.name) for part in parts] for field in fields(Outcome)}
+    columns = {field.name: [getattr(part, field.name) for part in parts] for field in fields(GameResults)}
     decisions = tuple(each for part in columns.pop("decisions") for each in part)
-    return Outcome(decisions=decisions, **{name: np.concatenate(values) for name, values in columns.items()})
+    return GameResults(decisions=decisions, **{name: np.concatenate(values) for name, values in columns.items()})
 
 
-def records_of(plan: Plan, chunks: Iterable[tuple[Chunk, ChunkGames]]) -> Iterator[Record]:
+def records_of(plan: Plan, chunks: Iterable[tuple[WorkUnit, WorkUnitGames]]) -> Iterator[Record]:
     """Yield the game record of every game of some chunks."""
     for chunk, games in chunks:
         table, planned, played = plan.tables[chunk.table], games.schedule, games.played
-        denied, scores, places = planned.barred.denied.tolist(), played.scores.tolist(), played.places.tolist()
+        denied, scores, places = planned.disabled.denied.tolist(), played.scores.tolist(), played.places.tolist()
         for g, seed in enumerate(planned.seeds.tolist()):
             yield Record(
-                config=_config_of(table, int(planned.barred.covered[g]), tuple(denied[g])),
+                config=_config_of(table, int(planned.disabled.covered[g]), tuple(denied[g])),
                 seed=seed,
                 players=tuple(table.players[i] for i in planned.seating[g].tolist()),
                 decisions=tuple(played.decisions[g].tolist()),
@@ -316,17 +320,19 @@ def records_of(plan: Plan, chunks: Iterable[tuple[Chunk, ChunkGames]]) -> Iterat
 
 
 @lru_cache(maxsize=4096)
-def _config_of(table: TablePlan, covered: int, denied: tuple[int, ...]) -> Any:
+def _config_of(table: MatchupPlan, covered: int, denied: tuple[int, ...]) -> Any:
     """Return the configuration of a game with these disabled actions, bit i for action i."""
-    for_all, *by_seat = (np.flatnonzero(found).tolist() for found in as_sets(np.array([covered, *denied])))
+    for_all, *by_seat = (np.flatnonzero(found).tolist() for found in decode_action_sets(np.array([covered, *denied])))
     changes = {"covered": for_all, "denied": by_seat}
-    config = table.config.changed(**{name: changes[name] for name in spec_of(table.config).setup if name in changes})
+    config = table.config.replace(
+        **{name: changes[name] for name in spec_of(table.config).setup_fields if name in changes}
+    )
     return table.config if config == table.config else config
 
 
 def _networks(plan: Plan) -> dict[str, str]:
     """Return the current digests of the players' files, mostly networks."""
-    found = {player: digest for table in plan.tables for player, digest in files_of(table).items()}
+    found = {player: digest for table in plan.tables for player, digest in player_file_digests(table).items()}
     return {player: digest[:16] for player, digest in sorted(found.items())}
 
 
@@ -336,7 +342,7 @@ def _check_extends(path: Path, there: Plan, plan: Plan) -> None:
     Raises:
         ArenaError: names the difference.
     """
-    different = _difference(of_any_length(there.to_dict()), of_any_length(plan.to_dict()))
+    different = _difference(without_game_counts(there.to_dict()), without_game_counts(plan.to_dict()))
     if different:
         raise ArenaError(f"{path}: holds another run: {different} (choose another --out, or remove {path})")
     for before, now in zip(there.tables, plan.tables, strict=True):

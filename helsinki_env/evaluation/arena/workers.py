@@ -16,25 +16,32 @@ from functools import partial
 from multiprocessing.synchronize import Event
 from typing import Any
 
-from helsinki_env.agents.net.measured import pass_on
-from helsinki_env.evaluation.arena.plan import ArenaError, Chunk, Plan
-from helsinki_env.evaluation.arena.work_unit import ChunkGames, files_of, play_chunk
-from helsinki_env.utils.spawning import check_main, why_ended
-from helsinki_env.utils.stopping import interrupts_held
+from helsinki_env.agents.net.measured import set_warning_handler
+from helsinki_env.evaluation.arena.plan import ArenaError, Plan, WorkUnit
+from helsinki_env.evaluation.arena.work_unit import WorkUnitGames, play_work_unit, player_file_digests
+from helsinki_env.utils.spawning import check_main, exit_reason
+from helsinki_env.utils.stopping import block_interrupts
 
-__all__ = ["ChunkError", "Finished", "begin", "in_processes", "one_thread", "workers_kept"]
+__all__ = [
+    "FinishedWorkUnits",
+    "WorkUnitError",
+    "init_worker_process",
+    "limit_to_one_thread",
+    "play_in_processes",
+    "reuse_workers",
+]
 
-Finished = Generator[tuple[Chunk, ChunkGames], None, None]
+FinishedWorkUnits = Generator[tuple[WorkUnit, WorkUnitGames], None, None]
 """Chunks with their games, in order of completion."""
 #: Chunks submitted ahead for each worker: one to play and one to continue with.
-AHEAD = 2
+WORK_UNITS_PER_WORKER = 2
 
 
-class ChunkError(ArenaError):
+class WorkUnitError(ArenaError):
     """A chunk that could not be played; names the chunk and the cause."""
 
     @classmethod
-    def of(cls, plan: Plan, chunk: Chunk, problem: BaseException) -> ChunkError:
+    def of(cls, plan: Plan, chunk: WorkUnit, problem: BaseException) -> WorkUnitError:
         """Return the error of a chunk whose player or game failed."""
         return cls(
             f"{plan.describe(chunk)}: {type(problem).__name__}: {problem} (finished chunks are kept; start again with "
@@ -42,7 +49,7 @@ class ChunkError(ArenaError):
         )
 
 
-def one_thread() -> None:
+def limit_to_one_thread() -> None:
     """Restrict a worker to one compute thread: there are as many workers as CPU cores."""
     for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
         os.environ[name] = "1"
@@ -61,17 +68,17 @@ class _Workers:
         self._began = context.Event()
         self.pool = ProcessPoolExecutor(processes, context, initializer=_begin, initargs=(self._began,))
 
-    def submit(self, *asked: Any) -> Future[ChunkGames]:
+    def submit(self, *asked: Any) -> Future[WorkUnitGames]:
         """Submit a chunk."""
-        with interrupts_held():
-            future = self.pool.submit(play_chunk, *asked)
+        with block_interrupts():
+            future = self.pool.submit(play_work_unit, *asked)
         self._started |= set(multiprocessing.active_children()) - self._others
         return future
 
     def why_ended(self) -> str:
-        """Return why the process pool is broken; see `helsinki_env.utils.spawning.why_ended`."""
+        """Return why the process pool is broken; see `helsinki_env.utils.spawning.exit_reason`."""
         self.pool.shutdown(wait=True)
-        return why_ended(self._started, self._began.is_set())
+        return exit_reason(self._started, self._began.is_set())
 
     def end(self) -> None:
         """Shut down after the submitted chunks have been played."""
@@ -87,12 +94,12 @@ class _Workers:
             process.join()
 
 
-#: Idle workers for the next tournament, at most one entry; None outside of `workers_kept`.
+#: Idle workers for the next tournament, at most one entry; None outside of `reuse_workers`.
 _WAITING: ContextVar[list[_Workers] | None] = ContextVar("_WAITING", default=None)
 
 
 @contextmanager
-def workers_kept() -> Iterator[None]:
+def reuse_workers() -> Iterator[None]:
     """Reuse the worker processes of one tournament for the next one in the block.
 
     A process takes seconds to start, which is as long as a small tournament. Workers whose players are loaded from
@@ -121,8 +128,8 @@ def _begun(processes: int) -> _Workers:
     return _Workers(processes)
 
 
-def in_processes(plan: Plan, chunks: Iterable[Chunk], processes: int) -> Finished:
-    """Play chunks in worker processes, which then end or stay idle (`workers_kept`).
+def play_in_processes(plan: Plan, chunks: Iterable[WorkUnit], processes: int) -> FinishedWorkUnits:
+    """Play chunks in worker processes, which then end or stay idle (`reuse_workers`).
 
     Args:
         plan: the tournament.
@@ -137,17 +144,17 @@ def in_processes(plan: Plan, chunks: Iterable[Chunk], processes: int) -> Finishe
         ArenaError: if a process dies, or none can be started from this script.
     """
     check_main(ArenaError)
-    files = [files_of(table) for table in plan.tables]
+    files = [player_file_digests(table) for table in plan.tables]
     workers = _begun(processes)
     waiting = iter(chunks)
-    running: dict[Future[ChunkGames], Chunk] = {}
+    running: dict[Future[WorkUnitGames], WorkUnit] = {}
     done = False
     try:
         while True:
             for chunk in waiting:
                 asked = plan.tables[chunk.table], plan.seed, chunk, files[chunk.table]
                 running[workers.submit(*asked)] = chunk
-                if len(running) >= AHEAD * processes:
+                if len(running) >= WORK_UNITS_PER_WORKER * processes:
                     break
             if not running:
                 break
@@ -159,7 +166,7 @@ def in_processes(plan: Plan, chunks: Iterable[Chunk], processes: int) -> Finishe
                 except BrokenProcessPool:
                     raise
                 except Exception as problem:
-                    raise ChunkError.of(plan, chunk, problem) from problem
+                    raise WorkUnitError.of(plan, chunk, problem) from problem
                 yield chunk, games
         done = True
     except BrokenProcessPool:
@@ -178,13 +185,13 @@ def in_processes(plan: Plan, chunks: Iterable[Chunk], processes: int) -> Finishe
 def _begin(began: Event) -> None:
     """Initialize a worker process, and signal that it has started."""
     began.set()
-    begin()
+    init_worker_process()
 
 
-def begin() -> None:
+def init_worker_process() -> None:
     """Initialize a process: one thread, ignore Ctrl-C, which the parent handles, and exit when the parent exits."""
-    one_thread()
-    pass_on(lambda text: None)  # the parent creates every player first, so it has already warned
+    limit_to_one_thread()
+    set_warning_handler(lambda text: None)  # the parent creates every player first, so it has already warned
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     parent = multiprocessing.parent_process()
     if parent is not None:

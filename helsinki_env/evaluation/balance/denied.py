@@ -19,14 +19,14 @@ from typing import Any
 import numpy as np
 
 from helsinki_env.engine.spec import spec_of
-from helsinki_env.evaluation.arena.load import Table
+from helsinki_env.evaluation.arena.load import MatchupGames
 from helsinki_env.evaluation.balance import effects, margins
-from helsinki_env.evaluation.balance.effects import Study, simultaneous_quantile
-from helsinki_env.evaluation.figure_style import LINES, drawing, svg
+from helsinki_env.evaluation.balance.effects import AblationGames, simultaneous_quantile
+from helsinki_env.evaluation.figure_style import LINE_COLORS, figure_to_svg, styled_figure
 from helsinki_env.evaluation.rating.errors import RatingError
-from helsinki_env.utils.markdown import code, printable, row
+from helsinki_env.utils.markdown import code_span, printable, table_row
 
-__all__ = ["Worth", "denied_files", "worths"]
+__all__ = ["AblationEffect", "ablation_effects", "ablation_report_files"]
 
 
 _METHOD = (
@@ -38,7 +38,7 @@ _METHOD = (
 
 
 @dataclass(frozen=True)
-class Worth:
+class AblationEffect:
     """The effect of having a thing (action or ability) in a matchup, compared with being denied it.
 
     Attributes:
@@ -56,7 +56,7 @@ class Worth:
     used: float
 
 
-def worths(table: Table) -> list[Worth]:
+def ablation_effects(table: MatchupGames) -> list[AblationEffect]:
     """Return the effects of everything that some seats of a matchup were denied.
 
     Raises:
@@ -76,13 +76,13 @@ def worths(table: Table) -> list[Worth]:
     # Covered things do not distinguish the seats of a game: do not count them as denied.
     denied = ((table.denied[:, :, None] >> np.array(ids)) & 1 > 0) & ~covered
     used = (table.used[:, :, None] >> np.array(ids)) & 1 > 0
-    wins = effects.estimate(Study(denied, table.places, table.deck))
-    points = margins.estimate(denied, table.scores, table.deck)
+    wins = effects.estimate_win_effects(AblationGames(denied, table.places, table.deck))
+    points = margins.estimate_margin_effects(denied, table.scores, table.deck)
     found = []
     for i, number in enumerate(ids):
         had = ~denied[:, :, i] & ~covered[:, :, i]
         found.append(
-            Worth(
+            AblationEffect(
                 names[number],
                 _interval(wins.power, wins.covariance)[i],
                 _interval(points.power, points.covariance)[i],
@@ -99,8 +99,8 @@ def _interval(values: Any, covariance: Any) -> list[tuple[float, float, float]]:
     return [(float(v), float(v - h), float(v + h)) for v, h in zip(values, half, strict=True)]
 
 
-def denied_files(
-    tables: Sequence[Table], name: str, title: str, provenance: Mapping[str, Any]
+def ablation_report_files(
+    tables: Sequence[MatchupGames], name: str, title: str, provenance: Mapping[str, Any]
 ) -> tuple[dict[Path, bytes], dict[str, Any]]:
     """Return a page with its figure, and the same results as data.
 
@@ -115,7 +115,7 @@ def denied_files(
         RatingError: if the effects of a matchup are not identifiable.
     """
     tables = [table for table in tables if len(table)] or tables
-    found = {table.name: worths(table) for table in tables}
+    found = {table.name: ablation_effects(table) for table in tables}
     data = {
         "provenance": dict(provenance),
         "tables": {
@@ -131,7 +131,7 @@ def denied_files(
     picture = _figure(tables, found)
     games = sum(len(table) for table in tables)
     origin = (
-        f"{games:,} games with seed {provenance['seed']}, plan {code(provenance['plan'])}; "
+        f"{games:,} games with seed {provenance['seed']}, plan {code_span(provenance['plan'])}; "
         f"{provenance['environment']}, helsinki-env {provenance['package']}. Made by"
     )
     lines = [
@@ -147,46 +147,46 @@ def denied_files(
     return {Path(f"{name}.md"): page, Path("images", f"{name}.svg"): picture}, data
 
 
-def _page(tables: Sequence[Table], found: dict[str, list[Worth]], picture: str) -> Iterator[str]:
+def _page(tables: Sequence[MatchupGames], found: dict[str, list[AblationEffect]], picture: str) -> Iterator[str]:
     yield _METHOD
     yield ""
     yield f"![What is worth how much]({picture})"
     for table in tables:
-        names = ", ".join(code(player) for player in table.players)
+        names = ", ".join(code_span(player) for player in table.players)
         yield ""
         yield f"## {table.name}"
         yield ""
         missing = f"; {table.missing:,} more are planned and not played yet" if table.missing else ""
         yield f"{len(table):,} games, {names} in all seats{missing}."
         yield ""
-        yield row(("thing", "power", "95 %", "points", "95 %", "used or taken by those who could"))
-        yield row(("---", "---:", "---:", "---:", "---:", "---:"))
+        yield table_row(("thing", "power", "95 %", "points", "95 %", "used or taken by those who could"))
+        yield table_row(("---", "---:", "---:", "---:", "---:", "---:"))
         for one in sorted(found[table.name], key=lambda one: -one.power[0]):
             cells = (
-                code(one.name),
+                code_span(one.name),
                 f"{one.power[0]:+.1f}",
                 f"{one.power[1]:+.1f} to {one.power[2]:+.1f}",
                 f"{one.points[0]:+.2f}",
                 f"{one.points[1]:+.2f} to {one.points[2]:+.2f}",
                 f"{one.used:.0%}",
             )
-            yield row(cells)
+            yield table_row(cells)
 
 
-def _figure(tables: Sequence[Table], found: dict[str, list[Worth]]) -> bytes:
+def _figure(tables: Sequence[MatchupGames], found: dict[str, list[AblationEffect]]) -> bytes:
     """Draw marginal effects with their intervals, one row for each thing and one column for each matchup."""
     names = list(dict.fromkeys(one.name for table in tables for one in found[table.name]))
     mean = {
         name: np.mean([one.power[0] for some in found.values() for one in some if one.name == name]) for name in names
     }
     names.sort(key=lambda name: mean[name])
-    with drawing(1, 1, 6.4, 0.9 + 0.5 * len(names)) as (figure, panels):
+    with styled_figure(1, 1, 6.4, 0.9 + 0.5 * len(names)) as (figure, panels):
         axis = panels[0, 0]
         for i, table in enumerate(tables):
             shift = 0.5 * ((i + 0.5) / len(tables) - 0.5)
             for one in found[table.name]:
                 y = names.index(one.name) - shift
-                colour = LINES[i % len(LINES)]
+                colour = LINE_COLORS[i % len(LINE_COLORS)]
                 axis.plot(one.power[1:], [y, y], color=colour, linewidth=1.5)
                 first = one is found[table.name][0]
                 axis.plot(one.power[0], y, "o", color=colour, markersize=4, label=table.name if first else None)
@@ -194,4 +194,4 @@ def _figure(tables: Sequence[Table], found: dict[str, list[Worth]]) -> bytes:
         axis.set_yticks(range(len(names)), [name.replace("_", " ") for name in names])
         axis.set_xlabel("points of the share of games won, with simultaneous 95 % intervals")
         axis.legend(loc="lower right", frameon=False)
-        return svg(figure)
+        return figure_to_svg(figure)

@@ -27,18 +27,26 @@ import numpy as np
 import numpy.typing as npt
 
 from helsinki_env.evaluation.rating.plackett_luce import Fit, Rankings, VirtualDraws, fit, orders_of_finish
-from helsinki_env.utils.extras import needs
+from helsinki_env.utils.extras import requires_extra
 
-with needs("arena"):
+with requires_extra("arena"):
     from scipy import sparse, stats
 
-__all__ = ["Effects", "Study", "estimate", "features_of", "marginal_effects", "simultaneous_quantile", "win_chances"]
+__all__ = [
+    "AblationGames",
+    "WinEffects",
+    "ablation_features",
+    "estimate_win_effects",
+    "marginal_effects",
+    "simultaneous_quantile",
+    "win_probabilities",
+]
 
 Array = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Study:
+class AblationGames:
     """Games in which seats were denied actions.
 
     Attributes:
@@ -53,7 +61,7 @@ class Study:
 
 
 @dataclass(frozen=True)
-class Effects:
+class WinEffects:
     """Estimated effects of actions.
 
     Attributes:
@@ -79,7 +87,7 @@ class Effects:
         return np.sqrt(np.diag(self.covariance))
 
 
-def features_of(study: Study) -> Array:
+def ablation_features(study: AblationGames) -> Array:
     """Return seat effects that sum to zero, followed by the denied actions; float64 (G, S, K)."""
     games, seats, actions = study.denied.shape
     features = np.zeros((games, seats, seats - 1 + actions))
@@ -89,7 +97,7 @@ def features_of(study: Study) -> Array:
     return features
 
 
-def win_chances(features: Array, theta: Array) -> Array:
+def win_probabilities(features: Array, theta: Array) -> Array:
     """Return the probability of each seat to finish first, float64 (G, S), for features (G, S, K)."""
     utility = features @ theta
     worth = np.exp(utility - utility.max(axis=1, keepdims=True))
@@ -97,7 +105,7 @@ def win_chances(features: Array, theta: Array) -> Array:
     return chances
 
 
-def _rankings(study: Study, features: Array, depth: int | None) -> Rankings:
+def _rankings(study: AblationGames, features: Array, depth: int | None) -> Rankings:
     game, order, part = orders_of_finish(study.places)
     sorted_features = np.take_along_axis(features[game], order[:, :, None], axis=1)
     _, unit = np.unique(study.block, return_inverse=True)
@@ -105,7 +113,7 @@ def _rankings(study: Study, features: Array, depth: int | None) -> Rankings:
     return Rankings(sorted_features, counts, depth)
 
 
-def estimate(study: Study, depth: int | None = 1) -> Effects:
+def estimate_win_effects(study: AblationGames, depth: int | None = 1) -> WinEffects:
     """Fit the model and return the marginal effect of every action.
 
     Args:
@@ -117,17 +125,17 @@ def estimate(study: Study, depth: int | None = 1) -> Effects:
         RatingError: if there is only one block, or effects are not identifiable.
     """
     games, seats, actions = study.denied.shape
-    features = features_of(study)
+    features = ablation_features(study)
     rankings = _rankings(study, features, depth)
     virtual = VirtualDraws.of(np.eye(seats - 1 + actions), 1.0)
     found = fit(rankings, virtual)
     power, slope = marginal_effects(features, found.theta, seats)
     nobody = features[:1].copy()
     nobody[:, :, seats - 1 :] = 0.0
-    return Effects(
+    return WinEffects(
         power=100.0 * power,
         covariance=1e4 * slope @ found.covariance @ slope.T,
-        seat=100.0 * win_chances(nobody, found.theta)[0],
+        seat=100.0 * win_probabilities(nobody, found.theta)[0],
         fit=found,
         blocks=rankings.counts.shape[0],
         games=games,
@@ -140,7 +148,7 @@ def marginal_effects(features: Array, theta: Array, seats: int) -> tuple[Array, 
     For a seat with win probability p, denying an action of effect t changes it to p e^t / (1 - p + p e^t).
     """
     actions = len(theta) - (seats - 1)
-    chance = win_chances(features, theta)
+    chance = win_probabilities(features, theta)
     # d log(p_s) / d theta = x_s - sum_r p_r x_r
     mean = np.einsum("gs,gsk->gk", chance, features)
     power, slope = np.zeros(actions), np.zeros((actions, len(theta)))

@@ -36,17 +36,17 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from helsinki_env.evaluation.balance.effects import Study
+from helsinki_env.evaluation.balance.effects import AblationGames
 from helsinki_env.evaluation.balance.margins import contrasts, least_squares
 from helsinki_env.evaluation.balance.multiplicity import benjamini_hochberg
-from helsinki_env.evaluation.match_stats import win_shares
+from helsinki_env.evaluation.match_stats import fractional_wins
 from helsinki_env.evaluation.rating.errors import RatingError
-from helsinki_env.utils.extras import needs
+from helsinki_env.utils.extras import requires_extra
 
-with needs("arena"):
+with requires_extra("arena"):
     from scipy import stats
 
-__all__ = ["Interactions", "estimate", "reweighted"]
+__all__ = ["Interactions", "estimate_interactions", "weighted_least_squares"]
 
 Array = npt.NDArray[np.float64]
 
@@ -97,7 +97,9 @@ class Interactions:
         return value
 
 
-def estimate(study: Study, resamples: int = 1000, level: float = 0.95, seed: int = 0) -> Interactions:
+def estimate_interactions(
+    study: AblationGames, resamples: int = 1000, level: float = 0.95, seed: int = 0
+) -> Interactions:
     """Fit the effects of single actions and all pairs.
 
     Args:
@@ -114,7 +116,7 @@ def estimate(study: Study, resamples: int = 1000, level: float = 0.95, seed: int
     games, seats, actions = study.denied.shape
     one, two = np.triu_indices(actions, 1)
     features = contrasts(np.concatenate([study.denied, study.denied[:, :, one] & study.denied[:, :, two]], axis=2))
-    outcome = 100.0 * (win_shares(study.places) - 1.0 / seats)
+    outcome = 100.0 * (fractional_wins(study.places) - 1.0 / seats)
     found = least_squares(features, outcome, study.block)
     if found is None:
         raise RatingError(_what_lacks(study))
@@ -128,7 +130,11 @@ def estimate(study: Study, resamples: int = 1000, level: float = 0.95, seed: int
     pairs = np.arange(len(one))
     shapley[:, both][one, pairs] = shapley[:, both][two, pairs] = -0.5
     weights = np.random.default_rng(seed).exponential(size=(resamples, found.blocks))
-    drawn = (reweighted(features, outcome, study.block, weights) - found.theta) @ shapley.T * np.sqrt(found.factor)
+    drawn = (
+        (weighted_least_squares(features, outcome, study.block, weights) - found.theta)
+        @ shapley.T
+        * np.sqrt(found.factor)
+    )
     ends = [0.5 - level / 2, 0.5 + level / 2]
     # the (R + 1) p-th smallest of R: other definitions of a percentile give too narrow intervals for small R
     low, high = np.quantile(drawn, ends, axis=0, method="weibull") + shapley @ found.theta
@@ -147,8 +153,8 @@ def estimate(study: Study, resamples: int = 1000, level: float = 0.95, seed: int
     )
 
 
-def _what_lacks(study: Study) -> str:
-    """Name the value of the study's design (`arena.designs.Screen`) that keeps pairs from being identified."""
+def _what_lacks(study: AblationGames) -> str:
+    """Name the value of the study's design (`arena.designs.ScreeningDesign`) that keeps pairs from being identified."""
     games, seats, actions = study.denied.shape
     sizes = np.unique(study.denied.sum(axis=2)).tolist()
     expected = f"expected that all {actions * (actions - 1) // 2} pairs of actions can be told apart"
@@ -167,7 +173,7 @@ def _what_lacks(study: Study) -> str:
     )
 
 
-def reweighted(features: Array, outcome: Array, block: npt.NDArray[np.int64], weights: Array) -> Array:
+def weighted_least_squares(features: Array, outcome: Array, block: npt.NDArray[np.int64], weights: Array) -> Array:
     """Return weighted least-squares coefficients for several sets of block weights, float64 (R, K).
 
     Only each block's sums of squares and products are needed, which are added with the weights.

@@ -21,18 +21,18 @@ import numpy as np
 import numpy.typing as npt
 
 from helsinki_env.evaluation.rating.errors import RatingError
-from helsinki_env.utils.extras import needs
+from helsinki_env.utils.extras import requires_extra
 
-with needs("arena"):
+with requires_extra("arena"):
     from scipy import sparse
 
-__all__ = ["LeastSquares", "Margins", "against_others", "contrasts", "estimate", "least_squares"]
+__all__ = ["LeastSquares", "MarginEffects", "against_others", "contrasts", "estimate_margin_effects", "least_squares"]
 
 Array = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Margins:
+class MarginEffects:
     """Effects of actions on the margin, in points.
 
     Attributes:
@@ -123,7 +123,9 @@ def least_squares(features: Array, outcome: Array, block: npt.NDArray[np.int64])
     return LeastSquares(theta, influence.T @ influence * factor, factor, blocks)
 
 
-def estimate(denied: npt.NDArray[np.bool_], scores: npt.NDArray[np.integer], block: npt.NDArray[np.int64]) -> Margins:
+def estimate_margin_effects(
+    denied: npt.NDArray[np.bool_], scores: npt.NDArray[np.integer], block: npt.NDArray[np.int64]
+) -> MarginEffects:
     """Estimate the effect of every action on the margin.
 
     Args:
@@ -144,4 +146,4 @@ def estimate(denied: npt.NDArray[np.bool_], scores: npt.NDArray[np.integer], blo
             f"raise {remedy}"
         )
     own = slice(seats - 1, None)
-    return Margins(-found.theta[own], found.covariance[own, own], found.blocks, games)
+    return MarginEffects(-found.theta[own], found.covariance[own, own], found.blocks, games)

@@ -14,13 +14,13 @@ from pathlib import Path
 from typing import Any
 
 from helsinki_env.agents.registry import check_code, files_digest
-from helsinki_env.data import Entry, digest_of, read_yaml
+from helsinki_env.data import Node, digest_of, read_yaml
 from helsinki_env.evaluation.arena.config import plan_from_dict
-from helsinki_env.evaluation.arena.plan import MOST_GAMES, Plan
+from helsinki_env.evaluation.arena.plan import MAX_MATCHUP_GAMES, Plan
 from helsinki_env.evaluation.gauntlet.errors import GauntletError
 from helsinki_env.utils.yaml_files import find_yaml
 
-__all__ = ["Gauntlet", "GauntletTable", "Part"]
+__all__ = ["Gauntlet", "GauntletMatchup", "ReferenceGames"]
 
 _KEYS = ("version", "seed", "chunk", "stages", "zero", "networks", "tables")
 _TABLE_KEYS = ("name", "seats", "game", "boards", "opponents", "reference")
@@ -29,7 +29,7 @@ _MOST_DECKS = 1_000_000
 
 
 @dataclass(frozen=True)
-class Part:
+class ReferenceGames:
     """Games between the opponents that determine their ratings.
 
     Attributes:
@@ -42,7 +42,7 @@ class Part:
 
 
 @dataclass(frozen=True)
-class GauntletTable:
+class GauntletMatchup:
     """A matchup of a gauntlet.
 
     Attributes:
@@ -55,7 +55,7 @@ class GauntletTable:
     name: str
     played: Mapping[str, Any]
     opponents: tuple[tuple[str, ...], ...]
-    reference: tuple[Part, ...]
+    reference: tuple[ReferenceGames, ...]
 
     @property
     def players(self) -> tuple[str, ...]:
@@ -86,7 +86,7 @@ class Gauntlet:
     stages: Mapping[str, int]
     zero: str
     networks: Mapping[str, str]
-    tables: tuple[GauntletTable, ...]
+    tables: tuple[GauntletMatchup, ...]
     digest: str
 
     @classmethod
@@ -120,7 +120,7 @@ class Gauntlet:
             path=path,
             version=data["version"].integer(1),
             seed=data["seed"].integer(0),
-            chunk=data["chunk"].integer(1, MOST_GAMES),
+            chunk=data["chunk"].integer(1, MAX_MATCHUP_GAMES),
             stages=stages,
             zero=data["zero"].text("a player"),
             networks={player: digest.text("a digest") for player, digest in data.get("networks", {}).items()},
@@ -180,10 +180,10 @@ class Gauntlet:
         return {table.name: [next(played).config.digest for _ in table.reference][-1] for table in self.tables}
 
     def _plan(self, tables: list[dict[str, Any]]) -> Plan:
-        with Entry({}, GauntletError, file=str(self.path)).blamed():
+        with Node({}, GauntletError, file=str(self.path)).prefix_errors():
             return plan_from_dict({"seed": self.seed, "chunk": self.chunk, "tables": tables})
 
-    def _arena_table(self, table: GauntletTable, name: str, decks: int, lineups: Any) -> dict[str, Any]:
+    def _arena_table(self, table: GauntletMatchup, name: str, decks: int, lineups: Any) -> dict[str, Any]:
         seats = len(lineups[0])
         return {
             **table.played,
@@ -212,21 +212,21 @@ class Gauntlet:
                     )
 
 
-def _table(data: Entry) -> GauntletTable:
+def _table(data: Node) -> GauntletMatchup:
     data.mapping(_TABLE_KEYS)
-    played = {key: data[key].value for key in _PLAYED if data[key].given}
+    played = {key: data[key].value for key in _PLAYED if data[key].is_present}
     seats = data["seats"].integer(2, 4, "2, 3 or 4")
     parts = tuple(
-        Part(
+        ReferenceGames(
             part.mapping(("decks", "lineups"))["decks"].integer(2, _MOST_DECKS),
             _lineups(part["lineups"], seats),
         )
         for part in data["reference"].entries("games between the opponents", least=1)
     )
-    return GauntletTable(data["name"].text("a name"), played, _lineups(data["opponents"], seats - 1), parts)
+    return GauntletMatchup(data["name"].text("a name"), played, _lineups(data["opponents"], seats - 1), parts)
 
 
-def _lineups(data: Entry, length: int) -> tuple[tuple[str, ...], ...]:
+def _lineups(data: Node, length: int) -> tuple[tuple[str, ...], ...]:
     return tuple(
         tuple(name.text("a player, such as greedy") for name in lineup.entries("players", length=length))
         for lineup in data.entries("at least one line-up", least=1)

@@ -18,11 +18,11 @@ from helsinki_env.agents.registry import is_code
 from helsinki_env.data import read_json
 from helsinki_env.evaluation.gauntlet.errors import GauntletError
 from helsinki_env.evaluation.gauntlet.gauntlet import Gauntlet
-from helsinki_env.evaluation.gauntlet.reference_ratings import Pins
-from helsinki_env.evaluation.gauntlet.report import pinned_table, rated_table
+from helsinki_env.evaluation.gauntlet.reference_ratings import ReferenceRatings
+from helsinki_env.evaluation.gauntlet.report import opponents_table, rated_table
 from helsinki_env.evaluation.gauntlet.verify import read_certificate
-from helsinki_env.utils.files import held, is_file, remove_leftovers, replacing, write_json
-from helsinki_env.utils.markdown import code, section
+from helsinki_env.utils.files import atomic_write, hold_lock_file, is_file, remove_leftovers, write_json
+from helsinki_env.utils.markdown import code_span, replace_section
 
 __all__ = ["Leaderboard"]
 
@@ -58,11 +58,11 @@ class Leaderboard:
 
     # the opponents
 
-    def check_pinned(self) -> None:
+    def check_opponents_table(self) -> None:
         """Raise GauntletError if the page has no table for the opponents."""
         self._page_with({self.gauntlet.name: ""})
 
-    def write_pinned(self, pins: Pins) -> list[str]:
+    def write_opponents_table(self, pins: ReferenceRatings) -> list[str]:
         """Update the table of the opponents, and that of the rated players if the page has one.
 
         Returns:
@@ -70,7 +70,7 @@ class Leaderboard:
         """
         with self._alone():
             found, problems = self._certificates(pins)
-            tables = {self.gauntlet.name: pinned_table(self.gauntlet, pins)}
+            tables = {self.gauntlet.name: opponents_table(self.gauntlet, pins)}
             if f"<!-- written: {self._rated} -->" in self._text():
                 tables[self._rated] = rated_table(pins, found.values())
             self._write(tables)
@@ -78,7 +78,7 @@ class Leaderboard:
 
     # the rated players
 
-    def check_rated(self, pins: Pins, player: str, digest: str | None, games: int) -> None:
+    def check_rated(self, pins: ReferenceRatings, player: str, digest: str | None, games: int) -> None:
         """Check, before any game is played, that a player's certificate can be saved and its row written.
 
         Args:
@@ -101,15 +101,15 @@ class Leaderboard:
             raise GauntletError("\n".join(problems))
         if path.exists():
             self._check_former(path, pins, player, digest, games)
-        known = {code(one["certified"]["player"]) for one in found.values()} | {code(player)}
-        for line in section(self._text(), self._rated).splitlines()[2:]:
+        known = {code_span(one["certified"]["player"]) for one in found.values()} | {code_span(player)}
+        for line in replace_section(self._text(), self._rated).splitlines()[2:]:
             if not any(line.startswith(f"| {name} |") for name in known):
                 raise GauntletError(
                     f"{self.path}: found the row {line[:40]!r}... without a certificate in {self.folder}, expected one "
                     "for every row (bring it back, or remove the row)"
                 )
 
-    def write_rated(self, pins: Pins, certificate: Mapping[str, Any]) -> Path:
+    def write_rated(self, pins: ReferenceRatings, certificate: Mapping[str, Any]) -> Path:
         """Save a player's certificate, replacing its previous one, and update the table of the rated players.
 
         Returns:
@@ -129,7 +129,7 @@ class Leaderboard:
             self._write({self._rated: table})
         return path
 
-    def rated(self, pins: Pins) -> str:
+    def rated(self, pins: ReferenceRatings) -> str:
         """Return the table of the rated players from their certificates.
 
         Raises:
@@ -143,13 +143,15 @@ class Leaderboard:
     def _alone(self) -> AbstractContextManager[None]:
         """Lock the page, which has the tables of all gauntlets, for reading and writing."""
         busy = GauntletError(f"{self.path}: found another process that writes there (start again with the same words)")
-        return held(self.path.parent / f".{self.path.name}.lock", busy)
+        return hold_lock_file(self.path.parent / f".{self.path.name}.lock", busy)
 
     @property
     def _rated(self) -> str:
         return f"{self.gauntlet.name}, rated"
 
-    def _certificates(self, pins: Pins, but: Path | None = None) -> tuple[dict[Path, Mapping[str, Any]], list[str]]:
+    def _certificates(
+        self, pins: ReferenceRatings, but: Path | None = None
+    ) -> tuple[dict[Path, Mapping[str, Any]], list[str]]:
         """Return the valid certificates, and the problems of the others; skip the path `but`."""
         found: dict[Path, Mapping[str, Any]] = {}
         problems = []
@@ -161,7 +163,7 @@ class Leaderboard:
                     problems.append(f"{problem} (remove {path.name}, then rate that player anew)")
         return found, problems
 
-    def _check_former(self, path: Path, pins: Pins, player: str, digest: str | None, games: int) -> None:
+    def _check_former(self, path: Path, pins: ReferenceRatings, player: str, digest: str | None, games: int) -> None:
         remedy = "move the file away first if its row shall go"
         if not is_file(path):
             raise GauntletError(f"{path}: found a folder, expected a file or nothing ({remedy})")
@@ -188,7 +190,7 @@ class Leaderboard:
         page = self._text()
         try:
             for name, table in tables.items():
-                page = section(page, name, table)
+                page = replace_section(page, name, table)
         except ValueError as problem:
             raise GauntletError(f"{self.path}: {problem}") from None
         return page
@@ -197,5 +199,5 @@ class Leaderboard:
         page = self._page_with(tables)
         if b"\r\n" in self.path.read_bytes():
             page = page.replace("\n", "\r\n")
-        with replacing(self.path, follow=True) as file:
+        with atomic_write(self.path, follow=True) as file:
             file.write(page.encode())

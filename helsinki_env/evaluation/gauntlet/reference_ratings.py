@@ -15,23 +15,23 @@ from typing import Any
 import numpy as np
 
 import helsinki_env
-from helsinki_env.data import Entry, read_json, sealed
-from helsinki_env.evaluation.arena.files import packed
-from helsinki_env.evaluation.arena.load import Table, load_run
-from helsinki_env.evaluation.arena.plan import environment_of
+from helsinki_env.data import Node, read_json, with_digest
+from helsinki_env.evaluation.arena.files import encode_results
+from helsinki_env.evaluation.arena.load import MatchupGames, load_run
+from helsinki_env.evaluation.arena.plan import environment_versions
 from helsinki_env.evaluation.arena.store import RunFolder
 from helsinki_env.evaluation.gauntlet.errors import GauntletError
 from helsinki_env.evaluation.gauntlet.gauntlet import Gauntlet
 from helsinki_env.evaluation.rating.ratings import rate
 from helsinki_env.utils.files import is_file
 
-__all__ = ["Pins", "TablePins", "measured_pins", "pins_path"]
+__all__ = ["MatchupReferenceRatings", "ReferenceRatings", "estimate_reference_ratings", "reference_ratings_path"]
 
 _ELO = 100_000.0
 
 
 @dataclass(frozen=True)
-class TablePins:
+class MatchupReferenceRatings:
     """The fixed ratings of one matchup, in Elo points.
 
     Attributes:
@@ -44,7 +44,7 @@ class TablePins:
 
 
 @dataclass(frozen=True)
-class Pins:
+class ReferenceRatings:
     """The reference ratings of a gauntlet.
 
     Attributes:
@@ -53,26 +53,26 @@ class Pins:
         data: the full content of the file.
     """
 
-    tables: Mapping[str, TablePins]
+    tables: Mapping[str, MatchupReferenceRatings]
     digest: str
     data: Mapping[str, Any]
 
     @classmethod
-    def of(cls, gauntlet: Gauntlet) -> Pins:
+    def of(cls, gauntlet: Gauntlet) -> ReferenceRatings:
         """Load the reference ratings of a gauntlet.
 
         Raises:
             GauntletError: if the file is missing, was modified, or belongs to another gauntlet or to other rules or
                 components.
         """
-        path = pins_path(gauntlet)
+        path = reference_ratings_path(gauntlet)
         if not is_file(path):
             raise GauntletError(
                 f"{path}: found no such file, expected the opponents' ratings (helsinki evaluate --reference "
                 f"--gauntlet {gauntlet.path} measures and writes them)"
             )
-        data = read_json(path, GauntletError).intact("the ratings of a gauntlet's opponents")
-        environment = environment_of(gauntlet.reference.tables)
+        data = read_json(path, GauntletError).verify_digest("the ratings of a gauntlet's opponents")
+        environment = environment_versions(gauntlet.reference.tables)
         for entry, expected, whose in (
             (data["gauntlet"], gauntlet.digest, f"that of {gauntlet.path}"),
             (data["environment"], environment, "that of this version"),
@@ -94,20 +94,20 @@ class Pins:
         return float(np.mean([table.players[player] for table in self.tables.values() if player in table.players]))
 
 
-def pins_path(gauntlet: Gauntlet) -> Path:
+def reference_ratings_path(gauntlet: Gauntlet) -> Path:
     """Return the path of the reference ratings."""
     return gauntlet.path.with_suffix(".json")
 
 
-def _table(data: Entry, players: Sequence[str], seats: int) -> TablePins:
+def _table(data: Node, players: Sequence[str], seats: int) -> MatchupReferenceRatings:
     found = {player: data["players"][player]["rating"].number(-_ELO, _ELO) for player in players}
     effects = tuple(
         effect.number(-_ELO, _ELO) for effect in data["seats"].entries("effects of the seats", length=seats)
     )
-    return TablePins(found, effects)
+    return MatchupReferenceRatings(found, effects)
 
 
-def measured_pins(gauntlet: Gauntlet, run: Path, command: str) -> dict[str, Any]:
+def estimate_reference_ratings(gauntlet: Gauntlet, run: Path, command: str) -> dict[str, Any]:
     """Return the opponents' ratings from a finished reference run, as data for the file.
 
     The data include the digest of each line-up's first games, which show whether the opponents still act as they did.
@@ -139,7 +139,7 @@ def measured_pins(gauntlet: Gauntlet, run: Path, command: str) -> dict[str, Any]
                     "rating": round(float(rated.elo[i]), 1),
                     "low": round(float(rated.low[i]), 1),
                     "high": round(float(rated.high[i]), 1),
-                    "games": int(rated.standings.games[i]),
+                    "games": int(rated.statistics.games[i]),
                 }
                 for i in rated.order
             },
@@ -147,15 +147,15 @@ def measured_pins(gauntlet: Gauntlet, run: Path, command: str) -> dict[str, Any]
         }
     digest, first = sha256(), {}
     for chunk, part in RunFolder.open(run).games(whole=True):
-        content = packed(part.played)
+        content = encode_results(part.played)
         digest.update(content)
         if chunk.first == 0:
             first[chunk.name] = sha256(content).hexdigest()
-    return sealed(
+    return with_digest(
         {
             "gauntlet": gauntlet.digest,
             "version": gauntlet.version,
-            "environment": environment_of(plan.tables),
+            "environment": environment_versions(plan.tables),
             "package": helsinki_env.__version__,
             "command": command,
             "seed": plan.seed,
@@ -168,7 +168,7 @@ def measured_pins(gauntlet: Gauntlet, run: Path, command: str) -> dict[str, Any]
     )
 
 
-def _joined(name: str, parts: Sequence[Table]) -> Table:
+def _joined(name: str, parts: Sequence[MatchupGames]) -> MatchupGames:
     """Concatenate the games of tables with the same configuration."""
     if missing := sum(part.missing for part in parts):
         raise GauntletError(f"{name}: found {missing} games missing, expected all of them (go on with the run)")
@@ -176,7 +176,7 @@ def _joined(name: str, parts: Sequence[Table]) -> Table:
     numbers = [np.array([players.index(player) for player in part.players]) for part in parts]
     arrays: dict[str, Any] = {
         field.name: np.concatenate([getattr(part, field.name) for part in parts])
-        for field in fields(Table)
+        for field in fields(MatchupGames)
         if isinstance(getattr(parts[0], field.name), np.ndarray)
     }
     arrays["seating"] = np.concatenate([number[part.seating] for number, part in zip(numbers, parts, strict=True)])

@@ -5,21 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from helsinki_env.agents.replaced_actions import Mishaps
+from helsinki_env.agents.replaced_actions import ReplacedActions
 from helsinki_env.evaluation.gauntlet.gauntlet import Gauntlet
-from helsinki_env.evaluation.gauntlet.reference_ratings import Pins
-from helsinki_env.utils.markdown import code, row, table, text
+from helsinki_env.evaluation.gauntlet.reference_ratings import ReferenceRatings
+from helsinki_env.utils.markdown import code_span, escape_markdown, markdown_table, table_row
 
-__all__ = ["certificate_row", "interval", "pinned_table", "rated_table"]
+__all__ = ["certificate_row", "format_rating_interval", "opponents_table", "rated_table"]
 
 _HEAD = ("player", "rating", "95 % interval", "games", "s/decision", "replaced")
 
 
 def _head(tables: Iterable[str]) -> list[str]:
-    return [*_HEAD, *map(text, tables), "by"]
+    return [*_HEAD, *map(escape_markdown, tables), "by"]
 
 
-def interval(rating: Mapping[str, Any]) -> str:
+def format_rating_interval(rating: Mapping[str, Any]) -> str:
     """Format the interval of a rating."""
     low, high = rating["low"], rating["high"]
     if low is None:
@@ -27,7 +27,7 @@ def interval(rating: Mapping[str, Any]) -> str:
     return f"at least {low:.0f}" if high is None else f"{low:.0f} to {high:.0f}"
 
 
-def pinned_table(gauntlet: Gauntlet, pins: Pins) -> str:
+def opponents_table(gauntlet: Gauntlet, pins: ReferenceRatings) -> str:
     """Return the leaderboard table of a gauntlet's opponents, strongest first.
 
     Opponents that do not play in every matchup have no overall rating.
@@ -40,32 +40,42 @@ def pinned_table(gauntlet: Gauntlet, pins: Pins) -> str:
         games = sum(one["games"] for one in found if one)
         zero = player == gauntlet.zero
         cells = [
-            "" if one is None else f"{one['rating']:.0f}" + ("" if zero else f" ({interval(one)})") for one in found
+            "" if one is None else f"{one['rating']:.0f}" + ("" if zero else f" ({format_rating_interval(one)})")
+            for one in found
         ]
-        rows[player] = [code(player), rating, "pinned", f"{games:,}", "", "", *cells, f"version {gauntlet.version}"]
+        rows[player] = [
+            code_span(player),
+            rating,
+            "pinned",
+            f"{games:,}",
+            "",
+            "",
+            *cells,
+            f"version {gauntlet.version}",
+        ]
     order = sorted(rows, key=pins.mean, reverse=True)
-    return table(_head(pins.tables), [rows[player] for player in order]) + "\n"
+    return markdown_table(_head(pins.tables), [rows[player] for player in order]) + "\n"
 
 
-def rated_table(pins: Pins, certificates: Iterable[Mapping[str, Any]]) -> str:
+def rated_table(pins: ReferenceRatings, certificates: Iterable[Mapping[str, Any]]) -> str:
     """Return the leaderboard table of the certified players, strongest first."""
     order = sorted(certificates, key=lambda data: data["certified"]["rating"]["rating"], reverse=True)
-    return "\n".join([table(_head(pins.tables), []), *map(certificate_row, order)]) + "\n"
+    return "\n".join([markdown_table(_head(pins.tables), []), *map(certificate_row, order)]) + "\n"
 
 
 def certificate_row(data: Mapping[str, Any]) -> str:
     """Return the row of a certificate for that table."""
     certified, measured = data["certified"], data["measured"]
     rating = certified["rating"]
-    return row(
+    return table_row(
         [
-            code(certified["player"]),
+            code_span(certified["player"]),
             f"{rating['rating']:.0f}",
-            interval(rating),
+            format_rating_interval(rating),
             f"{rating['games']:,}",
             f"{measured['seconds_per_decision']:.2g}",
-            Mishaps.among(measured).words or "none",
-            *(f"{one['rating']:.0f} ({interval(one)})" for one in certified["tables"]),
-            f"version {certified['version']}, {certified['stage']}, {code(certified['digest'])}",
+            ReplacedActions.from_mapping(measured).summary or "none",
+            *(f"{one['rating']:.0f} ({format_rating_interval(one)})" for one in certified["tables"]),
+            f"version {certified['version']}, {certified['stage']}, {code_span(certified['digest'])}",
         ]
     )

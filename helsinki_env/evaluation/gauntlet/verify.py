@@ -12,17 +12,17 @@ import numpy as np
 
 import helsinki_env
 from helsinki_env.agents.registry import check_code, files_digest
-from helsinki_env.agents.replaced_actions import Mishaps
-from helsinki_env.data import Entry, read_json, shown
-from helsinki_env.evaluation.arena.plan import Chunk, Plan, environment_of
-from helsinki_env.evaluation.arena.workers import in_processes
-from helsinki_env.evaluation.gauntlet.certificate import COUNTED, digest_of_games, entry_of_chunk, places_in
+from helsinki_env.agents.replaced_actions import ReplacedActions
+from helsinki_env.data import Node, read_json, short_repr
+from helsinki_env.evaluation.arena.plan import Plan, WorkUnit, environment_versions
+from helsinki_env.evaluation.arena.workers import play_in_processes
+from helsinki_env.evaluation.gauntlet.certificate import COUNTED_PREFIX, decode_ranks, games_digest, work_unit_entry
 from helsinki_env.evaluation.gauntlet.errors import GauntletError
 from helsinki_env.evaluation.gauntlet.gauntlet import Gauntlet
-from helsinki_env.evaluation.gauntlet.reference_ratings import Pins
-from helsinki_env.evaluation.gauntlet.results import results
+from helsinki_env.evaluation.gauntlet.reference_ratings import ReferenceRatings
+from helsinki_env.evaluation.gauntlet.results import gauntlet_results
 
-__all__ = ["Claim", "read_certificate", "read_claim"]
+__all__ = ["UnverifiedCertificate", "read_certificate", "read_unverified_certificate"]
 
 #: Relative tolerance for numbers from another machine; they are rounded.
 _CLOSE = 1e-4
@@ -32,7 +32,7 @@ _REMEDY = "verify it with the version that made it"
 
 
 @dataclass(frozen=True)
-class Claim:
+class UnverifiedCertificate:
     """A consistent certificate whose games have yet to be replayed.
 
     Attributes:
@@ -52,15 +52,15 @@ class Claim:
     package: str
     _chunks: tuple[dict[str, Any], ...]
 
-    def sample(self, games: int, seed: int) -> list[Chunk]:
+    def sample(self, games: int, seed: int) -> list[WorkUnit]:
         """Return random chunks with at least `games` games in total, or all chunks."""
         order = np.random.default_rng(seed).permutation(len(self.plan.chunks)).tolist()
-        found: list[Chunk] = []
+        found: list[WorkUnit] = []
         while order and self.plan.games_of(found) < games:
             found.append(self.plan.chunks[order.pop()])
         return sorted(found)
 
-    def misses(self, chunks: int, level: float = 0.95) -> float:
+    def undetected_fraction(self, chunks: int, level: float = 0.95) -> float:
         """Return the largest fraction of games that can be forged and go undetected with probability above 1 - `level`.
 
         The worst case forges all games of the largest chunks: a chunk with a single forged game is as likely to be
@@ -79,7 +79,7 @@ class Claim:
         most = max(changed for changed in range(every + 1) if missed(changed) > 1 - level)
         return sum(sizes[:most]) / self.plan.games
 
-    def play(self, chunks: list[Chunk], processes: int, progress: Callable[[int], None] | None = None) -> None:
+    def play(self, chunks: list[WorkUnit], processes: int, progress: Callable[[int], None] | None = None) -> None:
         """Replay some chunks and compare the games.
 
         Args:
@@ -92,8 +92,8 @@ class Claim:
             ChunkError: if a player fails.
         """
         told = dict(zip((chunk.name for chunk in self.plan.chunks), self._chunks, strict=True))
-        for chunk, games in in_processes(self.plan, chunks, processes):
-            if entry_of_chunk(chunk, games) != told[chunk.name]:
+        for chunk, games in play_in_processes(self.plan, chunks, processes):
+            if work_unit_entry(chunk, games) != told[chunk.name]:
                 raise GauntletError(
                     f"{self.path}: {self.plan.describe(chunk)}: played again, its games came out otherwise than the "
                     "certificate says (another player, one that does not decide by its seat's view and random number "
@@ -107,7 +107,9 @@ class Claim:
         return "" if self.package == ours else f"; made with helsinki-env {self.package}, this is {ours}"
 
 
-def read_claim(path: Path, gauntlet: Gauntlet, pins: Pins, player: str | None = None, *, trust: bool = False) -> Claim:
+def read_unverified_certificate(
+    path: Path, gauntlet: Gauntlet, pins: ReferenceRatings, player: str | None = None, *, trust: bool = False
+) -> UnverifiedCertificate:
     """Read a certificate and check everything except the games themselves.
 
     Args:
@@ -129,12 +131,12 @@ def read_claim(path: Path, gauntlet: Gauntlet, pins: Pins, player: str | None = 
     plan = _plan_of(data, gauntlet, plays)
     digest = files_digest(plays, plan.tables[0].config)
     if data["player_digest"].value != digest:
-        data["player_digest"].fail(f"{digest!r}, that of {shown(plays)}", "name the player that was rated")
+        data["player_digest"].fail(f"{digest!r}, that of {short_repr(plays)}", "name the player that was rated")
     chunks = _chunks(data, plan, pins)
-    return Claim(path, plays, named, plan, data["rating"].value, data["package"].text(), chunks)
+    return UnverifiedCertificate(path, plays, named, plan, data["rating"].value, data["package"].text(), chunks)
 
 
-def read_certificate(path: Path, gauntlet: Gauntlet, pins: Pins) -> dict[str, Any]:
+def read_certificate(path: Path, gauntlet: Gauntlet, pins: ReferenceRatings) -> dict[str, Any]:
     """Read a certificate and check everything except player and games, so that the player may be unavailable.
 
     Args:
@@ -151,17 +153,17 @@ def read_certificate(path: Path, gauntlet: Gauntlet, pins: Pins) -> dict[str, An
     return dict(data.value)
 
 
-def _plan_of(certified: Entry, gauntlet: Gauntlet, player: str) -> Plan:
-    plan = gauntlet.plan(COUNTED + player, certified["stage"].choice(tuple(gauntlet.stages)))
-    if certified["environment"].value != environment_of(plan.tables):
-        certified["environment"].fail(repr(environment_of(plan.tables)), _REMEDY)
+def _plan_of(certified: Node, gauntlet: Gauntlet, player: str) -> Plan:
+    plan = gauntlet.plan(COUNTED_PREFIX + player, certified["stage"].choice(tuple(gauntlet.stages)))
+    if certified["environment"].value != environment_versions(plan.tables):
+        certified["environment"].fail(repr(environment_versions(plan.tables)), _REMEDY)
     return plan
 
 
-def _of_gauntlet(path: Path, gauntlet: Gauntlet, pins: Pins) -> Entry:
+def _of_gauntlet(path: Path, gauntlet: Gauntlet, pins: ReferenceRatings) -> Node:
     """Return an unmodified certificate of this gauntlet and scale."""
     data = read_json(path, GauntletError).mapping(("certified", "measured"))
-    certified = data["certified"].intact("a certificate")
+    certified = data["certified"].verify_digest("a certificate")
     for key, ours in (
         ("certificate", 1),
         ("gauntlet", gauntlet.name),
@@ -174,12 +176,12 @@ def _of_gauntlet(path: Path, gauntlet: Gauntlet, pins: Pins) -> Entry:
             certified[key].fail(f"{ours!r}", _REMEDY)
     measured = data["measured"].mapping()
     measured["seconds_per_decision"].number(0.0)
-    for kind in Mishaps._fields:
+    for kind in ReplacedActions._fields:
         measured[kind].integer(0)
     return data
 
 
-def _chunks(data: Entry, plan: Plan, pins: Pins) -> tuple[dict[str, Any], ...]:
+def _chunks(data: Node, plan: Plan, pins: ReferenceRatings) -> tuple[dict[str, Any], ...]:
     """Return the certificate's entries of the chunks, after checking all that follows from them."""
     entries = data["chunks"].entries("chunks", length=len(plan.chunks))
     played = []
@@ -187,16 +189,16 @@ def _chunks(data: Entry, plan: Plan, pins: Pins) -> tuple[dict[str, Any], ...]:
         if entry["chunk"].value != chunk.name:
             entry["chunk"].fail(repr(chunk.name))
         entry["sha256"].text("a digest")
-        played.append((chunk, places_in(entry["places"], plan.games_of([chunk]), plan.tables[chunk.table].seats)))
-    digest = digest_of_games([entry["sha256"].value for entry in entries])
+        played.append((chunk, decode_ranks(entry["places"], plan.games_of([chunk]), plan.tables[chunk.table].seats)))
+    digest = games_digest([entry["sha256"].value for entry in entries])
     if data["games_digest"].value != digest:
         data["games_digest"].fail(f"{digest!r}, that of the chunks")
-    for key, expected in results(plan, pins, played).items():
+    for key, expected in gauntlet_results(plan, pins, played).items():
         _same(data[key].value, expected, data[key])
     return tuple(entry.value for entry in entries)
 
 
-def _same(found: Any, expected: Any, entry: Entry) -> None:
+def _same(found: Any, expected: Any, entry: Node) -> None:
     """Check that numbers are those that follow from the ranks."""
     if isinstance(expected, dict):
         for key, value in expected.items():

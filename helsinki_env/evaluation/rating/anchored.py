@@ -34,13 +34,13 @@ from helsinki_env.evaluation.match_stats import student_quantile
 from helsinki_env.evaluation.rating.errors import RatingError
 from helsinki_env.evaluation.rating.plackett_luce import Array, orders_of_finish
 from helsinki_env.evaluation.rating.ratings import ELO
-from helsinki_env.utils.extras import needs
+from helsinki_env.utils.extras import requires_extra
 
-with needs("arena"):
+with requires_extra("arena"):
     from scipy.optimize import brentq
     from scipy.special import expit
 
-__all__ = ["Anchored", "AnchoredGames", "anchored"]
+__all__ = ["AnchoredGames", "AnchoredRating", "anchored_ratings"]
 
 #: Maximum distance from all opponents, in natural logarithms: 6,900 Elo points.
 _FARTHEST = 40.0
@@ -66,7 +66,7 @@ class AnchoredGames:
 
 
 @dataclass(frozen=True)
-class Anchored:
+class AnchoredRating:
     """A rating in Elo points on a fixed scale.
 
     Attributes:
@@ -84,7 +84,7 @@ class Anchored:
     decks: int
 
 
-def anchored(tables: Sequence[AnchoredGames]) -> tuple[Anchored, list[Anchored]]:
+def anchored_ratings(tables: Sequence[AnchoredGames]) -> tuple[AnchoredRating, list[AnchoredRating]]:
     """Return the player's overall rating, the mean over the matchups, and its rating in each matchup.
 
     Raises:
@@ -105,7 +105,7 @@ def anchored(tables: Sequence[AnchoredGames]) -> tuple[Anchored, list[Anchored]]
         for end in ("low", "high")
     )
     games_played = sum(one.games for one in found)
-    return Anchored(mean, mean - below, mean + above, games_played, len(decks)), found
+    return AnchoredRating(mean, mean - below, mean + above, games_played, len(decks)), found
 
 
 def _length(parts: Array, alike: Array) -> float:
@@ -133,7 +133,7 @@ class _Trials:
         """Return the derivative of the log-likelihood."""
         return float(self.part @ (self.taken - expit(strength + self.ahead)))
 
-    def penalised(self, strength: float) -> float:
+    def penalized_slope(self, strength: float) -> float:
         """Return the derivative of the log-likelihood with Firth's penalty."""
         won, lost = expit(strength + self.ahead), expit(-strength - self.ahead)
         known = self.part * won * lost
@@ -161,7 +161,7 @@ def _trials(games: AnchoredGames) -> _Trials:
     return _Trials(*(np.concatenate(column) for column in zip(*found, strict=True)))
 
 
-def _table(games: AnchoredGames) -> tuple[Anchored, Array]:
+def _table(games: AnchoredGames) -> tuple[AnchoredRating, Array]:
     """Return the rating in one matchup, and the influence of each deal on it, in ascending order of deals."""
     decks = len(np.unique(games.deck))
     if decks < 2:
@@ -169,7 +169,7 @@ def _table(games: AnchoredGames) -> tuple[Anchored, Array]:
             f"found games of {decks} deck, expected at least 2: intervals come from how much decks differ"
         )
     trials = _trials(games)
-    strength = _root(trials.penalised, -_FARTHEST, _FARTHEST)
+    strength = _root(trials.penalized_slope, -_FARTHEST, _FARTHEST)
     missed = trials.part * (trials.taken - expit(strength + trials.ahead))
     pulls = np.bincount(trials.unit, missed, minlength=decks).astype(np.float64)
     pulls -= pulls.mean()
@@ -179,7 +179,7 @@ def _table(games: AnchoredGames) -> tuple[Anchored, Array]:
         _root(partial(_beyond, trials, side * reach), strength, side * _FARTHEST) if bounded else side * np.inf
         for side, bounded in ((-1, trials.taken.any()), (1, not trials.taken.all()))
     )
-    return Anchored(strength * ELO, low * ELO, high * ELO, len(games.deck), decks), pulls
+    return AnchoredRating(strength * ELO, low * ELO, high * ELO, len(games.deck), decks), pulls
 
 
 def _beyond(trials: _Trials, reach: float, strength: float) -> float:

@@ -17,22 +17,22 @@ import math
 import numpy as np
 
 from helsinki_env.evaluation.match_stats import student_quantile
-from helsinki_env.evaluation.rating.model import Model
+from helsinki_env.evaluation.rating.model import RatingModel
 from helsinki_env.evaluation.rating.plackett_luce import (
     Array,
     Fit,
     VirtualDraws,
     gradients,
-    maximum,
+    maximize_likelihood,
     unit_hessians,
     unit_scores,
 )
-from helsinki_env.utils.extras import needs
+from helsinki_env.utils.extras import requires_extra
 
-with needs("arena"):
+with requires_extra("arena"):
     from scipy.special import ndtr
 
-__all__ = ["percentiles", "rank_probabilities", "resample", "stronger_probabilities"]
+__all__ = ["bootstrap_fits", "percentiles", "rank_probabilities", "stronger_probabilities"]
 
 #: Maximum numbers in the arrays of one batch of resamples, so that they fit the CPU cache (4 MB each).
 _BATCH_NUMBERS = 500_000
@@ -41,7 +41,7 @@ _MOST_STEPS = 12
 _ENOUGH = 1e-5
 
 
-def resample(model: Model, fitted: Fit, resamples: int, seed: int) -> Array:
+def bootstrap_fits(model: RatingModel, fitted: Fit, resamples: int, seed: int) -> Array:
     """Fit the parameters to resampled units.
 
     Every resample starts at the fit to all games. It takes Newton steps with a recomputed gradient and a fixed Hessian,
@@ -80,7 +80,7 @@ def resample(model: Model, fitted: Fit, resamples: int, seed: int) -> Array:
 
 
 def _together(
-    model: Model, start: Array, weights: Array, virtual: VirtualDraws, gradient: Array, hessian: Array
+    model: RatingModel, start: Array, weights: Array, virtual: VirtualDraws, gradient: Array, hessian: Array
 ) -> Array:
     """Fit a batch of resamples; gradient (K, R) and Hessian (R, K, K) are those of the games at the start."""
     win = 1 / (1 + np.exp(-virtual.contrasts @ start))[:, None]
@@ -104,7 +104,7 @@ def _together(
         gradient = gradients(model.rankings, weights[:, going], theta[:, going])
     for r in going:
         alone = VirtualDraws(virtual.contrasts, virtual.wins[:, r], virtual.losses[:, r])
-        theta[:, r], _ = maximum(model.rankings, alone, weights[:, r], start)
+        theta[:, r], _ = maximize_likelihood(model.rankings, alone, weights[:, r], start)
     return theta.T
 
 

@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from helsinki_env.data import brief
-from helsinki_env.evaluation.figure_style import LINES, MARKERS, OF_PLAYERS, drawing, svg
+from helsinki_env.data import shorten
+from helsinki_env.evaluation.figure_style import LINE_COLORS, MARKERS, PLAYER_COUNT_COLORS, figure_to_svg, styled_figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["budgets", "draw_budgets", "draw_pairs", "draw_ratings", "short"]
+__all__ = ["budget_families", "draw_budgets", "draw_pairs", "draw_ratings", "shorten_name"]
 
-Table = Mapping[str, Any]
+RatingTable = Mapping[str, Any]
 
 _LABEL = 30
 _TITLE = 100
@@ -25,12 +25,12 @@ _TITLE = 100
 _PAIRS = 3
 
 
-def short(player: str) -> str:
+def shorten_name(player: str) -> str:
     """Return a player's name for a label; long names, such as paths, are shortened in the middle."""
     return player if len(player) <= _LABEL else f"{player[: _LABEL // 2 - 1]}…{player[-_LABEL // 2 :]}"
 
 
-def budgets(players: Sequence[str]) -> dict[str, list[tuple[int, int]]]:
+def budget_families(players: Sequence[str]) -> dict[str, list[tuple[int, int]]]:
     """Return the families of players that differ only in a budget, such as mc:50 and mc:200.
 
     Args:
@@ -47,24 +47,24 @@ def budgets(players: Sequence[str]) -> dict[str, list[tuple[int, int]]]:
     return {family: sorted(members) for family, members in sorted(families.items()) if len(members) > 1}
 
 
-def draw_ratings(tables: Sequence[Table]) -> bytes:
+def draw_ratings(tables: Sequence[RatingTable]) -> bytes:
     """Return the ratings with their intervals as SVG, one panel for each matchup, all on one scale."""
     # State the scale only once for matchups with the same reference player.
     last = [one["reference"] != other["reference"] for one, other in pairwise(tables)] + [True]
     heights = [0.24 * len(table["players"]) + (0.75 if told else 0.4) for table, told in zip(tables, last, strict=True)]
     everybody = [player for table in tables for player in table["players"]]
     lowest, highest = min(player["low"] for player in everybody), max(player["high"] for player in everybody)
-    with drawing(len(tables), 1, 6.4, sum(heights), share_x=True) as (figure, axes):
+    with styled_figure(len(tables), 1, 6.4, sum(heights), share_x=True) as (figure, axes):
         axes[0, 0].get_gridspec().set_height_ratios(heights)
         for table, told, axis in zip(tables, last, axes[:, 0], strict=True):
             players = table["players"][::-1]
             elo, low, high = (np.array([player[key] for player in players]) for key in ("rating", "low", "high"))
             rows = np.arange(len(players))
-            colour = OF_PLAYERS.get(table["seats"], "#000000")
+            colour = PLAYER_COUNT_COLORS.get(table["seats"], "#000000")
             axis.hlines(rows, low, high, color=colour, linewidth=1.8)
             axis.plot(elo, rows, "o", color=colour, markersize=5)
             axis.axvline(0, color="#999999", linewidth=0.8, zorder=0)
-            axis.set_yticks(rows, [short(player["player"]) for player in players])
+            axis.set_yticks(rows, [shorten_name(player["player"]) for player in players])
             axis.set_ylim(-0.6, len(players) - 0.4)
             axis.grid(axis="x", color="#dddddd", linewidth=0.6)
             axis.set_axisbelow(True)
@@ -75,17 +75,17 @@ def draw_ratings(tables: Sequence[Table]) -> bytes:
             axis.set_title(f"{_title(table)}, {table['games']:,} games", loc="left")
             axis.tick_params(labelbottom=told)
             if told:
-                axis.set_xlabel(f"rating in Elo points with 95 % interval ({short(table['reference'])} = 0)")
+                axis.set_xlabel(f"rating in Elo points with 95 % interval ({shorten_name(table['reference'])} = 0)")
             axis.set_xlim(lowest - 0.05 * (highest - lowest), highest + 0.12 * (highest - lowest))
-        return svg(figure)
+        return figure_to_svg(figure)
 
 
-def _title(table: Table) -> str:
-    seats, name = f"{table['seats']} players", brief(table["name"], _TITLE)
+def _title(table: RatingTable) -> str:
+    seats, name = f"{table['seats']} players", shorten(table["name"], _TITLE)
     return name if name.startswith(seats) else f"{name} ({seats})"
 
 
-def draw_pairs(table: Table) -> bytes | None:
+def draw_pairs(table: RatingTable) -> bytes | None:
     """Return the cross-table of one matchup as an annotated heat map, SVG; both axes start with the strongest player.
 
     None if fewer than three pairs of players met: a line of text shows as much.
@@ -98,7 +98,7 @@ def draw_pairs(table: Table) -> bytes | None:
             share[players.index(pair["player"]), players.index(pair["opponent"])] = 100 * pair["ahead"]
     if np.isfinite(share).sum() < 2 * _PAIRS:
         return None
-    with drawing(1, 1, 2.9 + 0.42 * n, 1.9 + 0.36 * n) as (figure, axes):
+    with styled_figure(1, 1, 2.9 + 0.42 * n, 1.9 + 0.36 * n) as (figure, axes):
         axis: Axes = axes[0, 0]
         axis.set_facecolor("#dddddd")  # pairs that did not meet
         image = axis.imshow(share, cmap="PuOr_r", vmin=0, vmax=100, aspect="auto")
@@ -108,7 +108,7 @@ def draw_pairs(table: Table) -> bytes | None:
                     dark = abs(share[i, j] - 50) > 35
                     text = _percent(share[i, j])
                     axis.text(j, i, text, ha="center", va="center", fontsize=8, color="white" if dark else "black")
-        names = [short(player) for player in players]
+        names = [shorten_name(player) for player in players]
         axis.set_xticks(range(n), names, rotation=45, ha="right", rotation_mode="anchor")
         axis.set_yticks(range(n), names)
         axis.tick_params(length=0)
@@ -117,7 +117,7 @@ def draw_pairs(table: Table) -> bytes | None:
             f"{_title(table)}\nHow often the row finished\nahead of the column, in %", x=0.02, ha="left", fontsize=10
         )
         figure.colorbar(image, ax=axis, label="% of meetings", fraction=0.05)
-        return svg(figure)
+        return figure_to_svg(figure)
 
 
 def _percent(share: float) -> str:
@@ -127,7 +127,7 @@ def _percent(share: float) -> str:
     return ">99" if 99.5 < share < 100 else f"{share:.0f}"
 
 
-def draw_budgets(tables: Sequence[Table]) -> bytes | None:
+def draw_budgets(tables: Sequence[RatingTable]) -> bytes | None:
     """Return ratings against search budgets as SVG, one panel for each matchup; None if no family has two budgets.
 
     The figure shows the difference to the smallest budget of the first family, with its sandwich interval over deals.
@@ -137,7 +137,7 @@ def draw_budgets(tables: Sequence[Table]) -> bytes | None:
     if not chosen:
         return None
     names = sorted({entry["family"] for table in chosen for entry in table["budgets"]})
-    with drawing(1, len(chosen), 0.8 + 2.6 * max(len(chosen), 1.6), 3.3, share_y=True) as (figure, axes):
+    with styled_figure(1, len(chosen), 0.8 + 2.6 * max(len(chosen), 1.6), 3.3, share_y=True) as (figure, axes):
         for table, axis in zip(chosen, axes[0], strict=True):
             entries = table["budgets"]
             ticks = sorted({entry["budget"] for entry in entries})
@@ -152,12 +152,12 @@ def draw_budgets(tables: Sequence[Table]) -> bytes | None:
                     [entry["budget"] * shift for entry in own],
                     middle,
                     yerr=[middle - low, high - middle],
-                    color=LINES[number % len(LINES)],
+                    color=LINE_COLORS[number % len(LINE_COLORS)],
                     marker=MARKERS[number % len(MARKERS)],
                     markersize=5,
                     linewidth=1.2,
                     capsize=2.5,
-                    label=short(family),
+                    label=shorten_name(family),
                 )
             axis.set_xscale("log", base=2)
             axis.set_xticks(ticks, [f"{tick:,}" for tick in ticks], rotation=45 if len(ticks) > 5 else 0)
@@ -167,6 +167,6 @@ def draw_budgets(tables: Sequence[Table]) -> bytes | None:
             axis.set_title(_title(table), loc="left")
             axis.set_xlabel("search budget (logarithmic)")
             axis.tick_params(labelleft=True)
-            axis.set_ylabel(f"rating in Elo points ({short(entries[0]['player'])} = 0)")
+            axis.set_ylabel(f"rating in Elo points ({shorten_name(entries[0]['player'])} = 0)")
             axis.legend(frameon=False, loc="upper left")
-        return svg(figure)
+        return figure_to_svg(figure)

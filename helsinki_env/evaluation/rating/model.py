@@ -15,19 +15,19 @@ import numpy.typing as npt
 
 from helsinki_env.evaluation.rating.errors import RatingError
 from helsinki_env.evaluation.rating.plackett_luce import Array, Rankings, VirtualDraws, derivatives, orders_of_finish
-from helsinki_env.utils.extras import needs
+from helsinki_env.utils.extras import requires_extra
 
-with needs("arena"):
+with requires_extra("arena"):
     from scipy import sparse
     from scipy.sparse.csgraph import connected_components
 
-__all__ = ["Model", "build_model"]
+__all__ = ["RatingModel", "build_model"]
 
 Integers = npt.NDArray[np.integer]
 
 
 @dataclass(frozen=True)
-class Model:
+class RatingModel:
     """Games encoded for the fit.
 
     Attributes:
@@ -56,7 +56,7 @@ def build_model(
     reference: int = 0,
     covariates: Array | None = None,
     virtual_games: float = 1.0,
-) -> Model:
+) -> RatingModel:
     """Encode games as features.
 
     Args:
@@ -111,7 +111,7 @@ def build_model(
     pairs += [seat_map[i] - seat_map[j] for i in range(seats) for j in range(i + 1, seats)]
     virtual = VirtualDraws.of(np.array(pairs), virtual_games)
     covariate_map = np.eye(parameters)[parameters - extra :]
-    return Model(rankings, virtual, player_map, seat_map, covariate_map, names.astype(np.int64))
+    return RatingModel(rankings, virtual, player_map, seat_map, covariate_map, names.astype(np.int64))
 
 
 def _check(players: Sequence[str], seating: Integers, places: Integers, units: Integers) -> None:

@@ -50,7 +50,7 @@ __all__ = [
     "derivatives",
     "fit",
     "gradients",
-    "maximum",
+    "maximize_likelihood",
     "orders_of_finish",
     "unit_hessians",
     "unit_scores",
@@ -279,7 +279,7 @@ def unit_hessians(theta: Array, rankings: Rankings) -> Array:
     return total.reshape(-1, k, k)
 
 
-def maximum(
+def maximize_likelihood(
     rankings: Rankings, virtual: VirtualDraws, weights: Array | None = None, start: Array | None = None
 ) -> tuple[Array, Derivatives]:
     """Return theta (K,) at the maximum, and the derivatives there.
@@ -328,7 +328,7 @@ def fit(rankings: Rankings, virtual: VirtualDraws) -> Fit:
             f"found games of {units} independent unit, expected at least 2: intervals come from how much units (decks) "
             "differ; play more of them"
         )
-    theta, here = maximum(rankings, virtual)
+    theta, here = maximize_likelihood(rankings, virtual)
     scores = unit_scores(theta, rankings)
     scores -= scores.mean(axis=0)
     inverse = np.linalg.inv(-here.hessian)

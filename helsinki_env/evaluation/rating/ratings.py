@@ -12,14 +12,25 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-from helsinki_env.evaluation.arena.designs import as_sets
-from helsinki_env.evaluation.rating.bootstrap import percentiles, rank_probabilities, resample, stronger_probabilities
+from helsinki_env.evaluation.arena.designs import decode_action_sets
+from helsinki_env.evaluation.rating.bootstrap import (
+    bootstrap_fits,
+    percentiles,
+    rank_probabilities,
+    stronger_probabilities,
+)
 from helsinki_env.evaluation.rating.errors import RatingError
-from helsinki_env.evaluation.rating.model import Model, build_model
+from helsinki_env.evaluation.rating.model import RatingModel, build_model
 from helsinki_env.evaluation.rating.plackett_luce import fit
-from helsinki_env.evaluation.rating.shares import Pairs, Standings, expected_shares, pairs, standings
+from helsinki_env.evaluation.rating.shares import (
+    CrossTable,
+    PlayerStatistics,
+    cross_table,
+    expected_cross_table,
+    player_statistics,
+)
 
-__all__ = ["ELO", "Games", "Ratings", "rate"]
+__all__ = ["ELO", "RatableGames", "Ratings", "rate"]
 
 Array = npt.NDArray[np.float64]
 
@@ -29,8 +40,8 @@ ELO = 400 / math.log(10)
 """Elo points of one natural logarithm."""
 
 
-class Games(Protocol):
-    """The required data of a matchup's games; `helsinki_env.evaluation.arena.load.Table` provides it.
+class RatableGames(Protocol):
+    """The required data of a matchup's games; `helsinki_env.evaluation.arena.load.MatchupGames` provides it.
 
     Attributes:
         name: name of the matchup.
@@ -82,10 +93,11 @@ class Ratings:
         seat_high: upper ends.
         handicaps: whether the model includes the effects of actions denied to only some seats of a game.
         rank: fraction of resamples in which a player (row) has a rank (column), float64 (P, P).
-        stronger: fraction of resamples in which the row's player is rated above the column's, float64 (P, P).
-        pairs: the cross-table.
+        probability_stronger: fraction of resamples in which the row's player is rated above the column's, float64 (P,
+            P).
+        cross_table: the cross-table.
         expected: the cross-table's scores expected from the ratings, float64 (P, P).
-        standings: win rates, points and ranks.
+        statistics: win rates, points and ranks.
     """
 
     table: str
@@ -104,10 +116,10 @@ class Ratings:
     seat_high: Array
     handicaps: bool
     rank: Array
-    stronger: Array
-    pairs: Pairs
+    probability_stronger: Array
+    cross_table: CrossTable
     expected: Array
-    standings: Standings
+    statistics: PlayerStatistics
 
     @property
     def order(self) -> list[int]:
@@ -115,7 +127,7 @@ class Ratings:
         return [int(i) for i in np.argsort(-self.elo, kind="stable")]
 
 
-def rate(games: Games, *, reference: str | None = None, resamples: int = 1000, seed: int = 0) -> Ratings:
+def rate(games: RatableGames, *, reference: str | None = None, resamples: int = 1000, seed: int = 0) -> Ratings:
     """Rate the players of a matchup.
 
     The model includes seat effects and, where seats of a game are denied different actions, the effects of those
@@ -139,12 +151,12 @@ def rate(games: Games, *, reference: str | None = None, resamples: int = 1000, s
             f"{games.name}: found no game between different players (found: {', '.join(players)}), expected some: "
             "a rating compares players that meet"
         )
-    against = pairs(len(players), games.seating, games.places, games.deck)
+    against = cross_table(len(players), games.seating, games.places, games.deck)
     zero = _reference(players, against, reference)
     model, covariates = _model(games, zero)
     fitted = fit(model.rankings, model.virtual)
     units = len(model.units)
-    samples = resample(model, fitted, resamples, seed) * ELO
+    samples = bootstrap_fits(model, fitted, resamples, seed) * ELO
     strengths, seats = samples @ model.player_map.T, samples @ model.seat_map.T
     low, high = percentiles(strengths, units)
     seat_low, seat_high = percentiles(seats, units)
@@ -165,23 +177,23 @@ def rate(games: Games, *, reference: str | None = None, resamples: int = 1000, s
         seat_low=seat_low,
         seat_high=seat_high,
         rank=rank_probabilities(strengths),
-        stronger=stronger_probabilities(strengths),
-        pairs=against,
+        probability_stronger=stronger_probabilities(strengths),
+        cross_table=against,
         handicaps=covariates.shape[2] > 0,
-        expected=expected_shares(
+        expected=expected_cross_table(
             len(players),
             games.seating,
             (model.player_map @ fitted.theta)[games.seating]
             + model.seat_map @ fitted.theta
             + covariates @ (model.covariate_map @ fitted.theta),
         ),
-        standings=standings(len(players), games.seating, games.places, games.scores, games.deck),
+        statistics=player_statistics(len(players), games.seating, games.places, games.scores, games.deck),
     )
 
 
-def _model(games: Games, reference: int) -> tuple[Model, Array]:
+def _model(games: RatableGames, reference: int) -> tuple[RatingModel, Array]:
     """Return the model of games and its covariates, float64 (G, S, C): actions denied to only some seats of a game."""
-    denied = as_sets(games.denied & ~games.covered[:, None])  # an action disabled for all is no handicap
+    denied = decode_action_sets(games.denied & ~games.covered[:, None])  # an action disabled for all is no handicap
     apart = (denied != denied[:, :1]).any(axis=1)
     decks = np.array([len(np.unique(games.deck[apart[:, action]])) for action in range(apart.shape[1])])
     # With few deals an effect is estimated only by chance, and in some resamples not at all: omit it.
@@ -196,13 +208,13 @@ def _model(games: Games, reference: int) -> tuple[Model, Array]:
     return _built(games, reference, None), unequal[..., :0]
 
 
-def _built(games: Games, reference: int, covariates: Array | None) -> Model:
+def _built(games: RatableGames, reference: int, covariates: Array | None) -> RatingModel:
     return build_model(
         games.players, games.seating, games.places, games.deck, reference=reference, covariates=covariates
     )
 
 
-def _reference(players: tuple[str, ...], against: Pairs, wanted: str | None) -> int:
+def _reference(players: tuple[str, ...], against: CrossTable, wanted: str | None) -> int:
     if wanted is None:
         if "random" in players:
             return players.index("random")

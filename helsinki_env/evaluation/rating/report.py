@@ -1,6 +1,6 @@
 """The report on ratings: all numbers as JSON, a page, and figures; reproducible byte for byte from games and seed.
 
-Page and figures depend only on the JSON file: `read_report` and `report_files` recreate them.
+Page and figures depend only on the JSON file: `read_report` and `rating_report_files` recreate them.
 """
 
 from __future__ import annotations
@@ -13,15 +13,15 @@ from typing import Any
 
 import numpy as np
 
-from helsinki_env.data import read_json, sealed
+from helsinki_env.data import read_json, with_digest
 from helsinki_env.evaluation.match_stats import student_quantile
 from helsinki_env.evaluation.rating.errors import RatingError
-from helsinki_env.evaluation.rating.figures import budgets, draw_budgets, draw_pairs, draw_ratings
+from helsinki_env.evaluation.rating.figures import budget_families, draw_budgets, draw_pairs, draw_ratings
 from helsinki_env.evaluation.rating.ratings import Ratings
 from helsinki_env.evaluation.rating.report_schema import check_report
-from helsinki_env.utils.markdown import all_printable, code, link, printable, row, text
+from helsinki_env.utils.markdown import all_printable, code_span, escape_markdown, link, printable, table_row
 
-__all__ = ["ratings_data", "read_report", "report_files", "table_data"]
+__all__ = ["matchup_rating_data", "rating_report_files", "ratings_data", "read_report"]
 
 #: Decimals in the JSON: far below any interval, and coarse enough to hide rounding differences between CPUs.
 _DECIMALS = 5
@@ -41,7 +41,7 @@ def ratings_data(tables: Sequence[Ratings], provenance: Mapping[str, Any], comma
         command: command that recreates the report.
     """
     told = {**provenance, "command": command}
-    return sealed({"provenance": told, "tables": [table_data(ratings) for ratings in tables]})
+    return with_digest({"provenance": told, "tables": [matchup_rating_data(ratings) for ratings in tables]})
 
 
 def read_report(path: Path) -> dict[str, Any]:
@@ -50,7 +50,7 @@ def read_report(path: Path) -> dict[str, Any]:
     Raises:
         RatingError: if the file is invalid or was modified.
     """
-    data = read_json(path, RatingError).intact("the data of a report on ratings")
+    data = read_json(path, RatingError).verify_digest("the data of a report on ratings")
     check_report(data)
     report: dict[str, Any] = data.value
     return report
@@ -60,9 +60,9 @@ def _number(value: float) -> float | None:
     return None if math.isnan(value) else round(float(value), _DECIMALS) + 0.0
 
 
-def table_data(ratings: Ratings) -> dict[str, Any]:
+def matchup_rating_data(ratings: Ratings) -> dict[str, Any]:
     """Return all numbers of the ratings of one matchup as plain data."""
-    order, against, stands = ratings.order, ratings.pairs, ratings.standings
+    order, against, stands = ratings.order, ratings.cross_table, ratings.statistics
     return {
         "name": ratings.table,
         "seats": len(ratings.seat),
@@ -71,7 +71,7 @@ def table_data(ratings: Ratings) -> dict[str, Any]:
         "reference": ratings.reference,
         "resamples": ratings.resamples,
         "handicaps_removed": ratings.handicaps,
-        "fair_win_share": _number(stands.fair),
+        "fair_win_share": _number(stands.chance_level),
         "players": [
             {
                 "player": ratings.players[i],
@@ -82,7 +82,7 @@ def table_data(ratings: Ratings) -> dict[str, Any]:
                 "standard_error": _number(ratings.error[i]),
                 "rank_probabilities": [_number(share) for share in ratings.rank[i]],
                 "games": int(stands.games[i]),
-                "win_share": _number(stands.win_share[i]),
+                "win_share": _number(stands.win_rate[i]),
                 "win_share_low": _number(stands.low[i]),
                 "win_share_high": _number(stands.high[i]),
                 "mean_points": _number(stands.points[i]),
@@ -105,7 +105,7 @@ def table_data(ratings: Ratings) -> dict[str, Any]:
                 "ahead_by_ratings": _number(ratings.expected[i, j]),
                 "low": _number(against.low[i, j]),
                 "high": _number(against.high[i, j]),
-                "probability_stronger": _number(ratings.stronger[i, j]),
+                "probability_stronger": _number(ratings.probability_stronger[i, j]),
             }
             for i in order
             for j in order
@@ -117,7 +117,7 @@ def table_data(ratings: Ratings) -> dict[str, Any]:
 
 def _budgets(ratings: Ratings) -> dict[str, Any]:
     """Return comparisons of budgets with the smallest budget of the first family, if there are any."""
-    families = budgets(ratings.players)
+    families = budget_families(ratings.players)
     if not families:
         return {}
     anchor = next(iter(families.values()))[0][1]
@@ -140,7 +140,7 @@ def _budgets(ratings: Ratings) -> dict[str, Any]:
     }
 
 
-def report_files(data: Mapping[str, Any], *, name: str = "ladder", images: str = "") -> dict[Path, bytes]:
+def rating_report_files(data: Mapping[str, Any], *, name: str = "ladder", images: str = "") -> dict[Path, bytes]:
     """Return the files of the report, keyed by their path relative to the output folder.
 
     Args:
@@ -165,7 +165,7 @@ def _page(data: Mapping[str, Any], name: str, figures: Mapping[str, str]) -> str
     """Return the page; `figures` maps their subject to their path."""
     provenance, tables = data["provenance"], data["tables"]
     missing = provenance.get("missing_games", 0)
-    about = text(name.removeprefix("ladder").lstrip("-"))
+    about = escape_markdown(name.removeprefix("ladder").lstrip("-"))
     lines = [
         f"# Ladder{f': {about}' if about else ''}",
         "",
@@ -180,15 +180,15 @@ def _page(data: Mapping[str, Any], name: str, figures: Mapping[str, str]) -> str
         "",
     ]
     if networks := provenance.get("networks"):
-        named = ", ".join(f"{code(player)} {code(digest)}" for player, digest in networks.items())
+        named = ", ".join(f"{code_span(player)} {code_span(digest)}" for player, digest in networks.items())
         lines += [f"Read from files, of which these are the digests: {named}.", ""]
     if lines_replaced := provenance.get("replaced"):
-        lines += [f"Of chance: {text('; '.join(lines_replaced))}.", ""]
+        lines += [f"Of chance: {escape_markdown('; '.join(lines_replaced))}.", ""]
     for figure, title in (("ratings", "Ratings"), ("budgets", "Rating against search budget")):
         if figure in figures:
             lines += [f"!{link(title, figures[figure])}", ""]
     for number, entry in enumerate(tables):
-        lines += [f"## {text(entry['name'])}", "", *_section(entry, provenance), ""]
+        lines += [f"## {escape_markdown(entry['name'])}", "", *_section(entry, provenance), ""]
         seen = figures.get(f"pairs-{number + 1}")
         lines += [f"!{link('Who finishes ahead of whom', seen)}" if seen else _meetings(entry), ""]
     return "\n".join(lines)
@@ -199,8 +199,8 @@ def _meetings(entry: Mapping[str, Any]) -> str:
     rank = {row["player"]: row["rank"] for row in entry["players"]}
     met = [pair for pair in entry["pairs"] if pair["games"] and rank[pair["player"]] < rank[pair["opponent"]]]
     told = [
-        f"{code(pair['player'])} ahead of {code(pair['opponent'])} in {pair['ahead']:.1%} ({pair['low']:.1%} to "
-        f"{pair['high']:.1%})"
+        f"{code_span(pair['player'])} ahead of {code_span(pair['opponent'])} in {pair['ahead']:.1%} "
+        f"({pair['low']:.1%} to {pair['high']:.1%})"
         for pair in met
     ]
     return f"Shares of meetings: {', '.join(told)}."
@@ -209,9 +209,9 @@ def _meetings(entry: Mapping[str, Any]) -> str:
 def _fact(key: str, value: Any) -> str:
     """Format a fact about a matchup; a design is a mapping of facts."""
     if isinstance(value, Mapping):
-        return f"{text(key)} ({', '.join(_fact(*item) for item in value.items())})"
+        return f"{escape_markdown(key)} ({', '.join(_fact(*item) for item in value.items())})"
     numbers = isinstance(value, list) and all(isinstance(item, int | float) for item in value)
-    return f"{text(key)} {value if numbers else text(str(value))}"
+    return f"{escape_markdown(key)} {value if numbers else escape_markdown(str(value))}"
 
 
 def _section(entry: Mapping[str, Any], provenance: Mapping[str, Any]) -> list[str]:
@@ -227,7 +227,7 @@ def _section(entry: Mapping[str, Any], provenance: Mapping[str, Any]) -> list[st
     for one in entry["players"]:
         cells = (
             str(one["rank"]),
-            code(one["player"]),
+            code_span(one["player"]),
             f"{one['rating']:.0f}",
             f"{one['low']:.0f} to {one['high']:.0f}" if one["player"] != entry["reference"] else "reference",
             f"{one['win_share']:.1%} ({one['win_share_low']:.1%} to {one['win_share_high']:.1%})",
@@ -236,7 +236,7 @@ def _section(entry: Mapping[str, Any], provenance: Mapping[str, Any]) -> list[st
             f"{one['games']:,}",
             f"{one['rank_probabilities'][one['rank'] - 1]:.0%}",
         )
-        lines.append(row(cells))
+        lines.append(table_row(cells))
     seats = "; ".join(
         f"seat {seat['seat']}: {round(seat['effect']):+d} ({round(seat['low']):+d} to {round(seat['high']):+d})"
         for seat in entry["seat_effects"]
@@ -255,6 +255,9 @@ def _disagreement(entry: Mapping[str, Any]) -> list[str]:
     most = max(met, key=lambda pair: abs(pair["ahead"] - pair["ahead_by_ratings"]))
     return [
         f"What the ratings expect lies outside the cross-table's 95 % interval for {len(outside)} of {len(met)} pairs;",
-        f"farthest apart are {code(most['player'])} and {code(most['opponent'])}, where the former was ahead in",
+        (
+            f"farthest apart are {code_span(most['player'])} and {code_span(most['opponent'])}, "
+            "where the former was ahead in"
+        ),
         f"{most['ahead']:.1%} of meetings, not {most['ahead_by_ratings']:.1%}.",
     ]

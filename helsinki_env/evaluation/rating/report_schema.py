@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from helsinki_env.data import Entry, forms
+from helsinki_env.data import Node, forms
 
 __all__ = ["check_report"]
 
 
-def check_report(data: Entry) -> None:
+def check_report(data: Node) -> None:
     """Check that a report has all data for page and figures, with the right types.
 
     Args:
@@ -16,12 +16,12 @@ def check_report(data: Entry) -> None:
     Raises:
         ValueError: of the kind that `data` raises; names the key, the value found and the value expected.
     """
-    forms.check_form(data, _REPORT)
+    forms.check_schema(data, _REPORT)
 
 
-def _table(entry: Entry) -> None:
+def _table(entry: Node) -> None:
     """Check the ratings of a matchup."""
-    forms.check_form(entry, _TABLE)
+    forms.check_schema(entry, _TABLE)
     players = entry["players"].entries("players")
     for player in players:
         player["rank"].integer(1, len(players))
@@ -32,7 +32,7 @@ def _table(entry: Entry) -> None:
     for pair in entry["pairs"].entries("pairs"):
         one, other = (pair[key].choice(names, "a player of the table: ") for key in ("player", "opponent"))
         if pair["games"].value:
-            forms.check_form(pair, dict.fromkeys(("ahead", "low", "high", "ahead_by_ratings"), forms.share))
+            forms.check_schema(pair, dict.fromkeys(("ahead", "low", "high", "ahead_by_ratings"), forms.fraction))
             met = met or ranks[one] < ranks[other]
     if not met:
         entry["pairs"].fail("at least one pair of players that met, the stronger first")
@@ -42,52 +42,54 @@ def _table(entry: Entry) -> None:
 
 
 _MOST = 1e9
-_TABLE: forms.Form = {
-    "name": forms.words,
-    "seats": forms.players,
-    "games": forms.count,
-    "decks": forms.count,
-    "reference": forms.words,
-    "handicaps_removed": Entry.flag,
-    "fair_win_share": forms.share,
-    "players": forms.some(
+_TABLE: forms.Schema = {
+    "name": forms.any_text,
+    "seats": forms.player_count,
+    "games": forms.nonnegative_integer,
+    "decks": forms.nonnegative_integer,
+    "reference": forms.any_text,
+    "handicaps_removed": Node.boolean,
+    "fair_win_share": forms.fraction,
+    "players": forms.nonempty_list_of(
         {
-            "player": forms.words,
-            "rank": forms.count,
-            "games": forms.count,
-            "rank_probabilities": [forms.share],
-            **dict.fromkeys(("rating", "low", "high", "mean_points", "mean_place"), forms.number),
-            **dict.fromkeys(("win_share", "win_share_low", "win_share_high"), forms.share),
+            "player": forms.any_text,
+            "rank": forms.nonnegative_integer,
+            "games": forms.nonnegative_integer,
+            "rank_probabilities": [forms.fraction],
+            **dict.fromkeys(("rating", "low", "high", "mean_points", "mean_place"), forms.finite_number),
+            **dict.fromkeys(("win_share", "win_share_low", "win_share_high"), forms.fraction),
         }
     ),
-    "seat_effects": [{"seat": forms.count, **dict.fromkeys(("effect", "low", "high"), forms.number)}],
+    "seat_effects": [
+        {"seat": forms.nonnegative_integer, **dict.fromkeys(("effect", "low", "high"), forms.finite_number)}
+    ],
     "pairs": [
         {
-            "player": forms.words,
-            "opponent": forms.words,
-            "games": forms.count,
-            "ahead": forms.or_none(forms.share),
+            "player": forms.any_text,
+            "opponent": forms.any_text,
+            "games": forms.nonnegative_integer,
+            "ahead": forms.nullable(forms.fraction),
         }
     ],
-    "budgets": forms.if_given(
-        forms.some(
+    "budgets": forms.optional(
+        forms.nonempty_list_of(
             {
-                "family": forms.words,
+                "family": forms.any_text,
                 "budget": lambda entry: entry.integer(1),
-                "player": forms.words,
-                **dict.fromkeys(("difference", "low", "high"), forms.number),
+                "player": forms.any_text,
+                **dict.fromkeys(("difference", "low", "high"), forms.finite_number),
             }
         )
     ),
 }
-_REPORT: forms.Form = {
+_REPORT: forms.Schema = {
     "provenance": {
-        **dict.fromkeys(("games", "seed"), forms.count),
-        **dict.fromkeys(("environment", "package", "command"), forms.words),
-        "missing_games": forms.if_given(forms.count),
-        "networks": forms.if_given(forms.each(forms.words)),
-        "replaced": forms.if_given([forms.words]),
-        "tables": forms.if_given(forms.each(Entry.mapping)),
+        **dict.fromkeys(("games", "seed"), forms.nonnegative_integer),
+        **dict.fromkeys(("environment", "package", "command"), forms.any_text),
+        "missing_games": forms.optional(forms.nonnegative_integer),
+        "networks": forms.optional(forms.mapping_of(forms.any_text)),
+        "replaced": forms.optional([forms.any_text]),
+        "tables": forms.optional(forms.mapping_of(Node.mapping)),
     },
-    "tables": forms.some(_table),
+    "tables": forms.nonempty_list_of(_table),
 }

@@ -1,8 +1,8 @@
 """Model-free results: scores between pairs of players, win rates, mean points and mean ranks.
 
 Games of one deal are correlated, so intervals come from the variation between units (deals), see
-`helsinki_env.evaluation.match_stats.share_interval`. A tied rank counts as half ahead. Both directions of the
-cross-table therefore sum to 1, and are comparable with the scores expected from the ratings (`expected_shares`).
+`helsinki_env.evaluation.match_stats.proportion_interval`. A tied rank counts as half ahead. Both directions of the
+cross-table therefore sum to 1, and are comparable with the scores expected from the ratings (`expected_cross_table`).
 """
 
 from __future__ import annotations
@@ -14,16 +14,23 @@ from itertools import permutations
 import numpy as np
 import numpy.typing as npt
 
-from helsinki_env.evaluation.match_stats import midranks, share_interval, win_shares
+from helsinki_env.evaluation.match_stats import fractional_wins, midranks, proportion_interval
 
-__all__ = ["Pairs", "Standings", "ahead_by_unit", "expected_shares", "pairs", "standings"]
+__all__ = [
+    "CrossTable",
+    "PlayerStatistics",
+    "cross_table",
+    "expected_cross_table",
+    "head_to_head_by_unit",
+    "player_statistics",
+]
 
 Array = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.integer]
 
 
 @dataclass(frozen=True)
-class Pairs:
+class CrossTable:
     """The cross-table; row i, column j is player i against player j.
 
     Attributes:
@@ -41,24 +48,24 @@ class Pairs:
 
 
 @dataclass(frozen=True)
-class Standings:
+class PlayerStatistics:
     """Statistics of every player; each seat that it took counts. All float64 (P,) unless stated otherwise.
 
     Attributes:
         games: number of seats taken, int64 (P,).
-        win_share: win rate of those seats, a tie of k for first as 1/k of a win.
+        win_rate: win rate of those seats, a tie of k for first as 1/k of a win.
         low: lower end of its 95% interval.
         high: upper end.
-        fair: chance level, one in the number of seats.
+        chance_level: chance level, one in the number of seats.
         points: mean points.
         place: mean rank, 1 is first; see `helsinki_env.evaluation.match_stats.midranks`.
     """
 
     games: npt.NDArray[np.int64]
-    win_share: Array
+    win_rate: Array
     low: Array
     high: Array
-    fair: float
+    chance_level: float
     points: Array
     place: Array
 
@@ -83,7 +90,7 @@ def _meetings(seating: Integers, players: int) -> Iterator[tuple[int, int, Integ
         yield one, two, games, seating[games, one].astype(np.int64) * players + seating[games, two]
 
 
-def pairs(players: int, seating: Integers, places: Integers, units: Integers) -> Pairs:
+def cross_table(players: int, seating: Integers, places: Integers, units: Integers) -> CrossTable:
     """Return the cross-table of P players from games; shapes as for `rating.model.build_model`."""
     _, unit = np.unique(units, return_inverse=True)
     meetings = list(_meetings(seating, players))
@@ -91,28 +98,32 @@ def pairs(players: int, seating: Integers, places: Integers, units: Integers) ->
     games = np.concatenate([games for _, _, games, _ in meetings])
     cell = np.concatenate([cell for *_, cell in meetings])
     ahead = np.concatenate([_ahead(places[games, one], places[games, two]) for one, two, games, _ in meetings])
-    share, low, high = share_interval(_unit_sums(unit[games], cell, cells, ahead), _unit_sums(unit[games], cell, cells))
+    share, low, high = proportion_interval(
+        _unit_sums(unit[games], cell, cells, ahead), _unit_sums(unit[games], cell, cells)
+    )
     both = np.bincount(np.unique(games * cells + cell) % cells, minlength=cells)
     square = (players, players)
-    return Pairs(share.reshape(square), low.reshape(square), high.reshape(square), both.reshape(square))
+    return CrossTable(share.reshape(square), low.reshape(square), high.reshape(square), both.reshape(square))
 
 
-def standings(players: int, seating: Integers, places: Integers, scores: Integers, units: Integers) -> Standings:
-    """Return the statistics of each of P players; `scores` are points by seat, (G, S), the rest as for `pairs`."""
+def player_statistics(
+    players: int, seating: Integers, places: Integers, scores: Integers, units: Integers
+) -> PlayerStatistics:
+    """Return the statistics of each of P players; `scores` are points by seat, (G, S), the rest as in `cross_table`."""
     _, unit = np.unique(units, return_inverse=True)
     seats = seating.shape[1]
     sat, unit = seating.ravel().astype(np.int64), np.repeat(unit, seats)
     count = np.bincount(sat, minlength=players)
-    share, low, high = share_interval(
-        _unit_sums(unit, sat, players, win_shares(places).ravel()), _unit_sums(unit, sat, players)
+    share, low, high = proportion_interval(
+        _unit_sums(unit, sat, players, fractional_wins(places).ravel()), _unit_sums(unit, sat, players)
     )
     with np.errstate(invalid="ignore"):
         points = np.bincount(sat, scores.ravel().astype(np.float64), minlength=players) / count
         place = np.bincount(sat, midranks(places).ravel(), minlength=players) / count + 1
-    return Standings(count, share, low, high, 1 / seats, points, place)
+    return PlayerStatistics(count, share, low, high, 1 / seats, points, place)
 
 
-def expected_shares(players: int, seating: Integers, utility: Array) -> Array:
+def expected_cross_table(players: int, seating: Integers, utility: Array) -> Array:
     """Return the cross-table that a Plackett-Luce model expects for the same meetings.
 
     Args:
@@ -133,7 +144,7 @@ def expected_shares(players: int, seating: Integers, utility: Array) -> Array:
     return share
 
 
-def ahead_by_unit(seating: Integers, places: Integers, units: Integers, one: int, two: int) -> Array:
+def head_to_head_by_unit(seating: Integers, places: Integers, units: Integers, one: int, two: int) -> Array:
     """Return the score of `one` against `two` in each unit with both players, in the order of units.
 
     A tied rank counts half, like a draw in tests of chess engines (`helsinki_env.evaluation.rating.sprt`).

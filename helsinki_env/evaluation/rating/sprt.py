@@ -21,10 +21,18 @@ import numpy.typing as npt
 
 from helsinki_env.evaluation.rating.errors import RatingError
 
-__all__ = ["Hypotheses", "SequentialTest", "State", "Verdict", "expected_blocks", "log_ratios", "share_of_elo"]
+__all__ = [
+    "Hypotheses",
+    "SequentialTest",
+    "SprtDecision",
+    "SprtState",
+    "expected_blocks",
+    "expected_score",
+    "log_likelihood_ratios",
+]
 
 Array = npt.NDArray[np.float64]
-Verdict = Literal["better", "not better", "running", "undecided"]
+SprtDecision = Literal["better", "not better", "running", "undecided"]
 """The status of a test."""
 
 #: Minimum number of blocks for a conclusion: the variance of very few blocks is too uncertain.
@@ -34,7 +42,7 @@ _LEAST = 16
 _CUSHION = 0.25
 
 
-def share_of_elo(difference: float) -> float:
+def expected_score(difference: float) -> float:
     """Return the expected score, the probability to finish ahead, for an Elo difference."""
     return 1 / (1 + 10 ** (-difference / 400))
 
@@ -48,7 +56,7 @@ class Hypotheses:
         high: mean score from which on the conclusion should be "better".
         alpha: maximum probability of "better" if the true mean is `low`.
         beta: maximum probability of "not better" if the true mean is `high`.
-        cap: number of blocks after which the test stops as "undecided"; None: never.
+        max_blocks: number of blocks after which the test stops as "undecided"; None: never.
 
     Raises:
         RatingError: for invalid values.
@@ -58,7 +66,7 @@ class Hypotheses:
     high: float
     alpha: float = 0.05
     beta: float = 0.05
-    cap: int | None = None
+    max_blocks: int | None = None
 
     def __post_init__(self) -> None:
         """Validate the values."""
@@ -70,8 +78,10 @@ class Hypotheses:
         for name, value in (("alpha", self.alpha), ("beta", self.beta)):
             if not 0 < value < 0.5:
                 raise RatingError(f"{name}: found {value}, expected a probability between 0 and 0.5")
-        if self.cap is not None and self.cap < _LEAST:
-            raise RatingError(f"cap: found {self.cap} blocks, expected at least {_LEAST}, before which none decides")
+        if self.max_blocks is not None and self.max_blocks < _LEAST:
+            raise RatingError(
+                f"cap: found {self.max_blocks} blocks, expected at least {_LEAST}, before which none decides"
+            )
 
     @property
     def bounds(self) -> tuple[float, float]:
@@ -80,7 +90,7 @@ class Hypotheses:
 
 
 @dataclass(frozen=True)
-class State:
+class SprtState:
     """The state of a test.
 
     Attributes:
@@ -90,13 +100,13 @@ class State:
         mean: mean score of those blocks; NaN without any.
     """
 
-    verdict: Verdict
+    verdict: SprtDecision
     blocks: int
     log_ratio: float
     mean: float
 
 
-def log_ratios(blocks: Array, hypotheses: Hypotheses) -> Array:
+def log_likelihood_ratios(blocks: Array, hypotheses: Hypotheses) -> Array:
     """Return the log ratio after each block.
 
     Args:
@@ -121,7 +131,7 @@ class SequentialTest:
         hypotheses: the hypotheses.
 
     Example:
-        >>> test = SequentialTest(Hypotheses(share_of_elo(0), share_of_elo(50)))
+        >>> test = SequentialTest(Hypotheses(expected_score(0), expected_score(50)))
         >>> test.update(np.array([0.5, 1.0] * 10)).verdict
         'running'
         >>> test.update(np.array([0.5, 1.0] * 10)).verdict
@@ -133,11 +143,11 @@ class SequentialTest:
         self._blocks = np.zeros(0)
 
     @property
-    def state(self) -> State:
+    def state(self) -> SprtState:
         """The current state of the test."""
-        return evaluate(self._blocks, self.hypotheses)
+        return run_sprt(self._blocks, self.hypotheses)
 
-    def update(self, blocks: npt.ArrayLike) -> State:
+    def update(self, blocks: npt.ArrayLike) -> SprtState:
         """Add the mean scores of new blocks, in order, and return the state of the test.
 
         Raises:
@@ -150,19 +160,19 @@ class SequentialTest:
         return self.state
 
 
-def evaluate(blocks: Array, hypotheses: Hypotheses) -> State:
+def run_sprt(blocks: Array, hypotheses: Hypotheses) -> SprtState:
     """Return the state of the test after evaluating blocks (N,) in order."""
-    seen = blocks[: hypotheses.cap]
+    seen = blocks[: hypotheses.max_blocks]
     lower, upper = hypotheses.bounds
-    ratios = log_ratios(seen, hypotheses)
+    ratios = log_likelihood_ratios(seen, hypotheses)
     outside = np.flatnonzero((ratios <= lower) | (ratios >= upper))
     if len(outside):
         stop = int(outside[0])
-        verdict: Verdict = "better" if ratios[stop] >= upper else "not better"
-        return State(verdict, stop + 1, float(ratios[stop]), float(seen[: stop + 1].mean()))
+        verdict: SprtDecision = "better" if ratios[stop] >= upper else "not better"
+        return SprtState(verdict, stop + 1, float(ratios[stop]), float(seen[: stop + 1].mean()))
     last = float(ratios[-1]) if len(seen) else 0.0
     mean = float(seen.mean()) if len(seen) else math.nan
-    return State("undecided" if len(seen) == hypotheses.cap else "running", len(seen), last, mean)
+    return SprtState("undecided" if len(seen) == hypotheses.max_blocks else "running", len(seen), last, mean)
 
 
 def expected_blocks(hypotheses: Hypotheses, deviation: float) -> tuple[float, float, float]:

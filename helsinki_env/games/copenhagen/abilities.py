@@ -21,6 +21,6 @@ def flip(g, ability):
 
 
 @kernel
-def over(g, ability):
+def end_use(g, ability):
     """End the use of an ability in the operation in progress."""
     g.using &= ~(1 << ability)

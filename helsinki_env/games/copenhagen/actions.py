@@ -29,25 +29,25 @@ CELLS = 45
 ORIENTATIONS = 8
 
 #: Number of actions of each kind, in the order of `KINDS`.
-SIZES = (7, 20, ORIENTATIONS * CELLS, 5, 5, 5, 5, CELLS, 5, 1, 1)
+KIND_SIZES = (7, 20, ORIENTATIONS * CELLS, 5, 5, 5, 5, CELLS, 5, 1, 1)
 #: First id of each kind.
-OFFSETS = tuple(sum(SIZES[:kind]) for kind in range(len(SIZES)))
+KIND_OFFSETS = tuple(sum(KIND_SIZES[:kind]) for kind in range(len(KIND_SIZES)))
 #: Number of ids, 459.
-SIZE = sum(SIZES)
+NUM_ACTIONS = sum(KIND_SIZES)
 #: Kind of every id, shape (459,).
-KIND_OF = np.repeat(np.arange(len(KINDS), dtype=np.int16), SIZES)
+KIND_OF = np.repeat(np.arange(len(KINDS), dtype=np.int16), KIND_SIZES)
 
 
 def encode(kind: int, argument: int = 0) -> int:
     """Return the id of an action; ValueError if the argument is invalid for the kind."""
-    if not 0 <= argument < SIZES[kind]:
-        raise ValueError(f"{KINDS[kind]} takes an argument from 0 to {SIZES[kind] - 1}, not {argument}")
-    return OFFSETS[kind] + argument
+    if not 0 <= argument < KIND_SIZES[kind]:
+        raise ValueError(f"{KINDS[kind]} takes an argument from 0 to {KIND_SIZES[kind] - 1}, not {argument}")
+    return KIND_OFFSETS[kind] + argument
 
 
 def decode(action: int) -> tuple[int, int]:
     """Return (kind, argument) of an id; ValueError if the id is invalid."""
-    if not 0 <= action < SIZE:
-        raise ValueError(f"action {action} does not exist: ids run from 0 to {SIZE - 1}")
+    if not 0 <= action < NUM_ACTIONS:
+        raise ValueError(f"action {action} does not exist: ids run from 0 to {NUM_ACTIONS - 1}")
     kind = int(KIND_OF[action])
-    return kind, action - OFFSETS[kind]
+    return kind, action - KIND_OFFSETS[kind]

@@ -18,7 +18,7 @@ _RIGHT = np.int64(int(LEFT) << 4)
 
 
 @kernel
-def neighbours(cells):
+def neighbors(cells):
     """Return the cells that share an edge with the set; they may belong to the set itself."""
     return ((cells << 5) | (cells >> 5) | ((cells & ~_RIGHT) << 1) | ((cells & ~LEFT) >> 1)) & BOARD
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 import numpy as np
 
 from helsinki_env.engine.kernel import kernel
-from helsinki_env.games.copenhagen.abilities import active, over
+from helsinki_env.games.copenhagen.abilities import active, end_use
 from helsinki_env.games.copenhagen.actions import CELLS, CHANGE_OF_COLOURS, CONSTRUCTION_DISCOUNT, ORIENTATIONS
-from helsinki_env.games.copenhagen.bits import neighbours, supported
-from helsinki_env.games.copenhagen.cards import show
-from helsinki_env.games.copenhagen.deal import forget_build
+from helsinki_env.games.copenhagen.bits import neighbors, supported
+from helsinki_env.games.copenhagen.cards import play_card_face_up
+from helsinki_env.games.copenhagen.deal import clear_build
 from helsinki_env.games.copenhagen.score import cover
 from helsinki_env.games.copenhagen.shapes import meeting, placements, tile_cells
 from helsinki_env.games.copenhagen.state import PHASE_PAY, PHASE_PLACE
@@ -26,7 +26,7 @@ def size_of(kind):
 
 
 @kernel
-def colour_of(kind):
+def color_of(kind):
     """Return the color of a tile."""
     return np.int64(kind) // 4
 
@@ -37,7 +37,7 @@ def costs(t, g, kind):
     seat = g.seat
     filled = np.int64(g.filled[seat])
     support = supported(filled)
-    near = neighbours(np.int64(g.coloured[seat, colour_of(kind)]))
+    near = neighbors(np.int64(g.coloured[seat, color_of(kind)]))
     alone, touching = np.int64(0), np.int64(0)
     for i in range(t.outline_count[kind]):
         piece = np.int64(t.outlines[kind, i])
@@ -70,7 +70,7 @@ def up_to(cards):
 @kernel
 def payable(g, kind, cost):
     """PLACE: return the costs that can be paid now; after RECOLOUR, with at least one recolored card."""
-    own = np.int64(g.hand[g.seat, colour_of(kind)])
+    own = np.int64(g.hand[g.seat, color_of(kind)])
     if g.recolour < 0:
         return cost & up_to(own)
     return cost & up_to(own + g.hand[g.seat, g.recolour]) & ~np.int64(1)
@@ -79,7 +79,7 @@ def payable(g, kind, cost):
 @kernel
 def recolours(g, kind, cost):
     """RECOLOUR: return the set of colors of which at least one card can contribute to one of the costs."""
-    own, colours = colour_of(kind), np.int64(0)
+    own, colours = color_of(kind), np.int64(0)
     for colour in range(5):
         held = np.int64(g.hand[g.seat, colour])
         if colour != own and held > 0 and cost & up_to(held + g.hand[g.seat, own]) & ~np.int64(1):
@@ -156,7 +156,7 @@ def recolour(g, colour):
 @kernel
 def cost_at(g, cells):
     """Return the cost of the tile in progress on these cells."""
-    touches = neighbours(np.int64(g.coloured[g.seat, colour_of(g.tile)])) & cells != 0
+    touches = neighbors(np.int64(g.coloured[g.seat, color_of(g.tile)])) & cells != 0
     return size_of(g.tile) - np.int64(touches) - ((np.int64(g.using) >> CONSTRUCTION_DISCOUNT) & 1)
 
 
@@ -174,19 +174,19 @@ def place(t, g, argument):
     g.phase = PHASE_PAY
     if g.recolour < 0:
         while g.due > 0:
-            pay(g, colour_of(g.tile))
+            pay(g, color_of(g.tile))
 
 
 @kernel
 def pay(g, colour):
     """PAY: pay one card."""
-    show(g, g.seat, colour)
+    play_card_face_up(g, g.seat, colour)
     g.paid[colour] += 1
     g.due -= 1
 
 
 @kernel
-def lay(t, g):
+def lay_tile(t, g):
     """Move the paid tile from the supply to the board. Return False if the points end the game."""
     seat, kind, argument = g.seat, np.int64(g.tile), np.int64(g.place)
     piece, corner = placed_piece(g, argument), argument % CELLS
@@ -196,9 +196,9 @@ def lay(t, g):
     g.tile_cell[seat, number] = corner
     g.tile_count[seat] += 1
     g.supply[kind] -= 1
-    g.coloured[seat, colour_of(kind)] |= cells
+    g.coloured[seat, color_of(kind)] |= cells
     g.bricks[seat] |= np.int64(1) << (corner + t.brick[piece])
-    over(g, CONSTRUCTION_DISCOUNT)
-    over(g, CHANGE_OF_COLOURS)
-    forget_build(g)
+    end_use(g, CONSTRUCTION_DISCOUNT)
+    end_use(g, CHANGE_OF_COLOURS)
+    clear_build(g)
     return cover(t, g, cells)

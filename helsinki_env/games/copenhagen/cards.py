@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from helsinki_env.engine.kernel import kernel
-from helsinki_env.engine.rng import below, shuffle
+from helsinki_env.engine.rng import random_below, shuffle
 from helsinki_env.games.copenhagen.state import END_CARD
 
 
@@ -19,7 +19,7 @@ def hand_size(g, seat):
 
 
 @kernel
-def show(g, seat, colour):
+def play_card_face_up(g, seat, colour):
     """Move a card from a hand to the discard pile and lower its color's known count if positive (section 5)."""
     g.hand[seat, colour] -= 1
     if g.known[seat, colour] > 0:
@@ -31,7 +31,7 @@ def show(g, seat, colour):
 def put_end_card(t, g):
     """Section 2.2: insert the End of Game card at a random position among the last cards of the draw pile."""
     size = np.int64(g.pile_size)
-    beneath = below(g, min(size, t.last_cards - 1) + 1)
+    beneath = random_below(g, min(size, t.last_cards - 1) + 1)
     for place in range(size, beneath, -1):
         g.pile[place] = g.pile[place - 1]
     g.pile[beneath] = END_CARD
@@ -55,7 +55,7 @@ def reshuffle(t, g):
 
 
 @kernel
-def draw(g):
+def take_from_pile(g):
     """Draw the next card of a nonempty draw pile."""
     g.pile_size -= 1
     card = np.int64(g.pile[g.pile_size])
@@ -76,7 +76,7 @@ def refill(t, g):
             continue
         if g.pile_size == 0:
             reshuffle(t, g)
-        card = draw(g)
+        card = take_from_pile(g)
         if card == END_CARD:
             return False
         g.display[slot] = card

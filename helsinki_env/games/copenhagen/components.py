@@ -10,15 +10,21 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from helsinki_env.data import Entry, UserError
-from helsinki_env.engine.component_reader import different, digest_of_facts, drawing, integers, load
+from helsinki_env.data import Node, UserError
+from helsinki_env.engine.component_reader import (
+    distinct_values,
+    facts_digest,
+    integer_list,
+    load_component_file,
+    read_shape,
+)
 
-__all__ = ["ABILITIES", "COLOURS", "COLUMNS", "ROWS", "SIZES", "ComponentError", "Components", "load_components"]
+__all__ = ["ABILITIES", "COLOURS", "COLUMNS", "ROWS", "TILE_SIZES", "ComponentError", "Components", "load_components"]
 
 COLOURS = ("blue", "green", "purple", "red", "yellow")
 """The colors of cards and tiles in index order."""
 
-SIZES = (2, 3, 4, 5)
+TILE_SIZES = (2, 3, 4, 5)
 """The sizes of colored tiles; a tile of n cells has index n - 2."""
 
 ABILITIES = ("any_cards", "additional_card", "construction_discount", "change_of_colours", "both_actions")
@@ -27,7 +33,7 @@ ABILITIES = ("any_cards", "additional_card", "construction_discount", "change_of
 COLUMNS, ROWS = 5, 9
 CELLS = COLUMNS * ROWS
 DISPLAY = 7
-SEATS = (2, 3, 4)
+PLAYER_COUNTS = (2, 3, 4)
 MAX_CARDS = 20
 MAX_TILES = 20
 MAX_POINTS = 10
@@ -97,7 +103,7 @@ class Components:
     @cached_property
     def digest(self) -> str:
         """16 hexadecimal digits that identify the content; independent of the file's name."""
-        return digest_of_facts(self)
+        return facts_digest(self)
 
 
 def load_components(name_or_path: str | Path = "copenhagen") -> Components:
@@ -109,11 +115,11 @@ def load_components(name_or_path: str | Path = "copenhagen") -> Components:
     Raises:
         ComponentError: if the file is invalid; names file, key, value found and value expected.
     """
-    components: Components = load(name_or_path, ComponentError, _components)
+    components: Components = load_component_file(name_or_path, ComponentError, _components)
     return components
 
 
-def _components(data: Entry, name: str) -> Components:
+def _components(data: Node, name: str) -> Components:
     """Return the validated content of a component file."""
     data.mapping(("tiles", "cards", "board", "rules"))
     tiles = data["tiles"].mapping(("drawings", "copies", "white"))
@@ -126,11 +132,11 @@ def _components(data: Entry, name: str) -> Components:
         name=name,
         drawings=_drawings(tiles["drawings"]),
         copies=tuple(
-            integers(item, len(SIZES), 0, MAX_TILES, "counts by size") for item in _by_players(tiles["copies"])
+            integer_list(item, len(TILE_SIZES), 0, MAX_TILES, "counts by size") for item in _by_players(tiles["copies"])
         ),
         white_tiles=tiles["white"].integer(0, CELLS),
         cards=tuple(item.integer(1, MAX_CARDS) for item in _by_players(cards["copies"])),
-        hands=integers(cards["hands"], 4, 0, hand_limit, "counts by seat"),
+        hands=integer_list(cards["hands"], 4, 0, hand_limit, "counts by seat"),
         coats=_cells(board["coats"]),
         coat_rows=_rows(board["coat_rows"]),
         hand_limit=hand_limit,
@@ -138,35 +144,37 @@ def _components(data: Entry, name: str) -> Components:
         last_cards=cards["last"].integer(1, MAX_CARDS * len(COLOURS)),
         **{key: rules[key].integer(0, MAX_POINTS) for key in points},
     )
-    for players, item in zip(SEATS, _by_players(cards["copies"]), strict=True):
+    for players, item in zip(PLAYER_COUNTS, _by_players(cards["copies"]), strict=True):
         least = DISPLAY + sum(result.hands[:players])
         if len(COLOURS) * item.value < least:
             item.fail(f"at least {-(-least // len(COLOURS))}: the display and all hands are dealt")
     return result
 
 
-def _by_players(data: Entry) -> list[Entry]:
+def _by_players(data: Node) -> list[Node]:
     """Return the entries for two, three and four players."""
-    keys = tuple(f"players_{players}" for players in SEATS)
+    keys = tuple(f"players_{players}" for players in PLAYER_COUNTS)
     data.mapping(keys)
     return [data[key] for key in keys]
 
 
-def _drawings(data: Entry) -> tuple[tuple[tuple[str, ...], ...], ...]:
+def _drawings(data: Node) -> tuple[tuple[tuple[str, ...], ...], ...]:
     """Return the drawings by color and size."""
     data.mapping(COLOURS)
     return tuple(
         tuple(
             _drawing(item, size)
-            for size, item in zip(SIZES, data[colour].entries("drawings by size", length=len(SIZES)), strict=True)
+            for size, item in zip(
+                TILE_SIZES, data[colour].entries("drawings by size", length=len(TILE_SIZES)), strict=True
+            )
         )
         for colour in COLOURS
     )
 
 
-def _drawing(item: Entry, size: int) -> tuple[str, ...]:
+def _drawing(item: Node, size: int) -> tuple[str, ...]:
     """Return a drawing: a connected shape of `size` cells, one of them the brick, without empty margins."""
-    rows = drawing(item, "BW", "cells")
+    rows = read_shape(item, "BW", "cells")
     text = "".join(rows)
     if text.count("B") != 1:
         item.fail("one brick")
@@ -175,19 +183,19 @@ def _drawing(item: Entry, size: int) -> tuple[str, ...]:
     return rows
 
 
-def _cells(data: Entry) -> tuple[int, ...]:
+def _cells(data: Node) -> tuple[int, ...]:
     """Return distinct cells of the board, given as [x, y], as ascending integers."""
     items = data.entries("cells [x, y]", most=CELLS)
-    return tuple(sorted(different(data, ((item, _cell(item)) for item in items), "cell")))
+    return tuple(sorted(distinct_values(data, ((item, _cell(item)) for item in items), "cell")))
 
 
-def _cell(item: Entry) -> int:
+def _cell(item: Node) -> int:
     """Return a cell of the board."""
     x, y = item.entries("numbers, x and y", length=2)
     return COLUMNS * y.integer(0, ROWS - 1) + x.integer(0, COLUMNS - 1)
 
 
-def _rows(data: Entry) -> tuple[int, ...]:
+def _rows(data: Node) -> tuple[int, ...]:
     """Return distinct rows of the board, ascending."""
     items = data.entries("rows", most=ROWS)
-    return tuple(sorted(different(data, ((item, item.integer(0, ROWS - 1)) for item in items), "row")))
+    return tuple(sorted(distinct_values(data, ((item, item.integer(0, ROWS - 1)) for item in items), "row")))

@@ -11,8 +11,15 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, SupportsIndex
 
-from helsinki_env.data import Entry
-from helsinki_env.engine.configuration import REWARDS, ConfigError, Configuration, different, listed, sets_by_seat
+from helsinki_env.data import Node
+from helsinki_env.engine.configuration import (
+    REWARDS,
+    ConfigError,
+    Configuration,
+    disabled_by_seat,
+    distinct_ids,
+    list_entries,
+)
 from helsinki_env.games.copenhagen.components import ABILITIES, Components, load_components
 
 __all__ = ["REWARDS", "ConfigError", "CopenhagenConfig"]
@@ -68,10 +75,10 @@ class CopenhagenConfig(Configuration):
     def __post_init__(self) -> None:
         """Read the component file, validate every value and normalize it."""
         self._load()
-        self._keep(denied=sets_by_seat(self._entry("denied"), self.num_players, "abilities", _abilities))
+        self._keep(denied=disabled_by_seat(self._entry("denied"), self.num_players, "abilities", _abilities))
 
     @property
-    def loaded(self) -> Components:
+    def component_set(self) -> Components:
         """The content of the component file."""
         return self._loaded[1]
 
@@ -85,7 +92,7 @@ class CopenhagenConfig(Configuration):
         }
 
 
-def _ability(data: Entry) -> int:
+def _ability(data: Node) -> int:
     """Return the id of an ability that can be denied, given by id or name."""
     if isinstance(data.value, str):
         return ABILITIES.index(data.choice(ABILITIES[1:], "an ability: "))
@@ -93,7 +100,7 @@ def _ability(data: Entry) -> int:
     return data.integer(1, most, f"an ability: an id from 1 to {most} or a name such as {ABILITIES[1]!r}")
 
 
-def _abilities(data: Entry) -> tuple[int, ...]:
+def _abilities(data: Node) -> tuple[int, ...]:
     """Return distinct abilities as ascending ids."""
-    entries = listed(data, "a list of ability ids or names, [] for none")
-    return different(entries, data.path, "ability", _ability, ABILITIES)
+    entries = list_entries(data, "a list of ability ids or names, [] for none")
+    return distinct_ids(entries, data.path, "ability", _ability, ABILITIES)

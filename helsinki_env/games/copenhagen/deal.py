@@ -5,7 +5,7 @@ from __future__ import annotations
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.engine.rng import shuffle
 from helsinki_env.games.copenhagen.actions import ANY_CARDS
-from helsinki_env.games.copenhagen.cards import draw, put_end_card
+from helsinki_env.games.copenhagen.cards import put_end_card, take_from_pile
 from helsinki_env.games.copenhagen.state import PHASE_MAIN
 
 #: The fields of a record that define the setup and survive a new deal.
@@ -40,27 +40,27 @@ def _blank(t, g):
     g.seat = 0
     g.phase = PHASE_MAIN
     g.done = 0
-    forget(g)
+    clear_pending(g)
 
 
 @kernel
-def forget(g):
+def clear_pending(g):
     """Clear everything in progress."""
     g.using = 0
     g.last_discard = -1
     g.rewards = 0
-    forget_take(g)
-    forget_build(g)
+    clear_take(g)
+    clear_build(g)
 
 
 @kernel
-def forget_take(g):
+def clear_take(g):
     """Clear the cards being taken."""
     g.first = -1
 
 
 @kernel
-def forget_build(g):
+def clear_build(g):
     """Clear the tile being built."""
     g.tile = -1
     g.recolour = -1
@@ -82,16 +82,16 @@ def deal(t, g, word):
     shuffle(g, g.pile, size)
     g.pile_size = size
     for slot in range(7):
-        g.display[slot] = draw(g)
+        g.display[slot] = take_from_pile(g)
     for seat in range(g.players):
         for _ in range(t.hands[seat]):
-            g.hand[seat, draw(g)] += 1
+            g.hand[seat, take_from_pile(g)] += 1
     if g.players == 2:
         put_end_card(t, g)
 
 
 @kernel
-def set_up(g, setup):
+def copy_setup(g, setup):
     """Copy the setup from another record, or from anything with these fields."""
     g.players = setup.players
     for seat in range(4):

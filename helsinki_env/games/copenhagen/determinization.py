@@ -1,6 +1,6 @@
 """Determinization: sample hidden cards consistent with a seat's observation, for search without hidden information.
 
-A copy made by `redeal` differs from the game only in what its viewer cannot see (rules, section 5):
+A copy made by `determinize` differs from the game only in what its viewer cannot see (rules, section 5):
 
 - the cards in other hands, except those taken from the display;
 - the order of the draw pile, including the End of Game card;
@@ -8,11 +8,11 @@ A copy made by `redeal` differs from the game only in what its viewer cannot see
 
 The viewer's observation of the copy is identical byte for byte.
 
-    >>> from helsinki_env.engine.determinization import redeal
+    >>> from helsinki_env.engine.determinization import determinize
     >>> from helsinki_env.games.copenhagen.game import Game
     >>> game = Game(seed=3)
     >>> game.step(0)
-    >>> copy = redeal(game, viewer=0, seed=1)
+    >>> copy = determinize(game, viewer=0, seed=1)
     >>> bool((copy.observation(0) == game.observation(0)).all()), copy == game
     (True, False)
 
@@ -44,21 +44,21 @@ from helsinki_env.engine import contract
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.engine.loops import write_mask
 from helsinki_env.engine.random_draws import draw_card
-from helsinki_env.engine.rng import below
+from helsinki_env.engine.rng import random_below
 from helsinki_env.games.copenhagen import actions as a
 from helsinki_env.games.copenhagen.legal import legal_uses
 from helsinki_env.games.copenhagen.state import (
     END_CARD,
     GAME,
+    MAX_SEATS,
     PHASE_COAT,
     PHASE_END,
     PHASE_MAIN,
     PHASE_TAKE,
     PILE,
-    SEATS,
 )
 
-__all__ = ["SCRATCH", "redeal_game"]
+__all__ = ["SCRATCH", "determinize_state"]
 
 #: Maximum number of attempts to deal a hand. Even the rarest hand that can pay for a tile occurs once in 10^6 deals.
 _TRIES = 20_000_000
@@ -69,7 +69,7 @@ SCRATCH = np.dtype(
         np.dtype(
             [
                 ("unknown", np.int64, (5,)),  # cards by color in hidden hands, or in a first draw pile
-                ("hidden", np.int64, (SEATS,)),  # cards in other hands that only their seats have seen
+                ("hidden", np.int64, (MAX_SEATS,)),  # cards in other hands that only their seats have seen
                 ("cards", np.int8, (PILE,)),
             ],
             align=True,
@@ -79,7 +79,7 @@ SCRATCH = np.dtype(
 
 
 @kernel
-def _is_made_anew(g):
+def _is_reshuffled(g):
     """Section 3, End of the turn: return whether the draw pile is a reshuffled discard pile with public contents."""
     return g.players > 2 and g.end_card != 0
 
@@ -111,7 +111,7 @@ def _look(t, g, viewer, s):
         if s.hidden[seat] < 0:
             return False
         total -= s.hidden[seat]
-    if _is_made_anew(g):
+    if _is_reshuffled(g):
         return total == 0 and told == pile
     return total == pile and told == 0
 
@@ -127,7 +127,7 @@ def _deal_hand(g, s, seat, dealt, size):
 
 
 @kernel
-def _can_go_on(t, g, mask):
+def _can_complete_turn(t, g, mask):
     """Section 3: return whether the seat to move can complete its operation or, in phase END, use an ability."""
     phase, seat = g.phase, g.seat
     if phase == PHASE_TAKE or phase == PHASE_COAT:
@@ -149,7 +149,7 @@ def _deal_hand_in_turn(t, g, s, size, mask):
     tries = _TRIES if s.hidden[g.seat] > 0 else 1
     for _ in range(tries):
         _deal_hand(g, s, g.seat, 0, size)
-        if _can_go_on(t, g, mask):
+        if _can_complete_turn(t, g, mask):
             return True
     return False
 
@@ -171,7 +171,7 @@ def _deal_pile(t, g, cards, dealt, size):
     others = np.int64(g.pile_size) - g.end_card
     beneath = others + 1
     if g.end_card:
-        beneath = below(g, min(others, t.last_cards - 1) + 1)
+        beneath = random_below(g, min(others, t.last_cards - 1) + 1)
     for place in range(g.pile_size):
         if place == beneath:
             g.pile[place] = END_CARD
@@ -181,7 +181,7 @@ def _deal_pile(t, g, cards, dealt, size):
 
 
 @kernel
-def redeal_game(t, g, viewer, word, s, mask):
+def determinize_state(t, g, viewer, word, s, mask):
     """Sample what `viewer` cannot see, using `word` as the random key; return whether a deal was found.
 
     `s`: scratch of dtype `SCRATCH`; `mask`: scratch, int8 (459,).
@@ -198,10 +198,10 @@ def redeal_game(t, g, viewer, word, s, mask):
     for seat in range(g.players):
         if seat != viewer and not (bound and seat == g.seat):
             dealt = _deal_hand(g, s, seat, dealt, size)
-    if _is_made_anew(g):
+    if _is_reshuffled(g):
         size, dealt = _spread(g.reshuffled, s.cards), np.int64(0)
     _deal_pile(t, g, s.cards, dealt, size)
     return True
 
 
-contract.redeal.belongs_to(GAME, redeal_game)
+contract.determinize_state.implements(GAME, determinize_state)

@@ -13,11 +13,11 @@ import numpy as np
 import numpy.typing as npt
 
 from helsinki_env.engine import contract
-from helsinki_env.engine.episode_options import player_counts, size_range
+from helsinki_env.engine.episode_options import read_player_counts, size_range
 from helsinki_env.engine.kernel import kernel
-from helsinki_env.engine.random_draws import member, subset
+from helsinki_env.engine.random_draws import draw_member, draw_subset
 from helsinki_env.games.copenhagen.components import ABILITIES
-from helsinki_env.games.copenhagen.state import GAME, SEATS
+from helsinki_env.games.copenhagen.state import GAME, MAX_SEATS
 
 __all__ = ["RandomEpisodes"]
 
@@ -69,7 +69,7 @@ class RandomEpisodes:
     def __post_init__(self) -> None:
         """Validate every value and normalize it."""
         if self.num_players is not None:
-            object.__setattr__(self, "num_players", player_counts(self.num_players))
+            object.__setattr__(self, "num_players", read_player_counts(self.num_players))
         if self.denied is not None:
             object.__setattr__(self, "denied", size_range("denied", self.denied, _DENIABLE, "abilities"))
 
@@ -89,12 +89,12 @@ def draw_setup(p, g):
     All four seats' sets are drawn, so a seat's denied abilities do not depend on the number of players.
     """
     if p.players:
-        g.players = member(p, p.players, 5)
-    for seat in range(SEATS):
+        g.players = draw_member(p, p.players, 5)
+    for seat in range(MAX_SEATS):
         if p.denied_low >= 0:
-            g.denied[seat] = subset(p, _DENIABLE, p.denied_low, p.denied_high) << 1
+            g.denied[seat] = draw_subset(p, _DENIABLE, p.denied_low, p.denied_high) << 1
         if seat >= g.players:
             g.denied[seat] = 0
 
 
-contract.draw_setup.belongs_to(GAME, draw_setup)
+contract.draw_setup.implements(GAME, draw_setup)

@@ -18,13 +18,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from helsinki_env.engine.arrays import records
+from helsinki_env.engine.arrays import record_array
 from helsinki_env.engine.game import BoardGame, IllegalActionError
 from helsinki_env.engine.limits import check_ranges
-from helsinki_env.engine.observation_sets import sets_by_seat_of
+from helsinki_env.engine.observation_sets import unpack_seat_sets
 from helsinki_env.engine.spec import GameSpec
 from helsinki_env.engine.states import States
-from helsinki_env.engine.ui_actions import Selection, Touch
+from helsinki_env.engine.ui_actions import ActionSelection, UIAction
 from helsinki_env.games.copenhagen import actions, limits, observation  # noqa: F401  # for registration
 from helsinki_env.games.copenhagen import step as rules  # noqa: F401  # registers the rules for the loops
 from helsinki_env.games.copenhagen.components import ABILITIES
@@ -34,7 +34,7 @@ from helsinki_env.games.copenhagen.determinization import SCRATCH
 from helsinki_env.games.copenhagen.episodes import RandomEpisodes
 from helsinki_env.games.copenhagen.scales import scales
 from helsinki_env.games.copenhagen.state import GAME, PHASES, new_states
-from helsinki_env.games.copenhagen.state_from_observation import restore
+from helsinki_env.games.copenhagen.state_from_observation import states_from_observations
 
 __all__ = ["COPENHAGEN", "CopenhagenConfig", "Game", "IllegalActionError", "Phase", "apply_setup"]
 
@@ -62,18 +62,18 @@ def apply_setup(states: States, config: CopenhagenConfig) -> None:
 
 def _config_of(config: CopenhagenConfig, state: Any) -> CopenhagenConfig:
     denied = [[a for a in range(5) if state.denied[seat] >> a & 1] for seat in range(state.players)]
-    return config.changed(num_players=int(state.players), denied=denied)
+    return config.replace(num_players=int(state.players), denied=denied)
 
 
 def _check(states: States, config: CopenhagenConfig) -> None:
     """Reject invalid records: those that change when written as a position and read again."""
     from helsinki_env.games.copenhagen.position import from_dict, to_dict
 
-    states = records("states", states, GAME)
+    states = record_array("states", states, GAME)
     check_ranges(states, config.tables[0])
     for b, state in enumerate(states):
         try:
-            game = Game._of_record(_config_of(config, state), state)
+            game = Game._from_valid_state(_config_of(config, state), state)
             again = from_dict(to_dict(game), game.config)
         except (ArithmeticError, LookupError, TypeError, ValueError) as problem:
             raise ValueError(f"states: game {b}: {problem}") from None
@@ -89,16 +89,16 @@ def _why_illegal(game: Any, action: object) -> str:
 
 
 def _describe(action: int, config: CopenhagenConfig) -> str:
-    from helsinki_env.games.copenhagen.notation import describe
+    from helsinki_env.games.copenhagen.notation import action_to_string
 
-    return describe(action)
+    return action_to_string(action)
 
 
 def _used(
     config: CopenhagenConfig, observations: npt.NDArray[np.int8], viewers: npt.NDArray[np.int64]
 ) -> npt.NDArray[np.int16]:
     owned = observation.LAYOUT["abilities"]
-    return sets_by_seat_of(observations[:, owned.slice], owned.shape, viewers, config.num_players)
+    return unpack_seat_sets(observations[:, owned.slice], owned.shape, viewers, config.num_players)
 
 
 def _render() -> Any:
@@ -107,16 +107,16 @@ def _render() -> Any:
     return render
 
 
-def _touches(game: Any, seat: int) -> list[Touch]:
-    from helsinki_env.games.copenhagen.ui_actions import touches
+def _touches(game: Any, seat: int) -> list[UIAction]:
+    from helsinki_env.games.copenhagen.ui_actions import list_ui_actions
 
-    return touches(game, seat)
+    return list_ui_actions(game, seat)
 
 
-def _selection(game: Any, seat: int) -> Selection | None:
-    from helsinki_env.games.copenhagen.ui_actions import selection
+def _selection(game: Any, seat: int) -> ActionSelection | None:
+    from helsinki_env.games.copenhagen.ui_actions import available_selection
 
-    return selection(game, seat)
+    return available_selection(game, seat)
 
 
 COPENHAGEN = GameSpec(
@@ -125,28 +125,28 @@ COPENHAGEN = GameSpec(
     config=CopenhagenConfig,
     options=("num_players", "denied", "reward"),
     phases=tuple(Phase[name] for name in PHASES),
-    setup=SETUP_FIELDS,
+    setup_fields=SETUP_FIELDS,
     new_states=lambda config, count: new_states(count),
     apply_setup=apply_setup,
     config_of=_config_of,
-    kinds=lambda config: tuple(zip(actions.KINDS, actions.SIZES, strict=True)),
-    features=lambda config: observation.SIZE,
+    action_kinds=lambda config: tuple(zip(actions.KINDS, actions.KIND_SIZES, strict=True)),
+    observation_size=lambda config: observation.OBSERVATION_SIZE,
     why_illegal=_why_illegal,
-    describe=_describe,
-    restore=restore,
+    action_to_string=_describe,
+    states_from_observations=states_from_observations,
     scratch=SCRATCH,
     episodes=RandomEpisodes,
     check=_check,
     render=_render,
-    touches=_touches,
-    selection=_selection,
+    list_ui_actions=_touches,
+    available_selection=_selection,
     scales=scales,
     deniable=dict(enumerate(ABILITIES[1:], 1)),
     used=_used,
     to_dict=lambda game, seat=None: game.to_dict(seat),
     from_dict=lambda data: Game.from_dict(data),
-    shared_places=True,
-    reveals=("pile_size",),
+    allows_ties=True,
+    revealing_fields=("pile_size",),
 )
 """Copenhagen, as game-independent code sees it."""
 
@@ -182,4 +182,4 @@ class Game(BoardGame):
         """Return the picture of the table for a notebook."""
         from helsinki_env.games.copenhagen import render
 
-        return render.svg(self.to_dict(), self.config.loaded)
+        return render.svg(self.to_dict(), self.config.component_set)

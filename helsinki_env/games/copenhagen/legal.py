@@ -12,9 +12,9 @@ from helsinki_env.engine.kernel import kernel
 from helsinki_env.engine.vectors import clearer, marker
 from helsinki_env.games.copenhagen import actions as a
 from helsinki_env.games.copenhagen.abilities import active
-from helsinki_env.games.copenhagen.bits import BOARD, neighbours, supported
+from helsinki_env.games.copenhagen.bits import BOARD, neighbors, supported
 from helsinki_env.games.copenhagen.build import (
-    colour_of,
+    color_of,
     completes,
     costs,
     discounted,
@@ -36,7 +36,7 @@ from helsinki_env.games.copenhagen.state import (
     PHASE_RECOLOUR,
     PHASE_TAKE,
 )
-from helsinki_env.games.copenhagen.take import above, shown
+from helsinki_env.games.copenhagen.take import filled_slots, slots_above
 
 #: Marks corners of an orientation. It zeroes the ids after them: those of the next orientation, which is written later,
 #: and of kinds that are not marked in the same phase.
@@ -44,7 +44,7 @@ _mark_corners = marker(64)
 #: Mark cells in two overlapping parts that write nothing beyond the cells. They also mark tiles, before later ids of
 #: the same phase.
 _mark_lower, _mark_upper = marker(32), marker(16)
-_clear_all = clearer(a.SIZE)
+_clear_all = clearer(a.NUM_ACTIONS)
 
 
 @kernel
@@ -57,7 +57,7 @@ def _mark(mask, first, size, legal):
 @kernel
 def _first_slots(g):
     """MAIN: return the slots with a card and a card in the next slot, or in any slot above if any_cards is active."""
-    slots = shown(g)
+    slots = filled_slots(g)
     second = slots >> 1
     if (active(g) >> a.ANY_CARDS) & 1:
         second |= second >> 1
@@ -69,11 +69,11 @@ def _first_slots(g):
 @kernel
 def _next_slots(g):
     """TAKE: return the slot after the first one, those above it with any_cards, or all for an additional card."""
-    slots = shown(g)
+    slots = filled_slots(g)
     if g.first < 0:
         return slots
     if (np.int64(g.using) >> a.ANY_CARDS) & 1:
-        return slots & above(g.first + 1)
+        return slots & slots_above(g.first + 1)
     return slots & np.int64(2) << np.int64(g.first)
 
 
@@ -81,7 +81,7 @@ def _next_slots(g):
 def _taking_uses(t, g, usable):
     """After taking: an additional card until a discard; building too once the hand limit is met."""
     legal = np.int64(0)
-    if g.last_discard < 0 and shown(g):
+    if g.last_discard < 0 and filled_slots(g):
         legal |= usable & (1 << a.ADDITIONAL_CARD)
     both = usable & (1 << a.BOTH_ACTIONS)
     if both and g.phase == PHASE_END and feasible(t, g):
@@ -112,7 +112,7 @@ def _building_uses(t, g, usable):
 def legal_uses(t, g):
     """Return the set of abilities for which USE is legal now (bit = ability)."""
     usable = active(g)
-    if g.phase == PHASE_TAKE and g.first >= 0 and shown(g) & above(g.first + 1):
+    if g.phase == PHASE_TAKE and g.first >= 0 and filled_slots(g) & slots_above(g.first + 1):
         return usable & (1 << a.ANY_CARDS)
     if g.phase == PHASE_DISCARD or g.phase == PHASE_END:
         return _taking_uses(t, g, usable)
@@ -127,7 +127,7 @@ def _mark_places(t, g, mask, first):
     kind = np.int64(g.tile)
     filled = np.int64(g.filled[g.seat])
     support = supported(filled)
-    near = neighbours(np.int64(g.coloured[g.seat, colour_of(kind)]))
+    near = neighbors(np.int64(g.coloured[g.seat, color_of(kind)]))
     alone = size_of(kind) - ((np.int64(g.using) >> a.CONSTRUCTION_DISCOUNT) & 1)
     can_pay = payable(g, kind, np.int64(3) << (alone - 1))
     for orientation in range(t.orientations[kind]):
@@ -145,7 +145,7 @@ def _mark_places(t, g, mask, first):
 @kernel
 def _pay_colours(g):
     """PAY: return payable colors in non-decreasing order, with at least one recolored card in the payment."""
-    own, recoloured = colour_of(g.tile), np.int64(g.recolour)
+    own, recoloured = color_of(g.tile), np.int64(g.recolour)
     low, high = min(own, recoloured), max(own, recoloured)
     low_held, high_held = np.int64(g.hand[g.seat, low]), np.int64(g.hand[g.seat, high])
     due, legal = np.int64(g.due), np.int64(0)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Any
 
-from helsinki_env.engine.limits import Limits, limits_belong_to
-from helsinki_env.games.copenhagen.actions import KIND_PLACE, ORIENTATIONS, SIZE
-from helsinki_env.games.copenhagen.actions import SIZES as ARGUMENTS
-from helsinki_env.games.copenhagen.components import CELLS, COLOURS, DISPLAY, SIZES
-from helsinki_env.games.copenhagen.state import END_CARD, GAME, NONE_FIELDS, PHASES, PILE, SEATS, TILES, new_states
-from helsinki_env.games.copenhagen.tables import KINDS, TABLES
+from helsinki_env.engine.limits import Limits, register_limits
+from helsinki_env.games.copenhagen.actions import KIND_PLACE, NUM_ACTIONS, ORIENTATIONS
+from helsinki_env.games.copenhagen.actions import KIND_SIZES as ARGUMENTS
+from helsinki_env.games.copenhagen.components import CELLS, COLOURS, DISPLAY, TILE_SIZES
+from helsinki_env.games.copenhagen.state import END_CARD, GAME, MAX_SEATS, NONE_FIELDS, PHASES, PILE, TILES, new_states
+from helsinki_env.games.copenhagen.tables import TABLES, TILE_KINDS
 
 __all__ = ["limits"]
 
@@ -36,18 +36,18 @@ def _limits(supply: tuple[int, ...], white_tiles: int, cards: int) -> Limits:
         "points": _MOST_POINTS,
         "round_number": _MOST_ROUNDS,
         "place": ARGUMENTS[KIND_PLACE] - 1,
-        "tile_piece": ORIENTATIONS * KINDS - 1,
+        "tile_piece": ORIENTATIONS * TILE_KINDS - 1,
         "tile_cell": CELLS - 1,
         "tile_count": TILES,
         "pile": END_CARD,
         "pile_size": PILE,
         "supply": supply,
         "white_tiles": white_tiles,
-        "players": SEATS,
-        "seat": SEATS - 1,
+        "players": MAX_SEATS,
+        "seat": MAX_SEATS - 1,
         "phase": len(PHASES) - 1,
         "first": DISPLAY - 1,
-        "tile": KINDS - 1,
+        "tile": TILE_KINDS - 1,
         "rewards": CELLS,
         "pad": 255,
     }
@@ -56,12 +56,12 @@ def _limits(supply: tuple[int, ...], white_tiles: int, cards: int) -> Limits:
         (2**5 - 1, ("owned", "used", "denied", "using")),
         (cards, ("hand", "known", "discard", "reshuffled")),
         (len(COLOURS) - 1, ("display", "recolour", "last_discard")),
-        (SIZES[-1], ("due", "paid")),
+        (TILE_SIZES[-1], ("due", "paid")),
     ):
         largest |= dict.fromkeys(names, same)
     for name in GAME.names or ():
         most[name] = largest.get(name, 1)  # a flag
-    return Limits(SIZE, least, most)
+    return Limits(NUM_ACTIONS, least, most)
 
 
-limits_belong_to(GAME, TABLES, limits)
+register_limits(GAME, TABLES, limits)

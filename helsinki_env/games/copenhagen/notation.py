@@ -1,6 +1,6 @@
 """Convert actions to text and back; for positions see `helsinki_env.games.copenhagen.position`.
 
-    >>> describe(3), describe(7 + 2), describe(parse("PLACE 2 at 0,4"))
+    >>> action_to_string(3), action_to_string(7 + 2), action_to_string(string_to_action("PLACE 2 at 0,4"))
     ('TAKE 3', 'BUILD blue 4', 'PLACE 2 at 0,4')
 
 Display slots count from 0. Tiles are written as ``colour size``, cells as ``x,y`` from the lower left corner, and
@@ -14,29 +14,29 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from helsinki_env.data import shown, whole_number
+from helsinki_env.data import as_integer, short_repr
 from helsinki_env.games.copenhagen import actions as a
 from helsinki_env.games.copenhagen.actions import KINDS
-from helsinki_env.games.copenhagen.components import ABILITIES, COLOURS, COLUMNS, DISPLAY, ROWS, SIZES
+from helsinki_env.games.copenhagen.components import ABILITIES, COLOURS, COLUMNS, DISPLAY, ROWS, TILE_SIZES
 from helsinki_env.games.copenhagen.position import from_dict, to_dict
 
 if TYPE_CHECKING:
     from helsinki_env.games.copenhagen.game import Game
 
-__all__ = ["describe", "from_dict", "parse", "tile_name", "to_dict", "why_illegal"]
+__all__ = ["action_to_string", "from_dict", "string_to_action", "tile_name", "to_dict", "why_illegal"]
 
 _CELL_TEXTS = tuple(f"{x},{y}" for y in range(ROWS) for x in range(COLUMNS))
 
 
 def tile_name(kind: int) -> str:
     """Return a kind of colored tile (``4 * colour + size - 2``) as text, such as ``blue 4``."""
-    return f"{COLOURS[kind // len(SIZES)]} {SIZES[kind % len(SIZES)]}"
+    return f"{COLOURS[kind // len(TILE_SIZES)]} {TILE_SIZES[kind % len(TILE_SIZES)]}"
 
 
 #: The texts of all arguments of each kind in order; a kind without an argument has one empty text.
 _TEXTS: dict[int, tuple[str, ...]] = {
     a.KIND_TAKE: tuple(map(str, range(DISPLAY))),
-    a.KIND_BUILD: tuple(tile_name(kind) for kind in range(len(COLOURS) * len(SIZES))),
+    a.KIND_BUILD: tuple(tile_name(kind) for kind in range(len(COLOURS) * len(TILE_SIZES))),
     a.KIND_PLACE: tuple(f"{turn} at {cell}" for turn in range(a.ORIENTATIONS) for cell in _CELL_TEXTS),
     a.KIND_PAY: COLOURS,
     a.KIND_DISCARD: COLOURS,
@@ -50,8 +50,8 @@ _TEXTS: dict[int, tuple[str, ...]] = {
 _COMMA = re.compile(r" ?, ?")
 
 
-def describe(action: int | np.integer[Any]) -> str:
-    """Return an action as text, such as ``BUILD blue 4``; `parse` is the inverse.
+def action_to_string(action: int | np.integer[Any]) -> str:
+    """Return an action as text, such as ``BUILD blue 4``; `string_to_action` is the inverse.
 
     Args:
         action: id of the action, 0 to 458.
@@ -59,17 +59,17 @@ def describe(action: int | np.integer[Any]) -> str:
     Raises:
         ValueError: if the id is invalid.
     """
-    number = whole_number(action)
+    number = as_integer(action)
     if number is None:
-        raise ValueError(f"action {shown(action)} is not a whole number")
-    if not 0 <= number < a.SIZE:
-        raise ValueError(f"action {shown(number)} does not exist: ids run from 0 to {a.SIZE - 1}")
+        raise ValueError(f"action {short_repr(action)} is not a whole number")
+    if not 0 <= number < a.NUM_ACTIONS:
+        raise ValueError(f"action {short_repr(number)} does not exist: ids run from 0 to {a.NUM_ACTIONS - 1}")
     kind, argument = a.decode(number)
     return f"{KINDS[kind]} {_TEXTS[kind][argument]}".strip()
 
 
-def parse(text: str) -> int:
-    """Return the id of an action written by `describe`; additional blanks are allowed, also around the comma of a cell.
+def string_to_action(text: str) -> int:
+    """Return the id of an action written by `action_to_string`; extra blanks are allowed, also around a cell's comma.
 
     Args:
         text: kind and argument.
@@ -78,14 +78,16 @@ def parse(text: str) -> int:
         ValueError: if the text is invalid; names the text, the error and the expected argument.
     """
     if not isinstance(text, str) or not text.strip():
-        raise ValueError(f"decision {shown(text)}: expected text such as 'TAKE 3' or 'BUILD blue 4'")
+        raise ValueError(f"decision {short_repr(text)}: expected text such as 'TAKE 3' or 'BUILD blue 4'")
     name, _, rest = " ".join(text.split()).partition(" ")
     if name not in KINDS:
         kinds = ", ".join(KINDS)
-        raise ValueError(f"decision {shown(text)}: {shown(name)} is no kind of decision; the kinds are {kinds}")
+        raise ValueError(
+            f"decision {short_repr(text)}: {short_repr(name)} is no kind of decision; the kinds are {kinds}"
+        )
     kind, argument = KINDS.index(name), _COMMA.sub(",", rest)
     if argument not in _TEXTS[kind]:
-        raise ValueError(f"decision {shown(text)}: expected {_expected(kind)}")
+        raise ValueError(f"decision {short_repr(text)}: expected {_expected(kind)}")
     return a.encode(kind, _TEXTS[kind].index(argument))
 
 
@@ -107,13 +109,13 @@ def why_illegal(game: Game, action: object) -> str:
         action: the value passed as an action id.
     """
     try:
-        what = f"action {action} ({describe(action)})"  # type: ignore[arg-type]  # this call checks the type
+        what = f"action {action} ({action_to_string(action)})"  # type: ignore[arg-type]  # this call checks the type
         problem = f"{what} is not legal in phase {game.phase} of seat {game.seat}"
     except ValueError as found:
         what = str(found)
         problem = f"{what}; this is phase {game.phase} of seat {game.seat}"
     if game.done:
         return f"{what}: the game is over; start a new one"
-    legal = [describe(int(i)) for i in game.legal_actions()]
+    legal = [action_to_string(int(i)) for i in game.legal_actions()]
     listed = ", ".join(legal[:20]) + (f", ... ({len(legal)} in all)" if len(legal) > 20 else "")
     return f"{problem}. Legal: {listed}"

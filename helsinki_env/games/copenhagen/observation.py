@@ -1,12 +1,12 @@
 """The observation of a seat as a flat int8 array; the only module that hides information (rules, section 5).
 
 The layout is the same for any number of players and any configuration. Seats are in the order self, next clockwise, and
-so on; unused seats are zero. No entry is negative: codes are shifted by one so that 0 means "none". `split` returns the
-named fields:
+so on; unused seats are zero. No entry is negative: codes are shifted by one so that 0 means "none". `unpack` returns
+the named fields:
 
     >>> from helsinki_env.games.copenhagen import observation
     >>> from helsinki_env.games.copenhagen.game import Game
-    >>> pieces = observation.split(Game(seed=0).observation())
+    >>> pieces = observation.unpack(Game(seed=0).observation())
     >>> pieces["boards"].shape, pieces["display"].shape
     ((4, 4, 9, 5), (7,))
 """
@@ -19,17 +19,17 @@ import numpy as np
 import numpy.typing as npt
 
 from helsinki_env.engine.kernel import kernel
-from helsinki_env.engine.layout import layout_of
+from helsinki_env.engine.layout import make_layout
 from helsinki_env.engine.vectors import clearer, copier, spreader
 from helsinki_env.games.copenhagen.actions import CELLS
 from helsinki_env.games.copenhagen.bits import full_rows
-from helsinki_env.games.copenhagen.build import colour_of, size_of
+from helsinki_env.games.copenhagen.build import color_of, size_of
 from helsinki_env.games.copenhagen.cards import hand_size
-from helsinki_env.games.copenhagen.components import ABILITIES, COLOURS, COLUMNS, ROWS, SIZES
+from helsinki_env.games.copenhagen.components import ABILITIES, COLOURS, COLUMNS, ROWS, TILE_SIZES
 from helsinki_env.games.copenhagen.shapes import tile_cells
-from helsinki_env.games.copenhagen.state import PHASES, SEATS
+from helsinki_env.games.copenhagen.state import MAX_SEATS, PHASES
 
-__all__ = ["LAYOUT", "PIECES", "PLANES", "SIZE", "describe", "split"]
+__all__ = ["FIELDS", "LAYOUT", "OBSERVATION_SIZE", "PLANES", "unpack", "write_observation"]
 
 PLANES = ("tile", "number", "brick", "coat")
 """Board planes, lowest row first:
@@ -55,36 +55,36 @@ PENDING_FACTS = (
 )
 
 
-LAYOUT = layout_of(
+LAYOUT = make_layout(
     (
-        ("boards", (SEATS, len(PLANES), ROWS, COLUMNS), "every board: planes " + ", ".join(PLANES)),
-        ("row_coats", (SEATS, ROWS), "1 where a coat of arms lies beside a row that is not full"),
-        ("seats", (SEATS, len(SEAT_FACTS)), "for each seat " + ", ".join(SEAT_FACTS)),
-        ("abilities", (SEATS, len(ABILITIES)), "abilities that a seat owns"),
-        ("used", (SEATS, len(ABILITIES)), "those that it has used"),
-        ("denied", (SEATS, len(ABILITIES)), "abilities that a seat may not take"),
+        ("boards", (MAX_SEATS, len(PLANES), ROWS, COLUMNS), "every board: planes " + ", ".join(PLANES)),
+        ("row_coats", (MAX_SEATS, ROWS), "1 where a coat of arms lies beside a row that is not full"),
+        ("seats", (MAX_SEATS, len(SEAT_FACTS)), "for each seat " + ", ".join(SEAT_FACTS)),
+        ("abilities", (MAX_SEATS, len(ABILITIES)), "abilities that a seat owns"),
+        ("used", (MAX_SEATS, len(ABILITIES)), "those that it has used"),
+        ("denied", (MAX_SEATS, len(ABILITIES)), "abilities that a seat may not take"),
         ("phase", (len(PHASES),), "one-hot: " + ", ".join(PHASES)),
         ("table", (len(TABLE_FACTS),), ", ".join(TABLE_FACTS)),
-        ("tile_supply", (len(COLOURS), len(SIZES)), "coloured tiles left, by colour and size 2 to 5"),
+        ("tile_supply", (len(COLOURS), len(TILE_SIZES)), "coloured tiles left, by colour and size 2 to 5"),
         ("pending", (len(PENDING_FACTS),), "the decision in progress: " + ", ".join(PENDING_FACTS)),
         ("paid", (len(COLOURS),), "cards paid so far for the tile in progress"),
         ("rewards", (1,), "pending rewards"),
         ("display", (7,), "colour + 1 in each slot"),
         ("hand", (len(COLOURS),), "cards in the own hand, by colour"),
-        ("known", (SEATS, len(COLOURS)), "cards that a seat took from the display and has not shown since"),
+        ("known", (MAX_SEATS, len(COLOURS)), "cards that a seat took from the display and has not shown since"),
         ("discard", (len(COLOURS),), "the discard pile"),
         ("reshuffled", (len(COLOURS),), "the draw pile, once it was made from the discard pile"),
     )
 )
 """Offsets of the fields of the observation."""
 
-PIECES = LAYOUT.pieces
+FIELDS = LAYOUT.fields
 """The fields in order."""
 
-SIZE = LAYOUT.size
+OBSERVATION_SIZE = LAYOUT.size
 """F, the length of an observation."""
 
-_AT = {piece.name: piece.start for piece in PIECES}
+_AT = {piece.name: piece.start for piece in FIELDS}
 _ROW_COATS, _SEATS, _OWNED, _USED, _DENIED = (
     _AT[name] for name in ("row_coats", "seats", "abilities", "used", "denied")
 )
@@ -98,16 +98,16 @@ PER_BOARD = len(PLANES) * CELLS
 FACTS = len(SEAT_FACTS)
 
 
-def split(obs: npt.NDArray[Any]) -> dict[str, npt.NDArray[Any]]:
+def unpack(obs: npt.NDArray[Any]) -> dict[str, npt.NDArray[Any]]:
     """Return the named fields of one observation (F,) or a batch (..., F) as views of shape (..., *field shape).
 
     Raises:
         ValueError: if the length is not that of an observation.
     """
     obs = np.asarray(obs)
-    if not obs.ndim or obs.shape[-1] != SIZE:
-        raise ValueError(f"observation: found shape {obs.shape}, expected (..., {SIZE})")
-    return LAYOUT.split(obs)
+    if not obs.ndim or obs.shape[-1] != OBSERVATION_SIZE:
+        raise ValueError(f"observation: found shape {obs.shape}, expected (..., {OBSERVATION_SIZE})")
+    return LAYOUT.unpack(obs)
 
 
 # Entries written beyond the end of a field belong to the next one and are overwritten; the last writes are exact.
@@ -192,7 +192,7 @@ def _write_seats(t, g, viewer, out, dealt, turned):
 @kernel
 def _clear_absent(players, out):
     """Clear the unused seats before the fields after them are written."""
-    for turn in range(players, SEATS):
+    for turn in range(players, MAX_SEATS):
         _clear_board(out, PER_BOARD * turn)
         _clear_coats(out, _ROW_COATS + ROWS * turn)
         _clear_few(out, _SEATS + FACTS * turn)
@@ -218,7 +218,7 @@ def write_pending(g, out):
     for ability in range(len(ABILITIES)):
         out[_PENDING + 1 + ability] = np.int64(g.using) >> ability & 1
     tile, place = np.int64(g.tile), np.int64(g.place)
-    out[_PENDING + 6] = colour_of(tile) + 1 if tile >= 0 else 0
+    out[_PENDING + 6] = color_of(tile) + 1 if tile >= 0 else 0
     out[_PENDING + 7] = size_of(tile) if tile >= 0 else 0
     out[_PENDING + 8] = g.recolour + 1
     out[_PENDING + 9] = place // CELLS + 1 if place >= 0 else 0
@@ -236,7 +236,7 @@ def _write_cards(g, viewer, out):
     for turn in range(players):
         _copy_8(out, _KNOWN + 5 * turn, g.known[seat], 0)
         seat = _next_seat(g, seat)
-    if players < SEATS:  # each copy writes eight entries for five: the excess belongs to the first unused seat
+    if players < MAX_SEATS:  # each copy writes eight entries for five: the excess belongs to the first unused seat
         _clear_few(out, _KNOWN + 5 * players)
     _copy_8(out, _DISCARD, g.discard, 0)
     _copy_4(out, _RESHUFFLED, g.reshuffled, 0)
@@ -257,13 +257,13 @@ def _describe(t, g, viewer, out, dealt, turned):
 
 
 @kernel
-def describe(t, g, viewer, out):
+def write_observation(t, g, viewer, out):
     """Section 5: write the observation of `viewer` into `out`, int8 of shape (F,), every entry of it."""
     _describe(t, g, viewer, out, True, True)
 
 
 @kernel
-def observe_again(t, g, viewer, out, turned):
+def update_observation(t, g, viewer, out, turned):
     """Update `out`, which holds an earlier observation of this deal: boards of unused seats are already blank.
 
     If it was seen from the same seat, that seat has been to move ever since, so the boards of the others are unchanged.

@@ -18,7 +18,7 @@ from helsinki_env.games.copenhagen.observation import (
     write_pending,
     write_table,
 )
-from helsinki_env.games.copenhagen.state import GAME, PHASES, SEATS
+from helsinki_env.games.copenhagen.state import GAME, MAX_SEATS, PHASES
 
 __all__: list[str] = []
 
@@ -55,14 +55,14 @@ def _write_board(t, g, seat, out, at, lane, lanes):
 
 @kernel
 def _write_seats(t, g, viewer, out, lane, lanes):
-    for turn in range(SEATS):
+    for turn in range(MAX_SEATS):
         seat = _seat_after(g, viewer, turn)
         if seat >= 0:
             _write_board(t, g, seat, out, PER_BOARD * turn, lane, lanes)
         else:
             for entry in range(PER_BOARD * turn + lane, PER_BOARD * (turn + 1), lanes):
                 out[entry] = 0
-    for turn in range(lane, SEATS, lanes):
+    for turn in range(lane, MAX_SEATS, lanes):
         seat, facts, coats = _seat_after(g, viewer, turn), _SEATS + FACTS * turn, np.int64(0)
         if seat >= 0:
             write_facts(g, seat, out, facts)
@@ -72,7 +72,7 @@ def _write_seats(t, g, viewer, out, lane, lanes):
                 out[entry] = 0
         for y in range(ROWS):
             out[_ROW_COATS + ROWS * turn + y] = (coats >> (COLUMNS * y)) & 1
-    for entry in range(lane, 5 * SEATS, lanes):
+    for entry in range(lane, 5 * MAX_SEATS, lanes):
         seat, number = _seat_after(g, viewer, entry // 5), np.int64(entry % 5)
         there = seat >= 0
         out[_OWNED + entry] = np.int64(g.owned[seat]) >> number & 1 if there else 0
@@ -102,4 +102,4 @@ def observe_part(t, g, viewer, out, lane, lanes):
         write_pending(g, out)
 
 
-loops.observe_part.belongs_to(GAME, observe_part)
+loops.observe_part.implements(GAME, observe_part)

@@ -30,16 +30,16 @@ def actions_page() -> str:
         "# Decisions in Copenhagen",
         "",
         "Written by `python -m helsinki_env.pages docs`. An action is one integer: the offset of its kind plus an",
-        f"argument. There are {a.SIZE} ids. Colours are numbered in the order {', '.join(COLOURS)}; cells",
+        f"argument. There are {a.NUM_ACTIONS} ids. Colours are numbered in the order {', '.join(COLOURS)}; cells",
         "are `5 * y + x`, x from the left, y from the ground.",
         "",
         "| kind | ids | argument | first and last as text |",
         "| --- | --- | --- | --- |",
     ]
     for kind, name in enumerate(a.KINDS):
-        first, last = a.OFFSETS[kind], a.OFFSETS[kind] + a.SIZES[kind] - 1
+        first, last = a.KIND_OFFSETS[kind], a.KIND_OFFSETS[kind] + a.KIND_SIZES[kind] - 1
         ids = f"{first} to {last}" if last > first else f"{first}"
-        texts = dict.fromkeys(f"`{notation.describe(i)}`" for i in (first, last))
+        texts = dict.fromkeys(f"`{notation.action_to_string(i)}`" for i in (first, last))
         lines.append(f"| {name} | {ids} | {_ARGUMENTS[name]} | {', '.join(texts)} |")
     lines += ["", "## Abilities", "", "| number | ability |", "| --- | --- |"]
     lines += [f"| {i} | `{name}` |" for i, name in enumerate(ABILITIES)]
@@ -54,7 +54,7 @@ def observation_page() -> str:
         f"Written by `python -m helsinki_env.pages docs`. One flat `int8` array of {LAYOUT.size} entries, seen from",
         "one seat: seats come in the order self, next clockwise, and so on; those that nobody sits on are zero.",
         "Nothing is negative; codes are shifted by one so that 0 means none.",
-        "`helsinki_env.games.copenhagen.observation.split(obs)` returns the pieces by name as views of these shapes.",
+        "`helsinki_env.games.copenhagen.observation.unpack(obs)` returns the pieces by name as views of these shapes.",
         "",
         LAYOUT.markdown(),
     ]

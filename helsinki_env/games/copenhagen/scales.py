@@ -32,5 +32,5 @@ def scales(size: int) -> npt.NDArray[np.float32] | None:
     """Return the divisors for observations of this length, (F,), or None if no observation has it."""
     if size != LAYOUT.size:
         return None
-    pieces = [np.broadcast_to(_LARGE.get(p.name, 1), p.shape).reshape(-1) for p in LAYOUT.pieces]
+    pieces = [np.broadcast_to(_LARGE.get(p.name, 1), p.shape).reshape(-1) for p in LAYOUT.fields]
     return np.concatenate(pieces).astype(np.float32)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from helsinki_env.engine.bits import count
+from helsinki_env.engine.bits import popcount
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.games.copenhagen.bits import full_columns, full_rows
 
@@ -17,10 +17,10 @@ def line_points(t, before, after, bricks):
     windows = after & ~bricks
     row_windows, column_windows = rows & full_rows(windows), columns & full_columns(windows)
     return (
-        t.points_row * count(rows & ~row_windows)
-        + t.points_row_windows * count(row_windows)
-        + t.points_column * count(columns & ~column_windows)
-        + t.points_column_windows * count(column_windows)
+        t.points_row * popcount(rows & ~row_windows)
+        + t.points_row_windows * popcount(row_windows)
+        + t.points_column * popcount(columns & ~column_windows)
+        + t.points_column_windows * popcount(column_windows)
     )
 
 
@@ -38,7 +38,7 @@ def cover(t, g, cells):
     if g.points[seat] >= t.goal:
         return False
     rows = full_rows(after) & ~full_rows(before)
-    g.rewards += count(cells & t.coats) + count(rows & t.coat_rows)
+    g.rewards += popcount(cells & t.coats) + popcount(rows & t.coat_rows)
     return True
 
 
@@ -49,7 +49,7 @@ def score(t, g, seat):
 
 
 @kernel
-def place_of(t, g, seat):
+def rank_of(t, g, seat):
     """Section 4: return the number of seats with more points, or as many and fewer empty cells. Ties share a rank.
 
     A player who ended the game by points has the most, because no other player has reached the goal.
@@ -57,6 +57,6 @@ def place_of(t, g, seat):
     place = np.int64(0)
     for other in range(g.players):
         more = np.int64(g.points[other]) - g.points[seat]
-        fuller = count(g.filled[other]) - count(g.filled[seat])
+        fuller = popcount(g.filled[other]) - popcount(g.filled[seat])
         place += more > 0 or (more == 0 and fuller > 0)
     return place

@@ -12,10 +12,10 @@ import numpy as np
 from helsinki_env.engine.kernel import kernel
 
 MOST_CELLS = 5
-Drawing = tuple[str, ...]
+ShapeRows = tuple[str, ...]
 
 
-def offsets_of(drawing: Drawing) -> tuple[list[int], int]:
+def offsets_of(drawing: ShapeRows) -> tuple[list[int], int]:
     """Return (cells, brick) of a drawing, as cells of the board with its bounding box in the lower left corner."""
     height = len(drawing)
     marks = {5 * (height - 1 - i) + j: mark for i, row in enumerate(drawing) for j, mark in enumerate(row)}

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-SEATS = 4
+MAX_SEATS = 4
 #: A board of 45 cells holds at most this many tiles of two cells.
 TILES = 22
 #: Twenty cards of each color (component files with more are rejected) and the End of Game card.
@@ -38,24 +38,24 @@ States = npt.NDArray[Any]
 _FIELDS: list[tuple[str, Any] | tuple[str, Any, tuple[int, ...]]] = [
     ("chance", np.uint64),
     # boards: sets of cells
-    ("filled", np.int64, (SEATS,)),
-    ("coloured", np.int64, (SEATS, 5)),  # cells of colored tiles, by color
-    ("white", np.int64, (SEATS,)),
-    ("bricks", np.int64, (SEATS,)),
-    ("points", np.int16, (SEATS,)),
+    ("filled", np.int64, (MAX_SEATS,)),
+    ("coloured", np.int64, (MAX_SEATS, 5)),  # cells of colored tiles, by color
+    ("white", np.int64, (MAX_SEATS,)),
+    ("bricks", np.int64, (MAX_SEATS,)),
+    ("points", np.int16, (MAX_SEATS,)),
     ("round_number", np.int16),
     ("place", np.int16),  # PAY: the argument of PLACE
     # colored tiles in the order built: 8 * kind + orientation, where kind = 4 * colour + size - 2; lower left corner
-    ("tile_piece", np.uint8, (SEATS, TILES)),
-    ("tile_cell", np.int8, (SEATS, TILES)),
-    ("tile_count", np.int8, (SEATS,)),
+    ("tile_piece", np.uint8, (MAX_SEATS, TILES)),
+    ("tile_cell", np.int8, (MAX_SEATS, TILES)),
+    ("tile_count", np.int8, (MAX_SEATS,)),
     # abilities as sets of ids
-    ("owned", np.int8, (SEATS,)),
-    ("used", np.int8, (SEATS,)),
-    ("denied", np.int8, (SEATS,)),
+    ("owned", np.int8, (MAX_SEATS,)),
+    ("used", np.int8, (MAX_SEATS,)),
+    ("denied", np.int8, (MAX_SEATS,)),
     # cards; the next to be drawn is pile[pile_size - 1]
-    ("hand", np.int8, (SEATS, 5)),
-    ("known", np.int8, (SEATS, 5)),
+    ("hand", np.int8, (MAX_SEATS, 5)),
+    ("known", np.int8, (MAX_SEATS, 5)),
     ("discard", np.int8, (5,)),
     ("reshuffled", np.int8, (5,)),  # the draw pile by color, once it was made from the discard pile
     ("pile", np.int8, (PILE,)),

@@ -4,11 +4,11 @@ Search reconstructs its games from the player's own observation, so no hidden ca
 record are blank until `redeal` samples them: the right number of cards, all of color 0, and no End of Game card in the
 draw pile.
 
-    >>> from helsinki_env.engine.determinization import deals
+    >>> from helsinki_env.engine.determinization import determinize_observation
     >>> from helsinki_env.games.copenhagen.game import Game
     >>> game = Game(seed=3)
     >>> game.step(0)
-    >>> copies = deals(game.config, game.observation(), count=2, seed=1)
+    >>> copies = determinize_observation(game.config, game.observation(), count=2, seed=1)
     >>> copy = Game.from_state(game.config, copies[0])
     >>> bool((copy.observation() == game.observation()).all())
     True
@@ -22,21 +22,29 @@ import numpy as np
 import numpy.typing as npt
 
 from helsinki_env.engine import contract, loops
-from helsinki_env.engine.bits import bit, lowest
+from helsinki_env.engine.bits import bit, lowest_bit
 from helsinki_env.engine.determinization import ObservationError, observation_rows
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.engine.states import States
 from helsinki_env.games.copenhagen import step as rules  # noqa: F401  # registers the rules for the loops
 from helsinki_env.games.copenhagen.actions import CELLS, ORIENTATIONS
 from helsinki_env.games.copenhagen.bits import supported
-from helsinki_env.games.copenhagen.build import colour_of, size_of
-from helsinki_env.games.copenhagen.components import COLOURS, COLUMNS, SIZES, Components
+from helsinki_env.games.copenhagen.build import color_of, size_of
+from helsinki_env.games.copenhagen.components import COLOURS, COLUMNS, TILE_SIZES, Components
 from helsinki_env.games.copenhagen.config import CopenhagenConfig
-from helsinki_env.games.copenhagen.deal import forget
-from helsinki_env.games.copenhagen.observation import PENDING_FACTS, PIECES, PLANES, SEAT_FACTS, SIZE, TABLE_FACTS
+from helsinki_env.games.copenhagen.deal import clear_pending
+from helsinki_env.games.copenhagen.observation import (
+    FIELDS,
+    OBSERVATION_SIZE,
+    PENDING_FACTS,
+    PLANES,
+    SEAT_FACTS,
+    TABLE_FACTS,
+)
 from helsinki_env.games.copenhagen.shapes import placements, tile_cells
 from helsinki_env.games.copenhagen.state import (
     GAME,
+    MAX_SEATS,
     PHASE_COAT,
     PHASE_PAY,
     PHASE_PLACE,
@@ -44,14 +52,13 @@ from helsinki_env.games.copenhagen.state import (
     PHASE_TAKE,
     PHASES,
     PILE,
-    SEATS,
     TILES,
     new_states,
 )
 
-__all__ = ["restore", "restore_game"]
+__all__ = ["reconstruct_state", "states_from_observations"]
 
-_AT = {piece.name: piece.start for piece in PIECES}
+_AT = {piece.name: piece.start for piece in FIELDS}
 _SEATS, _OWNED, _USED, _DENIED, _PHASE, _TABLE = (
     _AT[name] for name in ("seats", "abilities", "used", "denied", "phase", "table")
 )
@@ -91,9 +98,9 @@ def _corner(cells):
     """Return the lower left corner of the bounding box of some cells."""
     x, rest = np.int64(COLUMNS), cells
     while rest:
-        x = min(x, lowest(rest) % COLUMNS)
+        x = min(x, lowest_bit(rest) % COLUMNS)
         rest &= rest - 1
-    return lowest(cells) // COLUMNS * COLUMNS + x
+    return lowest_bit(cells) // COLUMNS * COLUMNS + x
 
 
 @kernel
@@ -195,7 +202,7 @@ def _read_table(g, obs):
 def _read_pending(t, g, obs):
     """Read the operation in progress. Return whether it is valid in this phase."""
     at, building = _PENDING, g.phase == PHASE_PLACE or g.phase == PHASE_RECOLOUR or g.phase == PHASE_PAY
-    forget(g)
+    clear_pending(g)
     g.first = obs[at + _FIRST] - 1
     g.using = _read_set(obs, at + _USING)
     g.recolour = obs[at + _RECOLOUR] - 1
@@ -230,7 +237,7 @@ def _read_pending(t, g, obs):
 @kernel
 def _fits(t, g, orientation, corner):
     """PAY: return whether the tile has support on empty cells, and only cards of its two colors have been paid."""
-    own, filled = colour_of(g.tile), g.filled[g.seat]
+    own, filled = color_of(g.tile), g.filled[g.seat]
     for colour in range(5):
         if g.paid[colour] > 0 and colour != own and colour != g.recolour:
             return False
@@ -262,7 +269,7 @@ def _blank(g):
 
 
 @kernel
-def restore_game(t, g, obs):
+def reconstruct_state(t, g, obs):
     """Fill the record `g` from the observation, int8 (F,), of the seat to move.
 
     Everything in the record is overwritten. Hidden cards are blank and the random key is 0. Every entry must be in its
@@ -290,18 +297,18 @@ def restore_game(t, g, obs):
     return fault
 
 
-contract.restore.belongs_to(GAME, restore_game)
+contract.reconstruct_state.implements(GAME, reconstruct_state)
 
 
 @lru_cache(maxsize=32)
 def _most(components: Components) -> npt.NDArray[np.uint8]:
     """Return the maximum of each entry of an observation, uint8 (F,); the minimum is 0 everywhere."""
-    colours, largest = len(COLOURS), SIZES[-1]
+    colours, largest = len(COLOURS), TILE_SIZES[-1]
     supply = np.max(components.copies, axis=0)
     by_piece: dict[str, npt.ArrayLike] = {
         "boards": np.reshape([_WHITE, TILES, 1, 1], (4, 1, 1)),  # the planes
         "seats": [1, _MANY, _MANY],
-        "table": [SEATS, SEATS - 1, _MANY, PILE, 1, components.white_tiles],
+        "table": [MAX_SEATS, MAX_SEATS - 1, _MANY, PILE, 1, components.white_tiles],
         "tile_supply": supply,
         "pending": [7, 1, 1, 1, 1, 1, colours, largest, colours, ORIENTATIONS, CELLS, largest, colours],
         "paid": largest,
@@ -310,13 +317,13 @@ def _most(components: Components) -> npt.NDArray[np.uint8]:
     }
     by_piece |= dict.fromkeys(("hand", "known", "discard", "reshuffled"), max(components.cards))
     return np.concatenate(
-        [np.broadcast_to(np.asarray(by_piece.get(piece.name, 1), np.uint8), piece.shape).ravel() for piece in PIECES]
+        [np.broadcast_to(np.asarray(by_piece.get(piece.name, 1), np.uint8), piece.shape).ravel() for piece in FIELDS]
     )
 
 
 def _named(at: int) -> str:
     """Return the field of an entry and the index within it."""
-    piece = next(piece for piece in reversed(PIECES) if piece.start <= at)
+    piece = next(piece for piece in reversed(FIELDS) if piece.start <= at)
     return f"{piece.name}{[int(i) for i in np.unravel_index(at - piece.start, piece.shape)]}"
 
 
@@ -325,7 +332,7 @@ def _check_entries(components: Components, observations: npt.NDArray[np.int8]) -
     phases = observations[:, _PHASE : _PHASE + len(PHASES)]
     players = observations[:, _TABLE + _PLAYERS]
     wrong = (phases != 0).sum(axis=1) != 1
-    wrong |= (players < 2) | (players > SEATS)
+    wrong |= (players < 2) | (players > MAX_SEATS)
     if wrong.any():
         b = int(wrong.argmax())
         raise ObservationError(f"observations[{b}]: found no phase or no players in it; was it written by describe?")
@@ -343,7 +350,7 @@ def _check_entries(components: Components, observations: npt.NDArray[np.int8]) -
         )
 
 
-def restore(config: CopenhagenConfig, observations: npt.NDArray[np.int8]) -> States:
+def states_from_observations(config: CopenhagenConfig, observations: npt.NDArray[np.int8]) -> States:
     """Return a record for each observation, (B,), in which hidden cards are blank.
 
     Rounds and points beyond 127 are restored as 127, the maximum of an observation.
@@ -358,11 +365,11 @@ def restore(config: CopenhagenConfig, observations: npt.NDArray[np.int8]) -> Sta
             observation, its boards, hands and pending state are consistent, and no number exceeds the components. It
             need not be reachable.
     """
-    observations = observation_rows(observations, SIZE)
-    _check_entries(config.loaded, observations)
+    observations = observation_rows(observations, OBSERVATION_SIZE)
+    _check_entries(config.component_set, observations)
     states = new_states(len(observations))
     t = config.tables[0]
-    b, fault = loops.batch_restore(t, observations, states)
+    b, fault = loops.batch_reconstruct(t, observations, states)
     if b >= 0:
         raise ObservationError(f"observations[{b}]: {_FAULTS[fault]}")
     seen = np.zeros_like(observations)

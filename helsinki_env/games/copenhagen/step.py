@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from helsinki_env.engine import contract, loops
 from helsinki_env.games.copenhagen import observe  # noqa: F401  # registers a rule
-from helsinki_env.games.copenhagen.deal import deal, set_up
+from helsinki_env.games.copenhagen.deal import copy_setup, deal
 from helsinki_env.games.copenhagen.legal import mark_legal, write_mask
-from helsinki_env.games.copenhagen.observation import describe, observe_again
-from helsinki_env.games.copenhagen.score import place_of, score
+from helsinki_env.games.copenhagen.observation import update_observation, write_observation
+from helsinki_env.games.copenhagen.score import rank_of, score
 from helsinki_env.games.copenhagen.state import GAME
-from helsinki_env.games.copenhagen.turn import apply
+from helsinki_env.games.copenhagen.turn import apply_action
 
-__all__ = ["apply", "deal", "describe", "mark_legal", "place_of", "score", "set_up"]
+__all__ = ["apply_action", "copy_setup", "deal", "mark_legal", "rank_of", "score", "write_observation"]
 
-for _rule in (apply, deal, describe, mark_legal, place_of, score, set_up):
-    getattr(contract, _rule.__name__).belongs_to(GAME, _rule)
-loops.observe.belongs_to(GAME, describe)  # it writes every entry
-loops.observe_again.belongs_to(GAME, observe_again)
-loops.write_mask.belongs_to(GAME, write_mask)
+for _rule in (apply_action, deal, write_observation, mark_legal, rank_of, score, copy_setup):
+    getattr(contract, _rule.__name__).implements(GAME, _rule)
+loops.observe.implements(GAME, write_observation)  # it writes every entry
+loops.update_observation.implements(GAME, update_observation)
+loops.write_mask.implements(GAME, write_mask)

@@ -14,10 +14,10 @@ import numpy.typing as npt
 from helsinki_env.engine.component_reader import orientations
 from helsinki_env.games.copenhagen import actions
 from helsinki_env.games.copenhagen.components import COLUMNS, ROWS, Components
-from helsinki_env.games.copenhagen.shapes import MOST_CELLS, Drawing, offsets_of
+from helsinki_env.games.copenhagen.shapes import MOST_CELLS, ShapeRows, offsets_of
 
-KINDS = 20
-_PIECES = KINDS * actions.ORIENTATIONS
+TILE_KINDS = 20
+_PIECES = TILE_KINDS * actions.ORIENTATIONS
 
 TABLES = np.dtype(
     (
@@ -38,16 +38,16 @@ TABLES = np.dtype(
                 ("points_column_windows", np.int64),
                 ("white_tiles", np.int64),
                 ("offset", np.int64, (len(actions.KINDS),)),
-                ("kind_of", np.int8, (actions.SIZE,)),  # kind of action of an id
+                ("kind_of", np.int8, (actions.NUM_ACTIONS,)),  # kind of action of an id
                 ("width", np.int8, (_PIECES,)),
                 ("height", np.int8, (_PIECES,)),
                 ("brick", np.int8, (_PIECES,)),  # its cell in the lower left corner
-                ("orientations", np.int8, (KINDS,)),
-                ("outlines", np.uint8, (KINDS, actions.ORIENTATIONS)),  # pieces with distinct cells
-                ("outline_count", np.int8, (KINDS,)),
+                ("orientations", np.int8, (TILE_KINDS,)),
+                ("outlines", np.uint8, (TILE_KINDS, actions.ORIENTATIONS)),  # pieces with distinct cells
+                ("outline_count", np.int8, (TILE_KINDS,)),
                 ("cards", np.int8, (5,)),  # of each color, by number of players
                 ("hands", np.int8, (4,)),
-                ("supply", np.int8, (5, KINDS)),  # by number of players
+                ("supply", np.int8, (5, TILE_KINDS)),  # by number of players
             ],
             align=True,
         ),
@@ -60,7 +60,7 @@ def build_tables(components: Components) -> npt.NDArray[Any]:
     """Return the tables of a component file, shape (1,), dtype `TABLES`; kernels take its only record."""
     array = np.zeros(1, TABLES)
     t = array[0]
-    t.offset[:] = actions.OFFSETS
+    t.offset[:] = actions.KIND_OFFSETS
     t.kind_of[:] = actions.KIND_OF
     t.coats = sum(1 << cell for cell in components.coats)
     t.coat_rows = sum(1 << COLUMNS * y for y in components.coat_rows)
@@ -72,7 +72,7 @@ def build_tables(components: Components) -> npt.NDArray[Any]:
     for players in (2, 3, 4):
         t.cards[players] = components.cards[players - 2]
         t.supply[players] = list(components.copies[players - 2]) * 5
-    for kind in range(KINDS):
+    for kind in range(TILE_KINDS):
         drawings = orientations(components.drawings[kind // 4][kind % 4])
         t.orientations[kind] = len(drawings)
         seen = set()
@@ -87,7 +87,7 @@ def build_tables(components: Components) -> npt.NDArray[Any]:
     return array
 
 
-def _fill_piece(t: Any, piece: int, drawing: Drawing) -> None:
+def _fill_piece(t: Any, piece: int, drawing: ShapeRows) -> None:
     cells, brick = offsets_of(drawing)
     width, height = len(drawing[0]), len(drawing)
     t.width[piece], t.height[piece], t.brick[piece] = width, height, brick

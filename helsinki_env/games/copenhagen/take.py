@@ -5,15 +5,15 @@ from __future__ import annotations
 import numpy as np
 
 from helsinki_env.engine.kernel import kernel
-from helsinki_env.games.copenhagen.abilities import over
+from helsinki_env.games.copenhagen.abilities import end_use
 from helsinki_env.games.copenhagen.actions import ADDITIONAL_CARD, ANY_CARDS
-from helsinki_env.games.copenhagen.cards import hand_size, show
-from helsinki_env.games.copenhagen.deal import forget_take
+from helsinki_env.games.copenhagen.cards import hand_size, play_card_face_up
+from helsinki_env.games.copenhagen.deal import clear_take
 from helsinki_env.games.copenhagen.state import PHASE_DISCARD, PHASE_END, PHASE_MAIN, PHASE_TAKE
 
 
 @kernel
-def shown(g):
+def filled_slots(g):
     """Return the set of display slots that hold a card (bit = slot)."""
     slots = np.int64(0)
     for slot in range(7):
@@ -22,13 +22,13 @@ def shown(g):
 
 
 @kernel
-def above(slot):
+def slots_above(slot):
     """Return the set of slots above a slot."""
     return np.int64(-2) << np.int64(slot)
 
 
 @kernel
-def take(t, g, slot):
+def take_card(t, g, slot):
     """Move a card from the display to the hand, publicly: the first of two, the second, or an additional one."""
     seat, colour = g.seat, np.int64(g.display[slot])
     g.display[slot] = -1
@@ -38,9 +38,9 @@ def take(t, g, slot):
         g.first = slot
         g.phase = PHASE_TAKE
         return
-    over(g, ANY_CARDS)
-    over(g, ADDITIONAL_CARD)
-    forget_take(g)
+    end_use(g, ANY_CARDS)
+    end_use(g, ADDITIONAL_CARD)
+    clear_take(g)
     check_limit(t, g)
 
 
@@ -53,6 +53,6 @@ def check_limit(t, g):
 @kernel
 def discard(t, g, colour):
     """Hand limit: discard one card."""
-    show(g, g.seat, colour)
+    play_card_face_up(g, g.seat, colour)
     g.last_discard = colour
     check_limit(t, g)

@@ -5,19 +5,19 @@ from __future__ import annotations
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.games.copenhagen import actions as a
 from helsinki_env.games.copenhagen.abilities import flip
-from helsinki_env.games.copenhagen.build import begin_build, lay, pay, place, recolour
+from helsinki_env.games.copenhagen.build import begin_build, lay_tile, pay, place, recolour
 from helsinki_env.games.copenhagen.cards import refill
 from helsinki_env.games.copenhagen.coats import gain, has_choice, reactivate, white
-from helsinki_env.games.copenhagen.deal import forget
+from helsinki_env.games.copenhagen.deal import clear_pending
 from helsinki_env.games.copenhagen.legal import legal_uses
 from helsinki_env.games.copenhagen.state import PHASE_COAT, PHASE_END, PHASE_MAIN, PHASE_RECOLOUR, PHASE_TAKE
-from helsinki_env.games.copenhagen.take import discard, take
+from helsinki_env.games.copenhagen.take import discard, take_card
 
 
 @kernel
-def finish(g):
+def end_game(g):
     """End the game; nothing is pending afterwards."""
-    forget(g)
+    clear_pending(g)
     g.phase = PHASE_END
     g.done = 1
 
@@ -25,9 +25,9 @@ def finish(g):
 @kernel
 def end_turn(t, g):
     """End the turn: refill the display; begin the next player's turn unless the End of Game card is drawn."""
-    forget(g)
+    clear_pending(g)
     if not refill(t, g):
-        finish(g)
+        end_game(g)
         return
     g.phase = PHASE_MAIN
     g.seat += 1
@@ -62,19 +62,19 @@ def construct(t, g):
     """Constructing: once everything is paid, lay the tile; then come the rewards, unless the points end the game."""
     if g.due > 0:
         return
-    if lay(t, g):
+    if lay_tile(t, g):
         next_reward(t, g)
     else:
-        finish(g)
+        end_game(g)
 
 
 @kernel
-def apply(t, g, action):
+def apply_action(t, g, action):
     """Apply a legal action. END is taken here whenever it is the only legal action."""
     kind = t.kind_of[action]
     argument = action - t.offset[kind]
     if kind == a.KIND_TAKE:
-        take(t, g, argument)
+        take_card(t, g, argument)
     elif kind == a.KIND_BUILD:
         begin_build(g, argument)
     elif kind == a.KIND_PLACE:
@@ -93,7 +93,7 @@ def apply(t, g, action):
         if white(t, g, argument):
             next_reward(t, g)
         else:
-            finish(g)
+            end_game(g)
     elif kind == a.KIND_ABILITY:
         gain(g, argument)
         next_reward(t, g)

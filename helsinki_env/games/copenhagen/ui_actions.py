@@ -6,16 +6,16 @@ from functools import lru_cache
 from typing import Any
 
 from helsinki_env.engine.component_reader import orientations
-from helsinki_env.engine.ui_actions import Item, Selection, Touch, Turn, turns
+from helsinki_env.engine.ui_actions import ActionSelection, SelectionItem, TileOrientation, UIAction, tile_orientations
 from helsinki_env.games.copenhagen import actions as a
 from helsinki_env.games.copenhagen.abilities import active
 from helsinki_env.games.copenhagen.actions import KINDS
 from helsinki_env.games.copenhagen.components import ABILITIES, CELLS, COLOURS, COLUMNS, Components
 from helsinki_env.games.copenhagen.game import Game
-from helsinki_env.games.copenhagen.notation import describe, tile_name
+from helsinki_env.games.copenhagen.notation import action_to_string, tile_name
 from helsinki_env.games.copenhagen.state import PHASE_DISCARD, PHASE_MAIN, PHASE_PAY
 
-__all__ = ["selection", "touches"]
+__all__ = ["available_selection", "list_ui_actions"]
 
 #: The imperative and the past tense of each kind; the text after the verb is the same.
 _VERBS = {
@@ -33,7 +33,7 @@ _VERBS = {
 }
 
 
-def touches(game: Game, seat: int) -> list[Touch]:
+def list_ui_actions(game: Game, seat: int) -> list[UIAction]:
     """Return a touch for each legal action of a seat, by id; empty if another seat is to move.
 
     Args:
@@ -43,12 +43,12 @@ def touches(game: Game, seat: int) -> list[Touch]:
     Raises:
         ValueError: if the seat does not exist.
     """
-    if game.done or game.checked_seat(seat) != game.seat:
+    if game.done or game.validate_seat(seat) != game.seat:
         return []
     return [_touch(game, int(action)) for action in game.legal_actions()]
 
 
-def selection(game: Game, seat: int) -> Selection | None:
+def available_selection(game: Game, seat: int) -> ActionSelection | None:
     """Return the cards that a seat may choose one by one in any order now, or None.
 
     Args:
@@ -58,7 +58,7 @@ def selection(game: Game, seat: int) -> Selection | None:
     Raises:
         ValueError: if the seat does not exist.
     """
-    if game.done or game.checked_seat(seat) != game.seat:
+    if game.done or game.validate_seat(seat) != game.seat:
         return None
     t, g = game.config.tables[0], game.state
     hand = [int(held) for held in g.hand[seat]]
@@ -79,7 +79,7 @@ def selection(game: Game, seat: int) -> Selection | None:
     return None
 
 
-def _pair(game: Game) -> Selection | None:
+def _pair(game: Game) -> ActionSelection | None:
     """Return the selection of two cards of the display."""
     firsts = [argument for kind, argument in map(a.decode, game.legal_actions().tolist()) if kind == a.KIND_TAKE]
     if not firsts:
@@ -94,26 +94,28 @@ def _pair(game: Game) -> Selection | None:
     )
     ids = sorted({slot for first, second, _ in pairs for slot in (first, second)})
     between = _touch(game, int(a.encode(a.KIND_USE, a.ANY_CARDS))) if any_cards else None
-    return Selection(KINDS[a.KIND_TAKE], (2,), tuple(Item(_touch(game, one)) for one in ids), pairs, between)
+    return ActionSelection(
+        KINDS[a.KIND_TAKE], (2,), tuple(SelectionItem(_touch(game, one)) for one in ids), pairs, between
+    )
 
 
-def _cards(game: Game, kind: int, count: int, held: list[int]) -> Selection | None:
+def _cards(game: Game, kind: int, count: int, held: list[int]) -> ActionSelection | None:
     """Return the selection of `count` cards by color; None if it consists of one card."""
     if count < 2:
         return None
     items = [
-        Item(_touch(game, int(a.encode(kind, colour))), min(most, count))
+        SelectionItem(_touch(game, int(a.encode(kind, colour))), min(most, count))
         for colour, most in enumerate(held)
         if most > 0
     ]
-    return Selection(KINDS[kind], (count,), tuple(items))
+    return ActionSelection(KINDS[kind], (count,), tuple(items))
 
 
-def _touch(game: Game, action: int) -> Touch:
+def _touch(game: Game, action: int) -> UIAction:
     kind, argument = a.decode(action)
     now, then = _VERBS[kind]
     what, where = _placed(game, argument) if kind == a.KIND_PLACE else _said(game, kind, argument)
-    return Touch(action, KINDS[kind], describe(action), f"{now} {what}", f"{then} {what}", **where)
+    return UIAction(action, KINDS[kind], action_to_string(action), f"{now} {what}", f"{then} {what}", **where)
 
 
 def _said(game: Game, kind: int, argument: int) -> tuple[str, dict[str, Any]]:
@@ -145,7 +147,7 @@ def _placed(game: Game, argument: int) -> tuple[str, dict[str, Any]]:
     lies = int(t.cells[piece]) << corner
     covers = tuple(f"cell {game.seat} {cell}" for cell in range(CELLS) if lies >> cell & 1)
     row, column = divmod(corner, COLUMNS)
-    way = _turns(game.config.loaded, kind)[turn]
+    way = _turns(game.config.component_set, kind)[turn]
     words = f"row {row}, column {column}{', ' if way.words else ''}{way.words}"
     return words, {
         "at": covers,
@@ -159,5 +161,5 @@ def _placed(game: Game, argument: int) -> tuple[str, dict[str, Any]]:
 
 
 @lru_cache(maxsize=128)
-def _turns(components: Components, kind: int) -> tuple[Turn, ...]:
-    return turns(orientations(components.drawings[kind // 4][kind % 4]))
+def _turns(components: Components, kind: int) -> tuple[TileOrientation, ...]:
+    return tile_orientations(orientations(components.drawings[kind // 4][kind % 4]))

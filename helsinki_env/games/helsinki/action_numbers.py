@@ -10,20 +10,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from helsinki_env.data import Entry
+from helsinki_env.data import Node
 
 __all__ = [
-    "ACTIONS",
-    "BOX_COSTS",
-    "BOX_STRENGTHS",
-    "MOST_COATS",
+    "BOARD_ACTIONS",
+    "MAX_COST",
+    "PUBLISHED_COSTS",
+    "PUBLISHED_STRENGTHS",
     "STRENGTHS",
     "Strength",
+    "changed_numbers",
     "read_actions",
-    "told_numbers",
 ]
 
-ACTIONS = (
+BOARD_ACTIONS = (
     "move_1_to_6",
     "two_wild_tiles",
     "any_side",
@@ -42,7 +42,7 @@ ACTIONS = (
 )
 """The 15 board actions in id order. Ids are fixed; a component file only sets the printed position of each."""
 
-MOST_COATS = 3
+MAX_COST = 3
 """Maximum cost of a board action in coats of arms; the minimum is 0."""
 
 
@@ -52,14 +52,14 @@ class Strength:
 
     Attributes:
         of: unit that is counted.
-        box: published value.
+        published: published value.
         least: minimum value; below it the board action has no effect beyond what is free.
         most: maximum value.
         why: reason for the bounds.
     """
 
     of: str
-    box: int
+    published: int
     least: int
     most: int
     why: str
@@ -81,34 +81,34 @@ STRENGTHS = {
 """Board actions with a strength, by name; the effect of the others is fixed."""
 
 _INSTEAD = "change its cost instead, or cover it where nobody shall use it"
-_COATS = f"a whole number of coats of arms from 0 to {MOST_COATS} (cover the action where nobody shall use it)"
+_COATS = f"a whole number of coats of arms from 0 to {MAX_COST} (cover the action where nobody shall use it)"
 
-BOX_COSTS = (1,) * len(ACTIONS)
+PUBLISHED_COSTS = (1,) * len(BOARD_ACTIONS)
 """Published cost of each board action in coats of arms, by id."""
 
-BOX_STRENGTHS = tuple(STRENGTHS[name].box if name in STRENGTHS else 0 for name in ACTIONS)
+PUBLISHED_STRENGTHS = tuple(STRENGTHS[name].published if name in STRENGTHS else 0 for name in BOARD_ACTIONS)
 """Published strength of each board action, by id; 0 if it has none."""
 
 
-def read_actions(data: Entry) -> tuple[tuple[int, ...], tuple[int, ...]]:
+def read_actions(data: Node) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """Return costs and strengths by id; missing values default to the published ones.
 
     Raises:
         ValueError: of the entry's class, naming the board action, value, bounds and fix.
     """
-    if not data.given:
-        return BOX_COSTS, BOX_STRENGTHS
-    costs, strengths = list(BOX_COSTS), list(BOX_STRENGTHS)
-    for name, entry in data.mapping(ACTIONS).items():
+    if not data.is_present:
+        return PUBLISHED_COSTS, PUBLISHED_STRENGTHS
+    costs, strengths = list(PUBLISHED_COSTS), list(PUBLISHED_STRENGTHS)
+    for name, entry in data.mapping(BOARD_ACTIONS).items():
         numbers = entry.mapping(("cost", "strength"))
-        if numbers["cost"].given:
-            costs[ACTIONS.index(name)] = numbers["cost"].integer(0, MOST_COATS, _COATS)
-        if numbers["strength"].given:
-            strengths[ACTIONS.index(name)] = _strength(name, numbers["strength"])
+        if numbers["cost"].is_present:
+            costs[BOARD_ACTIONS.index(name)] = numbers["cost"].integer(0, MAX_COST, _COATS)
+        if numbers["strength"].is_present:
+            strengths[BOARD_ACTIONS.index(name)] = _strength(name, numbers["strength"])
     return tuple(costs), tuple(strengths)
 
 
-def _strength(name: str, data: Entry) -> int:
+def _strength(name: str, data: Node) -> int:
     """Return the strength of a board action that has one."""
     if name not in STRENGTHS:
         remedy = f"leave it out: only {', '.join(STRENGTHS)} have one"
@@ -118,12 +118,12 @@ def _strength(name: str, data: Entry) -> int:
     return data.integer(known.least, known.most, f"{limits} ({known.why}; {_INSTEAD})")
 
 
-def told_numbers(costs: Sequence[int], strengths: Sequence[int]) -> dict[str, Any]:
+def changed_numbers(costs: Sequence[int], strengths: Sequence[int]) -> dict[str, Any]:
     """Return costs and strengths as facts for a digest: deviations from the published values, and `two_points`."""
-    points = ACTIONS.index("two_points")
+    points = BOARD_ACTIONS.index("two_points")
     changed: dict[str, list[int]] = {}
     for action, (cost, strength) in enumerate(zip(costs, strengths, strict=True)):
-        box = BOX_COSTS[action], strength if action == points else BOX_STRENGTHS[action]
+        box = PUBLISHED_COSTS[action], strength if action == points else PUBLISHED_STRENGTHS[action]
         if (cost, strength) != box:
-            changed[ACTIONS[action]] = [cost, strength]
+            changed[BOARD_ACTIONS[action]] = [cost, strength]
     return {"points_two_points": strengths[points]} | ({"actions": changed} if changed else {})

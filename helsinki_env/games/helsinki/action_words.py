@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from helsinki_env.games.helsinki.action_numbers import ACTIONS, STRENGTHS
+from helsinki_env.games.helsinki.action_numbers import BOARD_ACTIONS, STRENGTHS
 from helsinki_env.games.helsinki.components import Components
 
-__all__ = ["label", "phrase", "price"]
+__all__ = ["action_label", "action_phrase", "cost_text"]
 
 #: Label under each board action's picture, in lines.
 _LABELS: dict[str, tuple[str, ...]] = {
@@ -40,30 +40,30 @@ _NUMBERED: dict[str, tuple[str, ...]] = {
 _SPACES = {4: "4 spaces", 5: "4 or 5 spaces", 6: "4 to 6 spaces"}
 
 
-def label(components: Components, name: str) -> tuple[str, ...]:
+def action_label(components: Components, name: str) -> tuple[str, ...]:
     """Return the label under a board action's picture, in lines; a trailing hyphen joins a line to the next."""
-    strength = components.strengths[ACTIONS.index(name)]
-    if name not in STRENGTHS or strength == STRENGTHS[name].box:
+    strength = components.strengths[BOARD_ACTIONS.index(name)]
+    if name not in STRENGTHS or strength == STRENGTHS[name].published:
         return _LABELS[name]
     return tuple(line.format(n=strength, s="s" * (strength > 1)) for line in _NUMBERED[name])
 
 
-def phrase(components: Components, name: str) -> str:
+def action_phrase(components: Components, name: str) -> str:
     """Return a unique description of a board action, such as ``move 4 or 5 spaces``.
 
     Numbers other than the published ones follow the name: ``two points: 5 (2 coats)``.
     """
-    strength, cost = components.strengths[ACTIONS.index(name)], components.costs[ACTIONS.index(name)]
+    strength, cost = components.strengths[BOARD_ACTIONS.index(name)], components.costs[BOARD_ACTIONS.index(name)]
     words, number = name.replace("_", " "), str(strength)
     if name in ("move_1_to_6", "move_1_to_5"):
         number = _SPACES[strength]
-    if name in STRENGTHS and strength != STRENGTHS[name].box:
+    if name in STRENGTHS and strength != STRENGTHS[name].published:
         words = f"{words}: {number}"
     elif number in _SPACES.values():
         words = f"move {number}"
-    return words if cost == 1 else f"{words} ({price(cost)})"
+    return words if cost == 1 else f"{words} ({cost_text(cost)})"
 
 
-def price(cost: int) -> str:
+def cost_text(cost: int) -> str:
     """Return the cost of a board action: ``2 coats``, or ``no coat``."""
     return f"{cost} coat{'s' * (cost > 1)}" if cost else "no coat"

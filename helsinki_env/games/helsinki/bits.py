@@ -15,7 +15,7 @@ _WEST_EDGE = COLUMN
 
 
 @kernel
-def neighbours(cells):
+def neighbors(cells):
     """Cells that touch the set edge to edge (these may include cells of the set)."""
     return ((cells << 7) | (cells >> 7) | ((cells & ~_EAST_EDGE) << 1) | ((cells & ~_WEST_EDGE) >> 1)) & BOARD
 
@@ -27,7 +27,7 @@ def connected(cells, targets):
         return False
     part = targets & -targets
     while True:
-        grown = (part | neighbours(part)) & cells
+        grown = (part | neighbors(part)) & cells
         if grown == part:
             return targets & ~part == 0
         part = grown

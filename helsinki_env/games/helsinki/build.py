@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from helsinki_env.engine.bits import bit, count, lowest
+from helsinki_env.engine.bits import bit, lowest_bit, popcount
 from helsinki_env.engine.kernel import kernel
-from helsinki_env.engine.overloads import Rule
+from helsinki_env.engine.overloads import OverloadedKernel
 from helsinki_env.games.helsinki.actions import ANY_CARD_AS_WILD, ANY_SIDE, LANES, ONE_CARD_FEWER, ORIENTATIONS
-from helsinki_env.games.helsinki.bits import neighbours
-from helsinki_env.games.helsinki.draw import draw_unseen, hand_size, show
+from helsinki_env.games.helsinki.bits import neighbors
+from helsinki_env.games.helsinki.draw import draw_unseen, hand_size, play_card_face_up
 from helsinki_env.games.helsinki.score import check_crosswalks
-from helsinki_env.games.helsinki.shapes import fits, fits_in, profile, rest, tile_cells
+from helsinki_env.games.helsinki.shapes import fits, fits_in, profile, resting_corner, tile_cells
 from helsinki_env.games.helsinki.state import PHASE_END, PHASE_PAY, PHASE_PLACE, PHASE_ROOF
 
 #: More coats than any player can have.
@@ -98,7 +98,7 @@ def cards_of(t, g, seat, colour):
 
 
 @kernel
-def hand_by_colour(t, g, seat, colour):
+def hand_by_color(t, g, seat, colour):
     """Return (cards of the color, wild cards, cards of other colors) in a hand."""
     same, wild = cards_of(t, g, seat, colour), np.int64(g.hand[seat, t.types - 1])
     return same, wild, hand_size(t, g, seat) - same - wild
@@ -115,7 +115,7 @@ def _feasible(t, g, coats, usable, begin):
     found = np.int64(0)
     held = _held(g, seat, begin, min(last, begin + CARDS_AT_ONCE))
     while held:
-        card = begin + lowest(held)
+        card = begin + lowest_bit(held)
         this = held & -held
         held ^= this
         kind = np.int64(t.kind[card])
@@ -134,7 +134,7 @@ def _feasible(t, g, coats, usable, begin):
     return found
 
 
-feasible = Rule("feasible", _feasible)
+feasible = OverloadedKernel("feasible", _feasible)
 """`feasible(t, g, coats, usable, begin)`: cards in hand whose BUILD can be completed with `coats` coats and the board
 actions `usable` (section 3).
 
@@ -164,7 +164,7 @@ def any_feasible(t, g, coats, usable):
 @kernel
 def begin_build(t, g, card):
     """Section 3, BUILD: play the card; payment comes next, then the tile."""
-    show(g, g.seat, card)
+    play_card_face_up(g, g.seat, card)
     g.only_build = 0
     g.card = card
     g.to_pay = t.number[card] - 1
@@ -174,7 +174,7 @@ def begin_build(t, g, card):
 @kernel
 def pay(g, card):
     """Section 3, Pay: play one more card for the tile."""
-    show(g, g.seat, card)
+    play_card_face_up(g, g.seat, card)
     g.paid[g.paid_count] = card
     g.paid_count += 1
     g.to_pay -= 1
@@ -204,9 +204,9 @@ def cover(t, g, seat, cells):
 
 
 @kernel
-def touches_own_colour(t, g, seat, cells, kind):
+def touches_own_color(t, g, seat, cells, kind):
     """Whether cells touch a pavilion tile of the same color (edge to edge)."""
-    around = neighbours(cells)
+    around = neighbors(cells)
     for tile in range(g.tile_count[seat]):
         piece = np.int64(g.tile_piece[seat, tile])
         if piece // 32 == kind // 4 and tile_cells(t, piece, g.tile_cell[seat, tile]) & around:
@@ -221,9 +221,9 @@ def place(t, g, argument):
     side = argument // (ORIENTATIONS * LANES)
     kind = np.int64(t.kind[card])
     piece = 8 * kind + argument // LANES % ORIENTATIONS
-    corner = rest(t, piece, side, argument % LANES, g.built[seat])
+    corner = resting_corner(t, piece, side, argument % LANES, g.built[seat])
     cells = tile_cells(t, piece, corner)
-    bonus = touches_own_colour(t, g, seat, cells, kind)
+    bonus = touches_own_color(t, g, seat, cells, kind)
     tile = g.tile_count[seat]
     g.tile_piece[seat, tile] = piece
     g.tile_cell[seat, tile] = corner
@@ -241,7 +241,7 @@ def place(t, g, argument):
     if bonus:
         draw_unseen(t, g, seat)
     g.phase = PHASE_END
-    roofs = min(np.int64(t.shows[card]), np.int64(g.superstructure_supply), count(cells))
+    roofs = min(np.int64(t.shows[card]), np.int64(g.superstructure_supply), popcount(cells))
     if roofs > 0:
         begin_roofs(g, roofs)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from helsinki_env.engine.bits import bit, count
+from helsinki_env.engine.bits import bit, popcount
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.games.helsinki.actions import (
     ANY_CARD_AS_WILD,
@@ -23,7 +23,7 @@ from helsinki_env.games.helsinki.actions import (
     TWO_POINTS,
     TWO_WILD_TILES,
 )
-from helsinki_env.games.helsinki.bits import neighbours
+from helsinki_env.games.helsinki.bits import neighbors
 from helsinki_env.games.helsinki.build import begin_roofs, cover, free_roofs, last_tile, one_card_fewer
 from helsinki_env.games.helsinki.draw import draw_cards
 from helsinki_env.games.helsinki.state import PHASE_LIFT, PHASE_MAIN, PHASE_ROOF, PHASE_WILD
@@ -41,7 +41,7 @@ def usable_actions(t, g, seat):
 @kernel
 def wild_cells(t, g, seat):
     """Empty cells that touch a pavilion or wild tile (touching only the statue is not enough)."""
-    return neighbours(g.built[seat] & ~t.statue) & ~g.built[seat]
+    return neighbors(g.built[seat] & ~t.statue) & ~g.built[seat]
 
 
 @kernel
@@ -85,7 +85,7 @@ def use(t, g, action):
         _begin(g, action, PHASE_LIFT)
     elif action == EXTRA_SUPERSTRUCTURE:
         free = last_tile(t, g, seat) & ~g.superstructures[seat]
-        begin_roofs(g, min(strength, np.int64(g.superstructure_supply), count(free)))
+        begin_roofs(g, min(strength, np.int64(g.superstructure_supply), popcount(free)))
         g.action = action
 
 
@@ -97,7 +97,7 @@ def _begin(g, action, phase):
 
 
 @kernel
-def finish(g):
+def resume_phase(g):
     """Return to the phase that WILD, LIFT or ROOF interrupted."""
     g.phase = g.resume
     g.resume = 0
@@ -115,7 +115,7 @@ def place_wild(t, g, cell):
     if g.wilds_left > 0 and wild_cells(t, g, seat) == 0:
         g.wilds_left = 0
     if g.wilds_left == 0:
-        finish(g)
+        resume_phase(g)
 
 
 @kernel
@@ -139,4 +139,4 @@ def roof(g, cell):
     g.roofs_left -= 1
     if g.roofs_left == 0:
         g.last_roof = -1
-        finish(g)
+        resume_phase(g)

@@ -11,11 +11,17 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from helsinki_env.data import Entry, UserError, digest_of
-from helsinki_env.engine.component_reader import different, drawing, facts_of, integers, load
-from helsinki_env.games.helsinki.action_numbers import ACTIONS, read_actions, told_numbers
+from helsinki_env.data import Node, UserError, digest_of
+from helsinki_env.engine.component_reader import (
+    component_facts,
+    distinct_values,
+    integer_list,
+    load_component_file,
+    read_shape,
+)
+from helsinki_env.games.helsinki.action_numbers import BOARD_ACTIONS, changed_numbers, read_actions
 
-__all__ = ["ACTIONS", "COLOURS", "ROOFS", "CardVariant", "ComponentError", "Components", "load_components"]
+__all__ = ["BOARD_ACTIONS", "COLOURS", "ROOFS", "CardVariant", "ComponentError", "Components", "load_components"]
 
 COLOURS = ("blue", "green", "purple", "red", "yellow")
 """Colors of cards and tiles in index order, not player colors."""
@@ -23,14 +29,14 @@ COLOURS = ("blue", "green", "purple", "red", "yellow")
 ROOFS = (2, 3, 4, 5)
 """Sizes of pavilion tiles; a tile of r roofs has index r - 2."""
 
-SIZE = 7
+BOARD_SIZE = 7
 STATUE = 24
-FREE_CELLS = SIZE * SIZE - 1
-BOX_CARDS = 100
+FREE_CELLS = BOARD_SIZE * BOARD_SIZE - 1
+PUBLISHED_CARDS = 100
 MAX_VARIANTS = 18
 MAX_PAVILIONS = 22
 DISPLAY = 8
-SEATS = (2, 3, 4)
+PLAYER_COUNTS = (2, 3, 4)
 _MOVED = "points_two_points"  # a key of earlier files
 _KEYS = ("shapes", "tiles", "superstructures", "cards", "board", "action_rows", "actions", "bonus_cards", "rules")
 
@@ -128,7 +134,7 @@ class Components:
         """Return a hash of the content; explicit because the drawings are a mapping."""
         return hash((self.name, self.digest))
 
-    def card_colour(self, card: int) -> int:
+    def card_color(self, card: int) -> int:
         """Return the color index of a card type, -1 for the wild card."""
         return -1 if self._is_wild(card) else card // len(self.variants)
 
@@ -149,7 +155,7 @@ class Components:
 
         With two players the deck still includes the card that is removed at random: ``deck_size(2) + 1`` in all.
         """
-        if players not in SEATS:
+        if players not in PLAYER_COUNTS:
             raise ValueError(f"players: found {players!r}, expected 2, 3 or 4")
         coloured = [
             variant.copies[colour] - variant.removed(players)
@@ -169,8 +175,8 @@ class Components:
 
         Only costs and strengths that differ from the published ones are hashed, so stating a default changes nothing.
         """
-        facts = facts_of(self)
-        numbers = told_numbers(facts.pop("costs"), facts.pop("strengths"))
+        facts = component_facts(self)
+        numbers = changed_numbers(facts.pop("costs"), facts.pop("strengths"))
         return digest_of(facts | numbers)
 
     def _is_wild(self, card: int) -> bool:
@@ -188,11 +194,11 @@ def load_components(name_or_path: str | Path = "default") -> Components:
     Raises:
         ComponentError: if the file is invalid; the message names file, key, value and the expected value.
     """
-    components: Components = load(name_or_path, ComponentError, _components)
+    components: Components = load_component_file(name_or_path, ComponentError, _components)
     return components
 
 
-def _components(data: Entry, name: str) -> Components:
+def _components(data: Node, name: str) -> Components:
     """Return the validated content of a component file."""
     data.mapping(_KEYS)
     tiles = data["tiles"].mapping(("total", "copies", "shapes", "wild"))
@@ -200,7 +206,7 @@ def _components(data: Entry, name: str) -> Components:
     cards = data["cards"].mapping(("variants", "wild", "any_removed_2_players", "totals"))
     variants = _variants(cards["variants"])
     wild = cards["wild"].mapping(("copies", "removed_3_players", "removed_2_players"))
-    wild_cards = wild["copies"].integer(0, BOX_CARDS)
+    wild_cards = wild["copies"].integer(0, PUBLISHED_CARDS)
     board = data["board"].mapping(("coats", "crosswalks"))
     points = ("points_row", "points_column", "points_crossing", "points_line")
     rules = data["rules"]
@@ -222,7 +228,7 @@ def _components(data: Entry, name: str) -> Components:
         wild_removed2=wild["removed_2_players"].integer(0, wild_cards),
         any_removed2_number=cards["any_removed_2_players"].integer(1, 8),
         wild_tiles=tiles["wild"].integer(0, FREE_CELLS),
-        superstructures=data["superstructures"].integer(0, BOX_CARDS),
+        superstructures=data["superstructures"].integer(0, PUBLISHED_CARDS),
         hand_limit=rules["hand_limit"].integer(1, 20),
         statue=STATUE,
         coats=_cells(board["coats"], 8),
@@ -237,7 +243,7 @@ def _components(data: Entry, name: str) -> Components:
     return result
 
 
-def _shapes(data: Entry) -> dict[str, tuple[str, ...]]:
+def _shapes(data: Node) -> dict[str, tuple[str, ...]]:
     """Return the drawings; each must be connected and have no empty margins."""
     if not data.value or not isinstance(data.value, Mapping):
         data.fail("a mapping of shape names to drawings such as X./XX")
@@ -245,14 +251,14 @@ def _shapes(data: Entry) -> dict[str, tuple[str, ...]]:
     for name, item in data.items():
         if not isinstance(name, str):
             item.fail("a name that is text, such as L3", found=str(name))
-        rows = drawing(item, "X", "roofs")
+        rows = read_shape(item, "X", "roofs")
         if "".join(rows).count("X") not in ROOFS:
             item.fail("2 to 5 roofs")
         shapes[name] = rows
     return shapes
 
 
-def _tiles(data: Entry, shapes: Mapping[str, tuple[str, ...]]) -> tuple[tuple[str, ...], ...]:
+def _tiles(data: Node, shapes: Mapping[str, tuple[str, ...]]) -> tuple[tuple[str, ...], ...]:
     """Return the shape name by color and roofs."""
     colours = data.mapping(COLOURS)
     tiles = []
@@ -266,9 +272,9 @@ def _tiles(data: Entry, shapes: Mapping[str, tuple[str, ...]]) -> tuple[tuple[st
     return tuple(tiles)
 
 
-def _tile_copies(tiles: Entry) -> tuple[int, ...]:
+def _tile_copies(tiles: Node) -> tuple[int, ...]:
     """Return the tiles of each color by roofs. A board must not fit more tiles than a state can store."""
-    copies = integers(tiles["copies"], len(ROOFS), 0, 20, "counts by roofs")
+    copies = integer_list(tiles["copies"], len(ROOFS), 0, 20, "counts by roofs")
     total = len(COLOURS) * sum(copies)
     if tiles["total"].integer(0, 400) != total:
         tiles["total"].fail(f"{total}, which is what tiles.copies gives in five colours")
@@ -281,7 +287,7 @@ def _tile_copies(tiles: Entry) -> tuple[int, ...]:
     return copies
 
 
-def _variants(data: Entry) -> tuple[CardVariant, ...]:
+def _variants(data: Node) -> tuple[CardVariant, ...]:
     """Return the kinds of colored cards."""
     items = data.entries("card variants")
     if not 1 <= len(items) <= MAX_VARIANTS:
@@ -297,14 +303,16 @@ def _variants(data: Entry) -> tuple[CardVariant, ...]:
     return variants
 
 
-def _variant(data: Entry) -> CardVariant:
+def _variant(data: Node) -> CardVariant:
     """Return one kind of colored card."""
     data.mapping(("number", "roofs", "superstructures", "copies", "removed_3_players", "removed_2_players"))
     if isinstance(data["copies"].value, list):
-        copies = integers(data["copies"], len(COLOURS), 0, BOX_CARDS, "counts by colour, or one count for all")
+        copies = integer_list(
+            data["copies"], len(COLOURS), 0, PUBLISHED_CARDS, "counts by colour, or one count for all"
+        )
     else:
-        copies = (data["copies"].integer(0, BOX_CARDS),) * len(COLOURS)
-    removed = [data[name].integer(0, BOX_CARDS) for name in ("removed_3_players", "removed_2_players")]
+        copies = (data["copies"].integer(0, PUBLISHED_CARDS),) * len(COLOURS)
+    removed = [data[name].integer(0, PUBLISHED_CARDS) for name in ("removed_3_players", "removed_2_players")]
     for name, count in zip(("removed_3_players", "removed_2_players"), removed, strict=True):
         if count > min(copies):
             data[name].fail(f"at most {min(copies)}: every colour has to have that many copies to remove")
@@ -318,59 +326,59 @@ def _variant(data: Entry) -> CardVariant:
     )
 
 
-def _cells(data: Entry, length: int) -> tuple[int, ...]:
+def _cells(data: Node, length: int) -> tuple[int, ...]:
     """Return distinct cells of the board, given as [row, column], without the statue's cell."""
     items = data.entries("cells [row, column]", length=length)
-    return tuple(different(data, ((item, _cell(item)) for item in items), "cell"))
+    return tuple(distinct_values(data, ((item, _cell(item)) for item in items), "cell"))
 
 
-def _cell(item: Entry) -> int:
+def _cell(item: Node) -> int:
     """Return a cell that tiles may cover."""
-    row, column = integers(item, 2, 0, SIZE - 1, "numbers, row and column")
-    cell = SIZE * row + column
+    row, column = integer_list(item, 2, 0, BOARD_SIZE - 1, "numbers, row and column")
+    cell = BOARD_SIZE * row + column
     if cell == STATUE:
         item.fail("another cell: the statue stands on this one")
     return cell
 
 
-def _bonus_cards(data: Entry) -> tuple[int, ...]:
+def _bonus_cards(data: Node) -> tuple[int, ...]:
     """Return the values of the four bonus cards, ascending."""
-    values = integers(data, 4, 1, 100, "values")
+    values = integer_list(data, 4, 1, 100, "values")
     if list(values) != sorted(set(values)):
         data.fail("four different values in ascending order")
     return values
 
 
-def _action_rows(data: Entry) -> tuple[tuple[str, ...], ...]:
+def _action_rows(data: Node) -> tuple[tuple[str, ...], ...]:
     """Return the three rows of the action board, which must contain every board action once."""
     data.mapping(("top", "middle", "bottom"))
     rows = [data[name].entries("action names", length=5) for name in ("top", "middle", "bottom")]
     seen: list[str] = []
     for action in (action for row in rows for action in row):
-        if action.choice(ACTIONS, "the name of an action: ") in seen:
-            missing = [name for name in ACTIONS if not any(other.value == name for row in rows for other in row)]
+        if action.choice(BOARD_ACTIONS, "the name of an action: ") in seen:
+            missing = [name for name in BOARD_ACTIONS if not any(other.value == name for row in rows for other in row)]
             action.fail(f"every action once; missing: {', '.join(missing)}")
         seen.append(action.value)
     return tuple(tuple(action.value for action in row) for row in rows)
 
 
-def _check_decks(components: Components, cards: Entry) -> None:
+def _check_decks(components: Components, cards: Node) -> None:
     """Check the cards against the totals in the file, and that every game can be dealt."""
-    totals = cards["totals"].mapping(("per_colour", *(f"players_{players}" for players in reversed(SEATS))))
-    per_colour = totals["per_colour"].integer(0, BOX_CARDS)
+    totals = cards["totals"].mapping(("per_colour", *(f"players_{players}" for players in reversed(PLAYER_COUNTS))))
+    per_colour = totals["per_colour"].integer(0, PUBLISHED_CARDS)
     for colour, name in enumerate(COLOURS):
         count = sum(variant.copies[colour] for variant in components.variants)
         if count != per_colour:
             totals["per_colour"].fail(f"{count}, which is what the copies in {name} add up to")
     box = sum(components.deck(4))
-    if box > BOX_CARDS:
-        cards.fail(f"at most {BOX_CARDS} in all: lower some copies", found=f"{box} cards")
+    if box > PUBLISHED_CARDS:
+        cards.fail(f"at most {PUBLISHED_CARDS} in all: lower some copies", found=f"{box} cards")
     number = components.any_removed2_number
     if not any(count and components.card_number(card) == number for card, count in enumerate(components.deck(2))):
         cards["any_removed_2_players"].fail("a number of which a card is left with two players")
-    for players in SEATS:
+    for players in PLAYER_COUNTS:
         total, size = totals[f"players_{players}"], components.deck_size(players)
-        if total.integer(0, BOX_CARDS) != size:
+        if total.integer(0, PUBLISHED_CARDS) != size:
             total.fail(f"{size}, which is what copies less removals give")
         least = DISPLAY + 2 * players
         if size < least:

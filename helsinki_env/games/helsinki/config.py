@@ -11,9 +11,16 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, SupportsIndex
 
-from helsinki_env.data import Entry
-from helsinki_env.engine.configuration import REWARDS, ConfigError, Configuration, different, listed, sets_by_seat
-from helsinki_env.games.helsinki.components import ACTIONS, Components, load_components
+from helsinki_env.data import Node
+from helsinki_env.engine.configuration import (
+    REWARDS,
+    ConfigError,
+    Configuration,
+    disabled_by_seat,
+    distinct_ids,
+    list_entries,
+)
+from helsinki_env.games.helsinki.components import BOARD_ACTIONS, Components, load_components
 
 __all__ = ["REWARDS", "ConfigError", "GameConfig"]
 
@@ -74,17 +81,17 @@ class GameConfig(Configuration):
     def __post_init__(self) -> None:
         """Load the component file, then validate and normalize every value."""
         loaded = self._load()
-        self._entry("dry_roads").flag()
+        self._entry("dry_roads").boolean()
         covered = self._entry("covered")
         if isinstance(covered.value, str) and covered.value == "first_game":
             covered.value = loaded.action_rows[-1]
         self._keep(
             covered=_actions(covered, " (or 'first_game')"),
-            denied=sets_by_seat(self._entry("denied"), self.num_players, "actions", _actions),
+            denied=disabled_by_seat(self._entry("denied"), self.num_players, "actions", _actions),
         )
 
     @property
-    def loaded(self) -> Components:
+    def component_set(self) -> Components:
         """The content of the component file."""
         return self._loaded[1]
 
@@ -92,23 +99,23 @@ class GameConfig(Configuration):
         """Return the configuration as JSON or YAML data with board actions by name, for `from_dict`."""
         return {
             "num_players": self.num_players,
-            "covered": [ACTIONS[action] for action in self.covered],
-            "denied": [[ACTIONS[action] for action in seat] for seat in self.denied],
+            "covered": [BOARD_ACTIONS[action] for action in self.covered],
+            "denied": [[BOARD_ACTIONS[action] for action in seat] for seat in self.denied],
             "dry_roads": self.dry_roads,
             "components": self.components,
             "reward": self.reward,
         }
 
 
-def _action(data: Entry) -> int:
+def _action(data: Node) -> int:
     """Return the id of a board action given by id or name."""
     if isinstance(data.value, str):
-        return ACTIONS.index(data.choice(ACTIONS, "an action: "))
-    most = len(ACTIONS) - 1
-    return data.integer(0, most, f"an action: an id from 0 to {most} or a name such as {ACTIONS[0]!r}")
+        return BOARD_ACTIONS.index(data.choice(BOARD_ACTIONS, "an action: "))
+    most = len(BOARD_ACTIONS) - 1
+    return data.integer(0, most, f"an action: an id from 0 to {most} or a name such as {BOARD_ACTIONS[0]!r}")
 
 
-def _actions(data: Entry, also: str = "") -> tuple[int, ...]:
+def _actions(data: Node, also: str = "") -> tuple[int, ...]:
     """Return distinct board actions as ascending ids."""
-    entries = listed(data, f"a list of action ids or names{also}, [] for none")
-    return different(entries, data.path, "action", _action, ACTIONS)
+    entries = list_entries(data, f"a list of action ids or names{also}, [] for none")
+    return distinct_ids(entries, data.path, "action", _action, BOARD_ACTIONS)

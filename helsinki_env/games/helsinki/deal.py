@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from helsinki_env.engine.kernel import kernel
-from helsinki_env.engine.rng import below, shuffle
+from helsinki_env.engine.rng import random_below, shuffle
 from helsinki_env.games.helsinki.draw import draw_unseen, refill
 from helsinki_env.games.helsinki.state import PHASE_START
 
@@ -79,7 +79,7 @@ def _remove_unseen(t, g, size):
     candidates = 0
     for place in range(size):
         candidates += t.number[g.pile[place]] == t.removed_number
-    chosen = below(g, candidates)
+    chosen = random_below(g, candidates)
     for place in range(size):
         if t.number[g.pile[place]] == t.removed_number:
             if chosen == 0:
@@ -119,7 +119,7 @@ def start(t, g, space):
 
 
 @kernel
-def set_up(g, setup):
+def copy_setup(g, setup):
     """Copy the game setup from another record (or any object with these fields)."""
     g.players = setup.players
     g.covered = setup.covered

@@ -1,6 +1,6 @@
 """Determinization: resample hidden cards consistently with a seat's observation, for search without hidden information.
 
-A copy made by `redeal` differs from the game only in what its viewer cannot see (rules page, section 7):
+A copy made by `determinize` differs from the game only in what its viewer cannot see (rules page, section 7):
 
 - the cards in other hands that were not visibly taken,
 - the order of the draw pile,
@@ -11,10 +11,10 @@ The viewer's observation of the copy is byte-identical. Every arrangement of hid
 observation allow can occur. Its probability depends on the cards alone: no inference from the actions of other seats.
 
     >>> from helsinki_env import Game
-    >>> from helsinki_env.engine.determinization import redeal
+    >>> from helsinki_env.engine.determinization import determinize
     >>> game = Game(seed=3)
     >>> game.step(0)
-    >>> copy = redeal(game, viewer=0, seed=1)
+    >>> copy = determinize(game, viewer=0, seed=1)
     >>> bool((copy.observation(0) == game.observation(0)).all()), copy == game
     (True, False)
 
@@ -35,11 +35,11 @@ from helsinki_env.engine import contract
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.engine.loops import write_mask
 from helsinki_env.engine.random_draws import draw_card
-from helsinki_env.engine.rng import below
-from helsinki_env.games.helsinki.build import hand_by_colour
-from helsinki_env.games.helsinki.state import DECK, LAYOUTS, PHASE_DISCARD, PHASE_PAY, SEATS, UNSEEN, WIDE
+from helsinki_env.engine.rng import random_below
+from helsinki_env.games.helsinki.build import hand_by_color
+from helsinki_env.games.helsinki.state import DECK, LAYOUTS, MAX_SEATS, PHASE_DISCARD, PHASE_PAY, UNSEEN, WIDE
 
-__all__ = ["SCRATCH", "redeal_game"]
+__all__ = ["SCRATCH", "determinize_state"]
 
 #: Maximum number of attempts. Even the rarest hand that can pay occurs once in 10^6 attempts.
 _TRIES = 20_000_000
@@ -54,7 +54,7 @@ SCRATCH = np.dtype(
             ("draws", np.int64),  # number of pile cards that other seats drew
             ("shown", np.int64, (WIDE,)),  # cards shown since the reshuffle
             ("drawn", np.int64, (WIDE,)),  # pile cards that other seats drew face down, in this sample
-            ("hidden", np.int64, (SEATS,)),  # cards in other hands that only their seats have seen
+            ("hidden", np.int64, (MAX_SEATS,)),  # cards in other hands that only their seats have seen
             ("cards", np.int8, (DECK,)),
             ("pool", np.int8, (DECK,)),
         ],
@@ -109,7 +109,7 @@ def _removable(t, cards, size):
 @kernel
 def _remove(t, g, cards, size):
     """Section 1: with two players, draw the card of the given number that was removed and move it to the end."""
-    chosen = below(g, _removable(t, cards, size))  # such a card exists: it is not in the game
+    chosen = random_below(g, _removable(t, cards, size))  # such a card exists: it is not in the game
     for i in range(size):
         if t.number[cards[i]] == t.removed_number:
             if chosen == 0:
@@ -135,12 +135,12 @@ def _deal_hands(t, g, viewer, s, cards, size):
 
 
 @kernel
-def _can_go_on(t, g, viewer, mask):
+def _can_complete_turn(t, g, viewer, mask):
     """Section 3, No dead ends: check that another seat can complete its payment, discards or build."""
     if g.seat == viewer or not (g.phase == PHASE_PAY or g.phase == PHASE_DISCARD or g.only_build):
         return True
     if g.substitute:  # the mask only checks the card of another color
-        same, wild, _ = hand_by_colour(t, g, g.seat, np.int64(t.colour[g.card]))
+        same, wild, _ = hand_by_color(t, g, g.seat, np.int64(t.colour[g.card]))
         if same + wild < g.to_pay - 1:
             return False
     write_mask(t, g, mask)
@@ -212,7 +212,7 @@ def _draw_unseen_cards(t, g, s):
     for card in range(t.types):
         for i in range(s.due[card]):
             ways = ways * (s.drawn[card] - i) // (i + 1)
-    return ways == 1 or below(g, ways) == 0
+    return ways == 1 or random_below(g, ways) == 0
 
 
 @kernel
@@ -258,7 +258,7 @@ def _deal_reshuffled_pile(t, g, viewer, s):
             size += 1
     if g.players == 2:
         # Rejection step: a split that leaves more removable cards corresponds to more deals.
-        if below(g, removable) >= _removable(t, s.pool, size):
+        if random_below(g, removable) >= _removable(t, s.pool, size):
             return False
         _remove(t, g, s.pool, size)
         size -= 1
@@ -267,7 +267,7 @@ def _deal_reshuffled_pile(t, g, viewer, s):
 
 
 @kernel
-def redeal_game(t, g, viewer, word, s, mask):
+def determinize_state(t, g, viewer, word, s, mask):
     """Resample what `viewer` cannot see, from the random key `word`; return whether a consistent deal was found.
 
     `s`: scratch of dtype `SCRATCH`; `mask`: scratch, int8 (ids,).
@@ -286,10 +286,10 @@ def redeal_game(t, g, viewer, word, s, mask):
             dealt = _deal_reshuffled_pile(t, g, viewer, s)
         else:
             dealt = _deal_first_pile(t, g, viewer, s)
-        if dealt and _can_go_on(t, g, viewer, mask):
+        if dealt and _can_complete_turn(t, g, viewer, mask):
             return True
     return False
 
 
 for _layout in LAYOUTS:
-    contract.redeal.belongs_to(_layout, redeal_game)
+    contract.determinize_state.implements(_layout, determinize_state)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from helsinki_env.engine.kernel import kernel
-from helsinki_env.engine.overloads import Rule
+from helsinki_env.engine.overloads import OverloadedKernel
 from helsinki_env.engine.rng import shuffle
 from helsinki_env.games.helsinki.state import UNSEEN
 
@@ -26,10 +26,10 @@ def _discard_size(t, g):
     return cards
 
 
-hand_size = Rule("hand_size", _hand_size)
+hand_size = OverloadedKernel("hand_size", _hand_size)
 """`hand_size(t, g, seat)`: number of cards in a hand."""
 
-discard_size = Rule("discard_size", _discard_size)
+discard_size = OverloadedKernel("discard_size", _discard_size)
 """`discard_size(t, g)`: number of cards in the discard pile."""
 
 
@@ -125,7 +125,7 @@ def draw_cards(t, g, seat, extra):
 
 
 @kernel
-def show(g, seat, card):
+def play_card_face_up(g, seat, card):
     """Section 7: play a card from a hand face up; the known count of its type decreases by one."""
     g.hand[seat, card] -= 1
     if g.known[seat, card] > 0:

@@ -12,17 +12,17 @@ from typing import TYPE_CHECKING, Any, SupportsIndex
 import numpy as np
 import numpy.typing as npt
 
-from helsinki_env.data import shown
+from helsinki_env.data import short_repr
 from helsinki_env.engine import contract
-from helsinki_env.engine.episode_options import player_counts, several, size_range
+from helsinki_env.engine.episode_options import as_values, read_player_counts, size_range
 from helsinki_env.engine.kernel import kernel
-from helsinki_env.engine.random_draws import member, subset
-from helsinki_env.games.helsinki.state import LAYOUTS, SEATS
+from helsinki_env.engine.random_draws import draw_member, draw_subset
+from helsinki_env.games.helsinki.state import LAYOUTS, MAX_SEATS
 
 __all__ = ["RandomEpisodes"]
 
 #: Number of board actions.
-ACTIONS = 15
+NUM_BOARD_ACTIONS = 15
 
 EPISODES = np.dtype(
     (
@@ -44,9 +44,9 @@ EPISODES = np.dtype(
 
 
 def _choices(value: Any) -> tuple[bool, ...]:
-    values = several(value)
+    values = as_values(value)
     if not values or any(not isinstance(v, bool) for v in values):
-        raise ValueError(f"dry_roads: found {shown(value)}, expected False or True, or (False, True)")
+        raise ValueError(f"dry_roads: found {short_repr(value)}, expected False or True, or (False, True)")
     return values
 
 
@@ -85,10 +85,10 @@ class RandomEpisodes:
         """Validate and normalize every value."""
         keep: dict[str, Any] = {}
         if self.num_players is not None:
-            keep["num_players"] = player_counts(self.num_players)
+            keep["num_players"] = read_player_counts(self.num_players)
         for name in ("covered", "denied"):
             if getattr(self, name) is not None:
-                keep[name] = size_range(name, getattr(self, name), ACTIONS, "actions")
+                keep[name] = size_range(name, getattr(self, name), NUM_BOARD_ACTIONS, "actions")
         if self.dry_roads is not None:
             keep["dry_roads"] = _choices(self.dry_roads)
         for name, value in keep.items():
@@ -109,18 +109,18 @@ class RandomEpisodes:
 def draw_setup(p, g):
     """Write the setup of the next episode into a record; `p.chance` is this episode's random key."""
     if p.players:
-        g.players = member(p, p.players, 5)
+        g.players = draw_member(p, p.players, 5)
     if p.covered_low >= 0:
-        g.covered = subset(p, ACTIONS, p.covered_low, p.covered_high)
+        g.covered = draw_subset(p, NUM_BOARD_ACTIONS, p.covered_low, p.covered_high)
     if p.denied_low >= 0:
         g.denied[:] = 0
-        for seat in range(SEATS):
-            actions = subset(p, ACTIONS, p.denied_low, p.denied_high)
+        for seat in range(MAX_SEATS):
+            actions = draw_subset(p, NUM_BOARD_ACTIONS, p.denied_low, p.denied_high)
             if seat < g.players:
                 g.denied[seat] = actions
     if p.dry_roads:
-        g.dry_roads = member(p, p.dry_roads, 2)
+        g.dry_roads = draw_member(p, p.dry_roads, 2)
 
 
 for _layout in LAYOUTS:
-    contract.draw_setup.belongs_to(_layout, draw_setup)
+    contract.draw_setup.implements(_layout, draw_setup)

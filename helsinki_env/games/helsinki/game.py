@@ -21,22 +21,22 @@ import numpy as np
 import numpy.typing as npt
 
 from helsinki_env.engine.game import BoardGame, IllegalActionError
-from helsinki_env.engine.observation_sets import sets_by_seat_of
-from helsinki_env.engine.spec import GameSpec, Setup
+from helsinki_env.engine.observation_sets import unpack_seat_sets
+from helsinki_env.engine.spec import GameSpec, SetupOption
 from helsinki_env.engine.states import States
-from helsinki_env.engine.ui_actions import Selection, Touch
-from helsinki_env.engine.values import as_word, whole_number
+from helsinki_env.engine.ui_actions import ActionSelection, UIAction
+from helsinki_env.engine.values import as_integer, seed_to_uint64
 from helsinki_env.games.helsinki import observation, state_checks
 from helsinki_env.games.helsinki import step as rules  # noqa: F401  # registers the rules that the engine's loops call
 from helsinki_env.games.helsinki.actions import KINDS, ActionTable, action_table
-from helsinki_env.games.helsinki.components import ACTIONS
+from helsinki_env.games.helsinki.components import BOARD_ACTIONS
 from helsinki_env.games.helsinki.config import GameConfig
 from helsinki_env.games.helsinki.deal import SETUP_FIELDS
 from helsinki_env.games.helsinki.determinization import SCRATCH
 from helsinki_env.games.helsinki.episodes import RandomEpisodes
 from helsinki_env.games.helsinki.scales import scales
 from helsinki_env.games.helsinki.state import PHASES, new_states
-from helsinki_env.games.helsinki.state_from_observation import restore
+from helsinki_env.games.helsinki.state_from_observation import states_from_observations
 
 __all__ = [
     "HELSINKI",
@@ -45,11 +45,11 @@ __all__ = [
     "Phase",
     "action_table",
     "apply_setup",
-    "as_word",
-    "whole_number",
+    "as_integer",
+    "seed_to_uint64",
 ]
 
-VERSION = 0
+ENV_VERSION = 0
 """Version of the environment, `helsinki_v0`."""
 
 
@@ -79,11 +79,11 @@ def apply_setup(states: States, config: GameConfig) -> None:
 
 
 def _new_states(config: GameConfig, count: int) -> States:
-    return new_states(count, config.loaded.types)
+    return new_states(count, config.component_set.types)
 
 
 def _config_of(config: GameConfig, state: Any) -> GameConfig:
-    return config.changed(
+    return config.replace(
         num_players=int(state.players),
         covered=[a for a in range(15) if state.covered >> a & 1],
         denied=[[a for a in range(15) if state.denied[seat] >> a & 1] for seat in range(state.players)],
@@ -100,7 +100,7 @@ def _why_illegal(game: Any, action: object) -> str:
 def _describe(action: int, config: GameConfig) -> str:
     from helsinki_env.games.helsinki import notation
 
-    return notation.describe(action, config.loaded)
+    return notation.action_to_string(action, config.component_set)
 
 
 def _render() -> Any:
@@ -109,16 +109,16 @@ def _render() -> Any:
     return render
 
 
-def _touches(game: Any, seat: int) -> list[Touch]:
-    from helsinki_env.games.helsinki.ui_actions import touches
+def _touches(game: Any, seat: int) -> list[UIAction]:
+    from helsinki_env.games.helsinki.ui_actions import list_ui_actions
 
-    return touches(game, seat)
+    return list_ui_actions(game, seat)
 
 
-def _selection(game: Any, seat: int) -> Selection | None:
-    from helsinki_env.games.helsinki.ui_actions import selection
+def _selection(game: Any, seat: int) -> ActionSelection | None:
+    from helsinki_env.games.helsinki.ui_actions import available_selection
 
-    return selection(game, seat)
+    return available_selection(game, seat)
 
 
 def _to_dict(game: Game, seat: int | None = None) -> dict[str, Any]:
@@ -136,12 +136,12 @@ def _from_dict(data: Mapping[str, Any]) -> Game:
 def _used(
     config: GameConfig, observations: npt.NDArray[np.int8], viewers: npt.NDArray[np.int64]
 ) -> npt.NDArray[np.int16]:
-    used = observation.layout(config.loaded.types)["used"]
-    return sets_by_seat_of(observations[:, used.slice], used.shape, viewers, config.num_players)
+    used = observation.observation_layout(config.component_set.types)["used"]
+    return unpack_seat_sets(observations[:, used.slice], used.shape, viewers, config.num_players)
 
 
 def _kinds(config: GameConfig) -> tuple[tuple[str, int], ...]:
-    return tuple(zip(KINDS, action_table(config.loaded.types).sizes, strict=True))
+    return tuple(zip(KINDS, action_table(config.component_set.types).sizes, strict=True))
 
 
 def _places(scores: npt.NDArray[np.integer]) -> npt.NDArray[np.int64]:
@@ -155,37 +155,39 @@ def _places(scores: npt.NDArray[np.integer]) -> npt.NDArray[np.int64]:
 
 HELSINKI = GameSpec(
     name="helsinki",
-    unnamed=True,
-    version=VERSION,
+    is_default=True,
+    version=ENV_VERSION,
     config=GameConfig,
     options=("num_players", "covered", "denied", "dry_roads", "reward"),
     phases=tuple(Phase[name] for name in PHASES),
-    setup=SETUP_FIELDS,
+    setup_fields=SETUP_FIELDS,
     new_states=_new_states,
     apply_setup=apply_setup,
     config_of=_config_of,
-    kinds=_kinds,
-    features=lambda config: observation.layout(config.loaded.types).size,
+    action_kinds=_kinds,
+    observation_size=lambda config: observation.observation_layout(config.component_set.types).size,
     why_illegal=_why_illegal,
-    describe=_describe,
-    restore=restore,
+    action_to_string=_describe,
+    states_from_observations=states_from_observations,
     scratch=SCRATCH,
     episodes=RandomEpisodes,
-    check=state_checks.check,
+    check=state_checks.check_states,
     render=_render,
-    touches=_touches,
-    selection=_selection,
+    list_ui_actions=_touches,
+    available_selection=_selection,
     scales=scales,
-    deniable=dict(enumerate(ACTIONS)),
+    deniable=dict(enumerate(BOARD_ACTIONS)),
     used=_used,
     to_dict=_to_dict,
     from_dict=_from_dict,
-    places=_places,
-    reveals=("pile_size",),
-    setups=(
-        Setup("first_game", "covered", "First game", "The bottom row of the action board is covered.", "first_game"),
-        Setup("dry_roads", "dry_roads", "Dry roads", "The expansion with crosswalks and bonus cards is played."),
-        Setup("covered", "covered", "Covered actions", "Nobody may use these.", choices=ACTIONS),
+    ranks=_places,
+    revealing_fields=("pile_size",),
+    setup_options=(
+        SetupOption(
+            "first_game", "covered", "First game", "The bottom row of the action board is covered.", "first_game"
+        ),
+        SetupOption("dry_roads", "dry_roads", "Dry roads", "The expansion with crosswalks and bonus cards is played."),
+        SetupOption("covered", "covered", "Covered actions", "Nobody may use these.", choices=BOARD_ACTIONS),
     ),
 )
 """Helsinki, as game-independent code sees it."""
@@ -212,7 +214,7 @@ class Game(BoardGame):
     @property
     def actions(self) -> ActionTable:
         """The action table: maps integers to actions."""
-        return action_table(self.config.loaded.types)
+        return action_table(self.config.component_set.types)
 
     @property
     def phase(self) -> Phase:
@@ -222,10 +224,10 @@ class Game(BoardGame):
 
     def ranking(self) -> list[int]:
         """Return the seats, best first, as if the game ended now; a tie goes to the later seat."""
-        return [int(seat) for seat in self.places().argsort()]
+        return [int(seat) for seat in self.ranks().argsort()]
 
     def _repr_svg_(self) -> str:
         """Draw the game in a notebook."""
         from helsinki_env.games.helsinki import notation, render
 
-        return render.svg(notation.to_dict(self), self.config.loaded)
+        return render.svg(notation.to_dict(self), self.config.component_set)

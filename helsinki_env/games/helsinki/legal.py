@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from helsinki_env.engine.bits import bit, lowest
+from helsinki_env.engine.bits import bit, lowest_bit
 from helsinki_env.engine.kernel import kernel
-from helsinki_env.engine.overloads import Rule
+from helsinki_env.engine.overloads import OverloadedKernel
 from helsinki_env.engine.vectors import marker
 from helsinki_env.games.helsinki import actions as a
 from helsinki_env.games.helsinki.build import (
@@ -21,13 +21,13 @@ from helsinki_env.games.helsinki.build import (
     feasible,
     fits_elsewhere,
     free_roofs,
-    hand_by_colour,
+    hand_by_color,
     last_tile,
     side_of,
 )
 from helsinki_env.games.helsinki.coats import can_move_superstructure, usable_actions, wild_cells
 from helsinki_env.games.helsinki.draw import discard_size, hand_size
-from helsinki_env.games.helsinki.shapes import profile, slides
+from helsinki_env.games.helsinki.shapes import legal_slides, profile
 from helsinki_env.games.helsinki.state import (
     PHASE_DISCARD,
     PHASE_END,
@@ -108,7 +108,7 @@ def _pay_actions(t, g, usable):
     coats -= coats_to_place(t, g, np.int64(t.kind[g.card]), usable)
     if coats < 0:
         return legal
-    same, wild, others = hand_by_colour(t, g, g.seat, np.int64(t.colour[g.card]))
+    same, wild, others = hand_by_color(t, g, g.seat, np.int64(t.colour[g.card]))
     same += wild
     due = np.int64(g.to_pay)
     fewer, as_wild = 1 << a.ONE_CARD_FEWER, 1 << a.ANY_CARD_AS_WILD
@@ -128,7 +128,7 @@ def _mask_builds(t, g, mask, first):
     for begin in range(0, t.types - 1, CARDS_AT_ONCE):
         cards = feasible(t, g, coats, usable, begin)
         while cards:
-            mask[first + begin + lowest(cards)] = 1
+            mask[first + begin + lowest_bit(cards)] = 1
             cards &= cards - 1
 
 
@@ -143,7 +143,7 @@ def _mark_ordered(t, g, mask, first, begin, end, floor, due):
         mask[first + card] = (card >= floor) & (held > 0) & (left >= due)
 
 
-mark_ordered = Rule("mark_ordered", _mark_ordered)
+mark_ordered = OverloadedKernel("mark_ordered", _mark_ordered)
 """`mark_ordered(t, g, mask, first, begin, end, floor, due)`: mark cards from `begin` to `end`, and wild cards.
 
 A card is marked if its index is at least `floor` and at least `due` cards remain from that index on.
@@ -165,7 +165,7 @@ def _mask_pay(t, g, mask, first):
         paid = np.int64(g.paid[g.paid_count - 1])
         if begin <= paid < end or paid == t.types - 1:  # the substitute is exempt from the order
             floor = paid
-    same, wild, _ = hand_by_colour(t, g, g.seat, np.int64(t.colour[g.card]))
+    same, wild, _ = hand_by_color(t, g, g.seat, np.int64(t.colour[g.card]))
     if same + wild >= g.to_pay:
         mark_ordered(t, g, mask, first, begin, end, floor, np.int64(g.to_pay))
 
@@ -178,7 +178,7 @@ def _mask_place(t, g, mask, first):
     for side in range(4):
         if (side == own) == (g.any_side != 0):
             continue
-        legal = slides(t, kind, side, profile(g.built[g.seat], side))
+        legal = legal_slides(t, kind, side, profile(g.built[g.seat], side))
         _mark(mask, first + side * a.ORIENTATIONS * a.LANES, (legal,))
 
 

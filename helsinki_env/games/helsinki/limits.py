@@ -5,10 +5,10 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Any
 
-from helsinki_env.engine.limits import Limits, limits_belong_to
+from helsinki_env.engine.limits import Limits, register_limits
 from helsinki_env.games.helsinki.actions import ONE_WILD_TILE, TWO_WILD_TILES, action_table
 from helsinki_env.games.helsinki.bits import CELLS
-from helsinki_env.games.helsinki.state import DECK, LAYOUTS, NONE_FIELDS, PAID, PHASE_END, SEATS, TILES, new_states
+from helsinki_env.games.helsinki.state import DECK, LAYOUTS, MAX_SEATS, NONE_FIELDS, PAID, PHASE_END, TILES, new_states
 from helsinki_env.games.helsinki.tables import TABLES
 
 __all__ = ["limits"]
@@ -46,8 +46,8 @@ def _limits(types: int, supply: tuple[int, ...], wild_tiles: int, superstructure
         "supply": supply,
         "wild_supply": wild_tiles,
         "superstructure_supply": superstructures,
-        "players": SEATS,
-        "seat": SEATS - 1,
+        "players": MAX_SEATS,
+        "seat": MAX_SEATS - 1,
         "phase": PHASE_END,
         "resume": PHASE_END,
         "move": 6,
@@ -75,4 +75,4 @@ def _limits(types: int, supply: tuple[int, ...], wild_tiles: int, superstructure
 
 
 for _layout in LAYOUTS:
-    limits_belong_to(_layout, TABLES, limits)
+    register_limits(_layout, TABLES, limits)

@@ -2,7 +2,7 @@
 
 Positions: `to_dict` and `from_dict` (see `helsinki_env.games.helsinki.position`). Actions, both ways:
 
-    >>> describe(65), describe(15 + 13), describe(parse("PLACE north o2 lane 3"))
+    >>> action_to_string(65), action_to_string(15 + 13), action_to_string(string_to_action("PLACE north o2 lane 3"))
     ('PAY blue 1/2', 'BUILD green 3/3+1', 'PLACE north o2 lane 3')
 
 The notation of a card is ``colour number/roofs+superstructures``, or ``wild``; of a cell, ``r2c5``.
@@ -17,14 +17,14 @@ from typing import Any
 
 import numpy as np
 
-from helsinki_env.data import Entry, whole_number
+from helsinki_env.data import Node, as_integer
 from helsinki_env.games.helsinki import actions as a
 from helsinki_env.games.helsinki.actions import KINDS, SIDES, ActionTable, action_table
-from helsinki_env.games.helsinki.components import ACTIONS, COLOURS, Components, load_components
+from helsinki_env.games.helsinki.components import BOARD_ACTIONS, COLOURS, Components, load_components
 from helsinki_env.games.helsinki.game import Game
 from helsinki_env.games.helsinki.position import from_dict, to_dict
 
-__all__ = ["card_name", "describe", "from_dict", "parse", "to_dict"]
+__all__ = ["action_to_string", "card_to_string", "from_dict", "string_to_action", "to_dict"]
 
 _CARD_KINDS = (a.KIND_BUILD, a.KIND_PAY, a.KIND_DISCARD)
 _CELL_KINDS = (a.KIND_WILD, a.KIND_LIFT, a.KIND_ROOF)
@@ -42,7 +42,7 @@ def _card_names(components: Components) -> tuple[str, ...]:
             names.append("wild")
             continue
         variant = components.variants[card % len(components.variants)]
-        name = f"{COLOURS[components.card_colour(card)]} {variant.number}/{variant.roofs}"
+        name = f"{COLOURS[components.card_color(card)]} {variant.number}/{variant.roofs}"
         if variant.superstructures:
             name += f"+{variant.superstructures}"
         if name in names:  # two variants with identical facts
@@ -55,24 +55,24 @@ def _loaded(components: Components | str | Path) -> Components:
     return components if isinstance(components, Components) else load_components(components)
 
 
-def card_name(card: int, components: Components | str | Path = "default") -> str:
+def card_to_string(card: int, components: Components | str | Path = "default") -> str:
     """Return a card type as text, such as ``green 3/3+1`` (color, number, roofs, superstructures).
 
     Raises:
         ValueError: if the card type is out of range.
     """
     names = _card_names(_loaded(components))
-    return names[Entry(card, ValueError, "card type").integer(0, len(names) - 1)]
+    return names[Node(card, ValueError, "card type").integer(0, len(names) - 1)]
 
 
-def describe(action: int | np.integer[Any], components: Components | str | Path = "default") -> str:
-    """Return an action as text, such as ``BUILD green 3/3+1``; `parse` reads it back.
+def action_to_string(action: int | np.integer[Any], components: Components | str | Path = "default") -> str:
+    """Return an action as text, such as ``BUILD green 3/3+1``; `string_to_action` reads it back.
 
     Raises:
         ValueError: if the id is out of range.
     """
     loaded = _loaded(components)
-    number = whole_number(action)
+    number = as_integer(action)
     if number is None:
         raise ValueError(f"action {action!r} is not a whole number")
     kind, argument = action_table(loaded.types).decode(number)
@@ -84,19 +84,19 @@ def describe(action: int | np.integer[Any], components: Components | str | Path 
 
 def _describe_argument(kind: int, argument: int, components: Components) -> str:
     if kind in _CARD_KINDS:
-        return card_name(argument, components)
+        return card_to_string(argument, components)
     if kind in _CELL_KINDS:
         return f"r{argument // 7}c{argument % 7}"
     if kind == a.KIND_PLACE:
         side, rest = divmod(argument, a.ORIENTATIONS * a.LANES)
         return f"{SIDES[side]} o{rest // a.LANES} lane {rest % a.LANES}"
     if kind == a.KIND_USE:
-        return ACTIONS[argument]
+        return BOARD_ACTIONS[argument]
     return str(argument + 1 if kind == a.KIND_MOVE else argument)
 
 
-def parse(text: str, components: Components | str | Path = "default") -> int:
-    """Return the id of an action written by `describe`.
+def string_to_action(text: str, components: Components | str | Path = "default") -> int:
+    """Return the id of an action written by `action_to_string`.
 
     Raises:
         ValueError: naming the invalid part and the argument that the kind expects.
@@ -128,7 +128,7 @@ def _parse_argument(kind: int, rest: str, components: Components) -> int | None:
         place = _PLACE.fullmatch(rest)
         return a.place_argument(SIDES.index(place[1]), int(place[2]), int(place[3])) if place else None
     if kind == a.KIND_USE:
-        return ACTIONS.index(rest) if rest in ACTIONS else None
+        return BOARD_ACTIONS.index(rest) if rest in BOARD_ACTIONS else None
     if not _DIGIT.fullmatch(rest):
         return None
     return int(rest) - 1 if kind == a.KIND_MOVE else int(rest)
@@ -137,19 +137,19 @@ def _parse_argument(kind: int, rest: str, components: Components) -> int | None:
 def _example(kind: int, table: ActionTable, components: Components) -> str:
     if kind in _NO_ARGUMENT:
         return f"'{KINDS[kind]}' alone"
-    low, high = (describe(table.encode(kind, i), components) for i in (0, table.sizes[kind] - 1))
+    low, high = (action_to_string(table.encode(kind, i), components) for i in (0, table.sizes[kind] - 1))
     return f"something from '{low}' to '{high}'"
 
 
 def why_illegal(game: Game, action: object) -> str:
     """Explain why an action is illegal: its name, the phase, and the legal alternatives."""
-    components = game.config.loaded
+    components = game.config.component_set
     try:
-        name = f"action {action} ({describe(action, components)})"  # type: ignore[arg-type]  # checked by `describe`
+        name = f"action {action} ({action_to_string(action, components)})"  # type: ignore[arg-type]  # checked by `action_to_string`
     except ValueError as problem:
         name = str(problem)
     if game.done:
         return f"{name}: the game is over; start a new one"
-    legal = [describe(int(i), components) for i in game.legal_actions()]
+    legal = [action_to_string(int(i), components) for i in game.legal_actions()]
     shown = ", ".join(legal[:20]) + (f", ... ({len(legal)} in all)" if len(legal) > 20 else "")
     return f"{name} is not legal in phase {game.phase} of seat {game.seat}. Legal: {shown}"

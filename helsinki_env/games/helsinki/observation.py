@@ -3,10 +3,10 @@
 Only this module and its vectorized version hide information. The array has the same fields at the same positions for
 any number of players and any configuration with the same components. Seats are ordered from the viewer's perspective:
 self, next clockwise, and so on; unused seats are zero. No entry is negative: codes are shifted by one, so 0 means
-"none". `split` returns the named fields:
+"none". `unpack` returns the named fields:
 
     >>> from helsinki_env import Game, observation
-    >>> pieces = observation.split(Game(seed=0).observation())
+    >>> pieces = observation.unpack(Game(seed=0).observation())
     >>> pieces["boards"].shape, pieces["display"].shape
     ((4, 4, 7, 7), (8,))
 """
@@ -19,15 +19,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from helsinki_env.data import Entry
+from helsinki_env.data import Node
 from helsinki_env.engine import contract, loops
 from helsinki_env.engine.kernel import kernel
-from helsinki_env.engine.layout import Layout, Piece, layout_of
+from helsinki_env.engine.layout import ObservationField, ObservationLayout, make_layout
 from helsinki_env.games.helsinki.components import COLOURS
 from helsinki_env.games.helsinki.draw import hand_size
-from helsinki_env.games.helsinki.state import LAYOUTS, PAID, PHASES, SEATS, UNSEEN, WIDE
+from helsinki_env.games.helsinki.state import LAYOUTS, MAX_SEATS, PAID, PHASES, UNSEEN, WIDE
 
-__all__ = ["PLANES", "Layout", "Piece", "describe", "layout", "split"]
+__all__ = ["PLANES", "ObservationField", "ObservationLayout", "observation_layout", "unpack", "write_observation"]
 
 PLANES = ("tile", "number", "superstructure", "coat")
 """Board planes: tile (1 to 5 pavilion by color, 6 wild tile, 7 statue), number of the pavilion tile in building order
@@ -74,34 +74,34 @@ PENDING_FACTS = (
 _T = -1  # placeholder for the number of card types
 
 _PIECES: tuple[tuple[str, tuple[int, ...], str], ...] = (
-    ("boards", (SEATS, len(PLANES), 7, 7), "every board: planes " + ", ".join(PLANES)),
-    ("seats", (SEATS, len(SEAT_FACTS)), "for each seat " + ", ".join(SEAT_FACTS)),
-    ("used", (SEATS, 15), "actions that a seat has used"),
-    ("denied", (SEATS, 15), "actions that a seat may not use"),
+    ("boards", (MAX_SEATS, len(PLANES), 7, 7), "every board: planes " + ", ".join(PLANES)),
+    ("seats", (MAX_SEATS, len(SEAT_FACTS)), "for each seat " + ", ".join(SEAT_FACTS)),
+    ("used", (MAX_SEATS, 15), "actions that a seat has used"),
+    ("denied", (MAX_SEATS, 15), "actions that a seat may not use"),
     ("covered", (15,), "actions that nobody may use"),
     ("phase", (len(PHASES),), "one-hot: " + ", ".join(PHASES)),
     ("table", (len(TABLE_FACTS),), ", ".join(TABLE_FACTS)),
     ("tile_supply", (len(COLOURS), 4), "pavilion tiles left, by colour and roofs 2 to 5"),
-    ("bonus_cards", (SEATS,), "bonus cards left, lowest first"),
+    ("bonus_cards", (MAX_SEATS,), "bonus cards left, lowest first"),
     ("pending", (len(PENDING_FACTS),), "the decision in progress: " + ", ".join(PENDING_FACTS)),
     ("building", (1 + PAID,), "card type + 1: the card being built, then the cards paid for it in order"),
     ("display", (8,), "card type + 1 in each slot"),
     ("own_unseen", (UNSEEN,), "card type + 1: cards that this seat drew unseen from a reshuffled pile"),
     ("hand", (_T,), "cards in the own hand, by card type"),
-    ("known", (SEATS, _T), "cards that a seat took from the display and has not shown since"),
+    ("known", (MAX_SEATS, _T), "cards that a seat took from the display and has not shown since"),
     ("discard", (_T,), "the discard pile"),
     ("reshuffled", (_T,), "a draw pile made from the discard pile, less what everybody has seen leave it"),
 )
 
 
 @lru_cache(maxsize=8)
-def layout(types: int = 51) -> Layout:
+def observation_layout(types: int = 51) -> ObservationLayout:
     """Return the layout for a number of card types (51 with the default components)."""
     filled = ((name, tuple(types if n == _T else n for n in shape), meaning) for name, shape, meaning in _PIECES)
-    return layout_of(filled)
+    return make_layout(filled)
 
 
-def split(obs: npt.NDArray[Any], types: int | None = None) -> dict[str, npt.NDArray[Any]]:
+def unpack(obs: npt.NDArray[Any], types: int | None = None) -> dict[str, npt.NDArray[Any]]:
     """Return the named fields of one observation (F,) or a batch (..., F) as views of shape (..., *field shape).
 
     Args:
@@ -113,17 +113,18 @@ def split(obs: npt.NDArray[Any], types: int | None = None) -> dict[str, npt.NDAr
     """
     obs = np.asarray(obs)
     length = obs.shape[-1] if obs.ndim else 0
-    fitting = (length - layout(0).size) // 7
-    chosen = layout(max(1, fitting if types is None else Entry(types, ValueError, "types").integer(1, WIDE)))
+    fitting = (length - observation_layout(0).size) // 7
+    chosen = observation_layout(max(1, fitting if types is None else Node(types, ValueError, "types").integer(1, WIDE)))
     if chosen.size != length:
         raise ValueError(
-            f"observation: found shape {obs.shape}, expected (..., {layout().size}) with the default components"
+            f"observation: found shape {obs.shape}, expected (..., {observation_layout().size}) "
+            "with the default components"
         )
-    return chosen.split(obs)
+    return chosen.unpack(obs)
 
 
 # Start of each field; fields that depend on the number of card types come last.
-_AT = layout(0).starts
+_AT = observation_layout(0).starts
 _SEATS, _USED, _DENIED, _COVERED = _AT["seats"], _AT["used"], _AT["denied"], _AT["covered"]
 _PHASE, _TABLE, _SUPPLY, _BONUS = _AT["phase"], _AT["table"], _AT["tile_supply"], _AT["bonus_cards"]
 _PENDING, _BUILDING, _DISPLAY, _UNSEEN = _AT["pending"], _AT["building"], _AT["display"], _AT["own_unseen"]
@@ -225,21 +226,21 @@ def _seat_after(g, viewer, turn):
 
 @kernel
 def _write_seats(t, g, viewer, out, lane, lanes):
-    for turn in range(SEATS):
+    for turn in range(MAX_SEATS):
         seat = _seat_after(g, viewer, turn)
         if seat >= 0:
             _write_board(t, g, seat, out, _PER_BOARD * turn, lane, lanes)
         else:
             for entry in range(_PER_BOARD * turn + lane, _PER_BOARD * (turn + 1), lanes):
                 out[entry] = 0
-    for turn in range(lane, SEATS, lanes):
+    for turn in range(lane, MAX_SEATS, lanes):
         seat, at = _seat_after(g, viewer, turn), _SEATS + _PER_SEAT * turn
         if seat >= 0:
             _write_seat(t, g, seat, out, at)
         else:
             for entry in range(at, at + _PER_SEAT):
                 out[entry] = 0
-    for entry in range(lane, 15 * SEATS, lanes):
+    for entry in range(lane, 15 * MAX_SEATS, lanes):
         seat, action = _seat_after(g, viewer, entry // 15), np.int64(entry % 15)
         out[_USED + entry] = np.int64(g.used[seat]) >> action & 1 if seat >= 0 else 0
         out[_DENIED + entry] = np.int64(g.denied[seat]) >> action & 1 if seat >= 0 else 0
@@ -251,7 +252,7 @@ def write_cards(t, g, viewer, out, lane, lanes):
     types = t.types
     for card in range(lane, types, lanes):
         out[_CARDS + card] = g.hand[viewer, card]
-    for turn in range(SEATS):
+    for turn in range(MAX_SEATS):
         seat, at = _seat_after(g, viewer, turn), _CARDS + (1 + turn) * types
         if seat >= 0:
             for card in range(lane, types, lanes):
@@ -267,7 +268,7 @@ def write_cards(t, g, viewer, out, lane, lanes):
 
 
 @kernel
-def describe_part(t, g, viewer, out, lane, lanes):
+def write_observation_part(t, g, viewer, out, lane, lanes):
     """Section 7: write the entries of `viewer`'s observation, int8 of shape (F,), assigned to `lane` out of `lanes`."""
     _write_seats(t, g, viewer, out, lane, lanes)
     for action in range(lane, 15, lanes):
@@ -276,7 +277,7 @@ def describe_part(t, g, viewer, out, lane, lanes):
         out[_PHASE + phase] = phase == g.phase
     for kind in range(lane, 20, lanes):
         out[_SUPPLY + kind] = g.supply[kind]
-    for card in range(lane, SEATS, lanes):
+    for card in range(lane, MAX_SEATS, lanes):
         out[_BONUS + card] = np.int64(g.bonus_cards) >> card & 1
     for slot in range(lane, 8, lanes):
         out[_DISPLAY + slot] = g.display[slot] + 1
@@ -292,11 +293,11 @@ def describe_part(t, g, viewer, out, lane, lanes):
 
 
 @kernel
-def describe(t, g, viewer, out):
+def write_observation(t, g, viewer, out):
     """Section 7: write what `viewer` may see into `out`, int8 of shape (F,), every entry."""
-    describe_part(t, g, viewer, out, 0, 1)
+    write_observation_part(t, g, viewer, out, 0, 1)
 
 
 for _layout in LAYOUTS:
-    contract.describe.belongs_to(_layout, describe)
-    loops.observe_part.belongs_to(_layout, describe_part)
+    contract.write_observation.implements(_layout, write_observation)
+    loops.observe_part.implements(_layout, write_observation_part)

@@ -12,12 +12,12 @@ from helsinki_env.engine import loops
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.engine.vectors import clearer, copier, spreader, storer
 from helsinki_env.games.helsinki.draw import hand_size
-from helsinki_env.games.helsinki.observation import layout, tile_sets, write_cards
-from helsinki_env.games.helsinki.state import GAME, LAYOUTS, NARROW, PAID, SEATS
+from helsinki_env.games.helsinki.observation import observation_layout, tile_sets, write_cards
+from helsinki_env.games.helsinki.state import GAME, LAYOUTS, MAX_SEATS, NARROW, PAID
 
 __all__ = ["observe"]
 
-_AT = layout(NARROW).starts
+_AT = observation_layout(NARROW).starts
 _SEATS, _USED, _DENIED, _COVERED = _AT["seats"], _AT["used"], _AT["denied"], _AT["covered"]
 _PHASE, _TABLE, _SUPPLY, _BONUS = _AT["phase"], _AT["table"], _AT["tile_supply"], _AT["bonus_cards"]
 _PENDING, _BUILDING, _DISPLAY, _UNSEEN = _AT["pending"], _AT["building"], _AT["display"], _AT["own_unseen"]
@@ -123,7 +123,7 @@ def _write_cards(g, viewer, out, dealt, turned):
         _copy_exactly(out, _KNOWN + NARROW * turn, g.known[seat])
         seat = seat + 1 if seat + 1 < players else np.int64(0)
     if dealt:
-        for turn in range(players, SEATS):
+        for turn in range(players, MAX_SEATS):
             _clear_cards(out, _KNOWN + NARROW * turn)
     _copy_cards(out, _DISCARD, g.discard, 0)
     _copy_exactly(out, _RESHUFFLED, g.reshuffled)
@@ -137,23 +137,23 @@ def _write_all_but_cards(t, g, viewer, out, dealt, turned):
         _write_board(t, g, seat, out, _BOARD * turn)
         seat = seat + 1 if seat + 1 < players else np.int64(0)
     if dealt:
-        for turn in range(players, SEATS):
+        for turn in range(players, MAX_SEATS):
             _clear_board(out, _BOARD * turn)
     seat = np.int64(viewer)
     for turn in range(players):
         _write_seat(t, g, seat, out, _SEATS + 8 * turn)
         seat = seat + 1 if seat + 1 < players else np.int64(0)
-    for turn in range(players, SEATS):
+    for turn in range(players, MAX_SEATS):
         _store_8(out, _SEATS + 8 * turn, np.int64(0))
     for turn in range(players):
         _write_actions(out, _USED + 15 * turn, (np.int64(g.used[seat]),))
         seat = seat + 1 if seat + 1 < players else np.int64(0)
-    for turn in range(players, SEATS):
+    for turn in range(players, MAX_SEATS):
         _write_actions(out, _USED + 15 * turn, (np.int64(0),))
     for turn in range(players):
         _write_actions(out, _DENIED + 15 * turn, (np.int64(g.denied[seat]),))
         seat = seat + 1 if seat + 1 < players else np.int64(0)
-    for turn in range(players, SEATS):
+    for turn in range(players, MAX_SEATS):
         _write_actions(out, _DENIED + 15 * turn, (np.int64(0),))
     _write_table(g, viewer, out)
 
@@ -166,7 +166,7 @@ def observe(t, g, viewer, out):
 
 
 @kernel
-def observe_again(t, g, viewer, out, turned):
+def update_observation(t, g, viewer, out, turned):
     """Like `observe`, if `out` holds an earlier observation of this deal: unused seats are already blank.
 
     If `turned` is false, the earlier observation has the same viewer, who has been to move ever since. The boards and
@@ -183,7 +183,7 @@ def observe_other_types(t, g, viewer, out):
     write_cards(t, g, viewer, out, 0, 1)
 
 
-loops.observe.belongs_to(GAME, observe)
-loops.observe_again.belongs_to(GAME, observe_again)
+loops.observe.implements(GAME, observe)
+loops.update_observation.implements(GAME, update_observation)
 for _layout in LAYOUTS[1:]:
-    loops.observe.belongs_to(_layout, observe_other_types)
+    loops.observe.implements(_layout, observe_other_types)

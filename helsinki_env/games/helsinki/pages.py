@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from helsinki_env.games.helsinki import notation, observation
 from helsinki_env.games.helsinki.actions import KINDS
-from helsinki_env.games.helsinki.components import ACTIONS, load_components
+from helsinki_env.games.helsinki.components import BOARD_ACTIONS, load_components
 from helsinki_env.games.helsinki.game import action_table
 
 __all__ = ["PAGES", "actions_page", "observation_page"]
@@ -54,22 +54,22 @@ def actions_page() -> str:
     for kind, name in enumerate(KINDS):
         first, last = table.offsets[kind], table.offsets[kind] + table.sizes[kind] - 1
         ids = f"{first} to {last}" if last > first else f"{first}"
-        texts = dict.fromkeys(f"`{notation.describe(i)}`" for i in (first, last))
+        texts = dict.fromkeys(f"`{notation.action_to_string(i)}`" for i in (first, last))
         lines.append(f"| {name} | {ids} | {_ARGUMENTS[name]} | {', '.join(texts)} |")
     lines += ["", "## Card types", "", "| type | card | type | card |", "| --- | --- | --- | --- |"]
     half = (components.types + 1) // 2
     for left in range(half):
         pair = [left, left + half] if left + half < components.types else [left]
-        cells = [f"{card} | `{notation.card_name(card)}`" for card in pair]
+        cells = [f"{card} | `{notation.card_to_string(card)}`" for card in pair]
         lines.append("| " + " | ".join(cells + [" | "] * (2 - len(pair))) + " |")
     lines += ["", "## Actions of the action board", "", "| USE | action | id |", "| --- | --- | --- |"]
-    lines += [f"| {i} | `{name}` | {table.encode(KINDS.index('USE'), i)} |" for i, name in enumerate(ACTIONS)]
+    lines += [f"| {i} | `{name}` | {table.encode(KINDS.index('USE'), i)} |" for i, name in enumerate(BOARD_ACTIONS)]
     return "\n".join(lines) + "\n"
 
 
 def observation_page() -> str:
     """Return the page of observation fields with the default components, as Markdown."""
-    layout = observation.layout()
+    layout = observation.observation_layout()
     lines = [
         "# Observation",
         "",

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from helsinki_env.games.helsinki.observation import layout
+from helsinki_env.games.helsinki.observation import observation_layout
 
 __all__ = ["scales"]
 
@@ -30,10 +30,10 @@ _LARGE: dict[str, Any] = {
 
 def scales(size: int) -> npt.NDArray[np.float32] | None:
     """Return the divisors for observations of length `size`, (F,), or None if no layout has this length."""
-    types, rest = divmod(size - layout(0).size, 7)
+    types, rest = divmod(size - observation_layout(0).size, 7)
     if types < 1 or rest:
         return None
-    pieces = layout(types).pieces
+    pieces = observation_layout(types).fields
     return np.concatenate([np.broadcast_to(_LARGE.get(p.name, 1), p.shape).reshape(-1) for p in pieces]).astype(
         np.float32
     )

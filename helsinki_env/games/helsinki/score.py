@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from helsinki_env.engine.bits import count
+from helsinki_env.engine.bits import popcount
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.games.helsinki.bits import COLUMN, ROW, connected
 
@@ -31,8 +31,8 @@ def score(t, g, seat):
     """Section 5: points for full rows and columns, for superstructures, and those made during play."""
     in_rows, in_columns, rows, columns = full_lines(g.built[seat])
     standing = g.superstructures[seat]
-    crossing = count(standing & in_rows & in_columns)
-    line = count(standing & (in_rows | in_columns)) - crossing
+    crossing = popcount(standing & in_rows & in_columns)
+    line = popcount(standing & (in_rows | in_columns)) - crossing
     return (
         np.int64(g.points[seat])
         + t.points_row * rows
@@ -43,7 +43,7 @@ def score(t, g, seat):
 
 
 @kernel
-def place_of(t, g, seat):
+def rank_of(t, g, seat):
     """Section 5: rank, 0 is first; a tie goes to the player later in turn order."""
     own = score(t, g, seat)
     place = 0

@@ -19,12 +19,12 @@ from llvmlite import ir
 from numba.core import cgutils, types
 
 from helsinki_env.engine.kernel import kernel
-from helsinki_env.engine.vectors import reverse_bytes, word_of
+from helsinki_env.engine.vectors import make_intrinsic, reverse_bytes
 from helsinki_env.games.helsinki.bits import BOARD, ROW
 
 NORTH, EAST, SOUTH, WEST = range(4)
 MOST_ROOFS = 5
-Drawing = tuple[str, ...]
+ShapeRows = tuple[str, ...]
 
 #: Three steps spread rows of seven bits into bytes; each step moves the upper half of every part.
 _FOUR_ROWS = np.int64(0xFFFFFFF)
@@ -35,12 +35,12 @@ _SWAPPED = tuple(np.int64(mask) for mask in (0x00AA00AA00AA00AA, 0x0000CCCC0000C
 _LANES = np.int64(0x7F7F7F7F7F7F7F00)
 
 
-def cells_of(drawing: Drawing) -> tuple[tuple[int, int], ...]:
+def cells_of(drawing: ShapeRows) -> tuple[tuple[int, int], ...]:
     """Return the (row, column) of every roof of a drawing."""
     return tuple((i, j) for i, row in enumerate(drawing) for j, mark in enumerate(row) if mark == "X")
 
 
-def seen_from(drawing: Drawing, side: int) -> tuple[int, list[int]]:
+def seen_from(drawing: ShapeRows, side: int) -> tuple[int, list[int]]:
     """Return (length, fronts) of a tile pushed from `side`.
 
     Length is the tile's extent along the push. For each lane, fronts holds the distance from the tile's trailing edge
@@ -164,11 +164,11 @@ def _slides_loop(low, high, lanes_within, row, packed):  # pragma: no cover
     return found
 
 
-slides_of = word_of(_slides, lambda *arguments: types.int64(*arguments), _slides_code, _slides_loop)
+slides_of = make_intrinsic(_slides, lambda *arguments: types.int64(*arguments), _slides_code, _slides_loop)
 
 
 @kernel
-def slides(t, kind, side, packed):
+def legal_slides(t, kind, side, packed):
     """Legal placements of a tile from a side, as a set: bit = 7 * orientation + lane."""
     return slides_of(t.low_of_kind, t.high_of_kind, t.lanes_of_kind, 4 * kind + side, packed)
 
@@ -176,13 +176,13 @@ def slides(t, kind, side, packed):
 @kernel
 def fits(t, kind, side, built):
     """Whether a tile can be pushed in from a side in any orientation and lane."""
-    return slides(t, kind, side, profile(built, side)) != 0
+    return legal_slides(t, kind, side, profile(built, side)) != 0
 
 
 @kernel
 def fits_in(t, kind, side, packed):
     """Like `fits`, for a board packed by `profile`."""
-    return slides(t, kind, side, packed) != 0
+    return legal_slides(t, kind, side, packed) != 0
 
 
 @kernel
@@ -199,7 +199,7 @@ def corner_at(t, piece, side, lane, depth):
 
 
 @kernel
-def rest(t, piece, side, lane, built):
+def resting_corner(t, piece, side, lane, built):
     """Return the cell of the north-west corner of the bounding box after a legal slide."""
     packed = profile(built, side)
     depth = np.int64(7)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from helsinki_env.engine.bits import lowest
+from helsinki_env.engine.bits import lowest_bit
 from helsinki_env.engine.kernel import kernel
-from helsinki_env.engine.vectors import gatherer, leading_zeros, marker, summer
+from helsinki_env.engine.vectors import byte_summer, gatherer, leading_zeros, marker
 from helsinki_env.games.helsinki.actions import ANY_CARD_AS_WILD, ANY_SIDE, ONE_CARD_FEWER
 from helsinki_env.games.helsinki.build import feasible, fits_elsewhere, side_of
 from helsinki_env.games.helsinki.draw import discard_size, hand_size
@@ -22,7 +22,7 @@ _COLOURS, _VARIANTS = 5, _WILD // 5
 #: Largest number of cards that a tile costs; also the last column of `up_to`.
 _MOST = np.int64(8)
 
-_sum_of_cards, _sum_of_colour = summer(NARROW, 64), summer(_VARIANTS, 16)
+_sum_of_cards, _sum_of_colour = byte_summer(NARROW, 64), byte_summer(_VARIANTS, 16)
 _types_held, _kinds_left = gatherer(64), gatherer(32)
 _mark = marker(64)
 
@@ -65,7 +65,7 @@ def _feasible(t, g, coats, usable, begin):
         cheap = np.int64(0)
     found = np.int64(0)
     while payable:
-        kind = np.int64(t.kind[lowest(payable)])
+        kind = np.int64(t.kind[lowest_bit(payable)])
         shown = payable & t.cards_of_kind[kind]
         payable &= ~shown
         if (supply >> kind) & 1:
@@ -99,4 +99,4 @@ for _rule, _kernel in (
     (feasible, _feasible),
     (mark_ordered, _mark_ordered),
 ):
-    _rule.belongs_to(GAME, _kernel)
+    _rule.implements(GAME, _kernel)

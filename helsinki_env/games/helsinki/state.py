@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-SEATS = 4
+MAX_SEATS = 4
 #: Most pavilion tiles that fit on a board (component files that allow more are rejected).
 TILES = 22
 DECK = 100
@@ -68,28 +68,28 @@ def game_dtype(types: int) -> np.dtype[Any]:
 def _layout(capacity: int, more: int = 0) -> np.dtype[Any]:
     fields: list[tuple[str, Any] | tuple[str, Any, tuple[int, ...]]] = [
         ("chance", np.uint64),
-        ("built", np.int64, (SEATS,)),
-        ("wild", np.int64, (SEATS,)),
-        ("superstructures", np.int64, (SEATS,)),
-        ("used", np.int16, (SEATS,)),
-        ("denied", np.int16, (SEATS,)),
-        ("points", np.int16, (SEATS,)),
+        ("built", np.int64, (MAX_SEATS,)),
+        ("wild", np.int64, (MAX_SEATS,)),
+        ("superstructures", np.int64, (MAX_SEATS,)),
+        ("used", np.int16, (MAX_SEATS,)),
+        ("denied", np.int16, (MAX_SEATS,)),
+        ("points", np.int16, (MAX_SEATS,)),
         ("covered", np.int16),
         ("round_number", np.int16),
-        ("hand", np.int8, (SEATS, capacity)),
-        ("known", np.int8, (SEATS, capacity)),
+        ("hand", np.int8, (MAX_SEATS, capacity)),
+        ("known", np.int8, (MAX_SEATS, capacity)),
         ("discard", np.int8, (capacity,)),
         ("reshuffled", np.int8, (capacity,)),
         ("pile", np.int8, (DECK,)),
-        ("tile_piece", np.uint8, (SEATS, TILES)),
-        ("tile_cell", np.int8, (SEATS, TILES)),
-        ("tile_count", np.int8, (SEATS,)),
-        ("unseen", np.int8, (SEATS, UNSEEN)),
-        ("coats", np.uint8, (SEATS,)),
-        ("meadow", np.int8, (SEATS,)),
-        ("token", np.int8, (SEATS,)),
-        ("bonus", np.int8, (SEATS,)),
-        ("limit_lifted", np.int8, (SEATS,)),
+        ("tile_piece", np.uint8, (MAX_SEATS, TILES)),
+        ("tile_cell", np.int8, (MAX_SEATS, TILES)),
+        ("tile_count", np.int8, (MAX_SEATS,)),
+        ("unseen", np.int8, (MAX_SEATS, UNSEEN)),
+        ("coats", np.uint8, (MAX_SEATS,)),
+        ("meadow", np.int8, (MAX_SEATS,)),
+        ("token", np.int8, (MAX_SEATS,)),
+        ("bonus", np.int8, (MAX_SEATS,)),
+        ("limit_lifted", np.int8, (MAX_SEATS,)),
         ("supply", np.int8, (20,)),
         ("display", np.int8, (8,)),
         ("wild_supply", np.int8),

@@ -10,17 +10,18 @@ from __future__ import annotations
 
 import numpy as np
 
-from helsinki_env.engine.arrays import records
+from helsinki_env.engine.arrays import record_array
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.engine.limits import check_ranges, fail_field
 from helsinki_env.engine.loops import write_mask
 from helsinki_env.games.helsinki import limits  # noqa: F401  # registers the ranges of fields
 from helsinki_env.games.helsinki.actions import MOVE_1_TO_5, MOVE_1_TO_6, action_table
-from helsinki_env.games.helsinki.build import coats_to_place, free_roofs, hand_by_colour
+from helsinki_env.games.helsinki.build import coats_to_place, free_roofs, hand_by_color
 from helsinki_env.games.helsinki.coats import usable_actions
 from helsinki_env.games.helsinki.config import GameConfig
 from helsinki_env.games.helsinki.shapes import NORTH, WEST, tile_cells
 from helsinki_env.games.helsinki.state import (
+    MAX_SEATS,
     PHASE_END,
     PHASE_LIFT,
     PHASE_MAIN,
@@ -30,13 +31,12 @@ from helsinki_env.games.helsinki.state import (
     PHASE_ROOF,
     PHASE_START,
     PHASE_WILD,
-    SEATS,
     WIDE,
     States,
     game_dtype,
 )
 
-__all__ = ["check"]
+__all__ = ["check_states"]
 
 _BOX = 8  # coats of arms
 
@@ -81,7 +81,7 @@ _FAULTS = (
 _SOUND = -1
 
 
-def check(states: States, config: GameConfig) -> None:
+def check_states(states: States, config: GameConfig) -> None:
     """Check that games can continue from records.
 
     Args:
@@ -92,10 +92,10 @@ def check(states: States, config: GameConfig) -> None:
     Raises:
         ValueError: naming the first invalid game and field, the value found and the value expected.
     """
-    states = records("states", states, game_dtype(config.loaded.types))
+    states = record_array("states", states, game_dtype(config.component_set.types))
     check_ranges(states, config.tables[0])
-    count, mask = np.zeros(WIDE, np.int64), np.zeros(action_table(config.loaded.types).size, np.int8)
-    b, fault = first_fault(config.tables, states, count, mask)
+    count, mask = np.zeros(WIDE, np.int64), np.zeros(action_table(config.component_set.types).size, np.int8)
+    b, fault = first_invalid_game(config.tables, states, count, mask)
     if fault != _SOUND:
         name, expected = _FAULTS[fault]
         fail_field(b, name, states[b][name], expected)
@@ -105,7 +105,7 @@ def check(states: States, config: GameConfig) -> None:
 
 
 @kernel
-def first_fault(tables, states, count, mask):
+def first_invalid_game(tables, states, count, mask):
     """Return the first game with inconsistent fields and its inconsistency, or `_SOUND`.
 
     Every field must be in range. `count`: scratch, int64 (WIDE,); `mask`: scratch, int8 (ids,).
@@ -190,7 +190,7 @@ def _cards(t, g, count):
     """Check that the pile, discards, display, hands and cards being played add up to the deck."""
     for card in range(t.types):
         count[card] = g.discard[card]
-        for seat in range(SEATS):
+        for seat in range(MAX_SEATS):
             if g.known[seat, card] > g.hand[seat, card]:
                 return _KNOWN
             count[card] += g.hand[seat, card]
@@ -250,7 +250,7 @@ def _building(t, g):
     kind = np.int64(t.kind[g.card])
     if g.supply[kind] == 0:
         return _NO_TILE
-    same, wild, _ = hand_by_colour(t, g, g.seat, np.int64(t.colour[g.card]))
+    same, wild, _ = hand_by_color(t, g, g.seat, np.int64(t.colour[g.card]))
     if g.to_pay + g.paid_count >= t.number[g.card] or (g.substitute and g.to_pay - 1 > same + wild):
         return _NOT_PAID
     if not g.any_side and coats_to_place(t, g, kind, usable_actions(t, g, g.seat)) > g.meadow[g.seat]:

@@ -2,14 +2,14 @@
 
 A search agent needs a game in which to simulate actions. It builds one from its own observation, so hidden cards cannot
 leak. Hidden cards are placeholders in the record (the right number of cards, all of type 0) until
-`helsinki_env.engine.determinization` deals them.
+`helsinki_env.engine.determinization` determinize_observation them.
 
     >>> import numpy as np
     >>> from helsinki_env import Game
-    >>> from helsinki_env.engine.determinization import deals
+    >>> from helsinki_env.engine.determinization import determinize_observation
     >>> game = Game(seed=3)
     >>> game.step(0)
-    >>> copies = deals(game.config, game.observation(), count=2, seed=1)
+    >>> copies = determinize_observation(game.config, game.observation(), count=2, seed=1)
     >>> copy = Game.from_state(game.config, copies[0])
     >>> bool((copy.observation() == game.observation()).all())
     True
@@ -24,20 +24,30 @@ import numpy as np
 import numpy.typing as npt
 
 from helsinki_env.engine import contract, loops
-from helsinki_env.engine.bits import bit, lowest
+from helsinki_env.engine.bits import bit, lowest_bit
 from helsinki_env.engine.determinization import ObservationError, observation_rows
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.games.helsinki.actions import ONE_WILD_TILE, TWO_WILD_TILES
 from helsinki_env.games.helsinki.components import Components
 from helsinki_env.games.helsinki.config import GameConfig
 from helsinki_env.games.helsinki.deal import end_turn_fields
-from helsinki_env.games.helsinki.observation import PENDING_FACTS, PLANES, SEAT_FACTS, TABLE_FACTS, layout
+from helsinki_env.games.helsinki.observation import PENDING_FACTS, PLANES, SEAT_FACTS, TABLE_FACTS, observation_layout
 from helsinki_env.games.helsinki.shapes import tile_cells
-from helsinki_env.games.helsinki.state import DECK, LAYOUTS, PAID, PHASE_END, SEATS, TILES, UNSEEN, States, new_states
+from helsinki_env.games.helsinki.state import (
+    DECK,
+    LAYOUTS,
+    MAX_SEATS,
+    PAID,
+    PHASE_END,
+    TILES,
+    UNSEEN,
+    States,
+    new_states,
+)
 
-__all__ = ["restore", "restore_game"]
+__all__ = ["reconstruct_state", "states_from_observations"]
 
-_AT = layout(0).starts
+_AT = observation_layout(0).starts
 _BOARDS, _SEATS, _USED, _DENIED, _COVERED = (_AT[name] for name in ("boards", "seats", "used", "denied", "covered"))
 _PHASE, _TABLE, _SUPPLY, _BONUS = (_AT[name] for name in ("phase", "table", "tile_supply", "bonus_cards"))
 _PENDING, _BUILDING, _DISPLAY, _OWN_UNSEEN = (_AT[name] for name in ("pending", "building", "display", "own_unseen"))
@@ -89,9 +99,9 @@ def _corner(cells):
     column = np.int64(6)
     rest = cells
     while rest:
-        column = min(column, lowest(rest) % 7)
+        column = min(column, lowest_bit(rest) % 7)
         rest &= rest - 1
-    return lowest(cells) // 7 * 7 + column
+    return lowest_bit(cells) // 7 * 7 + column
 
 
 @kernel
@@ -200,7 +210,7 @@ def _read_pending(obs, g):
 
 
 @kernel
-def restore_game(t, g, obs):
+def reconstruct_state(t, g, obs):
     """Fill the record `g` from the observation, int8 (F,), of the seat to move.
 
     All previous content is overwritten. Hidden cards are placeholders and the random key is 0. Every entry must be in
@@ -266,7 +276,7 @@ def _read_table(obs, g):
     for kind in range(20):
         g.supply[kind] = obs[_SUPPLY + kind]
     g.bonus_cards = 0
-    for card in range(SEATS):
+    for card in range(MAX_SEATS):
         g.bonus_cards |= np.int64(obs[_BONUS + card]) << card
     for slot in range(8):
         g.display[slot] = obs[_DISPLAY + slot] - 1
@@ -277,7 +287,7 @@ def _read_table(obs, g):
 
 
 for _layout in LAYOUTS:
-    contract.restore.belongs_to(_layout, restore_game)
+    contract.reconstruct_state.implements(_layout, reconstruct_state)
 
 
 @lru_cache(maxsize=32)
@@ -288,14 +298,14 @@ def _most(components: Components) -> npt.NDArray[np.uint8]:
     by_piece: dict[str, npt.ArrayLike] = {
         "boards": np.reshape([7, TILES, 1, 1], (4, 1, 1)),  # the planes
         "seats": [1, DECK, 8, 8, many, many, 1, UNSEEN],
-        "table": [SEATS, SEATS - 1, 1, many, 1, DECK, components.wild_tiles, components.superstructures],
+        "table": [MAX_SEATS, MAX_SEATS - 1, 1, many, 1, DECK, components.wild_tiles, components.superstructures],
         "tile_supply": components.tile_copies,
         "pending": [6, 1, 1, 1, PAID, 1, 1, 15, PHASE_END, wilds, 49, 5, 49, types, 1, 1],
         "building": [types - 1, *[types] * PAID],  # wild cards are never built
     }
     by_piece |= dict.fromkeys(("display", "own_unseen"), types)
     by_piece |= dict.fromkeys(("hand", "known", "discard", "reshuffled"), DECK)
-    pieces = layout(types).pieces
+    pieces = observation_layout(types).fields
     return np.concatenate(
         [np.broadcast_to(np.asarray(by_piece.get(piece.name, 1), np.uint8), piece.shape).ravel() for piece in pieces]
     )
@@ -304,14 +314,14 @@ def _most(components: Components) -> npt.NDArray[np.uint8]:
 def _complain(components: Components, observations: npt.NDArray[np.int8], outside: npt.NDArray[np.bool_]) -> NoReturn:
     """Raise an error that names the first entry out of range."""
     b, at = np.argwhere(outside)[0].tolist()
-    piece = next(piece for piece in reversed(layout(components.types).pieces) if piece.start <= at)
+    piece = next(piece for piece in reversed(observation_layout(components.types).fields) if piece.start <= at)
     place = [int(i) for i in np.unravel_index(at - piece.start, piece.shape)]
     raise ObservationError(
         f"observations[{b}]: {piece.name}{place}: found {observations[b, at]}, expected 0 to {_most(components)[at]}"
     )
 
 
-def restore(config: GameConfig, observations: npt.NDArray[np.int8]) -> States:
+def states_from_observations(config: GameConfig, observations: npt.NDArray[np.int8]) -> States:
     """Return a record for each observation, (B,), with placeholders for hidden cards.
 
     Args:
@@ -323,15 +333,15 @@ def restore(config: GameConfig, observations: npt.NDArray[np.int8]) -> States:
         ObservationError: for invalid observations. Every entry must be in range, and boards and hands must be
             consistent. Whether the state can occur in a game is not checked.
     """
-    observations = observation_rows(observations, layout(config.loaded.types).size)
+    observations = observation_rows(observations, observation_layout(config.component_set.types).size)
     phases = observations[:, _PHASE : _PHASE + 10]
     players = observations[:, _TABLE + _PLAYERS]
-    if not ((phases.sum(axis=1) == 1) & (players >= 2) & (players <= SEATS)).all():
-        wrong = int(np.flatnonzero((phases.sum(axis=1) != 1) | (players < 2) | (players > SEATS))[0])
+    if not ((phases.sum(axis=1) == 1) & (players >= 2) & (players <= MAX_SEATS)).all():
+        wrong = int(np.flatnonzero((phases.sum(axis=1) != 1) | (players < 2) | (players > MAX_SEATS))[0])
         raise ObservationError(f"observations[{wrong}]: found no phase or no players in it; was it written by observe?")
-    outside = observations.view(np.uint8) > _most(config.loaded)  # negative entries become values above 127
+    outside = observations.view(np.uint8) > _most(config.component_set)  # negative entries become values above 127
     if outside.any():
-        _complain(config.loaded, observations, outside)
+        _complain(config.component_set, observations, outside)
     absent = observations[:, _TABLE + _SEAT] >= players
     if absent.any():
         b = int(absent.argmax())
@@ -339,8 +349,8 @@ def restore(config: GameConfig, observations: npt.NDArray[np.int8]) -> States:
         raise ObservationError(
             f"observations[{b}]: table[{_SEAT}]: found the seat {seat}, expected one of {players[b]} that are played"
         )
-    states = new_states(len(observations), config.loaded.types)
-    b, fault = loops.batch_restore(config.tables[0], observations, states)
+    states = new_states(len(observations), config.component_set.types)
+    b, fault = loops.batch_reconstruct(config.tables[0], observations, states)
     if fault != _SOUND:
         raise ObservationError(f"observations[{b}]: {_FAULTS[fault]}")
     return states

@@ -52,7 +52,7 @@ TABLES = np.dtype(
                 ("lanes", np.int16, (_PIECES, 4)),  # set of lanes in which the tile lies within the board
                 ("low", np.int16, (_PIECES, 4, MOST_ROOFS)),  # 8 * (front + 1); 0 beyond the width
                 ("high", np.int16, (_PIECES, 4, MOST_ROOFS)),
-                # the same three arrays for all orientations of a tile side by side, as `shapes.slides` reads them
+                # the same three arrays for all orientations of a tile side by side, as `shapes.legal_slides` reads them
                 ("low_of_kind", np.int8, (20, 4, MOST_ROOFS, 8)),
                 ("high_of_kind", np.int8, (20, 4, MOST_ROOFS, 8)),
                 ("lanes_of_kind", np.int8, (20, 4, 8)),
@@ -99,7 +99,7 @@ def build_tables(components: Components) -> npt.NDArray[Any]:
     _fill_actions(t, components)
     t.bonus_cards[:] = components.bonus_cards
     for card in range(components.types):
-        colour = components.card_colour(card)
+        colour = components.card_color(card)
         t.colour[card] = colour
         t.number[card] = components.card_number(card)
         t.kind[card] = 4 * colour + components.card_roofs(card) - 2 if colour >= 0 else -1

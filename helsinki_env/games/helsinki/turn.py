@@ -9,7 +9,7 @@ from helsinki_env.games.helsinki import actions as a
 from helsinki_env.games.helsinki.build import begin_build, pay, place
 from helsinki_env.games.helsinki.coats import lift, place_wild, roof, use
 from helsinki_env.games.helsinki.deal import end_turn_fields, start
-from helsinki_env.games.helsinki.draw import draw_cards, hand_size, show
+from helsinki_env.games.helsinki.draw import draw_cards, hand_size, play_card_face_up
 from helsinki_env.games.helsinki.legal import legal_uses
 from helsinki_env.games.helsinki.state import PHASE_DISCARD, PHASE_END, PHASE_MAIN, PHASE_MOVE
 
@@ -36,7 +36,7 @@ def after_drawing(t, g):
 @kernel
 def discard(t, g, card):
     """Section 3, Hand limit: discard one card; repeat until the limit holds."""
-    show(g, g.seat, card)
+    play_card_face_up(g, g.seat, card)
     g.discard[card] += 1
     g.last_discard = card
     if hand_size(t, g, g.seat) > t.hand_limit:
@@ -81,7 +81,7 @@ def pass_turn(g):
 
 
 @kernel
-def apply(t, g, action):
+def apply_action(t, g, action):
     """Apply a legal action, and END after it if END is the only legal action."""
     kind = t.kind_of[action]
     argument = action - t.offset[kind]

@@ -9,17 +9,17 @@ from typing import Any
 import numpy as np
 
 from helsinki_env.engine.component_reader import orientations
-from helsinki_env.engine.ui_actions import Item, Selection, Touch, Turn, turns
+from helsinki_env.engine.ui_actions import ActionSelection, SelectionItem, TileOrientation, UIAction, tile_orientations
 from helsinki_env.games.helsinki import actions as a
-from helsinki_env.games.helsinki.action_words import phrase
+from helsinki_env.games.helsinki.action_words import action_phrase
 from helsinki_env.games.helsinki.actions import KINDS, SIDES
-from helsinki_env.games.helsinki.components import ACTIONS, COLOURS, Components
+from helsinki_env.games.helsinki.components import BOARD_ACTIONS, COLOURS, Components
 from helsinki_env.games.helsinki.game import Game
-from helsinki_env.games.helsinki.notation import card_name, describe
-from helsinki_env.games.helsinki.shapes import rest, tile_cells
+from helsinki_env.games.helsinki.notation import action_to_string, card_to_string
+from helsinki_env.games.helsinki.shapes import resting_corner, tile_cells
 from helsinki_env.games.helsinki.state import PHASE_DISCARD, PHASE_PAY, PHASE_ROOF
 
-__all__ = ["selection", "touches"]
+__all__ = ["available_selection", "list_ui_actions"]
 
 _SIZE = 7
 #: Verb of each kind, imperative and past tense; the object is the same for both.
@@ -39,7 +39,7 @@ _VERBS = {
 }
 
 
-def touches(game: Game, seat: int) -> list[Touch]:
+def list_ui_actions(game: Game, seat: int) -> list[UIAction]:
     """Return a touch for each legal action of a seat, by id; empty if another seat is to move.
 
     Args:
@@ -49,12 +49,12 @@ def touches(game: Game, seat: int) -> list[Touch]:
     Raises:
         ValueError: if the seat does not exist.
     """
-    if game.done or game.checked_seat(seat) != game.seat:
+    if game.done or game.validate_seat(seat) != game.seat:
         return []
     return [_touch(game, int(action)) for action in game.legal_actions()]
 
 
-def selection(game: Game, seat: int) -> Selection | None:
+def available_selection(game: Game, seat: int) -> ActionSelection | None:
     """Return the cards or roofs that a seat may now select in any order, or None if there is nothing to select.
 
     Args:
@@ -64,7 +64,7 @@ def selection(game: Game, seat: int) -> Selection | None:
     Raises:
         ValueError: if the seat does not exist.
     """
-    if game.done or game.checked_seat(seat) != game.seat:
+    if game.done or game.validate_seat(seat) != game.seat:
         return None
     t, g = game.config.tables[0], game.state
     wild = int(t.types) - 1
@@ -89,7 +89,7 @@ def selection(game: Game, seat: int) -> Selection | None:
     return None
 
 
-def _selected(game: Game, kind: int, *parts: tuple[int, Sequence[int]]) -> Selection | None:
+def _selected(game: Game, kind: int, *parts: tuple[int, Sequence[int]]) -> ActionSelection | None:
     """Return a selection of `count` arguments from each part, or None for a single action or too few items."""
     hand, items = game.state.hand[game.seat], []
     for part, (count, arguments) in enumerate(parts):
@@ -97,25 +97,25 @@ def _selected(game: Game, kind: int, *parts: tuple[int, Sequence[int]]) -> Selec
         if sum(most for _, most in held) < count:
             return None  # a board action must come first
         items += [
-            Item(_touch(game, game.actions.encode(kind, one)), min(most, count), part)
+            SelectionItem(_touch(game, game.actions.encode(kind, one)), min(most, count), part)
             for one, most in held
             if min(most, count)
         ]
     counts = tuple(count for count, _ in parts)
-    return Selection(KINDS[kind], counts, tuple(items)) if sum(counts) > 1 else None
+    return ActionSelection(KINDS[kind], counts, tuple(items)) if sum(counts) > 1 else None
 
 
-def _touch(game: Game, action: int) -> Touch:
+def _touch(game: Game, action: int) -> UIAction:
     kind, argument = game.actions.decode(action)
     now, then = _VERBS[kind]
     rest_of_it, where = _placed(game, argument) if kind == a.KIND_PLACE else _said(game, kind, argument)
-    text = describe(action, game.config.loaded)
-    return Touch(action, KINDS[kind], text, f"{now} {rest_of_it}", f"{then} {rest_of_it}", **where)
+    text = action_to_string(action, game.config.component_set)
+    return UIAction(action, KINDS[kind], text, f"{now} {rest_of_it}", f"{then} {rest_of_it}", **where)
 
 
 def _said(game: Game, kind: int, argument: int) -> tuple[str, dict[str, Any]]:
     """Return the text of an action other than PLACE, and its location fields."""
-    components, seat, token = game.config.loaded, game.seat, int(game.state.token[game.seat])
+    components, seat, token = game.config.component_set, game.seat, int(game.state.token[game.seat])
     if kind == a.KIND_START:
         return f"space {argument}", {"at": (f"space {argument}",)}
     if kind == a.KIND_MOVE:
@@ -128,7 +128,7 @@ def _said(game: Game, kind: int, argument: int) -> tuple[str, dict[str, Any]]:
     if kind in (a.KIND_PAY, a.KIND_DISCARD):
         return _card(components, argument), {"at": (f"card {argument}",)}
     if kind == a.KIND_USE:
-        return phrase(components, ACTIONS[argument]), {"at": (f"action {argument}",)}
+        return action_phrase(components, BOARD_ACTIONS[argument]), {"at": (f"action {argument}",)}
     if kind == a.KIND_END:
         return "the turn", {"at": ("now",)}
     cell = f"cell {seat} {argument}"
@@ -141,15 +141,17 @@ def _card(components: Components, card: int) -> str:
     if card == components.wild_type:
         return "a wild card"
     facts = [f"{components.card_roofs(card)} roofs", *_superstructures(components, card)]
-    name, _, twin = card_name(card, components).partition("#")  # a suffix distinguishes variants with identical facts
+    name, _, twin = card_to_string(card, components).partition(
+        "#"
+    )  # a suffix distinguishes variants with identical facts
     return f"a {name.split('/')[0]} ({', '.join(facts)}){f' #{twin}' if twin else ''}"
 
 
 def _pavilion(components: Components, card: int) -> str:
     """Return the text for a build: ``a green pavilion of 3 for 3 cards, with 1 superstructure``."""
     number, roofs = components.card_number(card), components.card_roofs(card)
-    cost = f"a {COLOURS[components.card_colour(card)]} pavilion of {roofs} for {number} card{'s' * (number > 1)}"
-    _, _, twin = card_name(card, components).partition("#")
+    cost = f"a {COLOURS[components.card_color(card)]} pavilion of {roofs} for {number} card{'s' * (number > 1)}"
+    _, _, twin = card_to_string(card, components).partition("#")
     return ", with ".join((cost, *_superstructures(components, card))) + (f" #{twin}" if twin else "")
 
 
@@ -165,9 +167,11 @@ def _placed(game: Game, argument: int) -> tuple[str, dict[str, Any]]:
     turn, lane = divmod(turned, a.LANES)
     kind = int(t.kind[g.card])
     piece = np.int64(a.ORIENTATIONS * kind + turn)
-    lies = int(tile_cells(t, piece, rest(t, piece, np.int64(side), np.int64(lane), np.int64(g.built[game.seat]))))
+    lies = int(
+        tile_cells(t, piece, resting_corner(t, piece, np.int64(side), np.int64(lane), np.int64(g.built[game.seat])))
+    )
     cells = [cell for cell in range(_SIZE * _SIZE) if lies >> cell & 1]
-    way = _turns(game.config.loaded, kind)[turn]
+    way = _turns(game.config.component_set, kind)[turn]
     words = f"{SIDES[side]}, lane {lane}{', ' if way.words else ''}{way.words}"
     covers = tuple(f"cell {game.seat} {cell}" for cell in cells)
     passed = tuple(f"cell {game.seat} {cell}" for cell in _passed(cells, side))
@@ -194,5 +198,5 @@ def _passed(cells: list[int], side: int) -> list[int]:
 
 
 @lru_cache(maxsize=128)
-def _turns(components: Components, kind: int) -> tuple[Turn, ...]:
-    return turns(orientations(components.shapes[components.tiles[kind // 4][kind % 4]]))
+def _turns(components: Components, kind: int) -> tuple[TileOrientation, ...]:
+    return tile_orientations(orientations(components.shapes[components.tiles[kind // 4][kind % 4]]))

@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from helsinki_env.web.tournaments.routes import add_tournaments
-from helsinki_env.web.tournaments.running import Tournaments
+from helsinki_env.web.tournaments.running import TournamentManager
 
-__all__ = ["Tournaments", "add_tournaments"]
+__all__ = ["TournamentManager", "add_tournaments"]

@@ -7,19 +7,19 @@ import time
 from collections.abc import Sequence
 from typing import Annotated, Any
 
-from helsinki_env.data import one_of, shown
-from helsinki_env.engine.spec import config_from_dict, spec_named, spec_of, usual_spec
-from helsinki_env.evaluation.arena.plan import lineups_of
+from helsinki_env.data import choices_text, short_repr
+from helsinki_env.engine.spec import config_from_dict, default_spec, spec_by_name, spec_of
+from helsinki_env.evaluation.arena.plan import round_robin_lineups
 from helsinki_env.records import Record
-from helsinki_env.utils.extras import needs
-from helsinki_env.web.errors import STATIC, error, missing
+from helsinki_env.utils.extras import requires_extra
+from helsinki_env.web.errors import STATIC, error_response, not_found_response
 from helsinki_env.web.levels import levels_of, offered_players
-from helsinki_env.web.requests import MOST_LISTED, TOTAL, Limit, Name, Offset
+from helsinki_env.web.requests import MAX_LIST_ENTRIES, TOTAL, Limit, Name, Offset
 from helsinki_env.web.setups import chosen_options, labels_of
-from helsinki_env.web.tournaments.running import MOST_AT_ONCE, Standing, Tournaments
-from helsinki_env.web.tournaments.storage import LEAST_DECKS, NoTournamentError, Tournament
+from helsinki_env.web.tournaments.running import MOST_AT_ONCE, TournamentManager, TournamentState
+from helsinki_env.web.tournaments.storage import MIN_TOURNAMENT_DEALS, NoTournamentError, Tournament
 
-with needs("play"):
+with requires_extra("play"):
     from fastapi import FastAPI, Request
     from fastapi import Path as InPath
     from fastapi.responses import FileResponse, JSONResponse, PlainTextResponse, Response
@@ -47,7 +47,7 @@ class NewTournament(BaseModel):
     seed: int | None = Field(None, ge=0, lt=2**53, description="of decks and players; none: a new one")
 
 
-def add_tournaments(app: FastAPI, tournaments: Tournaments, players: Sequence[str]) -> None:
+def add_tournaments(app: FastAPI, tournaments: TournamentManager, players: Sequence[str]) -> None:
     """Add the pages and routes.
 
     Args:
@@ -58,14 +58,14 @@ def add_tournaments(app: FastAPI, tournaments: Tournaments, players: Sequence[st
 
     @app.exception_handler(NoTournamentError)
     async def unknown(_: Request, problem: NoTournamentError) -> JSONResponse:
-        return error(str(problem), 404)
+        return error_response(str(problem), 404)
 
     _add_pages(app, tournaments)
     _add_reading(app, tournaments)
     _add_doing(app, tournaments, players)
 
 
-def _add_pages(app: FastAPI, tournaments: Tournaments) -> None:
+def _add_pages(app: FastAPI, tournaments: TournamentManager) -> None:
     @app.get("/tournaments", include_in_schema=False)
     async def start() -> FileResponse:
         return FileResponse(STATIC / "tournaments.html")
@@ -75,13 +75,13 @@ def _add_pages(app: FastAPI, tournaments: Tournaments) -> None:
         try:
             tournaments.kept.check(name)
         except NoTournamentError:
-            return missing()
+            return not_found_response()
         return FileResponse(STATIC / "tournament.html")
 
 
-def _add_reading(app: FastAPI, tournaments: Tournaments) -> None:
+def _add_reading(app: FastAPI, tournaments: TournamentManager) -> None:
     @app.get("/api/tournaments")
-    async def listed(answer: Response, offset: Offset = 0, limit: Limit = MOST_LISTED) -> list[dict[str, Any]]:
+    async def listed(answer: Response, offset: Offset = 0, limit: Limit = MAX_LIST_ENTRIES) -> list[dict[str, Any]]:
         """Return the saved tournaments, newest first; the header X-Total-Count gives their total number."""
         answer.headers[TOTAL] = str(len(tournaments.kept))
         return [_listed(tournaments, name) for name in tournaments.kept.names(offset, limit)]
@@ -108,7 +108,7 @@ def _add_reading(app: FastAPI, tournaments: Tournaments) -> None:
         return Record.from_json(tournaments.kept.line(name, number)).to_dict()
 
 
-def _add_doing(app: FastAPI, tournaments: Tournaments, players: Sequence[str]) -> None:
+def _add_doing(app: FastAPI, tournaments: TournamentManager, players: Sequence[str]) -> None:
     @app.post("/api/tournaments", status_code=201)
     async def make(wanted: NewTournament) -> dict[str, Any]:
         """Create and start a tournament."""
@@ -121,7 +121,7 @@ def _add_doing(app: FastAPI, tournaments: Tournaments, players: Sequence[str]) -
     @app.post("/api/tournaments/{name}/go")
     async def go_on(name: str) -> dict[str, Any]:
         """Play the missing games."""
-        tournaments.go_on(name)
+        tournaments.resume(name)
         return {"tournament": name}
 
     @app.post("/api/tournaments/{name}/stop")
@@ -137,7 +137,7 @@ def _add_doing(app: FastAPI, tournaments: Tournaments, players: Sequence[str]) -
         return {"tournament": name}
 
 
-def _listed(tournaments: Tournaments, name: str) -> dict[str, Any]:
+def _listed(tournaments: TournamentManager, name: str) -> dict[str, Any]:
     """Return the list entry of a tournament; one that this version cannot play must not hide the others."""
     try:
         return _described(tournaments.standing(name))
@@ -145,7 +145,7 @@ def _listed(tournaments: Tournaments, name: str) -> dict[str, Any]:
         return {"tournament": name, "state": "closed", "message": str(problem)}
 
 
-def _described(standing: Standing) -> dict[str, Any]:
+def _described(standing: TournamentState) -> dict[str, Any]:
     """Return the state of a tournament as plain data for pages."""
     tournament, left = standing.tournament, standing.seconds_left
     spec, table = spec_of(tournament.config), tournament.plan.tables[0]
@@ -177,19 +177,19 @@ def _game(number: int, line: str) -> dict[str, Any]:
 
 
 def _new_tournament(wanted: NewTournament, more: Sequence[str]) -> Tournament:
-    spec = spec_named(wanted.game or usual_spec().name)
-    if spec.touches is None:
+    spec = spec_by_name(wanted.game or default_spec().name)
+    if spec.list_ui_actions is None:
         raise ValueError(f"game: {spec.name} cannot be played in a browser")
     options = chosen_options(spec, wanted.options)
     config = config_from_dict(options | {"game": spec.name, "num_players": wanted.seats})
     offered = (*(level.player for level in levels_of(spec)), *offered_players(spec, more))
     for number, player in enumerate(wanted.players):
         if player not in offered:
-            raise ValueError(f"players.{number}: found {shown(player)}, expected {one_of(offered, player)}")
+            raise ValueError(f"players.{number}: found {short_repr(player)}, expected {choices_text(offered, player)}")
         if player in wanted.players[:number]:
-            raise ValueError(f"players.{number}: found {shown(player)} again, expected each player once")
-    in_a_round = len(lineups_of(len(wanted.players), wanted.seats)) * wanted.seats
-    decks = max(LEAST_DECKS, -(-wanted.games // in_a_round))
+            raise ValueError(f"players.{number}: found {short_repr(player)} again, expected each player once")
+    in_a_round = len(round_robin_lineups(len(wanted.players), wanted.seats)) * wanted.seats
+    decks = max(MIN_TOURNAMENT_DEALS, -(-wanted.games // in_a_round))
     seed = secrets.randbits(31) if wanted.seed is None else wanted.seed
     chosen = labels_of(spec, wanted.options)
     name, who = secrets.token_hex(6), tuple(wanted.players)

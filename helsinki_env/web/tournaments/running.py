@@ -11,13 +11,13 @@ from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from typing import Any
 
-from helsinki_env.utils.spawning import why_ended
-from helsinki_env.utils.stopping import interrupts_held
-from helsinki_env.web.store import Store, StoreError
+from helsinki_env.utils.spawning import exit_reason
+from helsinki_env.utils.stopping import block_interrupts
+from helsinki_env.web.store import StoreError, TableStore
 from helsinki_env.web.tournaments.storage import KeptTournaments, Tournament
 from helsinki_env.web.tournaments.work import work
 
-__all__ = ["MOST_AT_ONCE", "Standing", "Tournaments"]
+__all__ = ["MOST_AT_ONCE", "TournamentManager", "TournamentState"]
 
 MOST_AT_ONCE = 2
 """Maximum number of tournaments played in parallel; others wait."""
@@ -43,7 +43,7 @@ class _Run:
 
 
 @dataclass(frozen=True)
-class Standing:
+class TournamentState:
     """State of a tournament.
 
     Attributes:
@@ -51,7 +51,7 @@ class Standing:
         state: "waiting" for others to end, "playing", "stopped" or "finished".
         done: number of finished games.
         seconds_left: estimated time for the remaining games; None if unknown.
-        figures: see `work.figures`; None while they are computed.
+        figures: see `work.tournament_statistics`; None while they are computed.
         message: the error that stopped it; empty if there is none.
     """
 
@@ -63,14 +63,14 @@ class Standing:
     message: str
 
 
-class Tournaments:
+class TournamentManager:
     """All tournaments of a database. Used by one thread.
 
     Args:
         store: the database.
     """
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: TableStore) -> None:
         self.kept = KeptTournaments(store)
         self._runs: dict[str, _Run] = {}
         self._figures: dict[str, dict[str, Any]] = {}
@@ -79,7 +79,7 @@ class Tournaments:
         #: Threads that read messages, one for each process.
         self._threads = ThreadPoolExecutor(MOST_AT_ONCE + _FIGURING, "tournaments")
 
-    def standing(self, name: str) -> Standing:
+    def standing(self, name: str) -> TournamentState:
         """Return the state of a tournament.
 
         Raises:
@@ -92,14 +92,14 @@ class Tournaments:
             if run.began is not None and done > run.before:
                 each = (time.monotonic() - run.began) / (done - run.before)
                 left = each * (tournament.games - done)
-        return Standing(tournament, state, done, left, self._figures.get(name), self._messages.get(name, ""))
+        return TournamentState(tournament, state, done, left, self._figures.get(name), self._messages.get(name, ""))
 
     def add(self, tournament: Tournament) -> None:
         """Save a new tournament and start it."""
         self.kept.add(tournament)
-        self.go_on(tournament.name)
+        self.resume(tournament.name)
 
-    def go_on(self, name: str) -> None:
+    def resume(self, name: str) -> None:
         """Resume a tournament, now or when others have ended."""
         tournament, run = self.kept.load(name), self._runs.get(name)
         if run is not None and run.playing:
@@ -149,7 +149,7 @@ class Tournaments:
                 self._heard(tournament.name, *message)
             await loop.run_in_executor(self._threads, process.join)
             if process.exitcode:
-                self._messages[tournament.name] = f"it cannot go on: {why_ended([process], began=True)}"
+                self._messages[tournament.name] = f"it cannot go on: {exit_reason([process], began=True)}"
         finally:
             with suppress(Exception):
                 await starting
@@ -195,7 +195,7 @@ class Tournaments:
 
 
 def _start(process: Any, theirs: Connection) -> None:
-    with interrupts_held():
+    with block_interrupts():
         process.start()
     theirs.close()
 

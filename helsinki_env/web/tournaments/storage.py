@@ -11,12 +11,12 @@ from functools import cached_property
 from typing import Any
 
 from helsinki_env.engine.spec import config_from_dict, config_to_dict
-from helsinki_env.evaluation.arena.plan import Chunk, Plan, TablePlan, lineups_of
-from helsinki_env.web.store import Store, StoreError
+from helsinki_env.evaluation.arena.plan import MatchupPlan, Plan, WorkUnit, round_robin_lineups
+from helsinki_env.web.store import StoreError, TableStore
 
-__all__ = ["LEAST_DECKS", "KeptTournaments", "NoTournamentError", "Tournament"]
+__all__ = ["MIN_TOURNAMENT_DEALS", "KeptTournaments", "NoTournamentError", "Tournament"]
 
-LEAST_DECKS = 2
+MIN_TOURNAMENT_DEALS = 2
 """Minimum number of deals in a tournament, because intervals come from the variation between deals."""
 
 
@@ -51,8 +51,8 @@ class Tournament:
     @cached_property
     def plan(self) -> Plan:
         """The games in the order of the line-ups."""
-        lineups = lineups_of(len(self.players), self.config.num_players)
-        return Plan(self.seed, (TablePlan("tournament", self.config, self.players, lineups, self.decks),))
+        lineups = round_robin_lineups(len(self.players), self.config.num_players)
+        return Plan(self.seed, (MatchupPlan("tournament", self.config, self.players, lineups, self.decks),))
 
     @property
     def games(self) -> int:
@@ -67,7 +67,7 @@ class Tournament:
             done[number // table.seats % len(table.lineups)] += 1
         return [games // table.seats for games in done]
 
-    def numbers(self, chunk: Chunk) -> list[int]:
+    def numbers(self, chunk: WorkUnit) -> list[int]:
         """Return the game numbers of a work unit: deal by deal, line-up by line-up, with rotating seats."""
         (table,) = self.plan.tables
         return [
@@ -84,7 +84,7 @@ class KeptTournaments:
         store: the database.
     """
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: TableStore) -> None:
         self._store, self._rows = store, store.rows
         #: Cache of settings, which never change and take long to read.
         self._loaded: dict[str, Tournament] = {}

@@ -9,18 +9,18 @@ from math import isfinite
 from multiprocessing.connection import Connection
 from typing import Any
 
-from helsinki_env.evaluation.arena.plan import Chunk
-from helsinki_env.evaluation.arena.record_import import Recorded, recorded_tables
+from helsinki_env.evaluation.arena.plan import WorkUnit
+from helsinki_env.evaluation.arena.record_import import ImportedGames, group_records
 from helsinki_env.evaluation.arena.store import records_of
-from helsinki_env.evaluation.arena.work_unit import play_chunk
-from helsinki_env.evaluation.arena.workers import begin
+from helsinki_env.evaluation.arena.work_unit import play_work_unit
+from helsinki_env.evaluation.arena.workers import init_worker_process
 from helsinki_env.evaluation.rating.errors import RatingError
-from helsinki_env.evaluation.rating.shares import pairs, standings
+from helsinki_env.evaluation.rating.shares import cross_table, player_statistics
 from helsinki_env.records import Record
 from helsinki_env.utils.extras import MissingExtraError
-from helsinki_env.web.tournaments.storage import LEAST_DECKS, Tournament
+from helsinki_env.web.tournaments.storage import MIN_TOURNAMENT_DEALS, Tournament
 
-__all__ = ["figures", "next_chunk", "work"]
+__all__ = ["next_chunk", "tournament_statistics", "work"]
 
 _CHUNK_SECONDS = 1.0
 """Target seconds for a batch of games played in parallel: large batches are faster, small ones show results sooner."""
@@ -35,12 +35,12 @@ def work(line: Connection, tournament: Tournament, kept: Sequence[tuple[int, str
 
     Args:
         line: receives ("games", [(number, line), ...]) for finished games, ("figures", data) with the result of
-            `figures`, and ("failed", why) after an error.
+            `tournament_statistics`, and ("failed", why) after an error.
         tournament: its settings.
         kept: number and line of the games already played.
         playing: whether to play; otherwise only statistics are sent.
     """
-    begin()
+    init_worker_process()
     if hasattr(os, "nice"):
         os.nice(_BEHIND)
     try:
@@ -57,7 +57,7 @@ def _work(line: Connection, tournament: Tournament, kept: Sequence[tuple[int, st
     rested, rating = time.monotonic(), 0.0
     while playing and (chunk := next_chunk(done, tournament.decks, decks)) is not None:
         began = time.monotonic()
-        played = play_chunk(tournament.plan.tables[0], tournament.seed, chunk)
+        played = play_work_unit(tournament.plan.tables[0], tournament.seed, chunk)
         records = list(records_of(tournament.plan, [(chunk, played)]))
         new = dict(zip(tournament.numbers(chunk), records, strict=True))
         line.send(("games", [(number, record.to_json()) for number, record in new.items()]))
@@ -66,14 +66,14 @@ def _work(line: Connection, tournament: Tournament, kept: Sequence[tuple[int, st
         now = time.monotonic()
         decks = max(1, min(2 * decks, int(decks * _CHUNK_SECONDS / (now - began + 1e-9))))
         if rating <= _RATING_SHARE * (now - rested):
-            line.send(("figures", figures(tournament, games)))
+            line.send(("figures", tournament_statistics(tournament, games)))
             rested = time.monotonic()
             rating = rested - now
     if games:
-        line.send(("figures", figures(tournament, games)))
+        line.send(("figures", tournament_statistics(tournament, games)))
 
 
-def next_chunk(done: Sequence[int], decks: int, most: int) -> Chunk | None:
+def next_chunk(done: Sequence[int], decks: int, most: int) -> WorkUnit | None:
     """Return the next work unit, from the line-up with the fewest deals so far; None when all are finished.
 
     Args:
@@ -83,10 +83,10 @@ def next_chunk(done: Sequence[int], decks: int, most: int) -> Chunk | None:
     """
     lineup = min(range(len(done)), key=done.__getitem__)
     first = done[lineup]
-    return Chunk(0, lineup, 0, first, min(decks, first + most)) if first < decks else None
+    return WorkUnit(0, lineup, 0, first, min(decks, first + most)) if first < decks else None
 
 
-def figures(tournament: Tournament, games: dict[int, Record]) -> dict[str, Any]:
+def tournament_statistics(tournament: Tournament, games: dict[int, Record]) -> dict[str, Any]:
     """Return the statistics of the players.
 
     Args:
@@ -94,29 +94,30 @@ def figures(tournament: Tournament, games: dict[int, Record]) -> dict[str, Any]:
         games: finished games by number; at least one.
 
     Returns:
-        ``games`` and ``decks``, their numbers; ``players``, best first, and ``pairs``, as returned by
-        `helsinki_env.evaluation.rating.report.table_data`; ``reference``, the player with rating zero; ``without``, the
-        reason why there are no ratings, or None. Without ratings, they and unknown interval bounds are None.
+        ``games`` and ``decks``, their numbers; ``players``, best first, and ``cross_table``, as returned by
+        `helsinki_env.evaluation.rating.report.matchup_rating_data`; ``reference``, the player with rating zero;
+        ``without``, the reason why there are no ratings, or None. Without ratings, they and unknown interval bounds are
+        None.
     """
-    (table,) = recorded_tables((games[number] for number in sorted(games)), lambda _: tournament.title)
-    if len(set(table.deck.tolist())) < LEAST_DECKS:
+    (table,) = group_records((games[number] for number in sorted(games)), lambda _: tournament.title)
+    if len(set(table.deck.tolist())) < MIN_TOURNAMENT_DEALS:
         return _unrated(table, "ratings come with the second deck: their intervals say how much decks differ")
     try:
         from helsinki_env.evaluation.rating.ratings import rate
-        from helsinki_env.evaluation.rating.report import table_data
+        from helsinki_env.evaluation.rating.report import matchup_rating_data
 
-        data = table_data(rate(table))
+        data = matchup_rating_data(rate(table))
     except (RatingError, MissingExtraError) as problem:
         return _unrated(table, str(problem))
     return {key: data[key] for key in ("games", "decks", "reference", "players", "pairs")} | {"without": None}
 
 
-def _unrated(table: Recorded, why: str) -> dict[str, Any]:
+def _unrated(table: ImportedGames, why: str) -> dict[str, Any]:
     """Return the statistics without a rating model: wins, pairwise results, points and ranks."""
     many = len(table.players)
-    stands = standings(many, table.seating, table.places, table.scores, table.deck)
-    against = pairs(many, table.seating, table.places, table.deck)
-    best = sorted(range(many), key=lambda i: -stands.win_share[i])
+    stands = player_statistics(many, table.seating, table.places, table.scores, table.deck)
+    against = cross_table(many, table.seating, table.places, table.deck)
+    best = sorted(range(many), key=lambda i: -stands.win_rate[i])
     players = [
         {
             "player": table.players[i],
@@ -124,7 +125,7 @@ def _unrated(table: Recorded, why: str) -> dict[str, Any]:
             "low": None,
             "high": None,
             "games": int(stands.games[i]),
-            "win_share": float(stands.win_share[i]),
+            "win_share": float(stands.win_rate[i]),
             "win_share_low": _known(stands.low[i]),
             "win_share_high": _known(stands.high[i]),
             "mean_points": float(stands.points[i]),

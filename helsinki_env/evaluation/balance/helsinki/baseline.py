@@ -26,23 +26,28 @@ from dataclasses import replace
 from itertools import zip_longest
 from typing import Any
 
-from helsinki_env.data import sealed
-from helsinki_env.evaluation.balance.helsinki.conclusions import Finding, Reason, judge, with_enough
-from helsinki_env.evaluation.balance.helsinki.results import findings_of, rounded
+from helsinki_env.data import with_digest
+from helsinki_env.evaluation.balance.helsinki.conclusions import (
+    ChangeReason,
+    Finding,
+    draw_conclusions,
+    with_enough_classes,
+)
+from helsinki_env.evaluation.balance.helsinki.results import findings_of, to_json_data
 from helsinki_env.evaluation.balance.helsinki.study import StudyError
-from helsinki_env.utils.extras import needs
+from helsinki_env.utils.extras import requires_extra
 
-with needs("arena"):
+with requires_extra("arena"):
     from scipy import stats
 
-__all__ = ["with_former"]
+__all__ = ["compare_with_baseline"]
 
 Data = Mapping[str, Any]
-Cell = tuple[int, str]
+ConclusionKey = tuple[int, str]
 """A number of players and an action."""
 
 
-def with_former(data: Data, former: Data) -> dict[str, Any]:
+def compare_with_baseline(data: Data, former: Data) -> dict[str, Any]:
     """Return the results of a study with the changes since an earlier one under ``former``, and a new digest.
 
     Args:
@@ -70,7 +75,7 @@ def with_former(data: Data, former: Data) -> dict[str, Any]:
         one, other = now[cell][0], then[cell][0]
         half = quantile * math.hypot(one.error, other.error)
         moved = one.deviation - other.deviation
-        why: Reason | None = None
+        why: ChangeReason | None = None
         if verdicts[cell] != before[cell]:
             if same_width.get(cell) == before[cell]:
                 # with the same estimates only wider intervals lose a conclusion, and only narrower ones reach it
@@ -107,30 +112,32 @@ def with_former(data: Data, former: Data) -> dict[str, Any]:
         "verdicts": len(both),
         "differences": differences,
     }
-    return sealed({key: value for key, value in data.items() if key != "digest"} | {"former": rounded(told)})
+    return with_digest({key: value for key, value in data.items() if key != "digest"} | {"former": to_json_data(told)})
 
 
 def _told(one: Finding) -> dict[str, Any]:
     return {"player": one.player, "deviation": one.deviation, "low": one.low, "high": one.high}
 
 
-def _counts(cells: Mapping[Cell, str]) -> str:
+def _counts(cells: Mapping[ConclusionKey, str]) -> str:
     return f"{', '.join(str(n) for n in sorted({players for players, _ in cells})) or 'no number of'} players"
 
 
-def _groups(findings: Sequence[Finding]) -> dict[Cell, list[Finding]]:
+def _groups(findings: Sequence[Finding]) -> dict[ConclusionKey, list[Finding]]:
     """Return the findings for each number of players and action, strongest class first."""
-    groups: dict[Cell, list[Finding]] = {}
+    groups: dict[ConclusionKey, list[Finding]] = {}
     for one in sorted(findings, key=lambda one: -one.strength):
         groups.setdefault((one.players, one.action), []).append(one)
     return groups
 
 
-def _classes(groups: Mapping[Cell, Sequence[Finding]]) -> set[str]:
+def _classes(groups: Mapping[ConclusionKey, Sequence[Finding]]) -> set[str]:
     return {one.player for group in groups.values() for one in group}
 
 
-def _as_wide_as(now: Mapping[Cell, list[Finding]], then: Mapping[Cell, list[Finding]]) -> list[Finding]:
+def _as_wide_as(
+    now: Mapping[ConclusionKey, list[Finding]], then: Mapping[ConclusionKey, list[Finding]]
+) -> list[Finding]:
     """Return findings with the interval widths of another study, matched by the strength order of the classes."""
     found: list[Finding] = []
     for cell, group in now.items():
@@ -142,8 +149,8 @@ def _as_wide_as(now: Mapping[Cell, list[Finding]], then: Mapping[Cell, list[Find
     return found
 
 
-def _words(study: Data, findings: Sequence[Finding]) -> dict[Cell, str]:
+def _words(study: Data, findings: Sequence[Finding]) -> dict[ConclusionKey, str]:
     """Return the conclusions from findings, without numbers of players that have too few classes."""
-    enough = with_enough(findings)
-    judged = judge(enough, study["band"], study["level"]) if enough else []
+    enough = with_enough_classes(findings)
+    judged = draw_conclusions(enough, study["band"], study["level"]) if enough else []
     return {(one.players, one.action): one.verdict for one in judged}

@@ -36,44 +36,44 @@ import numpy.typing as npt
 from helsinki_env.data import UserError
 from helsinki_env.evaluation.balance.effects import simultaneous_quantile
 from helsinki_env.evaluation.balance.multiplicity import holm
-from helsinki_env.games.helsinki.action_numbers import ACTIONS
-from helsinki_env.utils.extras import needs
+from helsinki_env.games.helsinki.action_numbers import BOARD_ACTIONS
+from helsinki_env.utils.extras import requires_extra
 
-with needs("arena"):
+with requires_extra("arena"):
     from scipy import linalg
 
 __all__ = [
-    "STRONGEST",
+    "STRONGEST_CLASSES",
+    "ChangeReason",
+    "Conclusion",
+    "ConclusionError",
+    "ConclusionLabel",
+    "EffectEstimates",
     "Finding",
-    "Measured",
-    "Reason",
-    "Verdict",
-    "VerdictError",
-    "Word",
     "deviations",
+    "draw_conclusions",
     "findings",
-    "judge",
-    "summary",
-    "with_enough",
+    "summarize_conclusions",
+    "with_enough_classes",
 ]
 
 Array = npt.NDArray[np.float64]
-Word = Literal["overpowered", "underpowered", "balanced", "undecided"]
+ConclusionLabel = Literal["overpowered", "underpowered", "balanced", "undecided"]
 """Conclusion on an action."""
-Reason = Literal["wider", "narrower", "judges", "estimator", "worth", "chance"]
+ChangeReason = Literal["wider", "narrower", "judges", "estimator", "worth", "chance"]
 """Reason for a change since an earlier study, see `helsinki_env.evaluation.balance.helsinki.baseline`."""
 
-STRONGEST = 2
+STRONGEST_CLASSES = 2
 """Number of strongest classes that must agree."""
 _COUNTS = {2: "two", 3: "three", 4: "four"}
 
 
-class VerdictError(UserError):
+class ConclusionError(UserError):
     """Invalid findings. The message names the value found and the expected value."""
 
 
 @dataclass(frozen=True)
-class Measured:
+class EffectEstimates:
     """Estimates for one class of players and one number of players.
 
     Attributes:
@@ -90,7 +90,7 @@ class Measured:
     strength: int
     power: Array
     covariance: Array
-    actions: tuple[str, ...] = ACTIONS
+    actions: tuple[str, ...] = BOARD_ACTIONS
 
 
 @dataclass(frozen=True)
@@ -121,7 +121,7 @@ class Finding:
 
 
 @dataclass(frozen=True)
-class Verdict:
+class Conclusion:
     """Conclusion on one action with one number of players.
 
     Attributes:
@@ -135,7 +135,7 @@ class Verdict:
 
     players: int
     action: str
-    verdict: Word
+    verdict: ConclusionLabel
     why: str
     p: float
     adjusted: float
@@ -152,7 +152,7 @@ def deviations(power: Array, covariance: Array) -> tuple[Array, Array]:
     return centre @ power, centre @ covariance @ centre.T
 
 
-def findings(measured: Sequence[Measured], level: float = 0.95) -> list[Finding]:
+def findings(measured: Sequence[EffectEstimates], level: float = 0.95) -> list[Finding]:
     """Return the findings for every action, with simultaneous intervals over the whole study.
 
     Classes and numbers of players are treated as independent. If they share deals, the intervals are too wide rather
@@ -185,15 +185,15 @@ def findings(measured: Sequence[Measured], level: float = 0.95) -> list[Finding]
     return found
 
 
-def with_enough(findings: Sequence[Finding]) -> list[Finding]:
+def with_enough_classes(findings: Sequence[Finding]) -> list[Finding]:
     """Return the findings for the numbers of players with enough classes for a conclusion."""
     classes: dict[int, set[str]] = {}
     for one in findings:
         classes.setdefault(one.players, set()).add(one.player)
-    return [one for one in findings if len(classes[one.players]) >= STRONGEST]
+    return [one for one in findings if len(classes[one.players]) >= STRONGEST_CLASSES]
 
 
-def judge(findings: Sequence[Finding], band: float = 1.0, level: float = 0.95) -> list[Verdict]:
+def draw_conclusions(findings: Sequence[Finding], band: float = 1.0, level: float = 0.95) -> list[Conclusion]:
     """Return a conclusion for every action and number of players, in the order of the findings.
 
     Args:
@@ -211,43 +211,47 @@ def judge(findings: Sequence[Finding], band: float = 1.0, level: float = 0.95) -
         groups.setdefault((finding.players, finding.action), []).append(finding)
     for group in groups.values():
         group.sort(key=lambda finding: -finding.strength)
-    p = [_p(group[:STRONGEST], band) for group in groups.values()]
+    p = [_p(group[:STRONGEST_CLASSES], band) for group in groups.values()]
     verdicts = []
     for ((players, action), group), single, adjusted in zip(groups.items(), p, holm(p).tolist(), strict=True):
         word, why = _decide(group, adjusted, band, level)
-        verdicts.append(Verdict(players, action, word, why, single, adjusted))
+        verdicts.append(Conclusion(players, action, word, why, single, adjusted))
     return verdicts
 
 
 def _check(findings: Sequence[Finding], band: float, level: float) -> None:
     if not band >= 0:
-        raise VerdictError(f"band: found {band}, expected points of the share of games won, at least 0")
+        raise ConclusionError(f"band: found {band}, expected points of the share of games won, at least 0")
     if not 0 < level < 1:
-        raise VerdictError(f"level: found {level}, expected a probability between 0 and 1")
+        raise ConclusionError(f"level: found {level}, expected a probability between 0 and 1")
     classes: dict[int, dict[str, int]] = {}
     seen: set[tuple[int, str, str]] = set()
     for one in findings:
         name = f"{one.action!r}, {one.players} players, {one.player!r}"
         if not (one.error > 0 and one.low <= one.deviation <= one.high and math.isfinite(one.high - one.low)):
-            raise VerdictError(
+            raise ConclusionError(
                 f"{name}: found {one.deviation} ({one.low} to {one.high}), error {one.error}, expected finite numbers, "
                 "the estimate within its interval, and an error above zero"
             )
         if (one.players, one.player, one.action) in seen:
-            raise VerdictError(f"{name}: found twice, expected once")
+            raise ConclusionError(f"{name}: found twice, expected once")
         seen.add((one.players, one.player, one.action))
         if classes.setdefault(one.players, {}).setdefault(one.player, one.strength) != one.strength:
-            raise VerdictError(f"{name}: found strength {one.strength}, expected one strength for a class of player")
+            raise ConclusionError(f"{name}: found strength {one.strength}, expected one strength for a class of player")
     actions = {one.action for one in findings}
     for players, strengths in classes.items():
-        if len(strengths) < STRONGEST:
-            raise VerdictError(f"{players} players: found classes {list(strengths)}, expected at least {STRONGEST}")
+        if len(strengths) < STRONGEST_CLASSES:
+            raise ConclusionError(
+                f"{players} players: found classes {list(strengths)}, expected at least {STRONGEST_CLASSES}"
+            )
         if len(set(strengths.values())) < len(strengths):
-            raise VerdictError(f"{players} players: found strengths {strengths}, expected all different")
+            raise ConclusionError(f"{players} players: found strengths {strengths}, expected all different")
         for player in strengths:
             missing = sorted(action for action in actions if (players, player, action) not in seen)
             if missing:
-                raise VerdictError(f"{players} players, {player!r}: found nothing of {missing}, expected all actions")
+                raise ConclusionError(
+                    f"{players} players, {player!r}: found nothing of {missing}, expected all actions"
+                )
 
 
 def _p(strongest: Sequence[Finding], band: float) -> float:
@@ -266,9 +270,9 @@ def _upper_tail(z: float) -> float:
     return 0.5 * math.erfc(z / math.sqrt(2.0))
 
 
-def _decide(group: Sequence[Finding], adjusted: float, band: float, level: float) -> tuple[Word, str]:
+def _decide(group: Sequence[Finding], adjusted: float, band: float, level: float) -> tuple[ConclusionLabel, str]:
     """Return the conclusion and its reason from the findings on an action, strongest class first."""
-    strongest = group[:STRONGEST]
+    strongest = group[:STRONGEST_CLASSES]
     numbers = ", ".join(f"{one.player} {one.deviation:+.1f} ({one.low:+.1f} to {one.high:+.1f})" for one in strongest)
     measured = f"games of 100 compared with the average action: {numbers}"
     both = f"the band of {band:g} for both of the strongest players"
@@ -298,15 +302,15 @@ def _why_undecided(strongest: Sequence[Finding], band: float) -> str:
     return f"the strongest players differ, on which side of the band of {band:g} it is"
 
 
-def summary(verdicts: Sequence[Verdict], findings: Sequence[Finding]) -> list[str]:
+def summarize_conclusions(verdicts: Sequence[Conclusion], findings: Sequence[Finding]) -> list[str]:
     """Return sentences for a reader who knows the game but no statistics.
 
     Each sentence names the actions with one conclusion and the numbers of players for which it holds, largest deviation
     first. A final sentence explains the numbers: deviations of the strongest class with simultaneous intervals.
-    `Verdict.why` gives those of both strongest classes.
+    `Conclusion.why` gives those of both strongest classes.
 
     Args:
-        verdicts: conclusions from `judge`.
+        verdicts: conclusions from `draw_conclusions`.
         findings: findings they rest on.
     """
     strongest: dict[tuple[str, int], Finding] = {}
@@ -337,7 +341,7 @@ def summary(verdicts: Sequence[Verdict], findings: Sequence[Finding]) -> list[st
     return sentences
 
 
-_CALLED: dict[Word, str] = {
+_CALLED: dict[ConclusionLabel, str] = {
     "overpowered": "Too strong",
     "underpowered": "Too weak",
     "balanced": "Balanced",

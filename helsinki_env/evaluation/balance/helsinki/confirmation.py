@@ -15,20 +15,20 @@ from math import sqrt
 import numpy as np
 import numpy.typing as npt
 
-from helsinki_env.evaluation.arena.designs import as_sets
-from helsinki_env.evaluation.arena.load import Table
-from helsinki_env.evaluation.balance.effects import estimate
-from helsinki_env.evaluation.balance.helsinki.screening import study_of
-from helsinki_env.evaluation.balance.helsinki.study import Confirmation, StudyConfig, Suspect, screen_table
-from helsinki_env.evaluation.match_stats import by_deck, win_shares
-from helsinki_env.evaluation.rating.sprt import Hypotheses, State, evaluate, log_ratios
-from helsinki_env.games.helsinki.components import ACTIONS
+from helsinki_env.evaluation.arena.designs import decode_action_sets
+from helsinki_env.evaluation.arena.load import MatchupGames
+from helsinki_env.evaluation.balance.effects import estimate_win_effects
+from helsinki_env.evaluation.balance.helsinki.screening import ablation_games
+from helsinki_env.evaluation.balance.helsinki.study import Candidate, ConfirmationConfig, StudyConfig, screening_matchup
+from helsinki_env.evaluation.match_stats import fractional_wins, mean_by_deal
+from helsinki_env.evaluation.rating.sprt import Hypotheses, SprtState, log_likelihood_ratios, run_sprt
+from helsinki_env.games.helsinki.components import BOARD_ACTIONS
 
-__all__ = ["WAYS", "Confirmed", "confirmed", "suspects"]
+__all__ = ["HANDICAP_KINDS", "ConfirmatoryResult", "confirmatory_result", "select_candidates"]
 
 Array = npt.NDArray[np.float64]
 
-WAYS = ("denied", "alone", "forced")
+HANDICAP_KINDS = ("denied", "alone", "forced")
 """Handicaps of the seat."""
 #: Distance of a candidate from the mean, in percentage points of the win rate.
 _APART = 1.0
@@ -36,7 +36,7 @@ _STEPS = 100
 
 
 @dataclass(frozen=True)
-class Confirmed:
+class ConfirmatoryResult:
     """Results of fresh games for a candidate and one handicap.
 
     Attributes:
@@ -51,30 +51,32 @@ class Confirmed:
     worth: float
     error: float
     decks: int
-    test: State | None
+    test: SprtState | None
     path: Array
     bounds: tuple[float, float]
 
 
-def _worth_by_deck(table: Table, suspect: Suspect, way: str) -> Array:
+def _worth_by_deck(table: MatchupGames, suspect: Candidate, way: str) -> Array:
     """Return the effect of the action by deal, as a win rate, float64 (D,), in the order of the deals."""
     seats = table.places.shape[1]
     if way == "forced":
         special = table.seating == 0
     else:
-        special = as_sets(table.denied)[..., ACTIONS.index(suspect.action)] == (way == "denied")
-    won = (win_shares(table.places) * special).sum(axis=1) - special.sum(axis=1) / seats
-    means = by_deck(won, table.deck)
+        special = decode_action_sets(table.denied)[..., BOARD_ACTIONS.index(suspect.action)] == (way == "denied")
+    won = (fractional_wins(table.places) * special).sum(axis=1) - special.sum(axis=1) / seats
+    means = mean_by_deal(won, table.deck)
     return -means if way == "denied" else means
 
 
-def confirmed(table: Table, suspect: Suspect, way: str, config: Confirmation) -> Confirmed:
+def confirmatory_result(
+    table: MatchupGames, suspect: Candidate, way: str, config: ConfirmationConfig
+) -> ConfirmatoryResult:
     """Return the results of a table of games for a candidate.
 
     Args:
         table: the games.
         suspect: the candidate.
-        way: one of `WAYS`.
+        way: one of `HANDICAP_KINDS`.
         config: configuration of the test.
     """
     worth = _worth_by_deck(table, suspect, way)
@@ -84,18 +86,20 @@ def confirmed(table: Table, suspect: Suspect, way: str, config: Confirmation) ->
     hypotheses = Hypotheses(low, low + _APART / 200, config.error, config.error, max(16, config.decks))
     scores = 0.5 + sign * worth / 2
     steps = np.unique(np.linspace(1, len(worth), min(len(worth), _STEPS)).round().astype(np.int64))
-    ratios = log_ratios(scores, hypotheses)
-    return Confirmed(
+    ratios = log_likelihood_ratios(scores, hypotheses)
+    return ConfirmatoryResult(
         worth=100 * float(worth.mean()),
         error=100 * float(worth.std(ddof=1)) / sqrt(len(worth)),
         decks=len(worth),
-        test=None if way == "forced" else evaluate(scores, hypotheses),
+        test=None if way == "forced" else run_sprt(scores, hypotheses),
         path=np.stack([steps, ratios[steps - 1]], axis=1),
         bounds=hypotheses.bounds,
     )
 
 
-def suspects(config: StudyConfig, screen: Sequence[Table], left_out: Container[str] = ()) -> list[Suspect]:
+def select_candidates(
+    config: StudyConfig, screen: Sequence[MatchupGames], left_out: Container[str] = ()
+) -> list[Candidate]:
     """Return the candidates for every number of players: the actions farthest from the mean.
 
     Args:
@@ -110,8 +114,8 @@ def suspects(config: StudyConfig, screen: Sequence[Table], left_out: Container[s
         player = ([one for one in names if one not in left_out] or names)[-1]
         if config.confirm.player in names:
             player = config.confirm.player
-        power = estimate(study_of(tables[screen_table(player, n)])).power
+        power = estimate_win_effects(ablation_games(tables[screening_matchup(player, n)])).power
         mean = float(power.mean())
         for action in np.argsort(-np.abs(power - mean), kind="stable")[: config.confirm.suspects].tolist():
-            found.append(Suspect(n, player, ACTIONS[action], bool(power[action] > mean), mean))
+            found.append(Candidate(n, player, BOARD_ACTIONS[action], bool(power[action] > mean), mean))
     return found

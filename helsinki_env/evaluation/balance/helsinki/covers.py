@@ -14,19 +14,28 @@ from math import sqrt
 import numpy as np
 import numpy.typing as npt
 
-from helsinki_env.evaluation.arena.designs import as_sets, subsets
-from helsinki_env.evaluation.arena.load import Table
+from helsinki_env.evaluation.arena.designs import decode_action_sets, subsets
+from helsinki_env.evaluation.arena.load import MatchupGames
 from helsinki_env.evaluation.balance.helsinki.replay import Course
-from helsinki_env.evaluation.match_stats import by_deck, win_shares
-from helsinki_env.games.helsinki.components import ACTIONS
+from helsinki_env.evaluation.match_stats import fractional_wins, mean_by_deal
+from helsinki_env.games.helsinki.components import BOARD_ACTIONS
 from helsinki_env.games.helsinki.config import GameConfig
 
-__all__ = ["FIRST_GAME", "MEASURES", "Averages", "by_set", "ends", "entropy", "fairness", "measures",
-           "number_of"]  # fmt: skip
+__all__ = [
+    "FIRST_GAME",
+    "GAME_MEASURES",
+    "GroupMeans",
+    "action_use_entropy",
+    "cover_index",
+    "extreme_covers",
+    "group_by_cover",
+    "group_measures",
+    "seat_win_rates",
+]  # fmt: skip
 
 Array = npt.NDArray[np.float64]
 
-MEASURES = {
+GAME_MEASURES = {
     "rounds": "rounds of a game",
     "points": "mean points of a seat",
     "spread": "points between first and last",
@@ -36,9 +45,9 @@ MEASURES = {
 _RANDOM_AGAIN = 50
 
 
-def number_of(covered: int) -> int:
+def cover_index(covered: int) -> int:
     """Return the lexicographic index of a set of five actions (bit i for action i), 0 to 3,002."""
-    return int(np.flatnonzero((subsets(5) @ (1 << np.arange(len(ACTIONS)))) == covered)[0])
+    return int(np.flatnonzero((subsets(5) @ (1 << np.arange(len(BOARD_ACTIONS)))) == covered)[0])
 
 
 FIRST_GAME = sum(1 << action for action in GameConfig(covered="first_game").covered)
@@ -46,7 +55,7 @@ FIRST_GAME = sum(1 << action for action in GameConfig(covered="first_game").cove
 
 
 @dataclass(frozen=True)
-class Averages:
+class GroupMeans:
     """Mean of a measure over sets of games.
 
     Attributes:
@@ -60,12 +69,12 @@ class Averages:
     decks: npt.NDArray[np.int64]
 
 
-def _of_games(table: Table) -> dict[str, Array]:
+def _of_games(table: MatchupGames) -> dict[str, Array]:
     """Return every measure of each game, float64 (G,)."""
     seats = table.places.shape[1]
     scores = table.scores.astype(np.float64)
     stronger = table.seating == 0
-    won = (win_shares(table.places) * stronger).sum(axis=1) - stronger.sum(axis=1) / seats
+    won = (fractional_wins(table.places) * stronger).sum(axis=1) - stronger.sum(axis=1) / seats
     return {
         "rounds": table.rounds.astype(np.float64),
         "points": scores.mean(axis=1),
@@ -74,9 +83,9 @@ def _of_games(table: Table) -> dict[str, Array]:
     }
 
 
-def measures(
-    table: Table, group: npt.NDArray[np.int64], count: int, course: Course | None = None
-) -> dict[str, Averages]:
+def group_measures(
+    table: MatchupGames, group: npt.NDArray[np.int64], count: int, course: Course | None = None
+) -> dict[str, GroupMeans]:
     """Return every measure for groups of games.
 
     Args:
@@ -92,9 +101,9 @@ def measures(
     return {name: _measured(value, group, table.deck, count) for name, value in values.items()}
 
 
-def _measured(value: Array, group: npt.NDArray[np.int64], deck: npt.NDArray[np.int64], count: int) -> Averages:
+def _measured(value: Array, group: npt.NDArray[np.int64], deck: npt.NDArray[np.int64], count: int) -> GroupMeans:
     """Return group means and their standard errors over deals, each of which all line-ups play."""
-    means = by_deck(value, deck)
+    means = mean_by_deal(value, deck)
     home = group[np.unique(deck, return_index=True)[1]]
     number = np.bincount(home, minlength=count)
     mean = np.bincount(home, means, count) / np.maximum(1, number)
@@ -103,43 +112,43 @@ def _measured(value: Array, group: npt.NDArray[np.int64], deck: npt.NDArray[np.i
     several = number > 1
     error[several] = np.sqrt(squares[several] / (number[several] - 1) / number[several])
     mean[number == 0] = np.nan
-    return Averages(mean, error, number)
+    return GroupMeans(mean, error, number)
 
 
-def by_set(table: Table) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+def group_by_cover(table: MatchupGames) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
     """Return the covered sets of a table, bit i for action i, ascending, int64 (N,), and the set index of each game."""
     sets, group = np.unique(table.covered.astype(np.int64), return_inverse=True)
     return sets, group.ravel()
 
 
-def ends(table: Table, count: int, generator: np.random.Generator) -> tuple[int, ...]:
+def extreme_covers(table: MatchupGames, count: int, generator: np.random.Generator) -> tuple[int, ...]:
     """Return the indices of the sets to replay, ascending.
 
     They are `count` sets at either end of every measure, the set of the first game, and `_RANDOM_AGAIN` random sets.
     """
-    sets, group = by_set(table)
+    sets, group = group_by_cover(table)
     chosen = {FIRST_GAME, *generator.permutation(sets)[:_RANDOM_AGAIN].tolist()}
-    for found in measures(table, group, len(sets)).values():
+    for found in group_measures(table, group, len(sets)).values():
         order = np.argsort(found.mean, kind="stable")
         chosen |= set(sets[order[:count]].tolist()) | set(sets[order[-count:]].tolist())
-    return tuple(sorted(number_of(int(covered)) for covered in chosen))
+    return tuple(sorted(cover_index(int(covered)) for covered in chosen))
 
 
-def entropy(table: Table, group: npt.NDArray[np.int64], count: int) -> Array:
+def action_use_entropy(table: MatchupGames, group: npt.NDArray[np.int64], count: int) -> Array:
     """Return the normalized entropy of the use of the available actions, 0 to 1, float64 (N,)."""
-    used = as_sets(table.used).sum(axis=1)
-    found = np.zeros((count, len(ACTIONS)))
+    used = decode_action_sets(table.used).sum(axis=1)
+    found = np.zeros((count, len(BOARD_ACTIONS)))
     np.add.at(found, group, used)
     share = found / np.maximum(1e-12, found.sum(axis=1, keepdims=True))
-    there = np.zeros((count, len(ACTIONS)), np.bool_)
-    there[group] = ~as_sets(table.covered)
+    there = np.zeros((count, len(BOARD_ACTIONS)), np.bool_)
+    there[group] = ~decode_action_sets(table.covered)
     chaos = -(share * np.log(np.maximum(share, 1e-300))).sum(axis=1)
     result: Array = chaos / np.log(np.maximum(2, there.sum(axis=1)))
     return result
 
 
-def fairness(table: Table) -> dict[str, list[float]]:
+def seat_win_rates(table: MatchupGames) -> dict[str, list[float]]:
     """Return the win percentage of each seat and its standard error over deals."""
-    means = by_deck(100.0 * win_shares(table.places), table.deck)
+    means = mean_by_deal(100.0 * fractional_wins(table.places), table.deck)
     error = means.std(axis=0, ddof=1) / sqrt(len(means)) if len(means) > 1 else np.full(means.shape[1], np.nan)
     return {"share": means.mean(axis=0).tolist(), "error": error.tolist()}

@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from helsinki_env.evaluation.balance.helsinki.covers import MEASURES
+from helsinki_env.evaluation.balance.helsinki.covers import GAME_MEASURES
 from helsinki_env.evaluation.balance.helsinki.report_data import strongest_of
-from helsinki_env.evaluation.figure_style import LINES, MARKERS, OF_PLAYERS, drawing, svg
-from helsinki_env.games.helsinki.components import ACTIONS
+from helsinki_env.evaluation.figure_style import LINE_COLORS, MARKERS, PLAYER_COUNT_COLORS, figure_to_svg, styled_figure
+from helsinki_env.games.helsinki.components import BOARD_ACTIONS
 
-__all__ = ["figures", "forest"]
+__all__ = ["forest_plot", "study_figures"]
 
 Data = Mapping[str, Any]
 
@@ -26,10 +26,10 @@ _BEYOND = f"worth beyond the average action,\n{_POINTS}"
 _WORTH = f"worth of having it,\n{_POINTS}"
 
 
-def figures(data: Data) -> dict[str, tuple[str, bytes]]:
+def study_figures(data: Data) -> dict[str, tuple[str, bytes]]:
     """Return the figures for which there is data: caption and SVG by name, in the order of the report."""
     drawn = {
-        "forest": forest(data),
+        "forest": forest_plot(data),
         "strength": _strength(data),
         "use": _use(data),
         "naive": _naive(data),
@@ -104,12 +104,12 @@ def _name_rows(axis: Any, data: Data, order: Any, title: str, label: str, place:
     axis.legend(frameon=False, fontsize=7.5, loc=place)
 
 
-def _rows_high(each: float, rows: float = len(ACTIONS)) -> float:
+def _rows_high(each: float, rows: float = len(BOARD_ACTIONS)) -> float:
     """Return the height in inches of a figure with a row for each action."""
     return 1.3 + rows * each
 
 
-def forest(data: Data) -> bytes | None:
+def forest_plot(data: Data) -> bytes | None:
     """Draw the deviations of all actions, one panel for each number of players; None without data."""
     counts = _counts(data)
     if not counts:
@@ -118,26 +118,26 @@ def forest(data: Data) -> bytes | None:
     most = max(len(_of(data, n)) for n in counts)
     each = 0.2 + 0.11 * most
     # With all actions the lower right, next to the weakest, is free for the legend; with a few it may not be.
-    legend = 0.0 if len(order) == len(ACTIONS) else (0.1 + 0.16 * most) / each
+    legend = 0.0 if len(order) == len(BOARD_ACTIONS) else (0.1 + 0.16 * most) / each
     width, height = 1.6 + 2.6 * len(counts), _rows_high(each, len(order) + legend)
-    with drawing(1, len(counts), width, height, share_x=True, share_y=True) as (figure, axes):
+    with styled_figure(1, len(counts), width, height, share_x=True, share_y=True) as (figure, axes):
         for axis, n in zip(axes[0], counts, strict=True):
             axis.axvspan(-band, band, color=_BAND, zorder=0)
             axis.axvline(0, color="#999999", linewidth=0.8, zorder=1)
             for i, entry in enumerate(entries := _of(data, n)):
                 values = [_column(entry, f"deviation{end}")[order] for end in ("", "_low", "_high")]
                 fade = 0.4 + 0.6 * (i + 1) / len(entries)
-                _intervals(axis, values, i, len(entries), entry["player"], color=OF_PLAYERS[n], alpha=fade)
+                _intervals(axis, values, i, len(entries), entry["player"], color=PLAYER_COUNT_COLORS[n], alpha=fade)
             _name_rows(axis, data, order, f"{n} players", _BEYOND)
             axis.set_ylim(bottom=axis.get_ylim()[0] - legend)
-        return svg(figure)
+        return figure_to_svg(figure)
 
 
 def _strength(data: Data) -> bytes | None:
     counts = [n for n in _counts(data) if len(_of(data, n)) > 1]
     if not counts:
         return None
-    with drawing(3, 5, 9.5, 6.6, share_y=True) as (figure, axes):
+    with styled_figure(3, 5, 9.5, 6.6, share_y=True) as (figure, axes):
         for axis, i in zip(axes.ravel(), _order(data)[::-1], strict=True):
             axis.axhspan(-data["study"]["band"], data["study"]["band"], color=_BAND, zorder=0)
             for n in counts:
@@ -146,8 +146,8 @@ def _strength(data: Data) -> bytes | None:
                 middle = [_column(entry, "deviation")[i] for entry in entries]
                 error = [1.96 * _column(entry, "deviation_error")[i] for entry in entries]
                 axis.errorbar(
-                    at, middle, yerr=error, color=OF_PLAYERS[n], marker=MARKERS[n - 2], markersize=3.5, linewidth=1,
-                    capsize=1.5, label=f"{n} players",
+                    at, middle, yerr=error, color=PLAYER_COUNT_COLORS[n], marker=MARKERS[n - 2], markersize=3.5,
+                    linewidth=1, capsize=1.5, label=f"{n} players",
                 )  # fmt: skip
             names = [entry["player"] for entry in _of(data, counts[0])]
             axis.set_xticks(range(len(names)), names, rotation=30, ha="right", fontsize=7)
@@ -157,7 +157,7 @@ def _strength(data: Data) -> bytes | None:
             axis.set_axisbelow(True)
         figure.supylabel(f"worth beyond the average action, {_POINTS}; 95 % intervals", fontsize=9)
         figure.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside upper right", frameon=False, ncols=3)
-        return svg(figure)
+        return figure_to_svg(figure)
 
 
 def _use(data: Data) -> bytes | None:
@@ -170,7 +170,7 @@ def _use(data: Data) -> bytes | None:
         ("usage", 100, "seats that used it,\n% of those who had it"),
         ("first_use", 1, "round in which it is used,\nmean of those who used it"),
     )
-    with drawing(1, len(panels), 1.6 + 2.6 * len(panels), _rows_high(0.3), share_y=True) as (figure, axes):
+    with styled_figure(1, len(panels), 1.6 + 2.6 * len(panels), _rows_high(0.3), share_y=True) as (figure, axes):
         for axis, (key, factor, label) in zip(axes[0], panels, strict=True):
             for row in range(len(order)):
                 axis.axhline(row, color=_GRID["color"], linewidth=_GRID["linewidth"], zorder=0)
@@ -178,13 +178,13 @@ def _use(data: Data) -> bytes | None:
                 entry = strongest_of(data, n)
                 rows = np.arange(len(order)) + 0.2 * (i - (len(counts) - 1) / 2)
                 axis.plot(
-                    factor * _column(entry, key)[order], rows, MARKERS[n - 2], color=OF_PLAYERS[n], markersize=4.5,
-                    label=f"{n} players, {entry['player']}",
+                    factor * _column(entry, key)[order], rows, MARKERS[n - 2], color=PLAYER_COUNT_COLORS[n],
+                    markersize=4.5, label=f"{n} players, {entry['player']}",
                 )  # fmt: skip
             _name_rows(axis, data, order, "", label)
             if axis is not axes[0, 0]:
                 axis.get_legend().remove()
-        return svg(figure)
+        return figure_to_svg(figure)
 
 
 def _naive(data: Data) -> bytes | None:
@@ -193,7 +193,7 @@ def _naive(data: Data) -> bytes | None:
         return None
     order = _order(data)
     rows = np.arange(len(order))
-    with drawing(1, len(counts), 1.6 + 2.6 * len(counts), _rows_high(0.22), share_x=True, share_y=True) as (
+    with styled_figure(1, len(counts), 1.6 + 2.6 * len(counts), _rows_high(0.22), share_x=True, share_y=True) as (
         figure,
         axes,
     ):
@@ -202,11 +202,11 @@ def _naive(data: Data) -> bytes | None:
             naive, power = (_column(entry, key)[order] for key in ("naive", "power"))
             axis.axvline(0, color="#999999", linewidth=0.8, zorder=0)
             axis.hlines(rows, naive, power, color="#aaaaaa", linewidth=1, zorder=1)
-            style = {"color": OF_PLAYERS[n], "markersize": 5}
+            style = {"color": PLAYER_COUNT_COLORS[n], "markersize": 5}
             axis.plot(naive, rows, "o", fillstyle="none", label="seems, by who used it", **style)
             axis.plot(power, rows, "o", label="is, by denying it", **style)
             _name_rows(axis, data, order, f"{n} players, {entry['player']}", _POINTS, "upper left")
-        return svg(figure)
+        return figure_to_svg(figure)
 
 
 def _pairs(data: Data) -> bytes | None:
@@ -214,7 +214,7 @@ def _pairs(data: Data) -> bytes | None:
     if not found:
         return None
     names = [_name(action) for action in data["actions"]]
-    with drawing(1, len(found), 1.7 + 3.5 * len(found), 4.6, share_y=True) as (figure, axes):
+    with styled_figure(1, len(found), 1.7 + 3.5 * len(found), 4.6, share_y=True) as (figure, axes):
         widest = max(float(np.abs(entry["pair"]).max()) for entry in found) or 1.0
         for axis, entry in zip(axes[0], found, strict=True):
             image = axis.imshow(np.array(entry["pair"]), cmap="PuOr_r", vmin=-widest, vmax=widest)
@@ -227,7 +227,7 @@ def _pairs(data: Data) -> bytes | None:
             axis.spines[:].set_visible(False)
             axis.set_title(f"{entry['players']} players, {entry['player']}", loc="left")
         figure.colorbar(image, ax=list(axes[0]), label=f"worth more together, {_POINTS}", fraction=0.03)
-        return svg(figure)
+        return figure_to_svg(figure)
 
 
 def _variants(data: Data) -> bytes | None:
@@ -238,16 +238,16 @@ def _variants(data: Data) -> bytes | None:
     names = list(dict.fromkeys(entry["components"] for entry in found))
     order, band = _order(data), data["study"]["band"]
     width, height = 1.6 + 2.6 * len(counts), _rows_high(0.2 + 0.1 * len(names))
-    with drawing(1, len(counts), width, height, share_x=True, share_y=True) as (figure, axes):
+    with styled_figure(1, len(counts), width, height, share_x=True, share_y=True) as (figure, axes):
         for axis, n in zip(axes[0], counts, strict=True):
             axis.axvspan(-band, band, color=_BAND, zorder=0)
             axis.axvline(0, color="#999999", linewidth=0.8, zorder=1)
             for entry in (entry for entry in found if entry["players"] == n):
                 i = names.index(entry["components"])
                 values = [np.array(entry[key])[order] for key in ("deviation", "low", "high")]
-                _intervals(axis, values, i, len(names), entry["components"], color=LINES[i % len(LINES)])
+                _intervals(axis, values, i, len(names), entry["components"], color=LINE_COLORS[i % len(LINE_COLORS)])
             _name_rows(axis, data, order, f"{n} players, {found[0]['player']}", _BEYOND)
-        return svg(figure)
+        return figure_to_svg(figure)
 
 
 def _confirm(data: Data) -> bytes | None:
@@ -255,7 +255,7 @@ def _confirm(data: Data) -> bytes | None:
     if not tested:
         return None
     counts = sorted({entry["players"] for entry in tested})
-    with drawing(1, len(counts), 1 + 3.1 * len(counts), 3.4, share_y=True) as (figure, axes):
+    with styled_figure(1, len(counts), 1 + 3.1 * len(counts), 3.4, share_y=True) as (figure, axes):
         for axis, n in zip(axes[0], counts, strict=True):
             low, high = tested[0]["bounds"]
             axis.axhspan(low, high, color=_BAND, zorder=0)
@@ -266,14 +266,16 @@ def _confirm(data: Data) -> bytes | None:
                 i = suspects.index(entry["action"])
                 style = "-" if entry["way"] == "denied" else "--"
                 label = f"{_name(entry['action'])}, {'denied' if entry['way'] == 'denied' else 'alone with it'}"
-                axis.plot(path[:, 0], path[:, 1], style, color=LINES[i % len(LINES)], linewidth=1.2, label=label)
+                axis.plot(
+                    path[:, 0], path[:, 1], style, color=LINE_COLORS[i % len(LINE_COLORS)], linewidth=1.2, label=label
+                )
             axis.set_ylim(3 * low, 3 * high)
             axis.set_xlabel("decks played")
             axis.set_ylabel("log likelihood ratio")
             axis.set_title(f"{n} players", loc="left")
             axis.grid(**_GRID)
             axis.legend(frameon=False, fontsize=6.5)
-        return svg(figure)
+        return figure_to_svg(figure)
 
 
 def _seats(data: Data) -> bytes | None:
@@ -281,7 +283,7 @@ def _seats(data: Data) -> bytes | None:
     if not games:
         return None
     counts = sorted({entry["players"] for entry in games})
-    with drawing(1, len(counts), 1 + 2.5 * len(counts), 3.0) as (figure, axes):
+    with styled_figure(1, len(counts), 1 + 2.5 * len(counts), 3.0) as (figure, axes):
         for axis, n in zip(axes[0], counts, strict=True):
             own = [entry for entry in games if entry["players"] == n]
             width = 0.8 / len(own)
@@ -290,7 +292,7 @@ def _seats(data: Data) -> bytes | None:
                 fade = 0.35 + 0.65 * (i + 1) / len(own)
                 axis.bar(
                     at, entry["seats"]["share"], 0.9 * width, yerr=1.96 * np.array(entry["seats"]["error"]),
-                    color=OF_PLAYERS[n], alpha=fade, capsize=2, label=entry["player"],
+                    color=PLAYER_COUNT_COLORS[n], alpha=fade, capsize=2, label=entry["player"],
                 )  # fmt: skip
             axis.axhline(100 / n, color="#444444", linewidth=0.8)
             axis.set_xticks(range(n), [f"seat {seat + 1}" for seat in range(n)])
@@ -298,24 +300,27 @@ def _seats(data: Data) -> bytes | None:
             axis.set_ylim(0, 150 / n)
             axis.set_title(f"{n} players", loc="left")
             axis.legend(frameon=False, fontsize=7, loc="upper center", ncols=2)
-        return svg(figure)
+        return figure_to_svg(figure)
 
 
 def _covers(data: Data) -> bytes | None:
     found = data["covers"]
     if not found:
         return None
-    with drawing(len(found), len(MEASURES), 1 + 2.4 * len(MEASURES), 0.5 + 2.2 * len(found)) as (figure, axes):
+    with styled_figure(len(found), len(GAME_MEASURES), 1 + 2.4 * len(GAME_MEASURES), 0.5 + 2.2 * len(found)) as (
+        figure,
+        axes,
+    ):
         for row, entry in zip(axes, found, strict=True):
-            for axis, (measure, unit) in zip(row, MEASURES.items(), strict=True):
+            for axis, (measure, unit) in zip(row, GAME_MEASURES.items(), strict=True):
                 values = np.array(entry["distribution"][measure])
-                axis.hist(values, _bars(values), color=OF_PLAYERS[entry["players"]])
+                axis.hist(values, _bars(values), color=PLAYER_COUNT_COLORS[entry["players"]])
                 if entry["first_game"]:
                     axis.axvline(entry["first_game"][measure]["mean"], color="black", linewidth=1.2)
                 axis.set_xlabel(_wrapped(unit), fontsize=8)
                 axis.set_ylabel("sets of five")
                 axis.set_title(f"{entry['players']} players", loc="left")
-        return svg(figure)
+        return figure_to_svg(figure)
 
 
 def _bars(values: Any, most: int = 40) -> Any:
@@ -343,21 +348,25 @@ def _scores(data: Data) -> bytes | None:
         return None
     counts = sorted({entry["players"] for entry in found})
     kinds: Sequence[str] = list(dict.fromkeys(entry["game"] for entry in found))
-    with drawing(1, len(counts), 1 + 2.9 * len(counts), 3.0, share_y=True) as (figure, axes):
+    with styled_figure(1, len(counts), 1 + 2.9 * len(counts), 3.0, share_y=True) as (figure, axes):
         for axis, n in zip(axes[0], counts, strict=True):
             for i, kind in enumerate(kinds):
                 own = [entry for entry in found if (entry["players"], entry["game"]) == (n, kind)]
                 if own:
                     scores = np.array(own[-1]["scores"], np.float64)
                     axis.plot(
-                        np.arange(len(scores)), 100 * scores / scores.sum(), color=LINES[i], linewidth=1.3, label=kind
+                        np.arange(len(scores)),
+                        100 * scores / scores.sum(),
+                        color=LINE_COLORS[i],
+                        linewidth=1.3,
+                        label=kind,
                     )
             axis.set_xlabel("points of a seat")
             axis.set_ylabel("seats, %")
             axis.set_title(f"{n} players, {own[-1]['player'] if own else ''}", loc="left")
             axis.grid(**_GRID)
             axis.legend(frameon=False, fontsize=7.5)
-        return svg(figure)
+        return figure_to_svg(figure)
 
 
 def _skill(data: Data) -> bytes | None:
@@ -366,7 +375,7 @@ def _skill(data: Data) -> bytes | None:
         return None
     kinds = list(dict.fromkeys(entry["game"] for entry in found))
     counts = sorted({entry["players"] for entry in found})
-    with drawing(1, len(kinds), 1 + 2.6 * len(kinds), 3.0, share_y=True) as (figure, axes):
+    with styled_figure(1, len(kinds), 1 + 2.6 * len(kinds), 3.0, share_y=True) as (figure, axes):
         for axis, kind in zip(axes[0], kinds, strict=True):
             for n in counts:
                 steps = [entry for entry in found if (entry["game"], entry["players"]) == (kind, n)]
@@ -377,12 +386,12 @@ def _skill(data: Data) -> bytes | None:
                 error = 1.96 * np.sqrt(np.cumsum([0.0, *(step["error"] ** 2 for step in steps)]))
                 at = np.arange(len(names)) + 0.06 * (n - 3)
                 axis.errorbar(
-                    at, rating, yerr=error, color=OF_PLAYERS[n], marker=MARKERS[n - 2], markersize=4, linewidth=1.2,
-                    capsize=2, label=f"{n} players",
+                    at, rating, yerr=error, color=PLAYER_COUNT_COLORS[n], marker=MARKERS[n - 2], markersize=4,
+                    linewidth=1.2, capsize=2, label=f"{n} players",
                 )  # fmt: skip
             axis.set_xticks(range(len(names)), names)
             axis.set_ylabel(f"Elo points above {names[0]}")
             axis.set_title(kind, loc="left")
             axis.grid(axis="y", **_GRID)
             axis.legend(frameon=False, fontsize=7.5, loc="upper left")
-        return svg(figure)
+        return figure_to_svg(figure)

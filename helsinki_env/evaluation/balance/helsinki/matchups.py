@@ -6,19 +6,19 @@ from dataclasses import dataclass
 from pathlib import Path
 
 __all__ = [
-    "Suspect",
-    "bare_table",
-    "cover_table",
-    "gate_table",
-    "quality_table",
-    "screen_table",
-    "skill_table",
-    "variant_table",
+    "Candidate",
+    "cover_matchup",
+    "qualification_matchup",
+    "quality_matchup",
+    "screening_matchup",
+    "skill_matchup",
+    "uncovered_matchup",
+    "variant_matchup",
 ]
 
 
 @dataclass(frozen=True)
-class Suspect:
+class Candidate:
     """A candidate: an action that the screening experiment finds far from the mean.
 
     Attributes:
@@ -40,36 +40,36 @@ class Suspect:
         return f"{self.action} {way}, {self.player}, {self.players} players"
 
 
-def screen_table(player: str, players: int) -> str:
+def screening_matchup(player: str, players: int) -> str:
     """Return the name of a matchup of the screening experiment."""
     return f"{player}, {players} players"
 
 
-def gate_table(player: str, players: int, denied: bool) -> str:
+def qualification_matchup(player: str, players: int, denied: bool) -> str:
     """Return the name of a qualification matchup: with the full board, or with five actions denied to every seat."""
     return f"{player}, {players} players, {'five denied' if denied else 'full board'}"
 
 
-def variant_table(components: str, players: int) -> str:
+def variant_matchup(components: str, players: int) -> str:
     """Return the name of a matchup of the variants."""
     return f"{Path(components).stem}, {players} players"
 
 
-def quality_table(kind: str, player: str, players: int) -> str:
+def quality_matchup(kind: str, player: str, players: int) -> str:
     """Return the name of a matchup of a published game."""
     return f"{kind}, {player}, {players} players"
 
 
-def skill_table(kind: str, weaker: str, stronger: str, players: int) -> str:
+def skill_matchup(kind: str, weaker: str, stronger: str, players: int) -> str:
     """Return the name of a matchup of a published game with a stronger player in one seat."""
     return f"{kind}, {stronger} against {weaker}, {players} players"
 
 
-def cover_table(players: int) -> str:
+def cover_matchup(players: int) -> str:
     """Return the name of a matchup of covered sets."""
     return f"{players} players"
 
 
-def bare_table(players: int) -> str:
+def uncovered_matchup(players: int) -> str:
     """Return the name of the matchup with nothing covered, for the players of the covered sets."""
     return f"nothing covered, {players} players"

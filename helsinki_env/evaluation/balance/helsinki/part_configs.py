@@ -8,33 +8,33 @@ from math import comb
 from pathlib import Path
 from typing import Any
 
-from helsinki_env.data import Entry, UserError, read_json, read_yaml, shown
-from helsinki_env.evaluation.arena.designs import Screen
-from helsinki_env.evaluation.arena.plan import MOST_GAMES
-from helsinki_env.games.helsinki.components import ACTIONS
+from helsinki_env.data import Node, UserError, read_json, read_yaml, short_repr
+from helsinki_env.evaluation.arena.designs import ScreeningDesign
+from helsinki_env.evaluation.arena.plan import MAX_MATCHUP_GAMES
+from helsinki_env.games.helsinki.components import BOARD_ACTIONS
 from helsinki_env.games.helsinki.config import GameConfig
 from helsinki_env.utils.files import write_json
 from helsinki_env.utils.yaml_files import find_yaml
 
 __all__ = [
-    "LEAST_DECKS",
-    "Confirmation",
-    "Covers",
-    "Gate",
+    "MIN_SCREENING_DEALS",
+    "ConfirmationConfig",
+    "CoversConfig",
     "Population",
+    "QualificationConfig",
     "StudyError",
-    "Variants",
-    "begin",
+    "VariantsConfig",
     "check_design",
     "check_screen",
     "component_file",
-    "counts_of",
-    "entry_of",
-    "read_asked",
+    "field_entry",
+    "game_counts",
+    "read_config",
+    "write_or_check_config",
 ]
 
 
-LEAST_DECKS = 150
+MIN_SCREENING_DEALS = 150
 """Minimum number of deals of a screening experiment. With fewer deals the 95% intervals are too narrow. In 200
 simulated screening experiments with random ranks and four players, all fifteen intervals hold in 108 with 12 deals, 174
 with 40 and 186 with 150. With two players they hold in 108 with 24 deals and 183 with 150."""
@@ -61,14 +61,14 @@ class Population:
 
     def __post_init__(self) -> None:
         """Check every value."""
-        entry_of(self, "player").text("a player, such as greedy")
-        object.__setattr__(self, "games", counts_of(self, "games"))
+        field_entry(self, "player").text("a player, such as greedy")
+        object.__setattr__(self, "games", game_counts(self, "games"))
         if self.quality is not None:
-            entry_of(self, "quality").integer(0, MOST_GAMES)
+            field_entry(self, "quality").integer(0, MAX_MATCHUP_GAMES)
 
 
 @dataclass(frozen=True)
-class Gate:
+class QualificationConfig:
     """Qualification of evaluators: players that play as well with disabled actions as with all actions.
 
     Attributes:
@@ -84,13 +84,13 @@ class Gate:
 
     def __post_init__(self) -> None:
         """Check every value."""
-        entry_of(self, "reference").text("a player, such as greedy")
-        entry_of(self, "games").integer(0, MOST_GAMES)
-        entry_of(self, "lost").number(0.0, 10_000.0, inside=True)
+        field_entry(self, "reference").text("a player, such as greedy")
+        field_entry(self, "games").integer(0, MAX_MATCHUP_GAMES)
+        field_entry(self, "lost").number(0.0, 10_000.0, inside=True)
 
 
 @dataclass(frozen=True)
-class Covers:
+class CoversConfig:
     """Effect of disabling five actions for all players.
 
     Attributes:
@@ -107,15 +107,15 @@ class Covers:
 
     def __post_init__(self) -> None:
         """Check every value."""
-        players = entry_of(self, "players").entries("players, the stronger first", length=2)
+        players = field_entry(self, "players").entries("players, the stronger first", length=2)
         object.__setattr__(self, "players", tuple(player.text("a player, such as greedy") for player in players))
-        object.__setattr__(self, "decks", counts_of(self, "decks"))
-        entry_of(self, "again").integer(1, comb(len(ACTIONS), 5))
-        entry_of(self, "again_decks").integer(2, MOST_GAMES)
+        object.__setattr__(self, "decks", game_counts(self, "decks"))
+        field_entry(self, "again").integer(1, comb(len(BOARD_ACTIONS), 5))
+        field_entry(self, "again_decks").integer(2, MAX_MATCHUP_GAMES)
 
 
 @dataclass(frozen=True)
-class Variants:
+class VariantsConfig:
     """Repeated screening experiments that vary the reconstructed values of the component file.
 
     Attributes:
@@ -130,14 +130,14 @@ class Variants:
 
     def __post_init__(self) -> None:
         """Check every value."""
-        names = entry_of(self, "components").entries("component files")
+        names = field_entry(self, "components").entries("component files")
         object.__setattr__(self, "components", tuple(component_file(name) for name in names))
-        entry_of(self, "player").text("a player, such as greedy")
-        object.__setattr__(self, "games", counts_of(self, "games"))
+        field_entry(self, "player").text("a player, such as greedy")
+        object.__setattr__(self, "games", game_counts(self, "games"))
 
 
 @dataclass(frozen=True)
-class Confirmation:
+class ConfirmationConfig:
     """Sequential confirmatory test of the candidates on fresh games, one deal at a time.
 
     Attributes:
@@ -155,26 +155,26 @@ class Confirmation:
 
     def __post_init__(self) -> None:
         """Check every value."""
-        entry_of(self, "suspects").integer(0, len(ACTIONS))
-        entry_of(self, "decks").integer(16, MOST_GAMES)
-        entry_of(self, "error").number(0.0, 0.5, inside=True)
+        field_entry(self, "suspects").integer(0, len(BOARD_ACTIONS))
+        field_entry(self, "decks").integer(16, MAX_MATCHUP_GAMES)
+        field_entry(self, "error").number(0.0, 0.5, inside=True)
 
 
-def entry_of(part: Any, name: str) -> Entry:
-    """Return the value of a field as an unchecked `Entry`."""
-    return Entry(getattr(part, name), StudyError, name)
+def field_entry(part: Any, name: str) -> Node:
+    """Return the value of a field as an unchecked `Node`."""
+    return Node(getattr(part, name), StudyError, name)
 
 
-def counts_of(part: Any, name: str) -> dict[int, int]:
+def game_counts(part: Any, name: str) -> dict[int, int]:
     """Return the number of games or deals by number of players. JSON stores these keys as text."""
-    data = entry_of(part, name)
+    data = field_entry(part, name)
     if not isinstance(data.value, Mapping):
         data.fail("how many by number of players, such as {2: 10000}")
     counts: dict[int, int] = {}
     for key, count in data.items():
         if str(key) not in ("2", "3", "4") or int(key) in counts:
-            data.fail("numbers of players, each once: 2, 3 or 4", found=shown(key))
-        counts[int(key)] = count.integer(0, MOST_GAMES)
+            data.fail("numbers of players, each once: 2, 3 or 4", found=short_repr(key))
+        counts[int(key)] = count.integer(0, MAX_MATCHUP_GAMES)
     return counts
 
 
@@ -189,31 +189,34 @@ def check_screen(counts: Mapping[int, int], key: str) -> None:
         StudyError: if there are too few games.
     """
     for players, games in counts.items():
-        if 0 < games < LEAST_DECKS * players:
-            expected = f"at least {LEAST_DECKS * players:,}, {LEAST_DECKS} decks in all seats (0 leaves it out)"
-            Entry(games, StudyError, f"{key}.{players}").fail(expected)
+        if 0 < games < MIN_SCREENING_DEALS * players:
+            expected = (
+                f"at least {MIN_SCREENING_DEALS * players:,}, {MIN_SCREENING_DEALS} decks in all seats "
+                "(0 leaves it out)"
+            )
+            Node(games, StudyError, f"{key}.{players}").fail(expected)
 
 
-def check_design(design: Screen, key: str) -> None:
+def check_design(design: ScreeningDesign, key: str) -> None:
     """Check that a design can also separate effects on points: the seats of a game need sets of several sizes.
 
     Raises:
         StudyError: if it cannot.
     """
     if not design.loose:
-        Entry(design.loose, StudyError, f"{key}.loose").fail("some decks with sets of random size, such as 0.2")
+        Node(design.loose, StudyError, f"{key}.loose").fail("some decks with sets of random size, such as 0.2")
     if design.sizes[0] == design.sizes[1]:
-        Entry(list(design.sizes), StudyError, f"{key}.sizes").fail("several sizes, such as [0, 10]")
+        Node(list(design.sizes), StudyError, f"{key}.sizes").fail("several sizes, such as [0, 10]")
 
 
-def component_file(data: Entry) -> str:
+def component_file(data: Node) -> str:
     """Return the name of a valid component file."""
     name = data.text("the name of a component file, such as default, or a path")
     GameConfig(components=name)
     return name
 
 
-def read_asked(name_or_path: str | Path, folder: str) -> Entry:
+def read_config(name_or_path: str | Path, folder: str) -> Node:
     """Read a configuration file; its name defaults to the file name.
 
     Args:
@@ -229,7 +232,9 @@ def read_asked(name_or_path: str | Path, folder: str) -> Entry:
     return data
 
 
-def begin(path: Path, asked: Mapping[str, Any], read: Callable[[Entry], Mapping[str, Any]], what: str) -> None:
+def write_or_check_config(
+    path: Path, asked: Mapping[str, Any], read: Callable[[Node], Mapping[str, Any]], what: str
+) -> None:
     """Write the configuration before the first game, or check that an existing one is the same.
 
     Args:
@@ -250,6 +255,6 @@ def begin(path: Path, asked: Mapping[str, Any], read: Callable[[Entry], Mapping[
     for key, value in asked.items():
         if there[key] != value:
             raise StudyError(
-                f"{path.parent}: there is {what} with {key} {shown(there[key])}, found {shown(value)} now: what is "
-                "asked stands before the first game; ask the same again, or choose another folder by --out"
+                f"{path.parent}: there is {what} with {key} {short_repr(there[key])}, found {short_repr(value)} now: "
+                "what is asked stands before the first game; ask the same again, or choose another folder by --out"
             )

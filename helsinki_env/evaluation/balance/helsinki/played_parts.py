@@ -4,27 +4,27 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from helsinki_env.evaluation.arena.load import Table, load_run
+from helsinki_env.evaluation.arena.load import MatchupGames, load_run
 from helsinki_env.evaluation.arena.store import RunFolder, has_games
 from helsinki_env.evaluation.balance.helsinki.replay import Course, replay_run
 from helsinki_env.evaluation.balance.helsinki.study import DEPENDENT, StudyConfig, StudyError
 
-__all__ = ["Played"]
+__all__ = ["PlayedParts"]
 
 
-class Played:
+class PlayedParts:
     """Played parts of a study, each read once."""
 
     def __init__(self, config: StudyConfig, folder: Path) -> None:
         self.config, self.folder = config, folder
-        self._tables: dict[str, dict[str, Table]] = {}
+        self._tables: dict[str, dict[str, MatchupGames]] = {}
         self._courses: dict[str, dict[str, Course]] = {}
 
     def has(self, part: str) -> bool:
         """Return whether games of a part have been played."""
         return has_games(self.folder / part)
 
-    def tables(self, part: str) -> dict[str, Table]:
+    def tables(self, part: str) -> dict[str, MatchupGames]:
         """Return the matchups of a part that have games, by name."""
         if part not in self._tables:
             if self.has(part):

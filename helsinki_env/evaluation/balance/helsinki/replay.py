@@ -18,26 +18,26 @@ import numpy.typing as npt
 
 from helsinki_env.data import UserError
 from helsinki_env.engine import loops
-from helsinki_env.engine.arrays import UINT64, integers
-from helsinki_env.engine.contract import apply
+from helsinki_env.engine.arrays import UINT64, integer_array
+from helsinki_env.engine.contract import apply_action
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.engine.loops import write_mask
 from helsinki_env.evaluation.arena.store import RunFolder
 from helsinki_env.games.helsinki import actions as a
 from helsinki_env.games.helsinki import notation
-from helsinki_env.games.helsinki.components import ACTIONS
+from helsinki_env.games.helsinki.components import BOARD_ACTIONS
 from helsinki_env.games.helsinki.config import GameConfig
 from helsinki_env.games.helsinki.game import HELSINKI, Game, action_table, apply_setup
 from helsinki_env.games.helsinki.score import score
-from helsinki_env.games.helsinki.state import SEATS, new_states
+from helsinki_env.games.helsinki.state import MAX_SEATS, new_states
 
-__all__ = ["Course", "Standing", "replay", "replay_run"]
+__all__ = ["Course", "LeadMeasure", "replay_games", "replay_run"]
 
-Standing = Literal["points", "score"]
-"""Measure of the lead, see `replay`."""
+LeadMeasure = Literal["points", "score"]
+"""Measure of the lead, see `replay_games`."""
 
 #: Bit set of all actions of the action board.
-_ALL_ACTIONS = 2 ** len(ACTIONS) - 1
+_ALL_ACTIONS = 2 ** len(BOARD_ACTIONS) - 1
 #: Counters of a game. A choice is a position with more than one legal action.
 _TALLY = np.dtype(
     (
@@ -45,8 +45,8 @@ _TALLY = np.dtype(
         [
             ("choices", np.int32),
             ("legal", np.int32),  # legal actions, summed over the choices
-            ("first_use", np.int16, (SEATS, len(ACTIONS))),
-            ("behind", np.int16, (SEATS,)),  # turns after which another seat had more
+            ("first_use", np.int16, (MAX_SEATS, len(BOARD_ACTIONS))),
+            ("behind", np.int16, (MAX_SEATS,)),  # turns after which another seat had more
             ("lead_changes", np.int16),
             ("leader", np.int16),  # most recent sole leader
             ("turns", np.int16),
@@ -59,7 +59,7 @@ _TALLY = np.dtype(
 class Course:
     """Course of a batch of games; row g of every array is game g.
 
-    A seat leads if no other seat has more, and is the sole leader if all others have less. `replay` defines the
+    A seat leads if no other seat has more, and is the sole leader if all others have less. `replay_games` defines the
     measure. The lead is measured after every turn, including the last.
 
     Attributes:
@@ -132,7 +132,7 @@ def _follow(t, g, decisions, by_score, mask, has, tally):
         seat = g.seat
         if t.kind_of[action] == a.KIND_USE:
             tally.first_use[seat, action - t.offset[a.KIND_USE]] = g.round_number
-        apply(t, g, action)
+        apply_action(t, g, action)
         if g.done or g.seat != seat:
             _end_turn(t, g, by_score, has, tally)
     return len(decisions)
@@ -153,14 +153,14 @@ def _follow_batch(t, states, decisions, ends, by_score, mask, has, tallies):
     return -1, np.int64(0)
 
 
-def replay(
+def replay_games(
     config: GameConfig,
     seeds: npt.NDArray[np.uint64],
     covered: npt.NDArray[np.int16],
     denied: npt.NDArray[np.int16],
     decisions: Sequence[npt.NDArray[np.int16]],
     *,
-    standing: Standing = "points",
+    standing: LeadMeasure = "points",
 ) -> Course:
     """Replay games and return their course.
 
@@ -177,22 +177,22 @@ def replay(
         ValueError: if array shapes do not match, an action is illegal, or a game does not end with its last action. The
             message gives game and action index, both from 0.
     """
-    HELSINKI.checked(config)
+    HELSINKI.check_config(config)
     games, seats = len(decisions), config.num_players
-    seeds = integers("seeds", seeds, (games,), 0, 2**64 - 1, UINT64)
-    covered = integers("covered", covered, (games,), 0, _ALL_ACTIONS)
-    denied = integers("denied", denied, (games, seats), 0, _ALL_ACTIONS)
-    table, t = action_table(config.loaded.types), config.tables[0]
-    states, tallies = new_states(games, config.loaded.types), np.zeros(games, _TALLY)
+    seeds = integer_array("seeds", seeds, (games,), 0, 2**64 - 1, UINT64)
+    covered = integer_array("covered", covered, (games,), 0, _ALL_ACTIONS)
+    denied = integer_array("denied", denied, (games, seats), 0, _ALL_ACTIONS)
+    table, t = action_table(config.component_set.types), config.tables[0]
+    states, tallies = new_states(games, config.component_set.types), np.zeros(games, _TALLY)
     apply_setup(states, config)
     states["covered"], states["denied"][:, :seats] = covered, denied
     words = np.zeros(games, np.uint64)
     loops.batch_deal(t, states, seeds, words, words)
     tallies["first_use"], tallies["leader"] = -1, -1
     lengths = np.array([len(each) for each in decisions], np.int64)
-    each = [integers(f"decisions[{g}]", one, (None,), -(2**31), 2**31 - 1) for g, one in enumerate(decisions)]
+    each = [integer_array(f"decisions[{g}]", one, (None,), -(2**31), 2**31 - 1) for g, one in enumerate(decisions)]
     taken = np.concatenate([np.zeros(0, np.int64), *each])
-    scratch = np.zeros(table.size, np.int8), np.zeros(SEATS, np.int64)
+    scratch = np.zeros(table.size, np.int8), np.zeros(MAX_SEATS, np.int64)
     wrong, at = _follow_batch(t, states, taken, lengths.cumsum(), standing == "score", *scratch, tallies)
     if wrong >= 0:
         raise UserError(_what_is_wrong(Game.from_state(config, states[wrong]), wrong, at, decisions[wrong]))
@@ -208,7 +208,7 @@ def _what_is_wrong(game: Game, number: int, at: int, decisions: npt.NDArray[np.i
 
 
 def _course(t: Any, states: Any, tallies: Any, lengths: npt.NDArray[np.int64], seats: int) -> Course:
-    scores, places = np.zeros((2, len(states), SEATS), np.int64)
+    scores, places = np.zeros((2, len(states), MAX_SEATS), np.int64)
     loops.batch_scores(t, states, scores, places)
     places = places[:, :seats]
     behind = np.take_along_axis(tallies["behind"], places.argmin(axis=1)[:, None], axis=1)[:, 0]
@@ -226,7 +226,7 @@ def _course(t: Any, states: Any, tallies: Any, lengths: npt.NDArray[np.int64], s
     )
 
 
-def replay_run(path: str | Path, *, standing: Standing = "points") -> dict[str, Course]:
+def replay_run(path: str | Path, *, standing: LeadMeasure = "points") -> dict[str, Course]:
     """Replay the games of an arena run, finished or not; return the course of the games by matchup name.
 
     Row g corresponds to row g of the `Table` from `helsinki_env.evaluation.arena.load.load_run`. The run is read and
@@ -234,7 +234,7 @@ def replay_run(path: str | Path, *, standing: Standing = "points") -> dict[str, 
 
     Args:
         path: folder of the run.
-        standing: see `replay`.
+        standing: see `replay_games`.
 
     Raises:
         ArenaError: (also a ValueError) if there is no run, or it was played with another version of the environment.
@@ -244,9 +244,9 @@ def replay_run(path: str | Path, *, standing: Standing = "points") -> dict[str, 
     played: list[list[Course]] = [[_of_nothing(table.config)] for table in folder.plan.tables]
     for chunk, games in folder.games():
         config, planned = folder.plan.tables[chunk.table].config, games.schedule
-        barred = planned.barred.covered, planned.barred.denied
+        barred = planned.disabled.covered, planned.disabled.denied
         try:
-            course = replay(config, planned.seeds, *barred, games.played.decisions, standing=standing)
+            course = replay_games(config, planned.seeds, *barred, games.played.decisions, standing=standing)
         except UserError as problem:
             raise UserError(f"{path}: {folder.plan.describe(chunk)}: {problem}") from None
         played[chunk.table].append(course)
@@ -255,7 +255,7 @@ def replay_run(path: str | Path, *, standing: Standing = "points") -> dict[str, 
 
 def _of_nothing(config: GameConfig) -> Course:
     none = np.zeros(0, np.int16)
-    return replay(config, none.astype(np.uint64), none, none.reshape(0, config.num_players), [])
+    return replay_games(config, none.astype(np.uint64), none, none.reshape(0, config.num_players), [])
 
 
 def _joined(parts: list[Course]) -> Course:

@@ -13,11 +13,11 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from helsinki_env.evaluation.balance.helsinki.figures import figures
+from helsinki_env.evaluation.balance.helsinki.figures import study_figures
 from helsinki_env.evaluation.balance.helsinki.report_text import Data, chapters
-from helsinki_env.utils.markdown import all_printable, link, marked, row, text
+from helsinki_env.utils.markdown import all_printable, escape_markdown, escape_outside_code, link, table_row
 
-__all__ = ["report_files"]
+__all__ = ["study_report_files"]
 
 _STYLE = (
     "body{font:16px/1.5 system-ui,sans-serif;max-width:68rem;margin:2rem auto;padding:0 1rem;color:#1a1a1a}"
@@ -29,7 +29,7 @@ _STYLE = (
 )
 
 
-def report_files(data: Data, name: str = "balance") -> dict[Path, bytes]:
+def study_report_files(data: Data, name: str = "balance") -> dict[Path, bytes]:
     """Return the contents of the report files by relative path.
 
     Args:
@@ -37,7 +37,7 @@ def report_files(data: Data, name: str = "balance") -> dict[Path, bytes]:
         name: prefix of the file names.
     """
     shown = all_printable(data)
-    drawn = figures(shown)
+    drawn = study_figures(shown)
     sections = list(chapters(shown, name))
     return {
         Path(f"{name}.html"): _html(sections, drawn, shown).encode(),
@@ -55,14 +55,19 @@ def _markdown(sections: Sequence[tuple[str, list[Any]]], drawn: Mapping[str, tup
             if isinstance(item, str) and item.startswith("@"):
                 if item[1:] in drawn:
                     caption = drawn[item[1:]][0]
-                    lines += [f"!{link(title, f'images/{name}-{item[1:]}.svg')}", "", f"*{text(caption)}*", ""]
+                    lines += [
+                        f"!{link(title, f'images/{name}-{item[1:]}.svg')}",
+                        "",
+                        f"*{escape_markdown(caption)}*",
+                        "",
+                    ]
             elif isinstance(item, str):
-                lines += [marked(item), ""]
+                lines += [escape_outside_code(item), ""]
             elif item[0] in ("answer", "list"):
-                lines += [*(f"- {marked(told)}" for told in item[1:]), ""]
+                lines += [*(f"- {escape_outside_code(told)}" for told in item[1:]), ""]
             else:
-                header, *rows = (row([*map(text, cells)]) for cells in (item[0], *item[1]))
-                lines += [header, row(["---"] * len(item[0])), *rows, ""]
+                header, *rows = (table_row([*map(escape_markdown, cells)]) for cells in (item[0], *item[1]))
+                lines += [header, table_row(["---"] * len(item[0])), *rows, ""]
     return "\n".join(lines)
 
 

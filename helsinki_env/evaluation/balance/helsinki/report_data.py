@@ -11,36 +11,43 @@ from typing import Any
 
 import numpy as np
 
-from helsinki_env.evaluation.arena.designs import as_sets
+from helsinki_env.evaluation.arena.designs import decode_action_sets
 from helsinki_env.evaluation.balance import interactions
-from helsinki_env.evaluation.balance.effects import estimate
-from helsinki_env.evaluation.balance.helsinki.conclusions import STRONGEST, Finding, Measured, findings
-from helsinki_env.evaluation.balance.helsinki.confirmation import WAYS, confirmed, suspects
-from helsinki_env.evaluation.balance.helsinki.covers import FIRST_GAME, Averages, by_set, entropy, fairness, measures
-from helsinki_env.evaluation.balance.helsinki.played_parts import Played
-from helsinki_env.evaluation.balance.helsinki.screening import Screened, study_of
+from helsinki_env.evaluation.balance.effects import estimate_win_effects
+from helsinki_env.evaluation.balance.helsinki.conclusions import STRONGEST_CLASSES, EffectEstimates, Finding, findings
+from helsinki_env.evaluation.balance.helsinki.confirmation import HANDICAP_KINDS, confirmatory_result, select_candidates
+from helsinki_env.evaluation.balance.helsinki.covers import (
+    FIRST_GAME,
+    GroupMeans,
+    action_use_entropy,
+    group_by_cover,
+    group_measures,
+    seat_win_rates,
+)
+from helsinki_env.evaluation.balance.helsinki.played_parts import PlayedParts
+from helsinki_env.evaluation.balance.helsinki.screening import ScreeningEstimates, ablation_games
 from helsinki_env.evaluation.balance.helsinki.study import (
-    GAMES_AS_THEY_ARE,
+    PUBLISHED_GAMES,
     StudyConfig,
-    bare_table,
-    cover_table,
-    gate_table,
-    quality_table,
-    screen_table,
-    skill_table,
-    variant_table,
+    cover_matchup,
+    qualification_matchup,
+    quality_matchup,
+    screening_matchup,
+    skill_matchup,
+    uncovered_matchup,
+    variant_matchup,
 )
 from helsinki_env.evaluation.rating.errors import RatingError
 from helsinki_env.evaluation.rating.ratings import rate
-from helsinki_env.games.helsinki.components import ACTIONS
+from helsinki_env.games.helsinki.components import BOARD_ACTIONS
 
 
-def gate(config: StudyConfig, played: Played) -> list[dict[str, Any]]:
+def qualification_data(config: StudyConfig, played: PlayedParts) -> list[dict[str, Any]]:
     """Return whether players keep their rating relative to the reference when actions are disabled."""
     found = []
     for entry in config.classes:
         for n in config.players:
-            names = [gate_table(entry.player, n, denied) for denied in (False, True)]
+            names = [qualification_matchup(entry.player, n, denied) for denied in (False, True)]
             tables = [played.tables("gate").get(name) for name in names]
             if None in tables:
                 continue
@@ -67,29 +74,29 @@ def gate(config: StudyConfig, played: Played) -> list[dict[str, Any]]:
     return found
 
 
-def refused(gate: Sequence[Mapping[str, Any]]) -> set[str]:
+def rejected_players(gate: Sequence[Mapping[str, Any]]) -> set[str]:
     """Return the players that the qualification rejects as evaluators."""
     return {entry["player"] for entry in gate if not entry["admitted"]}
 
 
 def strongest_of(data: Mapping[str, Any], players: int) -> Mapping[str, Any]:
     """Return the screening results of the strongest evaluator, or of all classes if there is none."""
-    left_out = refused(data.get("gate", ()))
+    left_out = rejected_players(data.get("gate", ()))
     entries: list[Mapping[str, Any]] = [entry for entry in data["screen"] if entry["players"] == players]
     return ([entry for entry in entries if entry["player"] not in left_out] or entries)[-1]
 
 
-def screen(
-    player: str, rank: int, n: int, played: Played, found: Screened, judged: Sequence[Finding]
+def screening_data(
+    player: str, rank: int, n: int, played: PlayedParts, found: ScreeningEstimates, judged: Sequence[Finding]
 ) -> dict[str, Any]:
     """Return the marginal effect of each action for a player."""
-    name = screen_table(player, n)
+    name = screening_matchup(player, n)
     table, course = played.tables("screen")[name], played.courses("screen")[name]
     first = course.first_use.astype(np.float64)
     first[first < 0] = np.nan
-    had = ~as_sets(table.denied)
+    had = ~decode_action_sets(table.denied)
     actions = []
-    for i, action in enumerate(ACTIONS):
+    for i, action in enumerate(BOARD_ACTIONS):
         uses = first[..., i][had[..., i] & ~np.isnan(first[..., i])]
         actions.append(
             {
@@ -121,24 +128,24 @@ def screen(
     }
 
 
-def pairs(config: StudyConfig, played: Played, left_out: Container[str] = ()) -> list[dict[str, Any]]:
+def interaction_data(config: StudyConfig, played: PlayedParts, left_out: Container[str] = ()) -> list[dict[str, Any]]:
     """Return the interactions of pairs of actions, for the one of the two strongest evaluators with more games.
 
     There are 105 pairs, and slow players have too few games to separate them.
     """
     found = []
-    one, two = np.triu_indices(len(ACTIONS), 1)
+    one, two = np.triu_indices(len(BOARD_ACTIONS), 1)
     for n in config.players:
         tables = [
-            (entry.player, played.tables("screen")[screen_table(entry.player, n)])
+            (entry.player, played.tables("screen")[screening_matchup(entry.player, n)])
             for entry in config.classes
-            if entry.player not in left_out and screen_table(entry.player, n) in played.tables("screen")
+            if entry.player not in left_out and screening_matchup(entry.player, n) in played.tables("screen")
         ]
         if not tables:
             continue
-        player, table = max(reversed(tables[-STRONGEST:]), key=lambda one: len(one[1]))
+        player, table = max(reversed(tables[-STRONGEST_CLASSES:]), key=lambda one: len(one[1]))
         try:
-            pairs = interactions.estimate(study_of(table), level=config.level, seed=config.seed)
+            pairs = interactions.estimate_interactions(ablation_games(table), level=config.level, seed=config.seed)
         except RatingError as problem:  # a small study still gives an estimate
             found.append({"player": player, "players": n, "left_out": str(problem)})
             continue
@@ -154,7 +161,7 @@ def pairs(config: StudyConfig, played: Played, left_out: Container[str] = ()) ->
                 "pair_error": pairs.pair_error,
                 "found": [
                     {
-                        "actions": [ACTIONS[i], ACTIONS[j]],
+                        "actions": [BOARD_ACTIONS[i], BOARD_ACTIONS[j]],
                         "together": pairs.pair[i, j],
                         "error": pairs.pair_error[i, j],
                         "p": pairs.pair_p[i, j],
@@ -168,7 +175,7 @@ def pairs(config: StudyConfig, played: Played, left_out: Container[str] = ()) ->
     return found
 
 
-def variants(config: StudyConfig, played: Played) -> list[dict[str, Any]]:
+def variant_data(config: StudyConfig, played: PlayedParts) -> list[dict[str, Any]]:
     """Return the deviations with other component files, preceded by the study's own if the same player plays both."""
     if not played.has("variants"):
         return []
@@ -177,12 +184,14 @@ def variants(config: StudyConfig, played: Played) -> list[dict[str, Any]]:
     for components in (config.components, *config.variants.components):
         for n in config.players:
             own = components == config.components
-            part, name = ("screen", screen_table(player, n)) if own else ("variants", variant_table(components, n))
+            part, name = (
+                ("screen", screening_matchup(player, n)) if own else ("variants", variant_matchup(components, n))
+            )
             table = played.tables(part).get(name)
             if table is None:
                 continue
-            effects = estimate(study_of(table))
-            judged = findings([Measured(n, player, 0, effects.power, effects.covariance)], config.level)
+            effects = estimate_win_effects(ablation_games(table))
+            judged = findings([EffectEstimates(n, player, 0, effects.power, effects.covariance)], config.level)
             found.append(
                 {
                     "components": Path(components).stem,
@@ -198,17 +207,17 @@ def variants(config: StudyConfig, played: Played) -> list[dict[str, Any]]:
     return found
 
 
-def _measured(found: Mapping[str, Averages], row: int) -> dict[str, Any]:
+def _measured(found: Mapping[str, GroupMeans], row: int) -> dict[str, Any]:
     return {name: {"mean": m.mean[row], "error": m.error[row]} for name, m in found.items()}
 
 
-def quality(config: StudyConfig, played: Played) -> list[dict[str, Any]]:
+def quality_data(config: StudyConfig, played: PlayedParts) -> list[dict[str, Any]]:
     """Return the measures of the games that the rulebook offers."""
     found = []
-    for kind in GAMES_AS_THEY_ARE:
+    for kind in PUBLISHED_GAMES:
         for entry in config.classes:
             for n in config.players:
-                name = quality_table(kind, entry.player, n)
+                name = quality_matchup(kind, entry.player, n)
                 table = played.tables("quality").get(name)
                 if table is None:
                     continue
@@ -220,22 +229,22 @@ def quality(config: StudyConfig, played: Played) -> list[dict[str, Any]]:
                         "player": entry.player,
                         "players": n,
                         "games": len(table),
-                        "measures": _measured(measures(table, alike, 1, course), 0),
-                        "usage_entropy": float(entropy(table, alike, 1)[0]),
-                        "seats": fairness(table),
+                        "measures": _measured(group_measures(table, alike, 1, course), 0),
+                        "usage_entropy": float(action_use_entropy(table, alike, 1)[0]),
+                        "seats": seat_win_rates(table),
                         "scores": scores,
                     }
                 )
     return found
 
 
-def skill(config: StudyConfig, played: Played) -> list[dict[str, Any]]:
+def skill_data(config: StudyConfig, played: PlayedParts) -> list[dict[str, Any]]:
     """Return the advantage of each class over the next weaker one in the published games."""
     found = []
-    for kind in GAMES_AS_THEY_ARE:
+    for kind in PUBLISHED_GAMES:
         for n in config.players:
             for weaker, stronger in pairwise(config.names(n)):
-                table = played.tables("quality").get(skill_table(kind, weaker, stronger, n))
+                table = played.tables("quality").get(skill_matchup(kind, weaker, stronger, n))
                 if table is None:
                     continue
                 ratings = rate(table, reference=weaker, seed=config.seed)
@@ -251,23 +260,23 @@ def skill(config: StudyConfig, played: Played) -> list[dict[str, Any]]:
                         "error": float(ratings.error[i]),
                         "low": float(ratings.low[i]),
                         "high": float(ratings.high[i]),
-                        "win_share": float(ratings.standings.win_share[i]),
-                        "win_share_low": float(ratings.standings.low[i]),
-                        "win_share_high": float(ratings.standings.high[i]),
+                        "win_share": float(ratings.statistics.win_rate[i]),
+                        "win_share_low": float(ratings.statistics.low[i]),
+                        "win_share_high": float(ratings.statistics.high[i]),
                     }
                 )
     return found
 
 
-def covers(config: StudyConfig, played: Played) -> list[dict[str, Any]]:
+def cover_data(config: StudyConfig, played: PlayedParts) -> list[dict[str, Any]]:
     """Return the distribution over all sets of five covered actions, and the replayed sets."""
     found = []
     for n in config.players:
-        table, again = (played.tables(part).get(cover_table(n)) for part in ("covers", "again"))
+        table, again = (played.tables(part).get(cover_matchup(n)) for part in ("covers", "again"))
         if table is None:
             continue
-        sets, group = by_set(table)
-        first = measures(table, group, len(sets))
+        sets, group = group_by_cover(table)
+        first = group_measures(table, group, len(sets))
         entry: dict[str, Any] = {
             "players": n,
             "games": len(table),
@@ -277,23 +286,23 @@ def covers(config: StudyConfig, played: Played) -> list[dict[str, Any]]:
             "nothing_covered": None,
             "again": [],
         }
-        bare = played.tables("again").get(bare_table(n))
+        bare = played.tables("again").get(uncovered_matchup(n))
         if bare is not None:
-            alike, course = np.zeros(len(bare), np.int64), played.courses("again")[bare_table(n)]
+            alike, course = np.zeros(len(bare), np.int64), played.courses("again")[uncovered_matchup(n)]
             entry["nothing_covered"] = {
                 "games": len(bare),
-                "measures": _measured(measures(bare, alike, 1, course), 0),
-                "usage_entropy": float(entropy(bare, alike, 1)[0]),
+                "measures": _measured(group_measures(bare, alike, 1, course), 0),
+                "usage_entropy": float(action_use_entropy(bare, alike, 1)[0]),
             }
         if again is not None:
-            course = played.courses("again")[cover_table(n)]
-            chosen, which = by_set(again)
-            fresh = measures(again, which, len(chosen), course)
-            evenness = entropy(again, which, len(chosen))
+            course = played.courses("again")[cover_matchup(n)]
+            chosen, which = group_by_cover(again)
+            fresh = group_measures(again, which, len(chosen), course)
+            evenness = action_use_entropy(again, which, len(chosen))
             entry["again_games"] = len(again)
             entry["again"] = [
                 {
-                    "covered": [ACTIONS[i] for i in range(len(ACTIONS)) if covered >> i & 1],
+                    "covered": [BOARD_ACTIONS[i] for i in range(len(BOARD_ACTIONS)) if covered >> i & 1],
                     "first_game": covered == FIRST_GAME,
                     "measures": _measured(fresh, row),
                     "usage_entropy": evenness[row],
@@ -304,17 +313,17 @@ def covers(config: StudyConfig, played: Played) -> list[dict[str, Any]]:
     return found
 
 
-def confirm(config: StudyConfig, played: Played, left_out: Container[str] = ()) -> list[dict[str, Any]]:
+def confirmation_data(config: StudyConfig, played: PlayedParts, left_out: Container[str] = ()) -> list[dict[str, Any]]:
     """Return the results of the confirmatory tests."""
     if not played.has("confirm") or not played.has("screen"):  # the screening experiment names the candidates
         return []
     found = []
-    for suspect in suspects(config, list(played.tables("screen").values()), left_out):
-        for way in WAYS:
+    for suspect in select_candidates(config, list(played.tables("screen").values()), left_out):
+        for way in HANDICAP_KINDS:
             table = played.tables("confirm").get(suspect.table(way))
             if table is None:
                 continue
-            c = confirmed(table, suspect, way, config.confirm)
+            c = confirmatory_result(table, suspect, way, config.confirm)
             found.append(
                 {
                     **asdict(suspect),

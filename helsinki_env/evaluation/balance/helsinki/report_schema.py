@@ -4,28 +4,28 @@ from __future__ import annotations
 
 from typing import get_args
 
-from helsinki_env.data import Entry
+from helsinki_env.data import Node
 from helsinki_env.evaluation.balance.helsinki import schema_forms
-from helsinki_env.evaluation.balance.helsinki.conclusions import Reason, Word
-from helsinki_env.evaluation.balance.helsinki.confirmation import WAYS
-from helsinki_env.evaluation.balance.helsinki.covers import MEASURES
-from helsinki_env.evaluation.balance.helsinki.study import GAMES_AS_THEY_ARE
+from helsinki_env.evaluation.balance.helsinki.conclusions import ChangeReason, ConclusionLabel
+from helsinki_env.evaluation.balance.helsinki.confirmation import HANDICAP_KINDS
+from helsinki_env.evaluation.balance.helsinki.covers import GAME_MEASURES
+from helsinki_env.evaluation.balance.helsinki.study import PUBLISHED_GAMES
 
-__all__ = ["check_written"]
+__all__ = ["check_study_report"]
 
 
-def check_written(data: Entry) -> None:
+def check_study_report(data: Node) -> None:
     """Check that all data for the report is present and of the right type.
 
     Args:
-        data: results from `helsinki_env.evaluation.balance.helsinki.results.results`.
+        data: results from `helsinki_env.evaluation.balance.helsinki.results.study_results`.
 
     Raises:
         ValueError: the error type of `data`; names the key, the value found and the expected value.
     """
-    schema_forms.check_form(data, _STUDY)
-    if data["former"].given:
-        schema_forms.check_form(data["former"], _FORMER)
+    schema_forms.check_schema(data, _STUDY)
+    if data["former"].is_present:
+        schema_forms.check_schema(data["former"], _FORMER)
     for entry in data["screen"].entries("classes"):
         entry["seat_win_share"].entries("shares", length=entry["players"].value)
     for entry in data["quality"].entries("games as they are"):
@@ -36,118 +36,127 @@ def check_written(data: Entry) -> None:
             entry["stopped_after"].integer(0)
 
 
-def _pairs(entry: Entry) -> None:
+def _pairs(entry: Node) -> None:
     """Check the pairs of actions, or the reason why they could not be estimated."""
-    schema_forms.check_form(entry, {"player": schema_forms.text, "players": schema_forms.players})
-    schema_forms.check_form(entry, {"left_out": schema_forms.text} if entry["left_out"].given else _OF_PAIRS)
+    schema_forms.check_schema(entry, {"player": schema_forms.nonempty_text, "players": schema_forms.player_count})
+    schema_forms.check_schema(
+        entry, {"left_out": schema_forms.nonempty_text} if entry["left_out"].is_present else _OF_PAIRS
+    )
 
 
-_OF_AN_ACTION: schema_forms.Form = {
-    **dict.fromkeys(("power", "deviation", "deviation_low", "deviation_high"), schema_forms.number),
-    **dict.fromkeys(("power_error", "deviation_error"), schema_forms.error),
-    **dict.fromkeys(("naive", "usage", "first_use"), schema_forms.or_none(schema_forms.number)),
+_OF_AN_ACTION: schema_forms.Schema = {
+    **dict.fromkeys(("power", "deviation", "deviation_low", "deviation_high"), schema_forms.finite_number),
+    **dict.fromkeys(("power_error", "deviation_error"), schema_forms.nonnegative_number),
+    **dict.fromkeys(("naive", "usage", "first_use"), schema_forms.nullable(schema_forms.finite_number)),
 }
-_OF_PAIRS: schema_forms.Form = {
-    **dict.fromkeys(("shapley", "shapley_low", "shapley_high"), schema_forms.by_action(schema_forms.number)),
-    "pair": schema_forms.by_action(schema_forms.by_action(schema_forms.number)),
+_OF_PAIRS: schema_forms.Schema = {
+    **dict.fromkeys(("shapley", "shapley_low", "shapley_high"), schema_forms.by_action(schema_forms.finite_number)),
+    "pair": schema_forms.by_action(schema_forms.by_action(schema_forms.finite_number)),
     "found": [
-        {"actions": schema_forms.two(schema_forms.action), "together": schema_forms.number, "error": schema_forms.error}
+        {
+            "actions": schema_forms.pair_of(schema_forms.action),
+            "together": schema_forms.finite_number,
+            "error": schema_forms.nonnegative_number,
+        }
     ],
 }
 _AGAIN = ("skill", "rounds", "points", "spread")
 _GAMES = ("rounds", "points", "spread", "choices", "lead_changes", "behind")
 
-_STUDY: schema_forms.Form = {
+_STUDY: schema_forms.Schema = {
     "study": {
-        "name": schema_forms.text,
-        "seed": schema_forms.count,
+        "name": schema_forms.nonempty_text,
+        "seed": schema_forms.nonnegative_integer,
         "band": lambda entry: entry.number(0.0, 100.0, inside=True),
         "level": lambda entry: entry.number(0.5, 1.0, inside=True),
-        "classes": [{"player": schema_forms.text}],
-        "screen": {"copies": schema_forms.count, "loose": schema_forms.share},
+        "classes": [{"player": schema_forms.nonempty_text}],
+        "screen": {"copies": schema_forms.nonnegative_integer, "loose": schema_forms.fraction},
     },
     "provenance": {
-        **dict.fromkeys(("environment", "package", "numpy", "scipy", "command"), schema_forms.text),
-        "networks": schema_forms.each(schema_forms.text),
-        "parts": schema_forms.each(
+        **dict.fromkeys(("environment", "package", "numpy", "scipy", "command"), schema_forms.nonempty_text),
+        "networks": schema_forms.mapping_of(schema_forms.nonempty_text),
+        "parts": schema_forms.mapping_of(
             {
-                "seed": schema_forms.count,
-                "plan": schema_forms.text,
-                "games": schema_forms.count,
-                "missing_games": schema_forms.count,
+                "seed": schema_forms.nonnegative_integer,
+                "plan": schema_forms.nonempty_text,
+                "games": schema_forms.nonnegative_integer,
+                "missing_games": schema_forms.nonnegative_integer,
             }
         ),
     },
-    "estimator": schema_forms.if_given(schema_forms.text),
+    "estimator": schema_forms.optional(schema_forms.nonempty_text),
     "actions": schema_forms.all_actions,
     "gate": [
         {
-            **dict.fromkeys(("full_board", "five_denied", "lost", "lost_low", "lost_high"), schema_forms.number),
-            "player": schema_forms.text,
-            "players": schema_forms.players,
-            "games": schema_forms.count,
-            "admitted": Entry.flag,
+            **dict.fromkeys(("full_board", "five_denied", "lost", "lost_low", "lost_high"), schema_forms.finite_number),
+            "player": schema_forms.nonempty_text,
+            "players": schema_forms.player_count,
+            "games": schema_forms.nonnegative_integer,
+            "admitted": Node.boolean,
         }
     ],
     "screen": [
         {
-            "player": schema_forms.text,
-            "strength": schema_forms.count,
-            "players": schema_forms.players,
-            "games": schema_forms.count,
-            "blocks": schema_forms.count,
-            "worth_of_games": schema_forms.error,
-            "mean_power": schema_forms.number,
-            "seat_win_share": [schema_forms.number],
+            "player": schema_forms.nonempty_text,
+            "strength": schema_forms.nonnegative_integer,
+            "players": schema_forms.player_count,
+            "games": schema_forms.nonnegative_integer,
+            "blocks": schema_forms.nonnegative_integer,
+            "worth_of_games": schema_forms.nonnegative_number,
+            "mean_power": schema_forms.finite_number,
+            "seat_win_share": [schema_forms.finite_number],
             "actions": schema_forms.of_actions(_OF_AN_ACTION),
         }
     ],
     "pairs": [_pairs],
     "variants": [
         {
-            "components": schema_forms.text,
-            "player": schema_forms.text,
-            "players": schema_forms.players,
-            **dict.fromkeys(("deviation", "low", "high"), schema_forms.by_action(schema_forms.number)),
+            "components": schema_forms.nonempty_text,
+            "player": schema_forms.nonempty_text,
+            "players": schema_forms.player_count,
+            **dict.fromkeys(("deviation", "low", "high"), schema_forms.by_action(schema_forms.finite_number)),
         }
     ],
     "quality": [
         {
-            "game": schema_forms.one_of(*GAMES_AS_THEY_ARE),
-            "player": schema_forms.text,
-            "players": schema_forms.players,
-            "games": schema_forms.count,
+            "game": schema_forms.enum_of(*PUBLISHED_GAMES),
+            "player": schema_forms.nonempty_text,
+            "players": schema_forms.player_count,
+            "games": schema_forms.nonnegative_integer,
             "measures": dict.fromkeys(_GAMES, schema_forms.MEASURED),
-            "usage_entropy": schema_forms.or_none(schema_forms.number),
-            "seats": {"share": [schema_forms.number], "error": [schema_forms.or_none(schema_forms.error)]},
-            "scores": schema_forms.some(schema_forms.count),
+            "usage_entropy": schema_forms.nullable(schema_forms.finite_number),
+            "seats": {
+                "share": [schema_forms.finite_number],
+                "error": [schema_forms.nullable(schema_forms.nonnegative_number)],
+            },
+            "scores": schema_forms.nonempty_list_of(schema_forms.nonnegative_integer),
         }
     ],
     "skill": [
         {
-            "game": schema_forms.one_of(*GAMES_AS_THEY_ARE),
-            "players": schema_forms.players,
-            "weaker": schema_forms.text,
-            "stronger": schema_forms.text,
-            "games": schema_forms.count,
-            "win_share": schema_forms.share,
-            **dict.fromkeys(("win_share_low", "win_share_high"), schema_forms.share),
-            "error": schema_forms.error,
-            **dict.fromkeys(("rating", "low", "high"), schema_forms.number),
+            "game": schema_forms.enum_of(*PUBLISHED_GAMES),
+            "players": schema_forms.player_count,
+            "weaker": schema_forms.nonempty_text,
+            "stronger": schema_forms.nonempty_text,
+            "games": schema_forms.nonnegative_integer,
+            "win_share": schema_forms.fraction,
+            **dict.fromkeys(("win_share_low", "win_share_high"), schema_forms.fraction),
+            "error": schema_forms.nonnegative_number,
+            **dict.fromkeys(("rating", "low", "high"), schema_forms.finite_number),
         }
     ],
     "covers": [
         {
-            "players": schema_forms.players,
-            "distribution": dict.fromkeys(MEASURES, schema_forms.some(schema_forms.number)),
-            "first_game": schema_forms.or_none({key: {"mean": schema_forms.number} for key in MEASURES}),
-            "nothing_covered": schema_forms.if_given(
-                schema_forms.or_none({"measures": dict.fromkeys(_AGAIN, schema_forms.MEASURED)})
+            "players": schema_forms.player_count,
+            "distribution": dict.fromkeys(GAME_MEASURES, schema_forms.nonempty_list_of(schema_forms.finite_number)),
+            "first_game": schema_forms.nullable({key: {"mean": schema_forms.finite_number} for key in GAME_MEASURES}),
+            "nothing_covered": schema_forms.optional(
+                schema_forms.nullable({"measures": dict.fromkeys(_AGAIN, schema_forms.MEASURED)})
             ),
             "again": [
                 {
                     "covered": [schema_forms.action],
-                    "first_game": Entry.flag,
+                    "first_game": Node.boolean,
                     "measures": dict.fromkeys(_AGAIN, schema_forms.MEASURED),
                 }
             ],
@@ -155,37 +164,38 @@ _STUDY: schema_forms.Form = {
     ],
     "confirm": [
         {
-            "players": schema_forms.players,
+            "players": schema_forms.player_count,
             "action": schema_forms.action,
-            "way": schema_forms.one_of(*WAYS),
-            "worth": schema_forms.number,
-            "error": schema_forms.error,
-            "decks": schema_forms.count,
-            "verdict": schema_forms.or_none(schema_forms.one_of("better", "not better", "undecided", "running")),
-            "path": schema_forms.some(schema_forms.two(schema_forms.number)),
-            "bounds": schema_forms.two(schema_forms.number),
+            "way": schema_forms.enum_of(*HANDICAP_KINDS),
+            "worth": schema_forms.finite_number,
+            "error": schema_forms.nonnegative_number,
+            "decks": schema_forms.nonnegative_integer,
+            "verdict": schema_forms.nullable(schema_forms.enum_of("better", "not better", "undecided", "running")),
+            "path": schema_forms.nonempty_list_of(schema_forms.pair_of(schema_forms.finite_number)),
+            "bounds": schema_forms.pair_of(schema_forms.finite_number),
         }
     ],
 }
 
-_FORMER: schema_forms.Form = {
-    "study": schema_forms.text,
-    "seed": schema_forms.count,
-    "data": schema_forms.text,
-    "networks": schema_forms.each(schema_forms.text),
-    "joined": [schema_forms.text],
-    "verdicts": schema_forms.count,
+_FORMER: schema_forms.Schema = {
+    "study": schema_forms.nonempty_text,
+    "seed": schema_forms.nonnegative_integer,
+    "data": schema_forms.nonempty_text,
+    "networks": schema_forms.mapping_of(schema_forms.nonempty_text),
+    "joined": [schema_forms.nonempty_text],
+    "verdicts": schema_forms.nonnegative_integer,
     "differences": [
         {
-            "players": schema_forms.players,
+            "players": schema_forms.player_count,
             "action": schema_forms.action,
-            **dict.fromkeys(("former_verdict", "verdict"), schema_forms.one_of(*get_args(Word))),
-            "why": schema_forms.or_none(schema_forms.one_of(*get_args(Reason))),
-            **dict.fromkeys(("former_player", "player"), schema_forms.text),
+            **dict.fromkeys(("former_verdict", "verdict"), schema_forms.enum_of(*get_args(ConclusionLabel))),
+            "why": schema_forms.nullable(schema_forms.enum_of(*get_args(ChangeReason))),
+            **dict.fromkeys(("former_player", "player"), schema_forms.nonempty_text),
             **dict.fromkeys(
-                ("former_deviation", "former_low", "former_high", "deviation", "low", "high"), schema_forms.number
+                ("former_deviation", "former_low", "former_high", "deviation", "low", "high"),
+                schema_forms.finite_number,
             ),
-            **dict.fromkeys(("difference", "difference_low", "difference_high"), schema_forms.number),
+            **dict.fromkeys(("difference", "difference_low", "difference_high"), schema_forms.finite_number),
         }
     ],
 }

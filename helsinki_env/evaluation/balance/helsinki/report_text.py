@@ -10,7 +10,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from helsinki_env.evaluation.balance.helsinki import report_tables
-from helsinki_env.evaluation.balance.helsinki.report_tables import WORDS, interval, label, number
+from helsinki_env.evaluation.balance.helsinki.report_tables import (
+    CONCLUSION_TEXTS,
+    format_action,
+    format_interval,
+    format_number,
+)
 
 __all__ = ["chapters"]
 
@@ -28,30 +33,30 @@ def chapters(data: Data, name: str) -> Iterator[tuple[str, list[Any]]]:
     missing = sum(part["missing_games"] for part in data["provenance"]["parts"].values())
     yield "Which actions of the action board are too strong?", [*_answer(data, games, missing)]
     if data["verdicts"]:
-        yield "Every action", ["@forest", report_tables.conclusions(data), "@strength"]
+        yield "Every action", ["@forest", report_tables.tabulate_conclusions(data), "@strength"]
     if "former" in data:
         yield "What differs from the former study", [*_former(data["former"])]
     if data["screen"]:
-        yield "Absolute effect and use", [_EFFECTS, *report_tables.effects(data), "@use", "@naive"]
-        yield "Method", [*_method(data), report_tables.screens(data)]
+        yield "Absolute effect and use", [_EFFECTS, *report_tables.tabulate_effects(data), "@use", "@naive"]
+        yield "Method", [*_method(data), report_tables.tabulate_screening(data)]
     if data["gate"]:
-        yield "Evaluators", [_GATE, report_tables.gate(data)]
+        yield "Evaluators", [_GATE, report_tables.tabulate_qualification(data)]
     if data["confirm"]:
-        yield "Candidates in fresh games", [_CONFIRM, report_tables.confirmations(data), "@confirm"]
+        yield "Candidates in fresh games", [_CONFIRM, report_tables.tabulate_confirmations(data), "@confirm"]
     if data["pairs"]:
-        yield "Actions that work together", [_PAIRS, *report_tables.pairs(data), "@pairs"]
+        yield "Actions that work together", [_PAIRS, *report_tables.tabulate_interactions(data), "@pairs"]
     if data["variants"]:
-        yield "Other component files", [_VARIANTS, "@variants", *report_tables.variants(data)]
+        yield "Other component files", [_VARIANTS, "@variants", *report_tables.tabulate_variants(data)]
     if data["quality"]:
-        yield "Seats", [_SEATS, report_tables.seats(data), "@seats"]
+        yield "Seats", [_SEATS, report_tables.tabulate_seats(data), "@seats"]
     if data["quality"] or data["covers"]:
-        yield "Measures of a game", [("list", *report_tables.MEASURES)]
+        yield "Measures of a game", [("list", *report_tables.MEASURE_DEFINITIONS)]
     if data["covers"]:
-        yield "Covering five actions", [_COVERS, "@covers", *report_tables.covered_sets(data)]
+        yield "Covering five actions", [_COVERS, "@covers", *report_tables.tabulate_covers(data)]
     if data["quality"]:
         yield (
             "Games of the rulebook",
-            [_QUALITY, "@scores", report_tables.quality(data), "@skill", *report_tables.skill(data)],
+            [_QUALITY, "@scores", report_tables.tabulate_quality(data), "@skill", *report_tables.tabulate_skill(data)],
         )
     yield "Where the numbers come from", [*_provenance(data, name)]
 
@@ -148,14 +153,14 @@ def _former(former: Data) -> Iterator[Any]:
             ],
             [
                 [
-                    label(one["action"]),
+                    format_action(one["action"]),
                     str(one["players"]),
-                    WORDS[one["former_verdict"]],
-                    WORDS[one["verdict"]],
+                    CONCLUSION_TEXTS[one["former_verdict"]],
+                    CONCLUSION_TEXTS[one["verdict"]],
                     _WHY[one["why"]],
-                    interval(one, "former_deviation", "former_low", "former_high"),
-                    interval(one, "deviation", "low", "high"),
-                    interval(one, "difference", "difference_low", "difference_high"),
+                    format_interval(one, "former_deviation", "former_low", "former_high"),
+                    format_interval(one, "deviation", "low", "high"),
+                    format_interval(one, "difference", "difference_low", "difference_high"),
                 ]
                 for one in changed
             ],
@@ -165,9 +170,10 @@ def _former(former: Data) -> Iterator[Any]:
         yield (
             "list",
             *(
-                f"{label(one['action'])}, {one['players']} players: {number(one['former_deviation'], sign=True)} then, "
-                f"{number(one['deviation'], sign=True)} now; difference "
-                f"{interval(one, 'difference', 'difference_low', 'difference_high')}"
+                f"{format_action(one['action'])}, {one['players']} players: "
+                f"{format_number(one['former_deviation'], sign=True)} then, "
+                f"{format_number(one['deviation'], sign=True)} now; difference "
+                f"{format_interval(one, 'difference', 'difference_low', 'difference_high')}"
                 for one in moved
             ),
         )

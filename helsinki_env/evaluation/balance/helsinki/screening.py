@@ -7,25 +7,25 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from helsinki_env.evaluation.arena.designs import as_sets
-from helsinki_env.evaluation.arena.load import Table
+from helsinki_env.evaluation.arena.designs import decode_action_sets
+from helsinki_env.evaluation.arena.load import MatchupGames
 from helsinki_env.evaluation.balance import margins
-from helsinki_env.evaluation.balance.effects import Effects, Study, estimate
-from helsinki_env.evaluation.match_stats import win_shares
-from helsinki_env.games.helsinki.components import ACTIONS
+from helsinki_env.evaluation.balance.effects import AblationGames, WinEffects, estimate_win_effects
+from helsinki_env.evaluation.match_stats import fractional_wins
+from helsinki_env.games.helsinki.components import BOARD_ACTIONS
 
-__all__ = ["Screened", "naive", "screened", "study_of"]
+__all__ = ["ScreeningEstimates", "ablation_games", "estimate_screening", "naive_effects"]
 
 Array = npt.NDArray[np.float64]
 
 
-def study_of(table: Table) -> Study:
+def ablation_games(table: MatchupGames) -> AblationGames:
     """Return the denied actions and ranks of a table of games."""
-    return Study(as_sets(table.denied), table.places, table.block)
+    return AblationGames(decode_action_sets(table.denied), table.places, table.block)
 
 
 @dataclass(frozen=True)
-class Screened:
+class ScreeningEstimates:
     """Estimates from a screening experiment; actions in the order of their ids.
 
     Attributes:
@@ -37,39 +37,39 @@ class Screened:
         worth_of_games: effective number of independent games, given the correlation within paired games.
     """
 
-    effects: Effects
-    margins: margins.Margins
+    effects: WinEffects
+    margins: margins.MarginEffects
     naive: Array
     usage: Array
     worth_of_games: float
 
 
-def screened(table: Table) -> Screened:
+def estimate_screening(table: MatchupGames) -> ScreeningEstimates:
     """Return the estimates from a screening experiment.
 
     Raises:
         RatingError: if there are too few games to separate the actions.
     """
-    study = study_of(table)
-    effects = estimate(study)
-    alone = estimate(replace(study, block=np.arange(len(table))))
-    share, usage = naive(table)
-    return Screened(
+    study = ablation_games(table)
+    effects = estimate_win_effects(study)
+    alone = estimate_win_effects(replace(study, block=np.arange(len(table))))
+    share, usage = naive_effects(table)
+    return ScreeningEstimates(
         effects=effects,
-        margins=margins.estimate(study.denied, table.scores, table.block),
+        margins=margins.estimate_margin_effects(study.denied, table.scores, table.block),
         naive=share,
         usage=usage,
         worth_of_games=len(table) * float(np.trace(alone.covariance) / np.trace(effects.covariance)),
     )
 
 
-def naive(table: Table) -> tuple[Array, Array]:
+def naive_effects(table: MatchupGames) -> tuple[Array, Array]:
     """Return the naive estimate of each action and its use among seats that had it, float64 (15,) each."""
-    used = as_sets(table.used)
-    had = ~as_sets(table.denied) & ~as_sets(table.covered)[:, None]
-    won = win_shares(table.places)[..., None]
+    used = decode_action_sets(table.used)
+    had = ~decode_action_sets(table.denied) & ~decode_action_sets(table.covered)[:, None]
+    won = fractional_wins(table.places)[..., None]
     with_it, without = used, had & ~used
-    share = np.full(len(ACTIONS), np.nan)
+    share = np.full(len(BOARD_ACTIONS), np.nan)
     some = (with_it.sum(axis=(0, 1)) > 0) & (without.sum(axis=(0, 1)) > 0)
     counts = [kind.sum(axis=(0, 1)) for kind in (with_it, without)]
     wins = [(won * kind).sum(axis=(0, 1)) for kind in (with_it, without)]

@@ -22,44 +22,61 @@ from pathlib import Path
 from typing import Any
 
 from helsinki_env.agents.registry import check_code
-from helsinki_env.data import Entry, shown
-from helsinki_env.evaluation.arena.designs import Screen
-from helsinki_env.evaluation.arena.plan import MOST_GAMES, Plan
+from helsinki_env.data import Node, short_repr
+from helsinki_env.evaluation.arena.designs import ScreeningDesign
+from helsinki_env.evaluation.arena.plan import MAX_MATCHUP_GAMES, Plan
 from helsinki_env.evaluation.balance.helsinki.matchups import (
-    Suspect,
-    bare_table,
-    cover_table,
-    gate_table,
-    quality_table,
-    screen_table,
-    skill_table,
-    variant_table,
+    Candidate,
+    cover_matchup,
+    qualification_matchup,
+    quality_matchup,
+    screening_matchup,
+    skill_matchup,
+    uncovered_matchup,
+    variant_matchup,
 )
 from helsinki_env.evaluation.balance.helsinki.part_configs import (
-    Confirmation,
-    Covers,
-    Gate,
+    ConfirmationConfig,
+    CoversConfig,
     Population,
+    QualificationConfig,
     StudyError,
-    Variants,
+    VariantsConfig,
     check_design,
     check_screen,
     component_file,
-    entry_of,
-    read_asked,
+    field_entry,
+    read_config,
 )
-from helsinki_env.evaluation.balance.helsinki.tournaments import planned
-from helsinki_env.games.helsinki.components import ACTIONS
+from helsinki_env.evaluation.balance.helsinki.tournaments import plan_from_matchups
+from helsinki_env.games.helsinki.components import BOARD_ACTIONS
 
-__all__ = ["DEPENDENT", "GAMES_AS_THEY_ARE", "PARTS", "Confirmation", "Covers", "Gate", "Population", "StudyConfig",
-           "StudyError", "Suspect", "Variants", "bare_table", "cover_table", "gate_table", "quality_table",
-           "screen_table", "skill_table", "variant_table"]  # fmt: skip
+__all__ = [
+    "DEPENDENT",
+    "PUBLISHED_GAMES",
+    "STUDY_PARTS",
+    "Candidate",
+    "ConfirmationConfig",
+    "CoversConfig",
+    "Population",
+    "QualificationConfig",
+    "StudyConfig",
+    "StudyError",
+    "VariantsConfig",
+    "cover_matchup",
+    "qualification_matchup",
+    "quality_matchup",
+    "screening_matchup",
+    "skill_matchup",
+    "uncovered_matchup",
+    "variant_matchup",
+]  # fmt: skip
 
-PARTS = ("gate", "screen", "variants", "quality", "covers", "again", "confirm")
+STUDY_PARTS = ("gate", "screen", "variants", "quality", "covers", "again", "confirm")
 """The parts, in playing order."""
 DEPENDENT = ("again", "confirm")
 """Parts whose games depend on the results of other parts."""
-GAMES_AS_THEY_ARE: dict[str, dict[str, Any]] = {
+PUBLISHED_GAMES: dict[str, dict[str, Any]] = {
     "base game": {},
     "first game": {"covered": "first_game"},
     "dry roads": {"dry_roads": True},
@@ -73,11 +90,11 @@ _BARE = 20
 #: Every part derives its own seed from it.
 _MOST_SEED = 2**56
 _PARTS: Mapping[str, type] = {
-    "screen": Screen,
-    "gate": Gate,
-    "covers": Covers,
-    "variants": Variants,
-    "confirm": Confirmation,
+    "screen": ScreeningDesign,
+    "gate": QualificationConfig,
+    "covers": CoversConfig,
+    "variants": VariantsConfig,
+    "confirm": ConfirmationConfig,
 }
 
 
@@ -104,29 +121,31 @@ class StudyConfig:
     components: str = "default"
     band: float = 1.0
     level: float = 0.95
-    screen: Screen = field(default_factory=Screen)
-    gate: Gate = field(default_factory=Gate)
-    covers: Covers = field(default_factory=Covers)
-    variants: Variants = field(default_factory=Variants)
-    confirm: Confirmation = field(default_factory=Confirmation)
+    screen: ScreeningDesign = field(default_factory=ScreeningDesign)
+    gate: QualificationConfig = field(default_factory=QualificationConfig)
+    covers: CoversConfig = field(default_factory=CoversConfig)
+    variants: VariantsConfig = field(default_factory=VariantsConfig)
+    confirm: ConfirmationConfig = field(default_factory=ConfirmationConfig)
     quality: int = 0
 
     def __post_init__(self) -> None:
         """Check every value."""
-        entry_of(self, "name").text("a name")
-        entry_of(self, "seed").integer(0, _MOST_SEED)
-        entry_of(self, "quality").integer(0, MOST_GAMES)
-        entry_of(self, "band").number(0.0, 100.0, inside=True)
-        entry_of(self, "level").number(0.5, 1.0, inside=True)
-        component_file(entry_of(self, "components"))
+        field_entry(self, "name").text("a name")
+        field_entry(self, "seed").integer(0, _MOST_SEED)
+        field_entry(self, "quality").integer(0, MAX_MATCHUP_GAMES)
+        field_entry(self, "band").number(0.0, 100.0, inside=True)
+        field_entry(self, "level").number(0.5, 1.0, inside=True)
+        component_file(field_entry(self, "components"))
         names = [entry.player for entry in self.classes]
         if len(set(names)) < len(names):
-            entry_of(self, "classes").fail("every player once", found=shown(names))
+            field_entry(self, "classes").fail("every player once", found=short_repr(names))
         if self.confirm.player is not None:
             playing = [entry.player for entry in self.classes if all(entry.games.get(n) for n in self.players)]
-            Entry(self.confirm.player, StudyError, "confirm.player").choice(playing)
+            Node(self.confirm.player, StudyError, "confirm.player").choice(playing)
         if not self.players:
-            entry_of(self, "classes").fail("games of at least one class for 2, 3 or 4 players", found=shown(names))
+            field_entry(self, "classes").fail(
+                "games of at least one class for 2, 3 or 4 players", found=short_repr(names)
+            )
 
     @property
     def players(self) -> tuple[int, ...]:
@@ -149,12 +168,12 @@ class StudyConfig:
             StudyError: for an invalid file; names file, key, value found and expected value.
             PlayerError: if the file names code and is not trusted.
         """
-        data = read_asked(name_or_path, "balance")
+        data = read_config(name_or_path, "balance")
         found = cls.from_dict(data)
         players = [entry.player for entry in found.classes]
         players += [found.gate.reference, *found.covers.players, found.variants.player]
         check_code(players, data.file, trust=trust)
-        with data.blamed():
+        with data.prefix_errors():
             found._check_enough()
         return found
 
@@ -164,28 +183,28 @@ class StudyConfig:
         for i, entry in enumerate(self.classes):
             check_screen(entry.games, f"classes[{i}].games")
             if entry.quality:
-                entry_of(entry, "quality").integer(_LEAST_GAMES)
+                field_entry(entry, "quality").integer(_LEAST_GAMES)
         check_screen(self.variants.games, "variants.games")
         for games, key in ((self.gate.games, "gate.games"), (self.quality, "quality")):
             if games:
-                Entry(games, StudyError, key).integer(_LEAST_GAMES)
+                Node(games, StudyError, key).integer(_LEAST_GAMES)
 
     @property
     def known_plans(self) -> list[Plan]:
         """Check the plans of all parts that do not depend on others."""
-        plans = [self.plan(part) for part in PARTS if part not in DEPENDENT]
+        plans = [self.plan(part) for part in STUDY_PARTS if part not in DEPENDENT]
         return [plan for plan in plans if plan is not None]
 
     @classmethod
-    def from_dict(cls, data: Mapping[str, Any] | Entry) -> StudyConfig:
+    def from_dict(cls, data: Mapping[str, Any] | Node) -> StudyConfig:
         """Return the study with the keys of a file, see ``configs/balance/standard.yaml``.
 
         Raises:
             StudyError: for an invalid value; names key, value found and expected value.
         """
-        data = Entry.of(data, StudyError, "the study").mapping([item.name for item in fields(cls)])
+        data = Node.of(data, StudyError, "the study").mapping([item.name for item in fields(cls)])
         classes = data["classes"].entries("at least one player with its games", least=1)
-        parts: dict[str, Any] = {name: data[name].build(kind) for name, kind in _PARTS.items() if data[name].given}
+        parts: dict[str, Any] = {name: data[name].build(kind) for name, kind in _PARTS.items() if data[name].is_present}
         data.value = {**data.value, "classes": tuple(entry.build(Population) for entry in classes), **parts}
         return data.build(cls)
 
@@ -202,16 +221,16 @@ class StudyConfig:
         """Return the tournament of a part, or None if the study omits it.
 
         Args:
-            part: one of `PARTS`.
+            part: one of `STUDY_PARTS`.
             found: results of earlier parts: the indices of the covered sets to replay, by number of players
-                (``again``), or the `Suspect` list (``confirm``).
+                (``again``), or the `Candidate` list (``confirm``).
         """
         tables = getattr(self, f"_{part}")(*((found,) if part in DEPENDENT else ()))
-        return planned(self.seed_of(part), tables) if tables else None
+        return plan_from_matchups(self.seed_of(part), tables) if tables else None
 
     def seed_of(self, part: str) -> int:
         """Return the seed of a part; every part has its own deals."""
-        return self.seed * len(PARTS) + PARTS.index(part)
+        return self.seed * len(STUDY_PARTS) + STUDY_PARTS.index(part)
 
     def _game(self, players: int, **changes: Any) -> dict[str, Any]:
         return {"num_players": players, "components": self.components, **changes}
@@ -229,14 +248,14 @@ class StudyConfig:
                         "game": self._game(n),
                     }
                     missing = {"screen": {"copies": 1, "loose": 0.0}}
-                    tables.append(table | {"name": gate_table(entry.player, n, False)})
-                    tables.append(table | {"name": gate_table(entry.player, n, True)} | missing)
+                    tables.append(table | {"name": qualification_matchup(entry.player, n, False)})
+                    tables.append(table | {"name": qualification_matchup(entry.player, n, True)} | missing)
         return tables
 
     def _screen(self) -> list[dict[str, Any]]:
         return [
             {
-                "name": screen_table(entry.player, n),
+                "name": screening_matchup(entry.player, n),
                 "players": [entry.player],
                 "games": entry.games[n],
                 "game": self._game(n),
@@ -251,7 +270,7 @@ class StudyConfig:
         v = self.variants
         return [
             {
-                "name": variant_table(components, n),
+                "name": variant_matchup(components, n),
                 "players": [v.player],
                 "games": v.games[n],
                 "game": self._game(n, components=components),
@@ -264,25 +283,29 @@ class StudyConfig:
 
     def _quality(self) -> list[dict[str, Any]]:
         tables = []
-        for kind, changes in GAMES_AS_THEY_ARE.items():
+        for kind, changes in PUBLISHED_GAMES.items():
             for n in self.players:
                 game, names = self._game(n, **changes), self.names(n)
                 played = {
                     entry.player: {"games": self.quality if entry.quality is None else entry.quality, "game": game}
                     for entry in self.classes
                 }
-                tables += [{"name": quality_table(kind, one, n), "players": [one], **played[one]} for one in names]
+                tables += [{"name": quality_matchup(kind, one, n), "players": [one], **played[one]} for one in names]
                 tables += [
-                    {"name": skill_table(kind, one, other, n), "lineups": [[one] * (n - 1) + [other]], **played[other]}
+                    {
+                        "name": skill_matchup(kind, one, other, n),
+                        "lineups": [[one] * (n - 1) + [other]],
+                        **played[other],
+                    }
                     for one, other in pairwise(names)
                 ]
         return [table for table in tables if table["games"]]
 
     def _covers(self) -> list[dict[str, Any]]:
-        c, sets = self.covers, comb(len(ACTIONS), 5)
+        c, sets = self.covers, comb(len(BOARD_ACTIONS), 5)
         return [
             {
-                "name": cover_table(n),
+                "name": cover_matchup(n),
                 "players": list(c.players),
                 "games": sets * n * c.decks[n],
                 "game": self._game(n),
@@ -299,17 +322,17 @@ class StudyConfig:
         return [
             {
                 **table,
-                "name": cover_table(n),
+                "name": cover_matchup(n),
                 "games": len(numbers) * n * c.again_decks,
                 "cover": {"size": 5, "only": list(numbers)},
             }
             for n, numbers, table in zip(counts, chosen, common, strict=True)
         ] + [
-            {**table, "name": bare_table(n), "games": n * c.again_decks * _BARE}
+            {**table, "name": uncovered_matchup(n), "games": n * c.again_decks * _BARE}
             for n, table in zip(counts, common, strict=True)
         ]
 
-    def _confirm(self, suspects: Sequence[Suspect]) -> list[dict[str, Any]]:
+    def _confirm(self, suspects: Sequence[Candidate]) -> list[dict[str, Any]]:
         tables = []
         for suspect in suspects:
             n, player = suspect.players, suspect.player

@@ -7,25 +7,25 @@ from pathlib import Path
 from typing import Any
 
 from helsinki_env.evaluation.arena.config import plan_from_dict
-from helsinki_env.evaluation.arena.load import Table, load_run
+from helsinki_env.evaluation.arena.load import MatchupGames, load_run
 from helsinki_env.evaluation.arena.plan import Plan
 from helsinki_env.evaluation.arena.store import RunFolder
 
-__all__ = ["Run", "Tournaments", "planned"]
+__all__ = ["RunTournament", "StudyTournaments", "plan_from_matchups"]
 
-Run = Callable[[str, Plan], None]
+RunTournament = Callable[[str, Plan], None]
 """Plays the missing games of a part in the folder of its name."""
 
 #: Games of a work unit. Studies have enough games for larger batches, which speed up networks.
 _CHUNK_GAMES = 480
 
 
-def planned(seed: int, tables: list[dict[str, Any]]) -> Plan:
+def plan_from_matchups(seed: int, tables: list[dict[str, Any]]) -> Plan:
     """Return the plan of a part, from matchups in the form of `helsinki_env.evaluation.arena.config.plan_from_dict`."""
     return plan_from_dict({"seed": seed, "chunk": _CHUNK_GAMES, "tables": tables})
 
 
-class Tournaments:
+class StudyTournaments:
     """Parts of a study, played on demand.
 
     Args:
@@ -36,13 +36,13 @@ class Tournaments:
         played: seed and number of games of every requested part.
     """
 
-    def __init__(self, folder: Path, run: Run) -> None:
+    def __init__(self, folder: Path, run: RunTournament) -> None:
         self.folder, self._run = folder, run
         self.played: dict[str, dict[str, int]] = {}
 
-    def tables(self, part: str, seed: int, tables: list[dict[str, Any]]) -> list[Table]:
+    def tables(self, part: str, seed: int, tables: list[dict[str, Any]]) -> list[MatchupGames]:
         """Play the missing games of a part and return all of its games by matchup."""
-        plan = planned(seed, tables)
+        plan = plan_from_matchups(seed, tables)
         self._run(part, plan)
         self.played[part] = {"seed": plan.seed, "games": plan.games}
         return load_run(self.folder / part, whole=True)

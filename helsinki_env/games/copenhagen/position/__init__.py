@@ -21,8 +21,8 @@ rewards       pending rewards, including the current one, in COAT
 from __future__ import annotations
 
 from helsinki_env.engine.positions import PositionError
-from helsinki_env.games.copenhagen.position.checks import check
+from helsinki_env.games.copenhagen.position.checks import check_position
 from helsinki_env.games.copenhagen.position.read import from_dict
-from helsinki_env.games.copenhagen.position.write import VERSION, to_dict
+from helsinki_env.games.copenhagen.position.write import POSITION_VERSION, to_dict
 
-__all__ = ["VERSION", "PositionError", "check", "from_dict", "to_dict"]
+__all__ = ["POSITION_VERSION", "PositionError", "check_position", "from_dict", "to_dict"]

@@ -18,13 +18,13 @@ from __future__ import annotations
 
 from types import SimpleNamespace
 
-from helsinki_env.engine.positions import MOST_SAID, cell_list, fail, plain
+from helsinki_env.engine.positions import MAX_OBSERVED, cell_list, fail, record_to_namespace
 from helsinki_env.games.copenhagen import actions as a
-from helsinki_env.games.copenhagen.components import CELLS, COLOURS, SIZES, Components
+from helsinki_env.games.copenhagen.components import CELLS, COLOURS, TILE_SIZES, Components
 from helsinki_env.games.copenhagen.game import Game, Phase
 from helsinki_env.games.copenhagen.state import END_CARD
 
-__all__ = ["check"]
+__all__ = ["check_position"]
 
 _BOARD, _GROUND, _LEFT = (1 << CELLS) - 1, 31, sum(1 << 5 * y for y in range(9))
 _BUILDING = (Phase.PLACE, Phase.RECOLOUR, Phase.PAY)
@@ -35,7 +35,7 @@ _CHANGE = 1 << a.CHANGE_OF_COLOURS
 _DISCOUNT = 1 << a.CONSTRUCTION_DISCOUNT
 
 
-def check(game: Game) -> None:
+def check_position(game: Game) -> None:
     """Check that a game can be played to its end.
 
     Args:
@@ -44,7 +44,7 @@ def check(game: Game) -> None:
     Raises:
         PositionError: if the game is inconsistent; names the key, the value found and the value expected.
     """
-    p, components = plain(game.state), game.config.loaded
+    p, components = record_to_namespace(game.state), game.config.component_set
     phase = game.phase
     _check_cards(p, components)
     _check_box(p, components)
@@ -62,7 +62,7 @@ def check(game: Game) -> None:
         _check_build(game, p, phase)
     if phase == Phase.COAT:
         _check_rewards(p, components)
-    legal = game.legal_mask()
+    legal = game.action_mask()
     if not legal.any():
         fail("phase", phase, "a phase in which some decision is legal; with this board and hand none is")
     if phase == Phase.END and legal.sum() == 1:
@@ -174,9 +174,9 @@ def _rounds_to_come(p: SimpleNamespace, components: Components, phase: str) -> i
 def _check_limits(p: SimpleNamespace, components: Components, phase: str) -> None:
     """Check that the round cannot exceed its range, and that points are below the goal."""
     rounds = _rounds_to_come(p, components, phase)
-    if p.round_number > MOST_SAID - rounds:
-        most = MOST_SAID - rounds
-        expected = f"at most {most}: {rounds} rounds may follow, and {MOST_SAID} is the last that can be told"
+    if p.round_number > MAX_OBSERVED - rounds:
+        most = MAX_OBSERVED - rounds
+        expected = f"at most {most}: {rounds} rounds may follow, and {MAX_OBSERVED} is the last that can be told"
         fail("round", p.round_number, expected)
     for seat, points in enumerate(p.points):
         if points >= components.goal:
@@ -295,7 +295,7 @@ def _check_hand(p: SimpleNamespace, components: Components, phase: str) -> None:
 
 def _check_build(game: Game, p: SimpleNamespace, phase: str) -> None:
     """Section 3, Constructing: check that the supply has the tile and that RECOLOUR has or gets a card of its color."""
-    colour, size = p.tile // 4, SIZES[p.tile % 4]
+    colour, size = p.tile // 4, TILE_SIZES[p.tile % 4]
     if p.supply[p.tile] == 0:
         fail("pending.tile", f"{COLOURS[colour]} {size}", "a tile that the supply holds")
     if p.recolour < 0:

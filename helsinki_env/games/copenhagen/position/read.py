@@ -1,4 +1,4 @@
-"""Create games from plain data: this module rejects invalid values, `check` rejects inconsistent ones."""
+"""Create games from plain data: this module rejects invalid values, `check_position` rejects inconsistent ones."""
 
 from __future__ import annotations
 
@@ -7,15 +7,22 @@ from functools import lru_cache
 from types import SimpleNamespace
 from typing import Any
 
-from helsinki_env.data import Entry
-from helsinki_env.engine.position_reader import as_bits, different, mapping, numbers, whole, word
-from helsinki_env.engine.positions import MOST_SAID, PositionError, fill, plain
+from helsinki_env.data import Node
+from helsinki_env.engine.position_reader import (
+    bit_set,
+    bounded_integer,
+    bounded_integers,
+    distinct_integers,
+    exact_mapping,
+    hex_uint64,
+)
+from helsinki_env.engine.positions import MAX_OBSERVED, PositionError, fill_record, record_to_namespace
 from helsinki_env.games.copenhagen import actions
-from helsinki_env.games.copenhagen.components import ABILITIES, CELLS, COLOURS, COLUMNS, DISPLAY, SIZES, Components
+from helsinki_env.games.copenhagen.components import ABILITIES, CELLS, COLOURS, COLUMNS, DISPLAY, TILE_SIZES, Components
 from helsinki_env.games.copenhagen.config import CopenhagenConfig
 from helsinki_env.games.copenhagen.game import Game, apply_setup
-from helsinki_env.games.copenhagen.position.checks import check
-from helsinki_env.games.copenhagen.position.write import VERSION
+from helsinki_env.games.copenhagen.position.checks import check_position
+from helsinki_env.games.copenhagen.position.write import POSITION_VERSION
 from helsinki_env.games.copenhagen.state import END_CARD, PHASES, PILE, TILES, new_states
 from helsinki_env.games.copenhagen.tables import build_tables
 
@@ -61,7 +68,7 @@ def from_dict(position: Mapping[str, Any], config: CopenhagenConfig | None = Non
     """Return the game that `to_dict` wrote; both continue identically.
 
     Every accepted position can be played to the end, and every later position is accepted too. It need not be
-    reachable; `check` lists what a study may choose freely.
+    reachable; `check_position` lists what a study may choose freely.
 
     Args:
         position: plain data.
@@ -70,49 +77,51 @@ def from_dict(position: Mapping[str, Any], config: CopenhagenConfig | None = Non
     Raises:
         PositionError: (a ValueError) if the position is invalid; names the key, the value found and the value expected.
     """
-    given = Entry(position, PositionError, file="position").mapping()
+    given = Node(position, PositionError, file="position").mapping()
     if isinstance(given["draw_pile"].value, int):
         given["draw_pile"].fail("a list of colours: a copy made for one seat cannot be played on")
-    data = mapping(given, _KEYS, optional=("denied",))
+    data = exact_mapping(given, _KEYS, optional=("denied",))
     data["game"].choice(["copenhagen"])
-    data["version"].integer(VERSION, VERSION, f"{VERSION}: positions of other versions are played by other rules")
+    data["version"].integer(
+        POSITION_VERSION, POSITION_VERSION, f"{POSITION_VERSION}: positions of other versions are played by other rules"
+    )
     config = _config(data) if config is None else config
     states = new_states(1)
     apply_setup(states, config)
-    p = plain(states[0])
+    p = record_to_namespace(states[0])
     phase = data["phase"].choice(PHASES)
     p.phase = PHASES.index(phase)
-    p.seat = whole(data["to_move"], "a seat", 0, p.players - 1)
-    p.round_number = whole(data["round"], "a round", 1, MOST_SAID)
-    p.done = int(data["done"].flag())
+    p.seat = bounded_integer(data["to_move"], "a seat", 0, p.players - 1)
+    p.round_number = bounded_integer(data["round"], "a round", 1, MAX_OBSERVED)
+    p.done = int(data["done"].boolean())
     _read_cards(p, data)
-    _read_supplies(p, config.loaded, data)
+    _read_supplies(p, config.component_set, data)
     for seat, entry in enumerate(data["seats"].entries("seats", length=p.players)):
-        _read_seat(p, config.loaded, seat, mapping(entry, _SEAT_KEYS))
+        _read_seat(p, config.component_set, seat, exact_mapping(entry, _SEAT_KEYS))
     _read_pending(p, data["pending"], phase)
-    p.chance = word(mapping(data["chance"], ("word",))["word"])
-    fill(states, p)
-    game = Game._of_record(config, states[0])
-    check(game)
+    p.chance = hex_uint64(exact_mapping(data["chance"], ("word",))["word"])
+    fill_record(states, p)
+    game = Game._from_valid_state(config, states[0])
+    check_position(game)
     return game
 
 
 # types of values
 
 
-def _counts(entry: Entry) -> list[int]:
-    return numbers(entry, "a card count", "card counts, one for each colour", PILE, len(COLOURS))
+def _counts(entry: Node) -> list[int]:
+    return bounded_integers(entry, "a card count", "card counts, one for each colour", PILE, len(COLOURS))
 
 
 # the parts of a position
 
 
-def _config(data: Mapping[str, Entry]) -> CopenhagenConfig:
-    players = whole(data["players"], "seats", 2, 4)
+def _config(data: Mapping[str, Node]) -> CopenhagenConfig:
+    players = bounded_integer(data["players"], "seats", 2, 4)
     denied: list[list[int]] | None = None
     if "denied" in data:
         seats = data["denied"].entries("lists of abilities, one for each seat", length=players)
-        denied = [different(abilities, "an ability", "abilities", len(ABILITIES), low=1) for abilities in seats]
+        denied = [distinct_integers(abilities, "an ability", "abilities", len(ABILITIES), low=1) for abilities in seats]
     try:
         return CopenhagenConfig(
             num_players=players,
@@ -125,9 +134,9 @@ def _config(data: Mapping[str, Entry]) -> CopenhagenConfig:
         raise PositionError(f"position: {problem}") from None
 
 
-def _read_cards(p: SimpleNamespace, data: Mapping[str, Entry]) -> None:
+def _read_cards(p: SimpleNamespace, data: Mapping[str, Node]) -> None:
     pile = data["draw_pile"]
-    cards = numbers(pile, "a colour, or 5 for the End of Game card,", "cards", END_CARD)
+    cards = bounded_integers(pile, "a colour, or 5 for the End of Game card,", "cards", END_CARD)
     if len(cards) > PILE:
         pile.fail(f"at most {PILE} cards", found=f"{len(cards)} cards")
     p.pile[: len(cards)] = cards[::-1]
@@ -138,37 +147,37 @@ def _read_cards(p: SimpleNamespace, data: Mapping[str, Entry]) -> None:
         p.reshuffled = [cards.count(colour) for colour in range(len(COLOURS))]
     for slot, card in enumerate(data["display"].entries("colours or null", length=DISPLAY)):
         if card.value is not None:
-            p.display[slot] = whole(card, "null or a colour", 0, len(COLOURS) - 1)
+            p.display[slot] = bounded_integer(card, "null or a colour", 0, len(COLOURS) - 1)
 
 
-def _read_supplies(p: SimpleNamespace, components: Components, data: Mapping[str, Entry]) -> None:
-    supply = mapping(data["tile_supply"], COLOURS)
+def _read_supplies(p: SimpleNamespace, components: Components, data: Mapping[str, Node]) -> None:
+    supply = exact_mapping(data["tile_supply"], COLOURS)
     for i, colour in enumerate(COLOURS):
-        for j, count in enumerate(supply[colour].entries("tile counts by size", length=len(SIZES))):
-            p.supply[4 * i + j] = whole(count, "a supply of tiles", 0, components.copies[p.players - 2][j])
-    p.white_tiles = whole(data["white_tiles"], "a supply", 0, components.white_tiles)
+        for j, count in enumerate(supply[colour].entries("tile counts by size", length=len(TILE_SIZES))):
+            p.supply[4 * i + j] = bounded_integer(count, "a supply of tiles", 0, components.copies[p.players - 2][j])
+    p.white_tiles = bounded_integer(data["white_tiles"], "a supply", 0, components.white_tiles)
 
 
-def _read_seat(p: SimpleNamespace, components: Components, seat: int, data: Mapping[str, Entry]) -> None:
+def _read_seat(p: SimpleNamespace, components: Components, seat: int, data: Mapping[str, Node]) -> None:
     for tile in data["tiles"].entries("coloured tiles"):
         _read_tile(p, components, seat, tile)
     p.white[seat] = _free_cells(data["white"], p.filled[seat])
     p.filled[seat] |= p.white[seat]
-    p.owned[seat] = as_bits(different(data["abilities"], "an ability", "abilities", len(ABILITIES)))
-    p.used[seat] = as_bits(different(data["used"], "an ability", "abilities", len(ABILITIES)))
+    p.owned[seat] = bit_set(distinct_integers(data["abilities"], "an ability", "abilities", len(ABILITIES)))
+    p.used[seat] = bit_set(distinct_integers(data["used"], "an ability", "abilities", len(ABILITIES)))
     if isinstance(data["hand"].value, Mapping):
         data["hand"].fail("card counts: a copy made for one seat cannot be played on")
     p.hand[seat], p.known[seat] = (_counts(data[key]) for key in ("hand", "known"))
-    p.points[seat] = whole(data["points"], "points", 0, _MOST_POINTS)
+    p.points[seat] = bounded_integer(data["points"], "points", 0, _MOST_POINTS)
 
 
-def _free_cells(entry: Entry, filled: int) -> int:
+def _free_cells(entry: Node, filled: int) -> int:
     """Return cells as a set; they must be empty."""
-    cells = different(entry, "a cell", "cells", CELLS)
+    cells = distinct_integers(entry, "a cell", "cells", CELLS)
     twice = [cell for cell in cells if filled >> cell & 1]
     if twice:
         entry.fail(f"empty cells; {twice} are filled already")
-    return as_bits(cells)
+    return bit_set(cells)
 
 
 @lru_cache(maxsize=8)
@@ -183,17 +192,17 @@ def _pieces(components: Components) -> dict[tuple[int, int, int], int]:
     return {(piece // 8, int(t.cells[piece]), int(t.brick[piece])): piece for piece in pieces}
 
 
-def _kind(entry: Entry, *more: str) -> tuple[int, dict[str, Entry]]:
+def _kind(entry: Node, *more: str) -> tuple[int, dict[str, Node]]:
     """Return the kind of a tile, and the other keys of its entry."""
-    data = mapping(entry, ("colour", "size", *more))
+    data = exact_mapping(entry, ("colour", "size", *more))
     colour = COLOURS.index(data["colour"].choice(COLOURS))
-    return 4 * colour + whole(data["size"], "a size", SIZES[0], SIZES[-1]) - SIZES[0], data
+    return 4 * colour + bounded_integer(data["size"], "a size", TILE_SIZES[0], TILE_SIZES[-1]) - TILE_SIZES[0], data
 
 
-def _read_tile(p: SimpleNamespace, components: Components, seat: int, tile: Entry) -> None:
+def _read_tile(p: SimpleNamespace, components: Components, seat: int, tile: Node) -> None:
     kind, data = _kind(tile, "cells", "brick")
     cells = _free_cells(data["cells"], p.filled[seat])
-    brick = whole(data["brick"], "a cell", 0, CELLS - 1)
+    brick = bounded_integer(data["brick"], "a cell", 0, CELLS - 1)
     lying = [cell for cell in range(CELLS) if cells >> cell & 1]
     corner = COLUMNS * min((cell // COLUMNS for cell in lying), default=0)
     corner += min((cell % COLUMNS for cell in lying), default=0)
@@ -214,13 +223,13 @@ def _read_tile(p: SimpleNamespace, components: Components, seat: int, tile: Entr
 # the operation in progress
 
 
-def _read_pending(p: SimpleNamespace, data: Entry, phase: str) -> None:
+def _read_pending(p: SimpleNamespace, data: Node, phase: str) -> None:
     needed, allowed = (set(), set()) if p.done else _PENDING[phase]
     ranges = {
         "first": (0, DISPLAY - 1),
         "recolour": (0, len(COLOURS) - 1),
-        "place": (0, actions.SIZES[actions.KIND_PLACE] - 1),
-        "due": (1, SIZES[-1]),
+        "place": (0, actions.KIND_SIZES[actions.KIND_PLACE] - 1),
+        "due": (1, TILE_SIZES[-1]),
         "last_discard": (0, len(COLOURS) - 1),
         "rewards": (1, CELLS),
     }
@@ -231,7 +240,7 @@ def _read_pending(p: SimpleNamespace, data: Entry, phase: str) -> None:
         if key == "tile":
             p.tile = _kind(entry)[0]
         elif key == "using":
-            p.using = as_bits(different(entry, "an ability", "abilities", len(ABILITIES)))
+            p.using = bit_set(distinct_integers(entry, "an ability", "abilities", len(ABILITIES)))
             if not p.using:
                 entry.fail("at least one ability, or no such key")
         elif key == "paid":
@@ -241,5 +250,5 @@ def _read_pending(p: SimpleNamespace, data: Entry, phase: str) -> None:
         else:
             setattr(p, key, entry.integer(*ranges[key]))
     for key in sorted(needed):
-        if not data[key].given:
+        if not data[key].is_present:
             data[key].fail(f"this key: phase {phase} needs it")

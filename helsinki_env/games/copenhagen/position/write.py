@@ -5,13 +5,13 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
-from helsinki_env.engine.positions import cell_list, plain
-from helsinki_env.games.copenhagen.components import COLOURS, SIZES
+from helsinki_env.engine.positions import cell_list, record_to_namespace
+from helsinki_env.games.copenhagen.components import COLOURS, TILE_SIZES
 from helsinki_env.games.copenhagen.game import Game
 
-__all__ = ["VERSION", "to_dict"]
+__all__ = ["POSITION_VERSION", "to_dict"]
 
-VERSION = 0
+POSITION_VERSION = 0
 """Version of the environment, `copenhagen_v0`."""
 
 
@@ -25,10 +25,10 @@ def to_dict(game: Game, seat: int | None = None) -> dict[str, Any]:
             whether the End of Game card is in the draw pile. It also adds ``reshuffled``, the contents of a draw pile
             made from the discard pile.
     """
-    p, players = plain(game.state), game.num_players
+    p, players = record_to_namespace(game.state), game.num_players
     position: dict[str, Any] = {
         "game": "copenhagen",
-        "version": VERSION,
+        "version": POSITION_VERSION,
         "components": game.config.components,
         "players": players,
         "denied": [list(abilities) for abilities in game.config.denied],
@@ -52,7 +52,7 @@ def to_dict(game: Game, seat: int | None = None) -> dict[str, Any]:
     if seat is None:
         del position["end_card"], position["reshuffled"]
     else:
-        _hide(position, game.checked_seat(seat))
+        _hide(position, game.validate_seat(seat))
     return position
 
 
@@ -70,7 +70,7 @@ def _seat(game: Game, p: SimpleNamespace, seat: int) -> dict[str, Any]:
 
 
 def _kind(kind: int) -> dict[str, Any]:
-    return {"colour": COLOURS[kind // 4], "size": SIZES[kind % 4]}
+    return {"colour": COLOURS[kind // 4], "size": TILE_SIZES[kind % 4]}
 
 
 def _tile(game: Game, piece: int, corner: int) -> dict[str, Any]:

@@ -22,8 +22,8 @@ from typing import TYPE_CHECKING, Any
 from helsinki_env.drawing.canvas import Canvas
 from helsinki_env.drawing.raster import rgb_array
 from helsinki_env.games.copenhagen.render.ansi import ansi
-from helsinki_env.games.copenhagen.render.scene import draw
-from helsinki_env.games.copenhagen.render.view import read
+from helsinki_env.games.copenhagen.render.scene import draw_scene
+from helsinki_env.games.copenhagen.render.view import read_table_view
 
 if TYPE_CHECKING:
     from helsinki_env.games.copenhagen.components import Components
@@ -44,7 +44,7 @@ def svg(
         position: a position dict, whole or a seat's copy, which holds only what that seat may see.
         components: the component file of the game; by default, the one that the position names.
         last_decision: the last action as text. It is shown, and what it touched is highlighted if the text comes from
-            `notation.describe`.
+            `notation.action_to_string`.
         viewer: the viewing seat. It is marked, and other hands show only their publicly known cards, even if the dict
             holds more. None shows all cards that the dict holds.
 
@@ -68,7 +68,8 @@ def spots(
         viewer: as for `svg`; the card regions are those of this seat's hand, or of the seat to move if None.
 
     Returns:
-        x, y, width and height in pixels by name: ``now``, ``slot 2``, ``draw pile``, ``discard pile``, ``kind 13`` (in
+        x, y, width and height in pixels by name: ``now``, ``slot 2``, ``draw_scene pile``, ``discard pile``, ``kind
+            13`` (in
             the supply, ``4 * colour + size - 2``), ``card 3`` (color), and for each seat ``seat 1``, ``board 1``,
             ``cell 1 24`` and ``ability 1 3``.
 
@@ -87,4 +88,4 @@ def svg_and_spots(
 ) -> tuple[str, dict[str, tuple[float, float, float, float]]]:
     """Return the results of `svg` and `spots` from one drawing."""
     canvas = Canvas()
-    return draw(canvas, *read(position, components, viewer, last_decision)), canvas.spots
+    return draw_scene(canvas, *read_table_view(position, components, viewer, last_decision)), canvas.spots

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from helsinki_env.drawing import palette
-from helsinki_env.drawing.canvas import BOLD, Canvas, number
+from helsinki_env.drawing.canvas import BOLD, Canvas, format_coordinate
 from helsinki_env.games.copenhagen.components import ABILITIES
 from helsinki_env.games.copenhagen.render import parts
 from helsinki_env.games.copenhagen.render.view import ABILITY_LABELS
@@ -64,7 +64,10 @@ ICONS: tuple[Callable[[Canvas], None], ...] = (
 
 def icon(canvas: Canvas, ability: int, x: float, y: float, width: float, opacity: float | None = None) -> None:
     """Draw an ability's picture around (x, y)."""
-    with canvas.group(transform=f"translate({number(x)} {number(y)})scale({number(width / 42)})", opacity=opacity):
+    with canvas.group(
+        transform=f"translate({format_coordinate(x)} {format_coordinate(y)})scale({format_coordinate(width / 42)})",
+        opacity=opacity,
+    ):
         ICONS[ability](canvas)
 
 
@@ -91,7 +94,7 @@ def _badge(canvas: Canvas, state: str, x: float, y: float) -> None:
         "denied": ("#c8473a", "#fff"),
     }[state]
     canvas.circle(x, y, 8, fill=fill, stroke=None if state == "missing" else INK, stroke_width=0.9)
-    place = f"translate({number(x)} {number(y)})scale(.8)"
+    place = f"translate({format_coordinate(x)} {format_coordinate(y)})scale(.8)"
     canvas.path(_MARKS[state], transform=place, stroke=ink, stroke_width=2.1)
 
 

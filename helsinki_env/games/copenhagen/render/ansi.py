@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from helsinki_env.drawing import palette
-from helsinki_env.drawing.checked import count_of
-from helsinki_env.drawing.lines import INK_ON, Line, beside, player, walled
-from helsinki_env.games.copenhagen.components import COLOURS, COLUMNS, ROWS, SIZES
+from helsinki_env.drawing.checked import pluralize
+from helsinki_env.drawing.lines import INK_ON, TextLine, add_player_text, join_columns, walled
+from helsinki_env.games.copenhagen.components import COLOURS, COLUMNS, ROWS, TILE_SIZES
 from helsinki_env.games.copenhagen.render.parts import WHITE
-from helsinki_env.games.copenhagen.render.view import ABILITY_LABELS, SeatView, TableView, kind_name, read
+from helsinki_env.games.copenhagen.render.view import ABILITY_LABELS, SeatView, TableView, kind_name, read_table_view
 
 if TYPE_CHECKING:
     from helsinki_env.games.copenhagen.components import Components
@@ -20,7 +20,7 @@ _COMMON = (50, 40)
 _STATES = {"active": "[+]", "used": "[-]", "missing": "[ ]", "denied": "[x]"}
 
 
-def _card(line: Line, colour: int | None, width: int = 3) -> None:
+def _card(line: TextLine, colour: int | None, width: int = 3) -> None:
     """Write a card as its color's letter, or - for no card."""
     if colour is None:
         line.add("-".center(width))
@@ -28,7 +28,7 @@ def _card(line: Line, colour: int | None, width: int = 3) -> None:
         line.add(COLOURS[colour][0].upper().center(width), INK_ON[colour], palette.PAVILIONS[colour].base, True)
 
 
-def _cards(line: Line, counts: tuple[int, ...]) -> Line:
+def _cards(line: TextLine, counts: tuple[int, ...]) -> TextLine:
     """Write counts by color."""
     for colour, count in enumerate(counts):
         text = f" {COLOURS[colour][0].upper()}{count} "
@@ -37,32 +37,32 @@ def _cards(line: Line, counts: tuple[int, ...]) -> Line:
     return line
 
 
-def _display(table: TableView) -> list[Line]:
+def _display(table: TableView) -> list[TextLine]:
     """Return the lines of the display with its slot numbers, and of the piles."""
-    numbers, cards = Line().add("Display   ", bold=True), Line().add(" " * 10)
+    numbers, cards = TextLine().add("Display   ", bold=True), TextLine().add(" " * 10)
     for slot, colour in enumerate(table.display):
         numbers.add(f">{slot}<" if slot == table.last.slot else f" {slot} ").add(" ")
         _card(cards, colour)
         cards.add(" ")
-    piles = Line().add(f"Draw pile {table.draw_pile}, ").add("with" if table.end_card else "without", bold=True)
+    piles = TextLine().add(f"Draw pile {table.draw_pile}, ").add("with" if table.end_card else "without", bold=True)
     piles.add(" the End of Game card")
-    lines = [numbers, cards, Line(), piles]
+    lines = [numbers, cards, TextLine(), piles]
     if table.in_pile is not None:
-        lines.append(_cards(Line().add("  holding "), table.in_pile))
-    lines.append(_cards(Line().add("Discards  "), table.discard))
+        lines.append(_cards(TextLine().add("  holding "), table.in_pile))
+    lines.append(_cards(TextLine().add("Discards  "), table.discard))
     return lines
 
 
-def _supply(table: TableView) -> list[Line]:
-    lines = [Line().add(f"Supply by size   {' '.join(map(str, SIZES))}", bold=True)]
+def _supply(table: TableView) -> list[TextLine]:
+    lines = [TextLine().add(f"Supply by size   {' '.join(map(str, TILE_SIZES))}", bold=True)]
     for colour, (name, counts) in enumerate(zip(COLOURS, table.supply, strict=True)):
-        line = Line().add(f" {name:8}", INK_ON[colour], palette.PAVILIONS[colour].base, True)
+        line = TextLine().add(f" {name:8}", INK_ON[colour], palette.PAVILIONS[colour].base, True)
         lines.append(line.add(" " * 8 + " ".join(str(count) for count in counts)))
-    lines.append(Line().add(f" white tiles     {table.white_tiles}"))
+    lines.append(TextLine().add(f" white tiles     {table.white_tiles}"))
     return lines
 
 
-def _board(table: TableView, components: Components, seat: SeatView) -> list[Line]:
+def _board(table: TableView, components: Components, seat: SeatView) -> list[TextLine]:
     """Return the facade in nineteen lines, upper row first; letters show colors, ``#`` bricks, squares windows."""
     owner = {cell: number for number, tile in enumerate(seat.tiles) for cell in tile.cells}
     owner |= {cell: 1000 + cell for cell in seat.white}
@@ -79,7 +79,7 @@ def _board(table: TableView, components: Components, seat: SeatView) -> list[Lin
             return palette.PAVILIONS[colour_of[cell]].base
         return WHITE.base if cell in seat.white else palette.PAVING
 
-    def inside(line: Line, row: int, column: int) -> None:
+    def inside(line: TextLine, row: int, column: int) -> None:
         cell, behind = number(row, column), ground(row, column)
         sign = "*" if cell in last else " "
         if cell in colour_of:
@@ -96,7 +96,7 @@ def _board(table: TableView, components: Components, seat: SeatView) -> list[Lin
     return walled(ROWS, COLUMNS, lambda row, column: owner.get(number(row, column)), ground, inside)
 
 
-def _facade(table: TableView, components: Components, seat: SeatView) -> list[Line]:
+def _facade(table: TableView, components: Components, seat: SeatView) -> list[TextLine]:
     """Return the board with row numbers and coats at its left, and the points of full lines at its right and below."""
     lines = []
     for i, inner in enumerate(_board(table, components, seat)):
@@ -106,28 +106,28 @@ def _facade(table: TableView, components: Components, seat: SeatView) -> list[Li
             coat = " " if row not in components.coat_rows else "\u25c7" if row in seat.rows else "\u25c6"
             left = f" {coat} {row}"
             right = f" +{seat.rows[row]}" if row in seat.rows else ""
-        line = Line().add(f"{left:4} ", palette.FAINT)
-        line.pieces += inner.pieces
+        line = TextLine().add(f"{left:4} ", palette.FAINT)
+        line.segments += inner.segments
         lines.append(line.add(right, palette.GOLD, bold=True))
     names = "".join(f"  {column} " for column in range(COLUMNS))
-    lines.append(Line().add(" " * 5 + names, palette.FAINT))
+    lines.append(TextLine().add(" " * 5 + names, palette.FAINT))
     if seat.columns:
         points = "".join(f" +{seat.columns[c]} " if c in seat.columns else "    " for c in range(COLUMNS))
-        lines.append(Line().add(" " * 5 + points, palette.GOLD, bold=True))
+        lines.append(TextLine().add(" " * 5 + points, palette.GOLD, bold=True))
     return lines
 
 
-def _area(table: TableView, components: Components, seat: SeatView) -> list[Line]:
+def _area(table: TableView, components: Components, seat: SeatView) -> list[TextLine]:
     """Return the lines of one player, each `BLOCK_WIDTH` wide."""
     active = table.marked(seat.seat)
-    head = Line()
-    player(head, seat.seat, f" {seat.seat} ")
+    head = TextLine()
+    add_player_text(head, seat.seat, f" {seat.seat} ")
     place = ("1st", "2nd", "3rd", "4th")[table.places[seat.seat]]
     mark = place if table.done else "to move" if active else ""
     mark = " ".join(text for text in (mark, "(you)" if seat.seat == table.viewer else "") if text)
     head.add(f" Player {seat.seat}", bold=True).add(f" {mark}", palette.GOLD if active else "")
     head.add(f"{seat.points:>{BLOCK_WIDTH - len(head)}}", bold=True)
-    lines = [head, Line().add(f"points of {components.goal}, {count_of(seat.empty, 'cell')} empty")]
+    lines = [head, TextLine().add(f"points of {components.goal}, {pluralize(seat.empty, 'cell')} empty")]
     lines += _facade(table, components, seat)
     using = table.pending.using if seat.seat == table.to_move and not table.done else frozenset()
     for ability, label in enumerate(ABILITY_LABELS):
@@ -135,28 +135,30 @@ def _area(table: TableView, components: Components, seat: SeatView) -> list[Line
         word = "in use" if ability in using else "not owned" if state == "missing" else state
         text = f"{_STATES[state]} {' '.join(label)}: {word}"
         touched = table.last.seat == seat.seat and ability in table.last.abilities
-        lines.append(Line().add(text + (" *" if touched else ""), bold=state == "active"))
+        lines.append(TextLine().add(text + (" *" if touched else ""), bold=state == "active"))
     known = sum(seen for _, seen in seat.faces)
-    lines.append(Line().add(f"Hand {count_of(seat.hand, 'card')}" + (f", {known} known to all (!)" if known else "")))
-    line = Line()
+    lines.append(
+        TextLine().add(f"Hand {pluralize(seat.hand, 'card')}" + (f", {known} known to all (!)" if known else ""))
+    )
+    line = TextLine()
     for colour, seen in seat.faces:
         if len(line) + 4 > BLOCK_WIDTH:
             lines.append(line)
-            line = Line()
+            line = TextLine()
         text = f" {COLOURS[colour][0].upper()}{'!' if seen else ' '}"
         line.add(text, INK_ON[colour], palette.PAVILIONS[colour].base, True).add(" ")
     if seat.backs:
         if len(line) + 10 > BLOCK_WIDTH:
             lines.append(line)
-            line = Line()
+            line = TextLine()
         line.add(f"+ {seat.backs} hidden")
     lines.append(line)
     return lines
 
 
-def _in_play(table: TableView) -> list[Line]:
+def _in_play(table: TableView) -> list[TextLine]:
     """Return the lines for the tile being built, the cards paid, the abilities in use and the pending rewards."""
-    pending, line = table.pending, Line()
+    pending, line = table.pending, TextLine()
     if pending.tile is not None:
         line.add(f"Tile {kind_name(*pending.tile)}  ")
     if any(pending.paid):
@@ -171,7 +173,7 @@ def _in_play(table: TableView) -> list[Line]:
         line.add(f"In use: {names}  ")
     if pending.rewards:
         line.add(f"Rewards pending: {pending.rewards}")
-    return [line] if line.pieces else []
+    return [line] if line.segments else []
 
 
 def ansi(
@@ -199,26 +201,26 @@ def ansi(
     Raises:
         PositionError: (a ValueError) if a key does not follow the position format, or if `viewer` is not a seat.
     """
-    table, components = read(position, components, viewer, last_decision)
-    title = Line().add("COPENHAGEN", palette.GOLD, bold=True)
+    table, components = read_table_view(position, components, viewer, last_decision)
+    title = TextLine().add("COPENHAGEN", palette.GOLD, bold=True)
     title.add("  game over" if table.done else f"  round {table.round}")
     who, headline, detail = table.decision
-    status = Line().add(f"{who} {headline}", bold=True)
+    status = TextLine().add(f"{who} {headline}", bold=True)
     if not table.done:
         status.add(f" ({table.phase})")
     if detail:
         status.add(f": {detail[0].lower()}{detail[1:]}")
     lines = [title, status, *_in_play(table)]
     if table.last.text:
-        lines.append(Line().add(f"Last: {table.last.text}"))
-    lines.append(Line())
-    lines += beside([_display(table), _supply(table)], list(_COMMON), 4)
+        lines.append(TextLine().add(f"Last: {table.last.text}"))
+    lines.append(TextLine())
+    lines += join_columns([_display(table), _supply(table)], list(_COMMON), 4)
     areas = [_area(table, components, seat) for seat in table.seats]
     per_row = max(1, min(table.players, (width + 3) // (BLOCK_WIDTH + 3)))
     if table.players == 4 and per_row == 3:
         per_row = 2
     for first in range(0, table.players, per_row):
-        lines.append(Line())
+        lines.append(TextLine())
         row = areas[first : first + per_row]
-        lines += beside(row, [BLOCK_WIDTH] * len(row), 3)
-    return "\n".join(line.written(color) for line in lines) + "\n"
+        lines += join_columns(row, [BLOCK_WIDTH] * len(row), 3)
+    return "\n".join(line.to_ansi(color) for line in lines) + "\n"

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from helsinki_env.drawing import palette, pieces
 from helsinki_env.drawing.canvas import BOLD, Canvas, text_width
-from helsinki_env.drawing.checked import count_of
+from helsinki_env.drawing.checked import pluralize
 from helsinki_env.games.copenhagen.actions import ANY_CARDS
-from helsinki_env.games.copenhagen.components import COLOURS, DISPLAY, SIZES
+from helsinki_env.games.copenhagen.components import COLOURS, DISPLAY, TILE_SIZES
 from helsinki_env.games.copenhagen.render import abilities, parts
 from helsinki_env.games.copenhagen.render.view import ABILITY_LABELS, kind_name
 
@@ -78,12 +78,12 @@ def _piles(canvas: Canvas, table: TableView, x: float, top: float, width: float)
     for number, (label, amount) in enumerate((("Draw pile", table.draw_pile), ("Discard pile", discarded))):
         px = x + 6 + number * step + (step - card_w) / 2
         canvas.spot(label.lower(), px, top, card_w, card_h)
-        with canvas.group(f"{label}: {count_of(amount, 'card')}"):
+        with canvas.group(f"{label}: {pluralize(amount, 'card')}"):
             if not amount:
                 pieces.empty_slot(canvas, px, top, card_w)
             for lift in range(min(3, 1 + amount // 12) if amount else -1, -1, -1):
                 if number == 0:
-                    parts.card_back(canvas, px + 1.5 * lift, top + 1.5 * lift, card_w)
+                    parts.city_card_back(canvas, px + 1.5 * lift, top + 1.5 * lift, card_w)
                 else:
                     place = (px + 1.5 * lift, top + 1.5 * lift, card_w, card_h)
                     canvas.rect(*place, r=5, fill=palette.CARD, stroke=palette.STONE_DARK, stroke_width=0.9)
@@ -133,16 +133,16 @@ def supply(canvas: Canvas, table: TableView, components: Components, box: Box) -
     x, width = x + 18, width - 36
     canvas.text(x - 4, y + 25, "Supply", 14, weight=BOLD)
     top, row_h = y + 38, 50.0
-    step = (width - 16) / len(SIZES)
+    step = (width - 16) / len(TILE_SIZES)
     for colour, name in enumerate(COLOURS):
         at = top + colour * row_h
         if colour % 2 == 0:
             canvas.rect(x - 6, at, width + 12, row_h, r=6, fill=palette.PAVING, fill_opacity=0.45)
         ink = palette.PAVILIONS[colour].line
         canvas.text(x + 1, at + row_h / 2 + 4.6, name[0].upper(), 13, fill=ink, weight=BOLD)
-        for number, size in enumerate(SIZES):
+        for number, size in enumerate(TILE_SIZES):
             left, px = table.supply[colour][number], x + 16 + number * step
-            canvas.spot(f"kind {len(SIZES) * colour + number}", px - 5, at + 1, step - 2, row_h - 2)
+            canvas.spot(f"kind {len(TILE_SIZES) * colour + number}", px - 5, at + 1, step - 2, row_h - 2)
             with canvas.group(f"{name} tiles of size {size}: {left}", data_part="kind", opacity=None if left else 0.22):
                 parts.shape(canvas, components, colour, size, (px, at + 3, step - 31, row_h - 6), 14.5)
             ink = palette.INK if left else palette.FAINT
@@ -169,7 +169,7 @@ def _legend(canvas: Canvas, components: Components, x: float, y: float) -> None:
         canvas.text(x, y + 13 + 17 * i, text, 11.5, fill=palette.SOFT_INK)
 
 
-def now(canvas: Canvas, table: TableView, components: Components, box: Box) -> None:
+def current_action_panel(canvas: Canvas, table: TableView, components: Components, box: Box) -> None:
     """Draw a panel with the current decision, the tile, cards and abilities in use, and the last action."""
     x, y, width, height = box
     pieces.panel(canvas, x, y, width, height, palette.GOLD_DARK)
@@ -190,8 +190,8 @@ def now(canvas: Canvas, table: TableView, components: Components, box: Box) -> N
         left, middle - 3, text, 15, weight=BOLD - 0.2, width=space - (0 if table.done else pill + 9), smallest=10
     )
     if not table.done:
-        canvas.rect(left + used + 9, middle - 15.5, pill, 16, r=8, fill=palette.SIDES[2].light)
-        canvas.text(left + used + 16, middle - 4, table.phase, 10, fill=palette.SIDES[2].line, weight=2.4)
+        canvas.rect(left + used + 9, middle - 15.5, pill, 16, r=8, fill=palette.SIDE_SHADES[2].light)
+        canvas.text(left + used + 16, middle - 4, table.phase, 10, fill=palette.SIDE_SHADES[2].line, weight=2.4)
     if detail:
         canvas.text(left, middle + 16, detail, 12, fill=palette.SOFT_INK, width=space)
     if last:
@@ -207,7 +207,7 @@ def _in_play(canvas: Canvas, table: TableView, components: Components, box: Box)
     pending, right = table.pending, x + width - 14
     if table.phase == "COAT":
         for i in range(min(pending.rewards, 8)):
-            parts.coat(canvas, right - 16 - 31 * i, y + 40, 34, data_part="reward")
+            parts.board_coat(canvas, right - 16 - 31 * i, y + 40, 34, data_part="reward")
         return 31.0 * min(pending.rewards, 8) + 10
     card_w, cards = 38.0, [colour for colour, count in enumerate(pending.paid) for _ in range(count)]
     for slot in range(len(cards) + pending.due - 1, -1, -1):

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from helsinki_env.engine.component_reader import orientations
 from helsinki_env.games.copenhagen import actions as a
-from helsinki_env.games.copenhagen.components import COLUMNS, SIZES, Components
-from helsinki_env.games.copenhagen.notation import parse
+from helsinki_env.games.copenhagen.components import COLUMNS, TILE_SIZES, Components
+from helsinki_env.games.copenhagen.notation import string_to_action
 from helsinki_env.games.copenhagen.shapes import offsets_of
 
 if TYPE_CHECKING:
@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
     from helsinki_env.games.copenhagen.render.view import Pending, SeatView, Tile
 
-__all__ = ["Last", "last_of"]
+__all__ = ["LastAction", "parse_last_action"]
 
 
-class Last(NamedTuple):
+class LastAction(NamedTuple):
     """The last action: its text, the slot taken from, and a seat with the cells or abilities that it touched."""
 
     text: str | None = None
@@ -28,7 +28,7 @@ class Last(NamedTuple):
     abilities: frozenset[int] = frozenset()
 
 
-def last_of(
+def parse_last_action(
     text: str | None,
     phase: str,
     done: bool,
@@ -36,35 +36,35 @@ def last_of(
     seats: Sequence[SeatView],
     pending: Pending,
     components: Components,
-) -> Last:
+) -> LastAction:
     """Return what an action touched; only the text if it is invalid or does not fit the position."""
     if not text:
-        return Last()
+        return LastAction()
     try:
-        kind, argument = a.decode(parse(text))
+        kind, argument = a.decode(string_to_action(text))
     except ValueError:
-        return Last(text)
+        return LastAction(text)
     if kind == a.KIND_TAKE:
-        return Last(text, slot=argument)
+        return LastAction(text, slot=argument)
     began = phase == "MAIN" and not done and not pending.using
     seat = seats[(to_move - began) % len(seats)]  # the acting seat: the turn may be over
     if kind in (a.KIND_USE, a.KIND_ABILITY):
-        return Last(text, seat=seat.seat, abilities=frozenset({argument}) & seat.owned)
+        return LastAction(text, seat=seat.seat, abilities=frozenset({argument}) & seat.owned)
     if kind == a.KIND_REACTIVATE:
-        return Last(text, seat=seat.seat, abilities=seat.owned)
+        return LastAction(text, seat=seat.seat, abilities=seat.owned)
     if kind == a.KIND_WHITE and argument in seat.white:
-        return Last(text, seat=seat.seat, cells=(argument,))
+        return LastAction(text, seat=seat.seat, cells=(argument,))
     if kind in (a.KIND_PLACE, a.KIND_PAY) and phase != "PAY" and seat.tiles:
         tile = seat.tiles[-1]
         if kind == a.KIND_PAY or _lies(tile, argument, components):
-            return Last(text, seat=seat.seat, cells=tile.cells)
-    return Last(text)
+            return LastAction(text, seat=seat.seat, cells=tile.cells)
+    return LastAction(text)
 
 
 def _lies(tile: Tile, place: int, components: Components) -> bool:
     """Return whether this argument of PLACE puts a tile where it is."""
     turn, corner = divmod(place, a.CELLS)
-    turned = orientations(components.drawings[tile.colour][len(tile.cells) - SIZES[0]])
+    turned = orientations(components.drawings[tile.colour][len(tile.cells) - TILE_SIZES[0]])
     if turn >= len(turned) or corner % COLUMNS + len(turned[turn][0]) > COLUMNS:
         return False
     cells, brick = offsets_of(turned[turn])

@@ -8,28 +8,30 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from helsinki_env.drawing import palette, pieces
-from helsinki_env.drawing.canvas import BOLD, Canvas, number
-from helsinki_env.drawing.palette import Tone
-from helsinki_env.drawing.pieces import CARD_ASPECT, DOTTED, PATTERNS, Cell
-from helsinki_env.games.copenhagen.components import COLOURS, COLUMNS, ROWS, SIZES, Components
+from helsinki_env.drawing.canvas import BOLD, Canvas, format_coordinate
+from helsinki_env.drawing.palette import ColorShades
+from helsinki_env.drawing.pieces import CARD_ASPECT, DOTTED, PATTERNS, GridCell
+from helsinki_env.games.copenhagen.components import COLOURS, COLUMNS, ROWS, TILE_SIZES, Components
 
-WHITE = Tone("#f4f1ea", "#ffffff", "#cfc9bb", "#6a665c")
+WHITE = ColorShades("#f4f1ea", "#ffffff", "#cfc9bb", "#6a665c")
 """White tiles: a light wall."""
 
 PANE = "#fff8e2"
 SKY = "#c3d9e8"
 
 
-def rows_down(cells: Iterable[int]) -> list[Cell]:
+def rows_down(cells: Iterable[int]) -> list[GridCell]:
     """Return cells of a board (``5 * y + x``, y upwards) as (row, column) with row 0 at the top."""
     return [(ROWS - 1 - cell // COLUMNS, cell % COLUMNS) for cell in cells]
 
 
-def _windows(canvas: Canvas, tone: Tone, colour: int, middles: list[tuple[float, float]], size: float) -> None:
+def _windows(canvas: Canvas, tone: ColorShades, colour: int, middles: list[tuple[float, float]], size: float) -> None:
     """Draw windows centered in cells; the glazing of color -1 is a plain crossbar."""
     half = 0.27 * size
-    side = number(2 * half)
-    frames = "".join(f"M{number(x - half)} {number(y - half)}h{side}v{side}h-{side}z" for x, y in middles)
+    side = format_coordinate(2 * half)
+    frames = "".join(
+        f"M{format_coordinate(x - half)} {format_coordinate(y - half)}h{side}v{side}h-{side}z" for x, y in middles
+    )
     edge = max(0.7, 0.05 * size)
     canvas.path(frames, fill=PANE if colour >= 0 else SKY, stroke=tone.line, stroke_width=edge, stroke_linejoin="miter")
     if size < 16:
@@ -37,7 +39,7 @@ def _windows(canvas: Canvas, tone: Tone, colour: int, middles: list[tuple[float,
     bars = max(0.7, 0.045 * size)
     if colour < 0:
         canvas.path(
-            "".join(f"M{number(x - half)} {number(y)}h{side}" for x, y in middles),
+            "".join(f"M{format_coordinate(x - half)} {format_coordinate(y)}h{side}" for x, y in middles),
             stroke=tone.line,
             stroke_width=bars,
         )
@@ -49,12 +51,14 @@ def _windows(canvas: Canvas, tone: Tone, colour: int, middles: list[tuple[float,
         marks = "".join(PATTERNS[colour](x, y, half) for x, y in middles)
         canvas.path(marks, stroke=tone.dark, stroke_width=bars, stroke_linecap="butt", stroke_linejoin="miter")
     sills = "".join(
-        f"M{number(x - 1.3 * half)} {number(y + half + 0.06 * size)}h{number(2.6 * half)}" for x, y in middles
+        f"M{format_coordinate(x - 1.3 * half)} {format_coordinate(y + half + 0.06 * size)}"
+        f"h{format_coordinate(2.6 * half)}"
+        for x, y in middles
     )
     canvas.path(sills, stroke=tone.line, stroke_width=0.07 * size, stroke_linecap="butt")
 
 
-def _brick(canvas: Canvas, tone: Tone, x: float, y: float, size: float) -> None:
+def _brick(canvas: Canvas, tone: ColorShades, x: float, y: float, size: float) -> None:
     """Draw courses of bricks in the cell around (x, y)."""
     half = 0.36 * size
     left, top, w = x - half, y - half, 2 * half
@@ -63,15 +67,17 @@ def _brick(canvas: Canvas, tone: Tone, x: float, y: float, size: float) -> None:
         return
     courses = 4 if size >= 16 else 3
     h = w / courses
-    lines = "".join(f"M{number(left)} {number(top + i * h)}h{number(w)}" for i in range(1, courses))
+    lines = "".join(
+        f"M{format_coordinate(left)} {format_coordinate(top + i * h)}h{format_coordinate(w)}" for i in range(1, courses)
+    )
     for i in range(courses):
         for at in (0.33, 0.67) if i % 2 else (0.5,):
-            lines += f"M{number(left + at * w)} {number(top + i * h)}v{number(h)}"
+            lines += f"M{format_coordinate(left + at * w)} {format_coordinate(top + i * h)}v{format_coordinate(h)}"
     canvas.path(lines, stroke=tone.light, stroke_width=max(0.6, 0.035 * size), stroke_linecap="butt")
 
 
 def tile(
-    canvas: Canvas, colour: int, cells: Iterable[Cell], brick: Cell | None, x: float, y: float, size: float
+    canvas: Canvas, colour: int, cells: Iterable[GridCell], brick: GridCell | None, x: float, y: float, size: float
 ) -> None:
     """Draw one tile: a wall with a window in every cell except that of its brick; color -1 is a white tile.
 
@@ -88,7 +94,7 @@ def tile(
         _brick(canvas, tone, x + (brick[1] + 0.5) * size, y + (brick[0] + 0.5) * size, size)
 
 
-def drawing_cells(drawing: tuple[str, ...]) -> tuple[list[Cell], Cell]:
+def drawing_cells(drawing: tuple[str, ...]) -> tuple[list[GridCell], GridCell]:
     """Return the (row, column) of every cell of a drawing, and that of its brick."""
     marks = {(r, c): mark for r, row in enumerate(drawing) for c, mark in enumerate(row) if mark != "."}
     return sorted(marks), next(cell for cell, mark in marks.items() if mark == "B")
@@ -103,7 +109,7 @@ def shape(
     largest: float,
 ) -> None:
     """Draw a kind of tile centered in a box (x, y, width, height), with cells of at most `largest` pixels."""
-    drawing = components.drawings[colour][tile_size - SIZES[0]]
+    drawing = components.drawings[colour][tile_size - TILE_SIZES[0]]
     rows, columns = len(drawing), len(drawing[0])
     x, y, width, height = box
     size = min(largest, width / columns, height / rows)
@@ -111,9 +117,9 @@ def shape(
     tile(canvas, colour, cells, brick, x + (width - columns * size) / 2, y + (height - rows * size) / 2, size)
 
 
-def coat(canvas: Canvas, x: float, y: float, size: float, *, won: bool = False, **style: str) -> None:
+def board_coat(canvas: Canvas, x: float, y: float, size: float, *, won: bool = False, **style: str) -> None:
     """Draw a coat of arms around (x, y), `size` pixels high: a shield with a crown; pale with a tick once it is won."""
-    place = f"translate({number(x)} {number(y)})scale({number(size / 14)})"
+    place = f"translate({format_coordinate(x)} {format_coordinate(y)})scale({format_coordinate(size / 14)})"
     with canvas.group("Coat of arms" + (", won" if won else ""), transform=place, **style):
         fill = palette.PANEL if won else "#b5382f"
         edge = palette.STONE_DARK if won else palette.INK
@@ -134,7 +140,10 @@ def card(canvas: Canvas, colour: int, x: float, y: float, width: float, *, known
     with canvas.group(f"{COLOURS[colour]} card" + (", known to all" if known else ""), data_part="card"):
         canvas.rect(x, y, width, height, r=0.1 * width, fill=tone.base, stroke=tone.line, stroke_width=0.9)
         canvas.rect(x + rim, y + rim, width - 2 * rim, height - 2 * rim, r=0.05 * width, fill=palette.CARD)
-        place = f"translate({number(x + width / 2)} {number(y + 0.455 * height)})scale({number(width / 30)})"
+        place = (
+            f"translate({format_coordinate(x + width / 2)} {format_coordinate(y + 0.455 * height)})"
+            f"scale({format_coordinate(width / 30)})"
+        )
         with canvas.group(transform=place):
             canvas.path(_HOUSE, fill=tone.base, stroke=tone.line, stroke_width=1.1)
             _windows(canvas, tone, colour, [(0.0, 2.6)], 20)
@@ -152,7 +161,7 @@ def card(canvas: Canvas, colour: int, x: float, y: float, width: float, *, known
 
 def eye(canvas: Canvas, x: float, y: float, size: float) -> None:
     """Draw an eye, `size` pixels wide around (x, y), the mark for public knowledge."""
-    place = f"translate({number(x)} {number(y)})scale({number(size / 12)})"
+    place = f"translate({format_coordinate(x)} {format_coordinate(y)})scale({format_coordinate(size / 12)})"
     with canvas.group(transform=place, data_part="known"):
         canvas.path("M-5.5 0q5.5-6.5 11 0q-5.5 6.5-11 0z", fill="#fff", stroke=palette.INK, stroke_width=1.2)
         canvas.circle(0, 0, 1.9, fill=palette.INK)
@@ -162,11 +171,11 @@ def houses(canvas: Canvas, x: float, y: float, width: float, fill: str) -> None:
     """Draw three gabled houses on the quay, `width` pixels wide around (x, y)."""
     canvas.path(
         "M-15 12v-14l5-6l5 6v14zM-4 12v-18h1.5v-3h1.5v-3h2v3h1.5v3h1.5v18zM5 12v-12.5c0-4 5-3 5-7c0 4 5 3 5 7v12.5z",
-        transform=f"translate({number(x)} {number(y)})scale({number(width / 32)})",
+        transform=f"translate({format_coordinate(x)} {format_coordinate(y)})scale({format_coordinate(width / 32)})",
         fill=fill,
     )
 
 
-def card_back(canvas: Canvas, x: float, y: float, width: float) -> None:
+def city_card_back(canvas: Canvas, x: float, y: float, width: float) -> None:
     """Draw the back of a card with its corner at (x, y)."""
-    pieces.card_back(canvas, x, y, width, houses)
+    pieces.card_back_with_emblem(canvas, x, y, width, houses)

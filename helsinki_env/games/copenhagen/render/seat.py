@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from helsinki_env.drawing import palette, pieces
-from helsinki_env.drawing.canvas import BOLD, Canvas, number, text_width
-from helsinki_env.drawing.checked import count_of
+from helsinki_env.drawing.canvas import BOLD, Canvas, format_coordinate, text_width
+from helsinki_env.drawing.checked import pluralize
 from helsinki_env.games.copenhagen.components import COLOURS, COLUMNS, ROWS
 from helsinki_env.games.copenhagen.render import abilities, parts
 from helsinki_env.games.copenhagen.render.view import kind_name
@@ -32,8 +32,9 @@ def _gable(canvas: Canvas, x: float, y: float, width: float, seat: int) -> None:
     tone = palette.PLAYERS[seat]
     step = width / 10
     canvas.path(
-        f"M{number(x - 3)} {number(y - 19)}h{number(width + 6)}v-4h{number(-2 * step)}v-5h{number(-2 * step)}v-6"
-        f"h{number(-2 * step - 6)}v6h{number(-2 * step)}v5h{number(-2 * step)}z",
+        f"M{format_coordinate(x - 3)} {format_coordinate(y - 19)}h{format_coordinate(width + 6)}v-4"
+        f"h{format_coordinate(-2 * step)}v-5h{format_coordinate(-2 * step)}v-6"
+        f"h{format_coordinate(-2 * step - 6)}v6h{format_coordinate(-2 * step)}v5h{format_coordinate(-2 * step)}z",
         fill=tone.base,
         stroke=palette.INK,
         stroke_width=1.1,
@@ -46,12 +47,12 @@ def _ground(canvas: Canvas, seat: SeatView, x: float, y: float, size: float) -> 
     width, height = COLUMNS * size, ROWS * size
     canvas.rect(x, y, width, height, fill=palette.PAVING, stroke=palette.INK, stroke_width=1.6)
     pad = 0.05 * size
-    side = number(size - 2 * pad)
+    side = format_coordinate(size - 2 * pad)
     empty = ""
     for cell in range(COLUMNS * ROWS):
         if cell not in seat.filled:
             px, py = _cell_corner(cell, x, y, size)
-            empty += f"M{number(px + pad)} {number(py + pad)}h{side}v{side}h-{side}z"
+            empty += f"M{format_coordinate(px + pad)} {format_coordinate(py + pad)}h{side}v{side}h-{side}z"
     if empty:
         canvas.path(empty, fill=palette.PAVING_CELL, stroke=palette.PAVING_LINE, stroke_width=0.8)
     for row in seat.rows:
@@ -60,7 +61,9 @@ def _ground(canvas: Canvas, seat: SeatView, x: float, y: float, size: float) -> 
     for column in seat.columns:
         canvas.rect(x + column * size, y, size, height, fill=palette.GOLD, fill_opacity=0.75, data_part="full-column")
     canvas.path(
-        f"M{number(x - 8)} {number(y + height + 2)}h{number(width + 16)}", stroke=palette.STONE_DARK, stroke_width=3.5
+        f"M{format_coordinate(x - 8)} {format_coordinate(y + height + 2)}h{format_coordinate(width + 16)}",
+        stroke=palette.STONE_DARK,
+        stroke_width=3.5,
     )
 
 
@@ -70,7 +73,7 @@ def _edges(canvas: Canvas, components: Components, seat: SeatView, x: float, y: 
         middle = y + (ROWS - 0.5 - row) * size
         canvas.text(x - 8, middle + 3.4, str(row), 9.5, fill=palette.SOFT_INK, anchor="middle")
         if row in components.coat_rows:
-            parts.coat(canvas, x - 23, middle, min(20, 0.7 * size), won=row in seat.rows, data_part="row-coat")
+            parts.board_coat(canvas, x - 23, middle, min(20, 0.7 * size), won=row in seat.rows, data_part="row-coat")
         if row in seat.rows:
             _points(canvas, x + COLUMNS * size + 13, middle, seat.rows[row], "row")
     for column in range(COLUMNS):
@@ -81,7 +84,7 @@ def _edges(canvas: Canvas, components: Components, seat: SeatView, x: float, y: 
 
 
 def _points(canvas: Canvas, x: float, y: float, points: int, line: str) -> None:
-    with canvas.group(f"Full {line}: {count_of(points, 'point')}", data_part=f"{line}-points"):
+    with canvas.group(f"Full {line}: {pluralize(points, 'point')}", data_part=f"{line}-points"):
         canvas.circle(x, y, 7.6, fill=palette.GOLD, stroke=palette.GOLD_DARK, stroke_width=1.2)
         canvas.text(x, y + 3.9, str(points), 11, anchor="middle", weight=BOLD)
 
@@ -101,7 +104,7 @@ def board(
         for cell in components.coats:
             if cell not in seat.filled:
                 px, py = _cell_corner(cell, x, y, size)
-                parts.coat(canvas, px + size / 2, py + size / 2, 0.68 * size, data_part="coat")
+                parts.board_coat(canvas, px + size / 2, py + size / 2, 0.68 * size, data_part="coat")
         for tile in seat.tiles:
             with canvas.group(kind_name(tile.colour, len(tile.cells)), data_part="tile"):
                 brick = parts.rows_down([tile.brick])[0]
@@ -146,7 +149,7 @@ def _header(canvas: Canvas, table: TableView, components: Components, seat: Seat
     pill_x = name_x + 9 + canvas.text(name_x, y + 21, f"Player {seat.seat}", 15, weight=BOLD - 0.2)
     marks = []
     if seat.seat == table.viewer:
-        marks.append(("you", palette.SIDES[2].light, palette.SIDES[2].line))
+        marks.append(("you", palette.SIDE_SHADES[2].light, palette.SIDE_SHADES[2].line))
     if table.done:
         place = ("1st", "2nd", "3rd", "4th")[table.places[seat.seat]]
         marks.append((place, palette.GOLD if place == "1st" else palette.PAVING, palette.INK))
@@ -158,9 +161,9 @@ def _header(canvas: Canvas, table: TableView, components: Components, seat: Seat
         canvas.text(pill_x + 7, y + 20.3, text, 11, fill=ink, weight=2.4)
         pill_x += pill_w + 5
     score_w = canvas.text(x + width - 2, y + 37, str(seat.points), 32, anchor="end", weight=BOLD)
-    facts = f"points, {components.goal} end the game; {count_of(seat.empty, 'cell')} empty"
+    facts = f"points, {components.goal} end the game; {pluralize(seat.empty, 'cell')} empty"
     if text_width(facts, 11.5) > width - 56 - score_w:
-        facts = f"points of {components.goal}; {count_of(seat.empty, 'cell')} empty"
+        facts = f"points of {components.goal}; {pluralize(seat.empty, 'cell')} empty"
     canvas.text(name_x, y + 39, facts, 11.5, fill=palette.SOFT_INK, width=width - 56 - score_w)
 
 
@@ -179,7 +182,7 @@ def hand(canvas: Canvas, table: TableView, components: Components, seat: SeatVie
     step = min(card_w + gap, (width - card_w) / max(1, per_row - 1))
     cards = [*seat.faces, *([(None, False)] * seat.backs)]
     laid = [(*card, x + step * (i % per_row), y + 17 + i // per_row * (card_h + gap)) for i, card in enumerate(cards)]
-    if seat.seat == table.hand_of:
+    if seat.seat == table.hand_seat:
         pieces.card_spots(canvas, [(colour, px, py) for colour, _, px, py in laid], card_w)
     with canvas.group(data_part="hand"):
         for colour, seen, px, py in laid:
@@ -187,7 +190,7 @@ def hand(canvas: Canvas, table: TableView, components: Components, seat: SeatVie
                 parts.card(canvas, colour, px, py, card_w, known=seen)
             else:
                 with canvas.group("hidden card", data_part="back"):
-                    parts.card_back(canvas, px, py, card_w)
+                    parts.city_card_back(canvas, px, py, card_w)
     if not count:
         canvas.text(x + width / 2, y + 17 + card_w * 0.75, "no cards", 11.5, fill=palette.FAINT, anchor="middle")
 
@@ -231,10 +234,10 @@ def area(canvas: Canvas, table: TableView, components: Components, seat: SeatVie
     hand(canvas, table, components, seat, (beside + 8, under, room - 8, top - ABOVE + 6 + high - under), 50.0)
 
 
-def describe(seat: SeatView) -> str:
+def seat_description(seat: SeatView) -> str:
     """Describe an area in a sentence, for screen readers."""
     tiles = ", ".join(kind_name(tile.colour, len(tile.cells)) for tile in seat.tiles) or "no tile"
     faces = [colour for colour, _ in seat.faces]
     cards = ", ".join(f"{faces.count(i)} {name}" for i, name in enumerate(COLOURS) if i in faces)
     hidden = f"{', ' if cards else ''}{seat.backs} hidden" if seat.backs else ""
-    return f"Player {seat.seat}: {count_of(seat.points, 'point')}; {tiles}; hand: {cards + hidden or 'empty'}."
+    return f"Player {seat.seat}: {pluralize(seat.points, 'point')}; {tiles}; hand: {cards + hidden or 'empty'}."

@@ -10,10 +10,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from helsinki_env.data import Entry
-from helsinki_env.drawing.checked import in_one_piece, numbers, or_none
+from helsinki_env.data import Node
+from helsinki_env.drawing.checked import integer_tuple, is_connected, optional_integer
 from helsinki_env.engine.component_reader import orientations
-from helsinki_env.engine.positions import MOST_SAID, PositionError
+from helsinki_env.engine.positions import MAX_OBSERVED, PositionError
 from helsinki_env.games.copenhagen import actions
 from helsinki_env.games.copenhagen.components import (
     ABILITIES,
@@ -22,16 +22,16 @@ from helsinki_env.games.copenhagen.components import (
     COLUMNS,
     DISPLAY,
     ROWS,
-    SIZES,
+    TILE_SIZES,
     Components,
     load_components,
 )
-from helsinki_env.games.copenhagen.render.last import Last, last_of
-from helsinki_env.games.copenhagen.render.words import Decision, decision_of
+from helsinki_env.games.copenhagen.render.last import LastAction, parse_last_action
+from helsinki_env.games.copenhagen.render.words import ActionText, action_text
 from helsinki_env.games.copenhagen.shapes import offsets_of
 from helsinki_env.games.copenhagen.state import END_CARD, PHASES, PILE
 
-__all__ = ["ABILITY_LABELS", "Pending", "SeatView", "TableView", "Tile", "kind_name", "read"]
+__all__ = ["ABILITY_LABELS", "Pending", "SeatView", "TableView", "Tile", "kind_name", "read_table_view"]
 
 #: Below the goal during the game; the last turn can add all lines of a board.
 _MOST_POINTS = 1000
@@ -133,8 +133,8 @@ class TableView:
     white_tiles: int
     pending: Pending
     places: tuple[int, ...]
-    decision: Decision
-    last: Last
+    decision: ActionText
+    last: LastAction
 
     @property
     def winners(self) -> tuple[int, ...]:
@@ -142,7 +142,7 @@ class TableView:
         return tuple(seat for seat, place in enumerate(self.places) if place == 0) if self.done else ()
 
     @property
-    def hand_of(self) -> int:
+    def hand_seat(self) -> int:
         """The seat whose cards are played: the viewer, or else the seat to move."""
         return self.to_move if self.viewer is None else self.viewer
 
@@ -159,20 +159,20 @@ def kind_name(colour: int, size: int) -> str:
 # the parts of a position
 
 
-def _counts(entry: Entry) -> tuple[int, ...]:
-    counts = numbers(entry, "card counts, one for each colour", PILE, len(COLOURS))
+def _counts(entry: Node) -> tuple[int, ...]:
+    counts = integer_tuple(entry, "card counts, one for each colour", PILE, len(COLOURS))
     if sum(counts) > PILE:
         entry.fail(f"at most {PILE} cards", found=f"{sum(counts)} cards")
     return counts
 
 
-def _abilities(entry: Entry) -> frozenset[int]:
-    return frozenset(numbers(entry, "abilities", len(ABILITIES) - 1))
+def _abilities(entry: Node) -> frozenset[int]:
+    return frozenset(integer_tuple(entry, "abilities", len(ABILITIES) - 1))
 
 
-def _cells(entry: Entry, filled: set[int]) -> tuple[int, ...]:
+def _cells(entry: Node, filled: set[int]) -> tuple[int, ...]:
     """Return empty cells of a board, ascending, and fill them."""
-    cells = tuple(sorted(numbers(entry, "cells", CELLS - 1)))
+    cells = tuple(sorted(integer_tuple(entry, "cells", CELLS - 1)))
     twice = [cell for i, cell in enumerate(cells) if cell in filled or cell in cells[:i]]
     if twice:
         entry.fail(f"empty cells, each once; {twice[0]} is filled already")
@@ -180,15 +180,15 @@ def _cells(entry: Entry, filled: set[int]) -> tuple[int, ...]:
     return cells
 
 
-def _kind(entry: Entry) -> tuple[int, int]:
+def _kind(entry: Node) -> tuple[int, int]:
     colour = COLOURS.index(entry["colour"].choice(COLOURS))
-    return colour, entry["size"].integer(SIZES[0], SIZES[-1])
+    return colour, entry["size"].integer(TILE_SIZES[0], TILE_SIZES[-1])
 
 
-def _tile(entry: Entry, filled: set[int]) -> Tile:
+def _tile(entry: Node, filled: set[int]) -> Tile:
     colour, size = _kind(entry.mapping())
     cells = _cells(entry["cells"], filled)
-    if len(cells) != size or not in_one_piece(cells, COLUMNS):  # other outlines cannot be drawn
+    if len(cells) != size or not is_connected(cells, COLUMNS):  # other outlines cannot be drawn
         entry["cells"].fail(f"{size} cells in one piece")
     brick = entry["brick"].integer(0, CELLS - 1)
     if brick not in cells:
@@ -196,7 +196,7 @@ def _tile(entry: Entry, filled: set[int]) -> Tile:
     return Tile(colour, cells, brick)
 
 
-def _hand(seat: Entry, number: int, viewer: int | None) -> tuple[tuple[tuple[int, bool], ...], int]:
+def _hand(seat: Node, number: int, viewer: int | None) -> tuple[tuple[tuple[int, bool], ...], int]:
     """Return the cards shown face up and the number of backs; other hands show only their known cards."""
     hand = seat["hand"]
     if isinstance(hand.value, Mapping):
@@ -216,7 +216,7 @@ def _hand(seat: Entry, number: int, viewer: int | None) -> tuple[tuple[tuple[int
     return faces, 0
 
 
-def _seat(data: Entry, number: int, denied: frozenset[int], viewer: int | None, components: Components) -> SeatView:
+def _seat(data: Node, number: int, denied: frozenset[int], viewer: int | None, components: Components) -> SeatView:
     filled: set[int] = set()
     tiles = tuple(_tile(tile, filled) for tile in data["tiles"].entries("coloured tiles", most=CELLS))
     white = _cells(data["white"], filled)
@@ -248,12 +248,12 @@ def _places(seats: tuple[SeatView, ...]) -> tuple[int, ...]:
     return tuple(sum(other > own for other in worth) for own in worth)
 
 
-def _pending(data: Entry, components: Components) -> Pending:
+def _pending(data: Node, components: Components) -> Pending:
     def given(key: str, most: int) -> int | None:
-        return or_none(data.get(key, None), most)
+        return optional_integer(data.get(key, None), most)
 
     tile = _kind(data["tile"].mapping()) if data.get("tile", None).value is not None else None
-    place = given("place", actions.SIZES[actions.KIND_PLACE] - 1)
+    place = given("place", actions.KIND_SIZES[actions.KIND_PLACE] - 1)
     cells, brick = ((), -1) if tile is None or place is None else _lying(data["place"], tile, place, components)
     paid = data.get("paid", None)
     return Pending(
@@ -263,17 +263,17 @@ def _pending(data: Entry, components: Components) -> Pending:
         recolour=given("recolour", len(COLOURS) - 1),
         cells=cells,
         brick=brick,
-        due=data.get("due", 0).integer(0, SIZES[-1]),
+        due=data.get("due", 0).integer(0, TILE_SIZES[-1]),
         paid=(0,) * len(COLOURS) if paid.value is None else _counts(paid),
         discarded=given("last_discard", len(COLOURS) - 1) is not None,
         rewards=data.get("rewards", 0).integer(0, CELLS),
     )
 
 
-def _lying(entry: Entry, tile: tuple[int, int], place: int, components: Components) -> tuple[tuple[int, ...], int]:
+def _lying(entry: Node, tile: tuple[int, int], place: int, components: Components) -> tuple[tuple[int, ...], int]:
     """Return the cells and brick of a tile placed by the argument of PLACE."""
     turn, corner = divmod(place, CELLS)
-    turned = orientations(components.drawings[tile[0]][tile[1] - SIZES[0]])
+    turned = orientations(components.drawings[tile[0]][tile[1] - TILE_SIZES[0]])
     y, x = divmod(corner, COLUMNS)
     if turn >= len(turned) or x + len(turned[turn][0]) > COLUMNS or y + len(turned[turn]) > ROWS:
         entry.fail(f"the argument of a PLACE that puts {kind_name(*tile)} on the board")
@@ -281,24 +281,24 @@ def _lying(entry: Entry, tile: tuple[int, int], place: int, components: Componen
     return tuple(cell + corner for cell in cells), brick + corner
 
 
-def _pile(data: Entry, players: int) -> tuple[int, bool, tuple[int, ...] | None]:
+def _pile(data: Node, players: int) -> tuple[int, bool, tuple[int, ...] | None]:
     """Return the size of the draw pile, whether the End of Game card is in it, and its other contents if public."""
     pile = data["draw_pile"]
     if isinstance(pile.value, int) and not isinstance(pile.value, bool):
-        size, end_card = pile.integer(0, PILE), data["end_card"].flag()
+        size, end_card = pile.integer(0, PILE), data["end_card"].boolean()
         known = data.get("reshuffled", None)
         return size, end_card, None if known.value is None else _counts(known)
-    cards = numbers(pile, "colours, or 5 for the End of Game card", END_CARD)
+    cards = integer_tuple(pile, "colours, or 5 for the End of Game card", END_CARD)
     end_card = END_CARD in cards
     made = end_card and players > 2  # then it was made from the discard pile
     return len(cards), end_card, tuple(cards.count(colour) for colour in range(len(COLOURS))) if made else None
 
 
-def read(
+def read_table_view(
     position: Mapping[str, Any],
     components: Components | None = None,
     viewer: int | None = None,
-    last_decision: str | None = None,
+    last_action: str | None = None,
 ) -> tuple[TableView, Components]:
     """Read a position dict, whole or a seat's copy, into the contents of the drawings.
 
@@ -306,7 +306,7 @@ def read(
         position: the dict.
         components: the component file of the game; by default, the one that the position names.
         viewer: the viewing seat: other hands show only their publicly known cards, even if the dict holds more.
-        last_decision: the last action as text.
+        last_action: the last action as text.
 
     Returns:
         the table, and the component file.
@@ -315,7 +315,7 @@ def read(
         PositionError: (a ValueError) if a key is missing or of the wrong type, or if `viewer` is not a seat. Does not
             check whether the position can be played to its end (see `position.from_dict`).
     """
-    data = Entry(position, PositionError, file="position").mapping()
+    data = Node(position, PositionError, file="position").mapping()
     data["game"].choice(("copenhagen",))
     if components is None:
         name = data["components"].text("the name of a component file, or a path")
@@ -326,7 +326,7 @@ def read(
     players = data["players"].integer(2, 4, "2, 3 or 4")
     if viewer is not None:
         expected = f"None or a seat from 0 to {players - 1}"
-        viewer = Entry(viewer, PositionError, "viewer").integer(0, players - 1, expected)
+        viewer = Node(viewer, PositionError, "viewer").integer(0, players - 1, expected)
     denied = [frozenset[int]()] * players
     if data.get("denied", None).value:
         denied = [_abilities(one) for one in data["denied"].entries("lists of abilities", length=players)]
@@ -335,33 +335,35 @@ def read(
         for number, one in enumerate(data["seats"].entries("seats", length=players))
     )
     size, end_card, in_pile = _pile(data, players)
-    phase, done = data["phase"].choice(PHASES), data["done"].flag()
+    phase, done = data["phase"].choice(PHASES), data["done"].boolean()
     to_move = data["to_move"].integer(0, players - 1)
     pending = _pending(data.get("pending", {}).mapping(), components)
     places = _places(seats)
-    white_tiles = data["white_tiles"].integer(0, MOST_SAID)
+    white_tiles = data["white_tiles"].integer(0, MAX_OBSERVED)
     table = TableView(
         players=players,
         seats=seats,
         viewer=viewer,
         phase=phase,
         to_move=to_move,
-        round=data["round"].integer(1, MOST_SAID),
+        round=data["round"].integer(1, MAX_OBSERVED),
         done=done,
         draw_pile=size,
         end_card=end_card,
         in_pile=in_pile,
         discard=_counts(data["discard_pile"]),
         display=tuple(
-            or_none(slot, len(COLOURS) - 1) for slot in data["display"].entries("colours or null", length=DISPLAY)
+            optional_integer(slot, len(COLOURS) - 1)
+            for slot in data["display"].entries("colours or null", length=DISPLAY)
         ),
         supply=tuple(
-            numbers(data["tile_supply"][name], "tile counts by size", MOST_SAID, len(SIZES)) for name in COLOURS
+            integer_tuple(data["tile_supply"][name], "tile counts by size", MAX_OBSERVED, len(TILE_SIZES))
+            for name in COLOURS
         ),
         white_tiles=white_tiles,
         pending=pending,
         places=places,
-        decision=decision_of(phase, done, to_move, seats, places, pending, white_tiles, components),
-        last=last_of(last_decision, phase, done, to_move, seats, pending, components),
+        decision=action_text(phase, done, to_move, seats, places, pending, white_tiles, components),
+        last=parse_last_action(last_action, phase, done, to_move, seats, pending, components),
     )
     return table, components

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from helsinki_env.drawing.checked import count_of
+from helsinki_env.drawing.checked import pluralize
 from helsinki_env.games.copenhagen.actions import ADDITIONAL_CARD, ANY_CARDS, BOTH_ACTIONS, CONSTRUCTION_DISCOUNT
 from helsinki_env.games.copenhagen.components import ABILITIES, COLOURS, DISPLAY
 
@@ -14,10 +14,10 @@ if TYPE_CHECKING:
     from helsinki_env.games.copenhagen.components import Components
     from helsinki_env.games.copenhagen.render.view import Pending, SeatView
 
-__all__ = ["Decision", "decision_of"]
+__all__ = ["ActionText", "action_text"]
 
 
-class Decision(NamedTuple):
+class ActionText(NamedTuple):
     """The acting seat (``Player 1``), its activity (``pays for blue 4``), and a detail, which may be empty."""
 
     who: str
@@ -25,7 +25,7 @@ class Decision(NamedTuple):
     detail: str
 
 
-def decision_of(
+def action_text(
     phase: str,
     done: bool,
     to_move: int,
@@ -34,26 +34,28 @@ def decision_of(
     pending: Pending,
     white_tiles: int,
     components: Components,
-) -> Decision:
+) -> ActionText:
     """Return the current decision in words, or how the game ended."""
     if done:
         return _over(seats, places, components)
     headline, detail = _decision(phase, seats[to_move], pending, white_tiles, components)
-    return Decision(f"Player {to_move}", headline, detail)
+    return ActionText(f"Player {to_move}", headline, detail)
 
 
-def _over(seats: Sequence[SeatView], places: Sequence[int], components: Components) -> Decision:
+def _over(seats: Sequence[SeatView], places: Sequence[int], components: Components) -> ActionText:
     winners = [seat for seat, place in enumerate(places) if place == 0]
     points = seats[winners[0]].points
-    detail = count_of(points, "point")
+    detail = pluralize(points, "point")
     if points >= components.goal:
         detail += f": the game ends with {components.goal}"
     elif len(winners) == 1 and sum(seat.points == points for seat in seats) > 1:
         detail += ", and fewer empty cells than the others"
     if len(winners) == 1:
-        return Decision(f"Player {winners[0]}", "wins the game", detail)
+        return ActionText(f"Player {winners[0]}", "wins the game", detail)
     named = " and ".join((", ".join(map(str, winners[:-1])), str(winners[-1])))
-    return Decision(f"Players {named}", "share the victory", f"{detail} and {seats[winners[0]].empty} empty cells each")
+    return ActionText(
+        f"Players {named}", "share the victory", f"{detail} and {seats[winners[0]].empty} empty cells each"
+    )
 
 
 def _decision(
@@ -69,7 +71,7 @@ def _decision(
         return _taking(seat, pending)
     if phase == "DISCARD":
         more = max(0, seat.hand - components.hand_limit)
-        return "discards", f"{count_of(more, 'more card')}, down to {components.hand_limit}"
+        return "discards", f"{pluralize(more, 'more card')}, down to {components.hand_limit}"
     if phase == "END":
         left = []
         if ADDITIONAL_CARD in seat.owned - seat.used and not pending.discarded:
@@ -118,8 +120,8 @@ def _building(phase: str, pending: Pending) -> tuple[str, str]:
     if phase == "PAY":
         paid = " or ".join((own, other)) if other else own
         needed = f", at least one of them {other}" if other and not pending.paid[pending.recolour or 0] else ""
-        return f"pays for {name}", f"{count_of(pending.due, 'more card')}, {paid}{needed}"
-    cost = f"{count_of(size - discount, own + ' card')}, 1 less beside {own}"
+        return f"pays for {name}", f"{pluralize(pending.due, 'more card')}, {paid}{needed}"
+    cost = f"{pluralize(size - discount, own + ' card')}, 1 less beside {own}"
     if discount:
         cost += ", discount counted"
     if other:

@@ -17,18 +17,18 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from helsinki_env.engine.positions import MOST_SAID, cell_list, fail, plain
+from helsinki_env.engine.positions import MAX_OBSERVED, cell_list, fail, record_to_namespace
 from helsinki_env.games.helsinki.build import coats_to_place
 from helsinki_env.games.helsinki.coats import usable_actions
-from helsinki_env.games.helsinki.components import ACTIONS, COLOURS, Components
+from helsinki_env.games.helsinki.components import BOARD_ACTIONS, COLOURS, Components
 from helsinki_env.games.helsinki.game import Game, Phase
 from helsinki_env.games.helsinki.position.plain import CARRIED_OUT, MOVES
 from helsinki_env.games.helsinki.state import PHASES, TILES, UNSEEN
 
-__all__ = ["check"]
+__all__ = ["check_position"]
 
 
-def check(game: Game) -> None:
+def check_position(game: Game) -> None:
     """Check whether a game can be played to its end.
 
     Args:
@@ -37,7 +37,7 @@ def check(game: Game) -> None:
     Raises:
         PositionError: naming the key of the position, the value found and the value expected.
     """
-    p, components = plain(game.state), game.config.loaded
+    p, components = record_to_namespace(game.state), game.config.component_set
     phase = PHASES[p.phase]
     _check_cards_add_up(p, components)
     _check_box(p, components)
@@ -52,7 +52,7 @@ def check(game: Game) -> None:
     else:
         _check_turn(p, components, phase)
         _check_decision(game, p, phase)
-    if not game.legal_mask().any():
+    if not game.action_mask().any():
         fail("phase", phase, "a phase in which some decision is legal; with this board and hand none is")
 
 
@@ -191,17 +191,20 @@ def _rounds_to_come(p: SimpleNamespace) -> int:
 def _check_limits(p: SimpleNamespace, components: Components) -> None:
     """Check that round and points cannot exceed their bounds."""
     rounds = _rounds_to_come(p)
-    if p.round_number > MOST_SAID - rounds:
+    if p.round_number > MAX_OBSERVED - rounds:
         expected = (
-            f"at most {MOST_SAID - rounds}: {rounds} rounds may follow, and {MOST_SAID} is the last that can be told"
+            f"at most {MAX_OBSERVED - rounds}: {rounds} rounds may follow, "
+            f"and {MAX_OBSERVED} is the last that can be told"
         )
         fail("round", p.round_number, expected)
     for seat in range(p.players):
         more = 0 if _has_used(p, seat, "two_points") else _strength(components, "two_points")
         if p.bonus[seat] < 0:
             more += max((value for i, value in enumerate(components.bonus_cards) if p.bonus_cards >> i & 1), default=0)
-        if p.points[seat] > MOST_SAID - more:
-            expected = f"at most {MOST_SAID - more}: {more} may follow, and {MOST_SAID} are the most that can be told"
+        if p.points[seat] > MAX_OBSERVED - more:
+            expected = (
+                f"at most {MAX_OBSERVED - more}: {more} may follow, and {MAX_OBSERVED} are the most that can be told"
+            )
             fail(f"seats[{seat}].points", p.points[seat], expected)
 
 
@@ -209,11 +212,11 @@ def _check_limits(p: SimpleNamespace, components: Components) -> None:
 
 
 def _strength(components: Components, action: str) -> int:
-    return components.strengths[ACTIONS.index(action)]
+    return components.strengths[BOARD_ACTIONS.index(action)]
 
 
 def _has_used(p: SimpleNamespace, seat: int, action: str) -> bool:
-    return bool(p.used[seat] >> ACTIONS.index(action) & 1)
+    return bool(p.used[seat] >> BOARD_ACTIONS.index(action) & 1)
 
 
 def _check_lifted(p: SimpleNamespace, phase: str) -> None:
@@ -278,7 +281,7 @@ def _check_turn(p: SimpleNamespace, components: Components, phase: str) -> None:
         expected = f"{' or '.join(movers)} to be among the used actions of the seat to move"
         fail("pending.move", p.move, expected if movers else f"the spaces of {' or '.join(MOVES)}")
     if p.action >= 0:
-        came_from.append((ACTIONS[p.action], "action", ACTIONS[p.action]))
+        came_from.append((BOARD_ACTIONS[p.action], "action", BOARD_ACTIONS[p.action]))
     for action, key, found in came_from:
         if found and not _has_used(p, p.seat, action):
             fail(f"pending.{key}", found, f"{action} to be among the used actions of the seat to move")
@@ -289,13 +292,13 @@ def _check_turn(p: SimpleNamespace, components: Components, phase: str) -> None:
 
 def _check_decision(game: Game, p: SimpleNamespace, phase: str) -> None:
     if phase == Phase.DISCARD:
-        _check_discard(p, game.config.loaded.hand_limit)
+        _check_discard(p, game.config.component_set.hand_limit)
     elif phase in (Phase.PAY, Phase.PLACE):
         _check_build(game, p)
     elif phase == Phase.WILD:
-        _check_wild(p, game.config.loaded)
+        _check_wild(p, game.config.component_set)
     elif phase == Phase.LIFT:
-        _check_lift(p, game.config.loaded)
+        _check_lift(p, game.config.component_set)
     elif phase == Phase.ROOF:
         _check_roof(game, p)
 
@@ -313,11 +316,11 @@ def _check_discard(p: SimpleNamespace, limit: int) -> None:
 
 def _check_build(game: Game, p: SimpleNamespace) -> None:
     """Check that the tile is in supply and that the cards could be paid in this order."""
-    components = game.config.loaded
+    components = game.config.component_set
     paid = p.paid[: p.paid_count]
     if p.substitute and paid:
         fail("pending.substitute", True, "no card paid before the substitute")
-    colour, roofs = components.card_colour(p.card), components.card_roofs(p.card)
+    colour, roofs = components.card_color(p.card), components.card_roofs(p.card)
     if p.supply[4 * colour + roofs - 2] == 0:
         fail("pending.card", p.card, f"a card whose tile ({COLOURS[colour]}, {roofs} roofs) is in the supply")
     due = components.card_number(p.card) - 1
@@ -328,7 +331,7 @@ def _check_build(game: Game, p: SimpleNamespace) -> None:
     _check_build_ends(game, p)
     if p.substitute:
         return
-    fits = [components.card_colour(other) in (colour, -1) for other in paid]
+    fits = [components.card_color(other) in (colour, -1) for other in paid]
     substituted = _has_used(p, p.seat, "any_card_as_wild") and not all(fits[:1])
     in_order = paid[1:] if substituted else paid
     if not all(fits[len(paid) - len(in_order) :]) or in_order != sorted(in_order):
@@ -337,10 +340,10 @@ def _check_build(game: Game, p: SimpleNamespace) -> None:
 
 def _check_build_ends(game: Game, p: SimpleNamespace) -> None:
     """No dead ends: check the cards due after the substitute and that the tile can be placed."""
-    g, t, components = game.state, game.config.tables[0], game.config.loaded
-    colour = components.card_colour(p.card)
+    g, t, components = game.state, game.config.tables[0], game.config.component_set
+    colour = components.card_color(p.card)
     fitting = sum(
-        n for card, n in enumerate(p.hand[p.seat][: components.types]) if components.card_colour(card) in (colour, -1)
+        n for card, n in enumerate(p.hand[p.seat][: components.types]) if components.card_color(card) in (colour, -1)
     )
     if p.substitute and fitting < p.to_pay - 1:
         fail("pending.to_pay", p.to_pay, f"at most 1 more than the {fitting} cards in hand that can be paid")
@@ -368,9 +371,9 @@ def _check_lift(p: SimpleNamespace, components: Components) -> None:
 
 
 def _check_roof(game: Game, p: SimpleNamespace) -> None:
-    action = ACTIONS[p.action] if p.action >= 0 else None
+    action = BOARD_ACTIONS[p.action] if p.action >= 0 else None
     if action:
-        most = max(1, game.config.loaded.strengths[p.action])
+        most = max(1, game.config.component_set.strengths[p.action])
         if p.roofs_left > most - (p.last_roof >= 0):
             expected = "1, and no last_roof," if most == 1 else f"at most {most}, one less with a last_roof,"
             fail("pending.roofs_left", p.roofs_left, f"{expected} for {action}")
@@ -378,7 +381,7 @@ def _check_roof(game: Game, p: SimpleNamespace) -> None:
     if moving != (p.lifted >= 0):
         fail("pending.lifted", _or_none([p.lifted])[0], "the cell that move_superstructure emptied, and only then")
     if moving:
-        bare = _roofs(p, game.config.loaded) & ~p.superstructures[p.seat]
+        bare = _roofs(p, game.config.component_set) & ~p.superstructures[p.seat]
         if not bare >> p.lifted & 1:
             fail("pending.lifted", p.lifted, f"a roof without a superstructure, one of {cell_list(bare)}")
         return

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from helsinki_env.games.helsinki.game import VERSION
+from helsinki_env.games.helsinki.game import ENV_VERSION
 
-__all__ = ["CARRIED_OUT", "FLAGS", "MOVES", "NUMBERS", "VERSION", "WILDS"]
+__all__ = ["CARRIED_OUT", "ENV_VERSION", "FLAGS", "MOVES", "NUMBERS", "WILDS"]
 
 #: Pending keys and the fields of the record that hold them.
 FLAGS = {

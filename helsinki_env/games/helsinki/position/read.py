@@ -1,4 +1,4 @@
-"""Read games from plain data: this module checks types and ranges, `check` checks consistency."""
+"""Read games from plain data: this module checks types and ranges, `check_position` checks consistency."""
 
 from __future__ import annotations
 
@@ -7,14 +7,21 @@ from functools import lru_cache
 from types import SimpleNamespace
 from typing import Any
 
-from helsinki_env.data import Entry
-from helsinki_env.engine.position_reader import as_bits, different, mapping, numbers, whole, word
-from helsinki_env.engine.positions import MOST_SAID, PositionError, cell_list, fill, plain
-from helsinki_env.games.helsinki.components import ACTIONS, COLOURS, ROOFS, Components
+from helsinki_env.data import Node
+from helsinki_env.engine.position_reader import (
+    bit_set,
+    bounded_integer,
+    bounded_integers,
+    distinct_integers,
+    exact_mapping,
+    hex_uint64,
+)
+from helsinki_env.engine.positions import MAX_OBSERVED, PositionError, cell_list, fill_record, record_to_namespace
+from helsinki_env.games.helsinki.components import BOARD_ACTIONS, COLOURS, ROOFS, Components
 from helsinki_env.games.helsinki.config import GameConfig
 from helsinki_env.games.helsinki.game import Game, apply_setup
-from helsinki_env.games.helsinki.position.checks import check
-from helsinki_env.games.helsinki.position.plain import CARRIED_OUT, FLAGS, MOVES, NUMBERS, VERSION, WILDS
+from helsinki_env.games.helsinki.position.checks import check_position
+from helsinki_env.games.helsinki.position.plain import CARRIED_OUT, ENV_VERSION, FLAGS, MOVES, NUMBERS, WILDS
 from helsinki_env.games.helsinki.state import DECK, PAID, PHASES, TILES, UNSEEN, new_states
 from helsinki_env.games.helsinki.tables import build_tables
 
@@ -84,59 +91,61 @@ def from_dict(position: Mapping[str, Any]) -> Game:
     Raises:
         PositionError: (a ValueError) naming the key, the value found and the value expected.
     """
-    given = Entry(position, PositionError, file="position").mapping(_KEYS)
+    given = Node(position, PositionError, file="position").mapping(_KEYS)
     if isinstance(given["draw_pile"].value, int):
         given["draw_pile"].fail("a list of card types: a copy made for one seat cannot be played on")
-    data = mapping(given, _KEYS)
+    data = exact_mapping(given, _KEYS)
     data["game"].choice(["helsinki"])
-    data["version"].integer(VERSION, VERSION, f"{VERSION}: positions of other versions are played by other rules")
+    data["version"].integer(
+        ENV_VERSION, ENV_VERSION, f"{ENV_VERSION}: positions of other versions are played by other rules"
+    )
     config = _config(data)
-    states = new_states(1, config.loaded.types)
+    states = new_states(1, config.component_set.types)
     apply_setup(states, config)
-    p = plain(states[0])
+    p = record_to_namespace(states[0])
     phase = data["phase"].choice(PHASES)
     p.phase = PHASES.index(phase)
-    p.seat = whole(data["to_move"], "a seat", 0, p.players - 1)
-    p.round_number = whole(data["round"], "a round", 1, MOST_SAID)
-    p.last_round, p.done = data["last_round"].flag(), data["done"].flag()
-    _read_cards(p, config.loaded, data)
-    _read_supplies(p, config.loaded, data)
+    p.seat = bounded_integer(data["to_move"], "a seat", 0, p.players - 1)
+    p.round_number = bounded_integer(data["round"], "a round", 1, MAX_OBSERVED)
+    p.last_round, p.done = data["last_round"].boolean(), data["done"].boolean()
+    _read_cards(p, config.component_set, data)
+    _read_supplies(p, config.component_set, data)
     for seat, entry in enumerate(data["seats"].entries("seats", length=p.players)):
-        _read_seat(p, config, seat, mapping(entry, _SEAT_KEYS))
-    _read_pending(p, config.loaded, data["pending"], phase)
-    p.chance = word(mapping(data["chance"], ("word",))["word"])
-    fill(states, p)
-    game = Game._of_record(config, states[0])
-    check(game)
+        _read_seat(p, config, seat, exact_mapping(entry, _SEAT_KEYS))
+    _read_pending(p, config.component_set, data["pending"], phase)
+    p.chance = hex_uint64(exact_mapping(data["chance"], ("word",))["word"])
+    fill_record(states, p)
+    game = Game._from_valid_state(config, states[0])
+    check_position(game)
     return game
 
 
 # value types
 
 
-def _cards(entry: Entry, types: int, most: int) -> list[int]:
-    cards = numbers(entry, "a card type", "card types", types - 1)
+def _cards(entry: Node, types: int, most: int) -> list[int]:
+    cards = bounded_integers(entry, "a card type", "card types", types - 1)
     if len(cards) > most:
         entry.fail(f"at most {most} cards")
     return cards
 
 
-def _counts(entry: Entry, types: int) -> list[int]:
-    return numbers(entry, "a card count", "card counts, one for each card type", DECK, types)
+def _counts(entry: Node, types: int) -> list[int]:
+    return bounded_integers(entry, "a card count", "card counts, one for each card type", DECK, types)
 
 
 # the parts of a position
 
 
-def _config(data: Mapping[str, Entry]) -> GameConfig:
-    players = whole(data["players"], "seats", 2, 4)
+def _config(data: Mapping[str, Node]) -> GameConfig:
+    players = bounded_integer(data["players"], "seats", 2, 4)
     denied = data["denied"].entries("lists of actions, one for each seat", length=players)
     try:
         return GameConfig(
             num_players=players,
-            covered=different(data["covered"], "an action", "actions", len(ACTIONS)),
-            denied=[different(actions, "an action", "actions", len(ACTIONS)) for actions in denied],
-            dry_roads=data["dry_roads"].flag(),
+            covered=distinct_integers(data["covered"], "an action", "actions", len(BOARD_ACTIONS)),
+            denied=[distinct_integers(actions, "an action", "actions", len(BOARD_ACTIONS)) for actions in denied],
+            dry_roads=data["dry_roads"].boolean(),
             components=data["components"].text("the name of a component file, or a path"),
         )
     except PositionError:
@@ -145,7 +154,7 @@ def _config(data: Mapping[str, Entry]) -> GameConfig:
         raise PositionError(f"position: {problem}") from None
 
 
-def _read_cards(p: SimpleNamespace, components: Components, data: Mapping[str, Entry]) -> None:
+def _read_cards(p: SimpleNamespace, components: Components, data: Mapping[str, Node]) -> None:
     types, pile = components.types, data["draw_pile"]
     cards = _cards(pile, types, DECK)
     p.pile[: len(cards)] = cards[::-1]
@@ -153,16 +162,16 @@ def _read_cards(p: SimpleNamespace, components: Components, data: Mapping[str, E
     p.discard[:types] = _counts(data["discard_pile"], types)
     for slot, card in enumerate(data["display"].entries("card types or null", length=len(p.display))):
         if card.value is not None:
-            p.display[slot] = whole(card, "null or a card type", 0, types - 1)
+            p.display[slot] = bounded_integer(card, "null or a card type", 0, types - 1)
 
 
-def _read_supplies(p: SimpleNamespace, components: Components, data: Mapping[str, Entry]) -> None:
-    supply = mapping(data["tile_supply"], COLOURS)
+def _read_supplies(p: SimpleNamespace, components: Components, data: Mapping[str, Node]) -> None:
+    supply = exact_mapping(data["tile_supply"], COLOURS)
     for i, colour in enumerate(COLOURS):
         for j, count in enumerate(supply[colour].entries("tile counts by roofs", length=len(ROOFS))):
-            p.supply[4 * i + j] = whole(count, "a supply of tiles", 0, components.tile_copies[j])
-    p.wild_supply = whole(data["wild_tiles"], "a supply", 0, components.wild_tiles)
-    p.superstructure_supply = whole(data["superstructures"], "a supply", 0, components.superstructures)
+            p.supply[4 * i + j] = bounded_integer(count, "a supply of tiles", 0, components.tile_copies[j])
+    p.wild_supply = bounded_integer(data["wild_tiles"], "a supply", 0, components.wild_tiles)
+    p.superstructure_supply = bounded_integer(data["superstructures"], "a supply", 0, components.superstructures)
     for card in data["bonus_cards"].entries("bonus cards"):
         index = _bonus_index(card, components)
         if p.bonus_cards >> index & 1:
@@ -170,7 +179,7 @@ def _read_supplies(p: SimpleNamespace, components: Components, data: Mapping[str
         p.bonus_cards |= 1 << index
 
 
-def _bonus_index(entry: Entry, components: Components) -> int:
+def _bonus_index(entry: Node, components: Components) -> int:
     values = components.bonus_cards
     expected = f"one of {', '.join(map(str, values))}"
     value = entry.integer(values[0], values[-1], expected)
@@ -179,11 +188,11 @@ def _bonus_index(entry: Entry, components: Components) -> int:
     return values.index(value)
 
 
-def _read_seat(p: SimpleNamespace, config: GameConfig, seat: int, data: Mapping[str, Entry]) -> None:
-    components, types = config.loaded, config.loaded.types
+def _read_seat(p: SimpleNamespace, config: GameConfig, seat: int, data: Mapping[str, Node]) -> None:
+    components, types = config.component_set, config.component_set.types
     _read_board(p, components, seat, data)
-    p.meadow[seat] = whole(data["meadow"], "coats of arms", 0, len(components.coats))
-    p.used[seat] = as_bits(different(data["used"], "an action", "actions", len(ACTIONS)))
+    p.meadow[seat] = bounded_integer(data["meadow"], "coats of arms", 0, len(components.coats))
+    p.used[seat] = bit_set(distinct_integers(data["used"], "an action", "actions", len(BOARD_ACTIONS)))
     if isinstance(data["hand"].value, Mapping):
         data["hand"].fail("card counts: a copy made for one seat cannot be played on")
     hand, known = (_counts(data[key], types) for key in ("hand", "known"))
@@ -192,31 +201,31 @@ def _read_seat(p: SimpleNamespace, config: GameConfig, seat: int, data: Mapping[
             data["known"].entries("card counts")[card].fail(f"at most the {held} in hand")
     p.hand[seat][:types], p.known[seat][:types] = hand, known
     if data["token"].value is not None:
-        p.token[seat] = whole(data["token"], "null or a space", 0, _SPACES - 1)
-    p.points[seat] = whole(data["points"], "points", 0, MOST_SAID)
+        p.token[seat] = bounded_integer(data["token"], "null or a space", 0, _SPACES - 1)
+    p.points[seat] = bounded_integer(data["points"], "points", 0, MAX_OBSERVED)
     if data["bonus"].value is not None:
         p.bonus[seat] = _bonus_index(data["bonus"], components)
-    p.limit_lifted[seat] = data["limit_lifted"].flag()
+    p.limit_lifted[seat] = data["limit_lifted"].boolean()
 
 
-def _read_board(p: SimpleNamespace, components: Components, seat: int, data: Mapping[str, Entry]) -> None:
+def _read_board(p: SimpleNamespace, components: Components, seat: int, data: Mapping[str, Node]) -> None:
     p.built[seat] = 1 << components.statue
     for pavilion in data["pavilions"].entries("pavilion tiles"):
         _read_pavilion(p, components, seat, pavilion)
     p.wild[seat] = _free_cells(data["wild"], p.built[seat])
     p.built[seat] |= p.wild[seat]
-    p.superstructures[seat] = as_bits(different(data["superstructures"], "a cell", "cells", _CELLS))
+    p.superstructures[seat] = bit_set(distinct_integers(data["superstructures"], "a cell", "cells", _CELLS))
     if p.superstructures[seat] & ~(p.built[seat] & ~(1 << components.statue)):
         data["superstructures"].fail("cells of pavilion or wild tiles")
-    for cell in different(data["coats_on_board"], "a cell", "cells", _CELLS):
+    for cell in distinct_integers(data["coats_on_board"], "a cell", "cells", _CELLS):
         if cell not in components.coats or p.built[seat] >> cell & 1:
             data["coats_on_board"].fail(f"those of {sorted(components.coats)} that are not built", found=str(cell))
         p.coats[seat] |= 1 << components.coats.index(cell)
 
 
-def _free_cells(entry: Entry, built: int) -> int:
+def _free_cells(entry: Node, built: int) -> int:
     """Return cells that are not built, as a set."""
-    cells = as_bits(different(entry, "a cell", "cells", _CELLS))
+    cells = bit_set(distinct_integers(entry, "a cell", "cells", _CELLS))
     if cells & built:
         entry.fail(f"cells that are empty; {cell_list(cells & built)} are built already")
     return cells
@@ -232,10 +241,10 @@ def _pieces(components: Components) -> dict[tuple[int, int], int]:
     return {(piece // 8, int(t.roofs_mask[piece])): piece for piece in pieces}
 
 
-def _read_pavilion(p: SimpleNamespace, components: Components, seat: int, pavilion: Entry) -> None:
-    data = mapping(pavilion, ("colour", "roofs", "cells"))
+def _read_pavilion(p: SimpleNamespace, components: Components, seat: int, pavilion: Node) -> None:
+    data = exact_mapping(pavilion, ("colour", "roofs", "cells"))
     colour = COLOURS.index(data["colour"].choice(COLOURS))
-    roofs = whole(data["roofs"], "roofs", ROOFS[0], ROOFS[-1])
+    roofs = bounded_integer(data["roofs"], "roofs", ROOFS[0], ROOFS[-1])
     cells = _free_cells(data["cells"], p.built[seat])
     corner = 7 * min((cell // 7 for cell in cell_list(cells)), default=0)
     corner += min((cell % 7 for cell in cell_list(cells)), default=0)
@@ -254,8 +263,8 @@ def _read_pavilion(p: SimpleNamespace, components: Components, seat: int, pavili
 # the pending action
 
 
-def _read_pending(p: SimpleNamespace, components: Components, data: Entry, phase: str) -> None:
-    types, strengths = components.types, dict(zip(ACTIONS, components.strengths, strict=True))
+def _read_pending(p: SimpleNamespace, components: Components, data: Node, phase: str) -> None:
+    types, strengths = components.types, dict(zip(BOARD_ACTIONS, components.strengths, strict=True))
     moves, wilds = ([strengths[name] for name in group] for group in (MOVES, WILDS))
     needed, allowed = _PENDING[phase]
     known = needed | allowed | {"reshuffled", "unseen_draws"}
@@ -269,7 +278,7 @@ def _read_pending(p: SimpleNamespace, components: Components, data: Entry, phase
         "last_roof": (0, _CELLS - 1),
         "last_discard": (0, types - 1),
     }
-    readers: dict[str, Callable[[Entry], None]] = {
+    readers: dict[str, Callable[[Node], None]] = {
         "paid": lambda entry: _read_paid(p, entry, types),
         "action": lambda entry: _read_action(p, entry, phase),
         "resume": lambda entry: _read_resume(p, entry),
@@ -280,7 +289,7 @@ def _read_pending(p: SimpleNamespace, components: Components, data: Entry, phase
         if key not in known:
             entry.fail(f"in phase {phase} only the keys {', '.join(sorted(known))}")
         if key in FLAGS:
-            if not entry.flag():
+            if not entry.boolean():
                 entry.fail("true, or no such key")
             setattr(p, FLAGS[key], 1)
         elif key in ranges:
@@ -288,11 +297,11 @@ def _read_pending(p: SimpleNamespace, components: Components, data: Entry, phase
         else:
             readers[key](entry)
     for key in sorted(needed):
-        if not data[key].given:
+        if not data[key].is_present:
             data[key].fail(f"this key: phase {phase} needs it")
 
 
-def _read_paid(p: SimpleNamespace, entry: Entry, types: int) -> None:
+def _read_paid(p: SimpleNamespace, entry: Node, types: int) -> None:
     cards = _cards(entry, types, PAID)
     if not cards:
         entry.fail("at least one card type, or no such key")
@@ -300,23 +309,23 @@ def _read_paid(p: SimpleNamespace, entry: Entry, types: int) -> None:
     p.paid_count = len(cards)
 
 
-def _read_action(p: SimpleNamespace, entry: Entry, phase: str) -> None:
+def _read_action(p: SimpleNamespace, entry: Node, phase: str) -> None:
     fitting = [name for name in CARRIED_OUT[phase] if name]
-    p.action = ACTIONS.index(entry.choice(fitting, f"in phase {phase} "))
+    p.action = BOARD_ACTIONS.index(entry.choice(fitting, f"in phase {phase} "))
 
 
-def _read_resume(p: SimpleNamespace, entry: Entry) -> None:
+def _read_resume(p: SimpleNamespace, entry: Node) -> None:
     p.resume = PHASES.index(entry.choice(("MOVE", "MAIN", "END")))
 
 
-def _read_reshuffled(p: SimpleNamespace, entry: Entry, types: int) -> None:
+def _read_reshuffled(p: SimpleNamespace, entry: Node, types: int) -> None:
     counts = _counts(entry, types)
     if not any(counts):
         entry.fail("at least one card, or no such key")
     p.reshuffled[:types] = counts
 
 
-def _read_unseen(p: SimpleNamespace, entry: Entry, types: int) -> None:
+def _read_unseen(p: SimpleNamespace, entry: Node, types: int) -> None:
     for seat, cards in enumerate(entry.entries("lists of card types, one for each seat", length=p.players)):
         found = _cards(cards, types, UNSEEN)
         p.unseen[seat][: len(found)] = found

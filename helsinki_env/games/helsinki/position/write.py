@@ -5,10 +5,10 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
-from helsinki_env.engine.positions import cell_list, plain
-from helsinki_env.games.helsinki.components import ACTIONS, COLOURS, ROOFS
+from helsinki_env.engine.positions import cell_list, record_to_namespace
+from helsinki_env.games.helsinki.components import BOARD_ACTIONS, COLOURS, ROOFS
 from helsinki_env.games.helsinki.game import Game
-from helsinki_env.games.helsinki.position.plain import CARRIED_OUT, FLAGS, NUMBERS, VERSION
+from helsinki_env.games.helsinki.position.plain import CARRIED_OUT, ENV_VERSION, FLAGS, NUMBERS
 from helsinki_env.games.helsinki.state import PHASES
 
 __all__ = ["to_dict"]
@@ -22,11 +22,11 @@ def to_dict(game: Game, seat: int | None = None) -> dict[str, Any]:
         seat: None for the whole position; otherwise limit it to what this seat may see (rules page, section 7): other
             hands become ``{"size": n, "known": counts}``, the draw pile its size, and chance is left out.
     """
-    p, components = plain(game.state), game.config.loaded
+    p, components = record_to_namespace(game.state), game.config.component_set
     types, players = components.types, game.num_players
     position: dict[str, Any] = {
         "game": "helsinki",
-        "version": VERSION,
+        "version": ENV_VERSION,
         "components": game.config.components,
         "players": players,
         "covered": list(game.config.covered),
@@ -49,12 +49,12 @@ def to_dict(game: Game, seat: int | None = None) -> dict[str, Any]:
         "chance": {"word": f"0x{p.chance:016x}"},
     }
     if seat is not None:
-        _hide(position, game.checked_seat(seat))
+        _hide(position, game.validate_seat(seat))
     return position
 
 
 def _seat(game: Game, p: SimpleNamespace, seat: int) -> dict[str, Any]:
-    components = game.config.loaded
+    components = game.config.component_set
     tiles = range(p.tile_count[seat])
     return {
         "pavilions": [_pavilion(game, p.tile_piece[seat][i], p.tile_cell[seat][i]) for i in tiles],
@@ -62,7 +62,7 @@ def _seat(game: Game, p: SimpleNamespace, seat: int) -> dict[str, Any]:
         "superstructures": cell_list(p.superstructures[seat]),
         "coats_on_board": sorted(cell for i, cell in enumerate(components.coats) if p.coats[seat] >> i & 1),
         "meadow": p.meadow[seat],
-        "used": [action for action in range(len(ACTIONS)) if p.used[seat] >> action & 1],
+        "used": [action for action in range(len(BOARD_ACTIONS)) if p.used[seat] >> action & 1],
         "hand": p.hand[seat][: components.types],
         "known": p.known[seat][: components.types],
         "token": None if p.token[seat] < 0 else p.token[seat],
@@ -85,7 +85,7 @@ def _pending(p: SimpleNamespace, types: int, players: int) -> dict[str, Any]:
     if p.paid_count:
         pending["paid"] = p.paid[: p.paid_count]
     if p.action >= 0:
-        pending["action"] = ACTIONS[p.action]
+        pending["action"] = BOARD_ACTIONS[p.action]
     if PHASES[p.phase] in CARRIED_OUT:
         pending["resume"] = PHASES[p.resume]
     if any(p.reshuffled):

@@ -22,8 +22,8 @@ from typing import TYPE_CHECKING, Any
 from helsinki_env.drawing.canvas import Canvas
 from helsinki_env.drawing.raster import rgb_array
 from helsinki_env.games.helsinki.render.ansi import ansi
-from helsinki_env.games.helsinki.render.scene import draw
-from helsinki_env.games.helsinki.render.view import read
+from helsinki_env.games.helsinki.render.scene import draw_scene
+from helsinki_env.games.helsinki.render.view import read_table_view
 
 if TYPE_CHECKING:
     from helsinki_env.games.helsinki.components import Components
@@ -68,7 +68,8 @@ def spots(
         viewer: as for `svg`; cards are those in the hand of this seat, or of the seat to move if None.
 
     Returns:
-        x, y, width and height in pixels by name: ``now``, ``space 3``, ``slot 2``, ``draw pile``, ``discard pile``,
+        x, y, width and height in pixels by name: ``now``, ``space 3``, ``slot 2``, ``draw_action_board pile``,
+            ``discard pile``,
             ``action 7``, ``kind 13`` (in the supply, ``4 * color + roofs - 2``), ``card 17`` (type), and for each seat
             ``seat 1``, ``board 1`` and ``cell 1 24``.
 
@@ -87,4 +88,4 @@ def svg_and_spots(
 ) -> tuple[str, dict[str, tuple[float, float, float, float]]]:
     """Return the results of `svg` and `spots` from one drawing."""
     canvas = Canvas()
-    return draw(canvas, read(position, components, viewer), components, last_decision), canvas.spots
+    return draw_scene(canvas, read_table_view(position, components, viewer), components, last_decision), canvas.spots

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from helsinki_env.drawing import palette, pieces
-from helsinki_env.drawing.canvas import BOLD, Canvas, number
-from helsinki_env.games.helsinki.action_words import label, price
+from helsinki_env.drawing.canvas import BOLD, Canvas, format_coordinate
+from helsinki_env.games.helsinki.action_words import action_label, cost_text
 from helsinki_env.games.helsinki.render import parts
 from helsinki_env.games.helsinki.render.view import action_index
 
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from helsinki_env.games.helsinki.render.view import TableView
 
 CELL_W, CELL_H, GAP = 81.0, 94.0, 5.0
-WIDTH = 5 * CELL_W + 4 * GAP
-HEIGHT = 3 * CELL_H + 2 * GAP
+ACTION_BOARD_WIDTH = 5 * CELL_W + 4 * GAP
+ACTION_BOARD_HEIGHT = 3 * CELL_H + 2 * GAP
 
 INK = palette.INK
 
@@ -29,7 +29,7 @@ def _arrow(canvas: Canvas, data: str, width: float = 2.0) -> None:
 def _pawn(canvas: Canvas, x: float, y: float) -> None:
     canvas.path(
         "M-5 7h10c0-4.5-1.6-6.5-2.9-7.4a3.6 3.6 0 1 0-4.2 0c-1.3.9-2.9 2.9-2.9 7.4z",
-        transform=f"translate({number(x)} {number(y)})",
+        transform=f"translate({format_coordinate(x)} {format_coordinate(y)})",
         fill="#fff",
         stroke=INK,
         stroke_width=1.3,
@@ -73,19 +73,23 @@ def _any_side(canvas: Canvas) -> None:
             "M-19 0h8m-3-3.5l3.5 3.5l-3.5 3.5",
         )
     ):
-        canvas.path(data, stroke=palette.SIDES[side].line, stroke_width=2.2)
+        canvas.path(data, stroke=palette.SIDE_SHADES[side].line, stroke_width=2.2)
 
 
 def _plus(canvas: Canvas, x: float, y: float, number_of: int) -> None:
     if number_of > 1:
         canvas.text(x, y + 6, f"+{number_of}", 17, anchor="middle", weight=BOLD)
         return
-    canvas.path(f"M{number(x - 5)} {number(y)}h10M{number(x)} {number(y - 5)}v10", stroke=INK, stroke_width=2.4)
+    canvas.path(
+        f"M{format_coordinate(x - 5)} {format_coordinate(y)}h10M{format_coordinate(x)} {format_coordinate(y - 5)}v10",
+        stroke=INK,
+        stroke_width=2.4,
+    )
 
 
 def _extra_card(canvas: Canvas, cards: int) -> None:
     _plus(canvas, -15, 0, cards)
-    pieces.card_back(canvas, -2, -16, 23, parts.cathedral)
+    pieces.card_back_with_emblem(canvas, -2, -16, 23, parts.cathedral)
 
 
 def _extra_superstructure(canvas: Canvas, superstructures: int) -> None:
@@ -123,7 +127,7 @@ def _no_hand_limit(canvas: Canvas) -> None:
 
 
 def _draw_and_build(canvas: Canvas) -> None:
-    pieces.card_back(canvas, -25, -14, 20, parts.cathedral)
+    pieces.card_back_with_emblem(canvas, -25, -14, 20, parts.cathedral)
     canvas.text(0, 5, "+", 15, anchor="middle", weight=BOLD)
     parts.tile(canvas, 1, [(0, 0), (0, 1), (1, 0)], 7, -10, 10.5)
 
@@ -174,13 +178,13 @@ def _coats(canvas: Canvas, table: TableView, action: int, x: float, y: float) ->
     for seat in table.seats:
         px = left + step * seat.seat
         if action in seat.used:
-            pieces.coat(canvas, px, y, 16, seat.seat, data_part="used")
+            pieces.player_coat(canvas, px, y, 16, seat.seat, data_part="used")
         elif action in seat.denied:
             with canvas.group(f"Denied to player {seat.seat}", data_part="denied"):
                 tone = palette.PLAYERS[seat.seat]
                 canvas.circle(px, y, 5.5, fill=tone.base, stroke=INK, stroke_width=0.8)
                 canvas.path(
-                    f"M{number(px - 5.5)} {number(y - 5.5)}l11 11m0-11l-11 11",
+                    f"M{format_coordinate(px - 5.5)} {format_coordinate(y - 5.5)}l11 11m0-11l-11 11",
                     stroke="#b3352b",
                     stroke_width=1.8,
                 )
@@ -190,12 +194,12 @@ def _coats(canvas: Canvas, table: TableView, action: int, x: float, y: float) ->
 
 def _price(canvas: Canvas, cost: int, x: float, y: float) -> None:
     """Draw the cost of a board action over its upper right edge, unless it is one coat of arms."""
-    with canvas.group(f"Costs {price(cost)}", data_part="cost"):
+    with canvas.group(f"Costs {cost_text(cost)}", data_part="cost"):
         canvas.rect(x - 31, y - 5, 28.5, 15, r=5, fill=palette.GOLD, stroke=INK, stroke_width=0.8)
         canvas.text(x - 24, y + 6.5, str(cost), 11, anchor="middle", weight=BOLD)
         canvas.path(
             pieces.SHIELD,
-            transform=f"translate({number(x - 11)} {number(y + 2.5)})scale(0.78)",
+            transform=f"translate({format_coordinate(x - 11)} {format_coordinate(y + 2.5)})scale(0.78)",
             fill="#fff",
             stroke=INK,
             stroke_width=1.1,
@@ -212,7 +216,7 @@ def _icon(canvas: Canvas, components: Components, name: str) -> None:
 def _cell(canvas: Canvas, table: TableView, components: Components, name: str, x: float, y: float) -> None:
     action = action_index(name)
     covered = action in table.covered
-    words, cost = label(components, name), components.costs[action]
+    words, cost = action_label(components, name), components.costs[action]
     canvas.spot(f"action {action}", x, y, CELL_W, CELL_H)
     state = " (covered)" if covered else ""
     with canvas.group(" ".join(words).replace("- ", "") + state, data_part="action"):
@@ -227,7 +231,7 @@ def _cell(canvas: Canvas, table: TableView, components: Components, name: str, x
             stroke_width=1.2,
         )
         with canvas.group(
-            transform=f"translate({number(x + CELL_W / 2)} {number(y + 26)})",
+            transform=f"translate({format_coordinate(x + CELL_W / 2)} {format_coordinate(y + 26)})",
             opacity=0.25 if covered else None,
         ):
             _icon(canvas, components, name)
@@ -249,8 +253,8 @@ def _cell(canvas: Canvas, table: TableView, components: Components, name: str, x
             _coats(canvas, table, action, x, y + CELL_H - 13)
 
 
-def draw(canvas: Canvas, table: TableView, components: Components, x: float, y: float) -> None:
-    """Draw the action board with its corner at (x, y); it is `WIDTH` by `HEIGHT` pixels."""
+def draw_action_board(canvas: Canvas, table: TableView, components: Components, x: float, y: float) -> None:
+    """Draw the action board with its corner at (x, y); it is `ACTION_BOARD_WIDTH` by `ACTION_BOARD_HEIGHT` pixels."""
     with canvas.group(data_part="actions"):
         for row, names in enumerate(components.action_rows):
             for column, name in enumerate(names):

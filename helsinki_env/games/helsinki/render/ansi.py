@@ -6,34 +6,34 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from helsinki_env.drawing import palette
-from helsinki_env.drawing.lines import INK_ON, Line, beside, player, walled
-from helsinki_env.games.helsinki.action_words import label, price
-from helsinki_env.games.helsinki.components import ACTIONS
+from helsinki_env.drawing.lines import INK_ON, TextLine, add_player_text, join_columns, walled
+from helsinki_env.games.helsinki.action_words import action_label, cost_text
+from helsinki_env.games.helsinki.components import BOARD_ACTIONS
 from helsinki_env.games.helsinki.render.view import (
+    BOARD_SIZE,
     COLOURS,
-    SIZE,
     SeatView,
     TableView,
     action_index,
-    count_of,
-    discard_by_colour,
-    read,
+    discard_by_color,
+    pluralize,
+    read_table_view,
 )
 
 if TYPE_CHECKING:
     from helsinki_env.games.helsinki.components import Components
 
-BOARD_WIDTH = 4 * SIZE + 1
+BOARD_WIDTH = 4 * BOARD_SIZE + 1
 BLOCK_WIDTH = BOARD_WIDTH + 4
 _ARROWS = "\u25bc\u25c4\u25b2\u25ba"  # into the board from north, east, south, west
 
 
-def _card(line: Line, kind: int | None, components: Components, width: int = 7) -> None:
+def _card(line: TextLine, kind: int | None, components: Components, width: int = 7) -> None:
     """Write a card: color letter, number, the tile's shape and one ^ per superstructure; - for no card."""
     if kind is None:
         line.add("-".center(width))
         return
-    colour = components.card_colour(kind)
+    colour = components.card_color(kind)
     if colour < 0:
         line.add("wild".center(width), "#222222", palette.WILD.light)
         return
@@ -43,7 +43,7 @@ def _card(line: Line, kind: int | None, components: Components, width: int = 7) 
     line.add(text.center(width), INK_ON[colour], palette.PAVILIONS[colour].base, True)
 
 
-def _space(line: Line, table: TableView, space: int, width: int) -> None:
+def _space(line: TextLine, table: TableView, space: int, width: int) -> None:
     here = [seat.seat for seat in table.seats if seat.token == space]
     if not here:
         line.add(str(space).center(width), "#999999")
@@ -51,11 +51,11 @@ def _space(line: Line, table: TableView, space: int, width: int) -> None:
     left = (width - len(here) - 4) // 2
     line.add(" " * left + f"{space}:[")
     for seat in here:
-        player(line, seat, str(seat))
+        add_player_text(line, seat, str(seat))
     line.add("]" + " " * (width - left - len(here) - 4))
 
 
-def _senate(table: TableView, components: Components) -> list[Line]:
+def _senate(table: TableView, components: Components) -> list[TextLine]:
     """Draw the ring of cards and spaces as five lines between the names of the sides."""
     wide = 8
     rows: tuple[tuple[tuple[str, int] | None, ...], ...] = (
@@ -66,9 +66,9 @@ def _senate(table: TableView, components: Components) -> list[Line]:
         (("card", 5), ("space", 5), ("card", 4), ("space", 4), ("card", 3)),
     )
     middle = ("", f"draw {table.draw_pile}, discard {sum(table.discard)}", "")
-    lines = [Line().add("NORTH".center(5 * wide + 4), bold=True)]
+    lines = [TextLine().add("NORTH".center(5 * wide + 4), bold=True)]
     for number, row in enumerate(rows):
-        line = Line().add("W " if number == 2 else "  ", bold=True)
+        line = TextLine().add("W " if number == 2 else "  ", bold=True)
         for column, place in enumerate(row):
             if place is None:
                 if column == 1:
@@ -78,48 +78,50 @@ def _senate(table: TableView, components: Components) -> list[Line]:
             else:
                 _space(line, table, place[1], wide)
         lines.append(line.add(" E" if number == 2 else "", bold=True))
-    lines.append(Line().add("SOUTH".center(5 * wide + 4), bold=True))
+    lines.append(TextLine().add("SOUTH".center(5 * wide + 4), bold=True))
     return lines
 
 
-def _supply(table: TableView, components: Components) -> list[Line]:
-    lines = [Line().add("Supply by roofs   2 3 4 5    discarded", bold=True)]
+def _supply(table: TableView, components: Components) -> list[TextLine]:
+    lines = [TextLine().add("Supply by roofs   2 3 4 5    discarded", bold=True)]
     for colour, (name, counts, gone) in enumerate(
-        zip(COLOURS, table.tile_supply, discard_by_colour(table, components), strict=False)
+        zip(COLOURS, table.tile_supply, discard_by_color(table, components), strict=False)
     ):
-        line = Line().add(f" {name:8}", INK_ON[colour], palette.PAVILIONS[colour].base, True)
+        line = TextLine().add(f" {name:8}", INK_ON[colour], palette.PAVILIONS[colour].base, True)
         lines.append(line.add(" " * 9 + " ".join(str(n) for n in counts) + f"    {gone:6}"))
-    wild = discard_by_colour(table, components)[-1]
-    lines.append(Line().add(f" wild tiles       {table.wild_tiles:<7}    {wild:6}"))
+    wild = discard_by_color(table, components)[-1]
+    lines.append(TextLine().add(f" wild tiles       {table.wild_tiles:<7}    {wild:6}"))
     bonus = f"   bonus cards {', '.join(map(str, table.bonus_cards)) or 'none'}" if table.dry_roads else ""
-    lines.append(Line().add(f" superstructures  {table.superstructures}{bonus}"))
+    lines.append(TextLine().add(f" superstructures  {table.superstructures}{bonus}"))
     return lines
 
 
-def _actions(table: TableView, components: Components) -> list[Line]:
+def _actions(table: TableView, components: Components) -> list[TextLine]:
     """Draw three columns, one per printed row: users of each board action; ``--`` covered, ``x`` denied to a seat."""
     wide = 28
-    lines = [Line().add("".join(f"{row + ' row':{wide}}" for row in ("Top", "Middle", "Bottom")), bold=True)]
+    lines = [TextLine().add("".join(f"{row + ' row':{wide}}" for row in ("Top", "Middle", "Bottom")), bold=True)]
     for names in zip(*components.action_rows, strict=True):
-        line = Line()
+        line = TextLine()
         for name in names:
             action = action_index(name)
-            words = " ".join(label(components, name)).replace("- ", "")
+            words = " ".join(action_label(components, name)).replace("- ", "")
             if action in table.covered:
                 line.add(f"-- {words}".ljust(wide), "#888888")
                 continue
             line.add(words.ljust(21))
             for seat in table.seats:
                 if action in seat.used:
-                    player(line, seat.seat, str(seat.seat))
+                    add_player_text(line, seat.seat, str(seat.seat))
                 else:
                     line.add("x" if action in seat.denied else "\u00b7")
             line.add(" " * (wide - 21 - table.players))
         lines.append(line)
-    prices = {name: cost for name, cost in zip(ACTIONS, components.costs, strict=True) if cost != 1}
+    prices = {name: cost for name, cost in zip(BOARD_ACTIONS, components.costs, strict=True) if cost != 1}
     if prices:
-        told = (f"{' '.join(label(components, name)).replace('- ', '')} {price(prices[name])}" for name in prices)
-        lines.append(Line().add(f"Not one coat: {', '.join(told)}"))
+        told = (
+            f"{' '.join(action_label(components, name)).replace('- ', '')} {cost_text(prices[name])}" for name in prices
+        )
+        lines.append(TextLine().add(f"Not one coat: {', '.join(told)}"))
     return lines
 
 
@@ -131,27 +133,27 @@ def _owners(seat: SeatView, components: Components) -> dict[int, int]:
     return owner
 
 
-def _board(seat: SeatView, components: Components) -> list[Line]:
+def _board(seat: SeatView, components: Components) -> list[TextLine]:
     """Draw the board in fifteen lines: letters for colors, ``^`` for superstructures, a diamond for coats of arms."""
     owner = _owners(seat, components)
     colour_of = {cell: pavilion.colour for pavilion in seat.pavilions for cell in pavilion.cells}
 
     def ground(row: int, column: int) -> str:
-        cell = SIZE * row + column
+        cell = BOARD_SIZE * row + column
         if cell in colour_of:
             return palette.PAVILIONS[colour_of[cell]].base
         if cell in seat.wild:
             return palette.WILD.base
         return palette.STONE if cell == components.statue else palette.PAVING
 
-    def inside(line: Line, row: int, column: int) -> None:
-        _cell(line, seat, components, SIZE * row + column, colour_of, ground(row, column))
+    def inside(line: TextLine, row: int, column: int) -> None:
+        _cell(line, seat, components, BOARD_SIZE * row + column, colour_of, ground(row, column))
 
-    return walled(SIZE, SIZE, lambda row, column: owner.get(SIZE * row + column), ground, inside)
+    return walled(BOARD_SIZE, BOARD_SIZE, lambda row, column: owner.get(BOARD_SIZE * row + column), ground, inside)
 
 
 def _cell(
-    line: Line, seat: SeatView, components: Components, cell: int, colour_of: Mapping[int, int], ground: str
+    line: TextLine, seat: SeatView, components: Components, cell: int, colour_of: Mapping[int, int], ground: str
 ) -> None:
     roof = "^" if cell in seat.superstructures else " "
     if cell in colour_of:
@@ -160,50 +162,50 @@ def _cell(
     elif cell in seat.wild:
         line.add(f" w{roof}", "#222222", ground, True)
     elif cell == components.statue:
-        player(line, seat.seat, " @ ")
+        add_player_text(line, seat.seat, " @ ")
     elif cell in seat.coats:
-        player(line, seat.seat, " \u25c6 ")
+        add_player_text(line, seat.seat, " \u25c6 ")
     else:
         line.add("   ", "", ground)
 
 
-def _area(table: TableView, components: Components, seat: SeatView) -> list[Line]:
+def _area(table: TableView, components: Components, seat: SeatView) -> list[TextLine]:
     """Draw one player's lines, each `BLOCK_WIDTH` wide."""
     active = seat.seat == table.to_move
-    head = Line()
-    player(head, seat.seat, f" {seat.seat} ")
+    head = TextLine()
+    add_player_text(head, seat.seat, f" {seat.seat} ")
     mark = "wins" if table.done and active else "to move" if active else "you" if seat.seat == table.viewer else ""
     head.add(f" Player {seat.seat}", bold=True).add(f" {mark}", palette.GOLD if active else "")
     head.add(f"{seat.score:>{BLOCK_WIDTH - len(head)}}", bold=True)
     bonus = f" (bonus {seat.bonus})" if seat.bonus else ""
-    lines = [head, Line().add(f"{seat.points} in play{bonus} + {seat.board_points} on the board")]
+    lines = [head, TextLine().add(f"{seat.points} in play{bonus} + {seat.board_points} on the board")]
     arrow = [_ARROWS[side] if side == seat.side else " " for side in range(4)]
-    full = [" " if c not in seat.full_columns else "\u25cf" for c in range(SIZE)]
+    full = [" " if c not in seat.full_columns else "\u25cf" for c in range(BOARD_SIZE)]
     studs = "  " + "".join(f"  {stud} " for stud in full)
     past = BOARD_WIDTH // 2 + 4  # to the right of the middle column, whose stud stays visible
-    lines.append(Line().add(f"{studs[:past]}N{arrow[0]}{studs[past + 2 :]}"))
+    lines.append(TextLine().add(f"{studs[:past]}N{arrow[0]}{studs[past + 2 :]}"))
     for number, inner in enumerate(_board(seat, components)):
         row = number // 2
         stud = "\u25cf" if number % 2 and row in seat.full_rows else " "
-        middle = number == SIZE
-        line = Line().add(("W" if middle else arrow[3] if number == SIZE + 2 else " ") + stud)
-        line.pieces += inner.pieces
-        lines.append(line.add(stud + ("E" if middle else arrow[1] if number == SIZE + 2 else " ")))
-    lines.append(Line().add(f"{studs[:past]}S{arrow[2]}{studs[past + 2 :]}"))
+        middle = number == BOARD_SIZE
+        line = TextLine().add(("W" if middle else arrow[3] if number == BOARD_SIZE + 2 else " ") + stud)
+        line.segments += inner.segments
+        lines.append(line.add(stud + ("E" if middle else arrow[1] if number == BOARD_SIZE + 2 else " ")))
+    lines.append(TextLine().add(f"{studs[:past]}S{arrow[2]}{studs[past + 2 :]}"))
     size = len(seat.faces) + seat.backs
     lifted = ", limit lifted" if seat.limit_lifted else ""
-    lines.append(Line().add(f"Meadow {count_of(seat.meadow, 'coat')}, hand {count_of(size, 'card')}{lifted}"))
-    line = Line()
+    lines.append(TextLine().add(f"Meadow {pluralize(seat.meadow, 'coat')}, hand {pluralize(size, 'card')}{lifted}"))
+    line = TextLine()
     for kind in seat.faces:
         if len(line) + 8 > BLOCK_WIDTH:
             lines.append(line)
-            line = Line()
+            line = TextLine()
         _card(line, kind, components)
         line.add(" ")
     if seat.backs:
         if len(line) + 10 > BLOCK_WIDTH:
             lines.append(line)
-            line = Line()
+            line = TextLine()
         line.add(f"+ {seat.backs} hidden")
     lines.append(line)
     return lines
@@ -235,17 +237,17 @@ def ansi(
     Raises:
         PositionError: (a ValueError) naming the key that violates the position format, or if `viewer` does not exist.
     """
-    table = read(position, components, viewer)
-    title = Line().add("HELSINKI", palette.GOLD, bold=True)
+    table = read_table_view(position, components, viewer)
+    title = TextLine().add("HELSINKI", palette.GOLD, bold=True)
     title.add("  game over" if table.done else f"  round {table.round}")
     if table.last_round and not table.done:
         title.add("  LAST ROUND", "#e5857a", bold=True)
-    status = Line().add(f"Player {table.to_move} {table.headline}", bold=True)
+    status = TextLine().add(f"Player {table.to_move} {table.headline}", bold=True)
     if table.detail:
         status.add(f": {table.detail[0].lower()}{table.detail[1:]}")
     lines = [title, status]
     if table.card is not None:
-        line = Line().add("Building ")
+        line = TextLine().add("Building ")
         _card(line, table.card, components)
         line.add(" paid " if table.paid else "")
         for kind in table.paid:
@@ -253,17 +255,17 @@ def ansi(
             line.add(" ")
         lines.append(line)
     if last_decision:
-        lines.append(Line().add(f"Last: {last_decision}"))
-    lines.append(Line())
-    lines += beside([_senate(table, components), _supply(table, components)], [46, 40], 4)
-    lines.append(Line())
+        lines.append(TextLine().add(f"Last: {last_decision}"))
+    lines.append(TextLine())
+    lines += join_columns([_senate(table, components), _supply(table, components)], [46, 40], 4)
+    lines.append(TextLine())
     lines += _actions(table, components)
     areas = [_area(table, components, seat) for seat in table.seats]
     per_row = max(1, min(table.players, (width + 3) // (BLOCK_WIDTH + 3)))
     if table.players == 4 and per_row == 3:
         per_row = 2
     for first in range(0, table.players, per_row):
-        lines.append(Line())
+        lines.append(TextLine())
         row = areas[first : first + per_row]
-        lines += beside(row, [BLOCK_WIDTH] * len(row), 3)
-    return "\n".join(line.written(color) for line in lines) + "\n"
+        lines += join_columns(row, [BLOCK_WIDTH] * len(row), 3)
+    return "\n".join(line.to_ansi(color) for line in lines) + "\n"

@@ -101,7 +101,7 @@ def _legend(canvas: Canvas, components: Components, x: float, top: float) -> Non
         canvas.text(x + 21 + 40 * worth, top + 42, str(points), 13, weight=2.3)
 
 
-def now(
+def current_action_panel(
     canvas: Canvas,
     table: TableView,
     components: Components,

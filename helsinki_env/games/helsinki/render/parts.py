@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from helsinki_env.drawing import palette
-from helsinki_env.drawing.canvas import BOLD, Canvas, number
-from helsinki_env.drawing.pieces import CARD_ASPECT, DOTTED, PATTERNS, Cell, outline_path, square
+from helsinki_env.drawing.canvas import BOLD, Canvas, format_coordinate
+from helsinki_env.drawing.pieces import CARD_ASPECT, DOTTED, PATTERNS, GridCell, outline_path, square
 from helsinki_env.games.helsinki.render.view import COLOURS, card_name
 
 if TYPE_CHECKING:
@@ -17,17 +17,22 @@ if TYPE_CHECKING:
 
 def _facets(middles: Iterable[tuple[float, float]], h: float) -> tuple[str, str, str]:
     """Return the lit (north), shaded (east) and dark (south) sides of tent roofs of half-width `h`."""
-    q, w = number(h), number(2 * h)
+    q, w = format_coordinate(h), format_coordinate(2 * h)
     north, east, south = "", "", ""
     for x, y in middles:
-        left, right, top, bottom = number(x - h), number(x + h), number(y - h), number(y + h)
+        left, right, top, bottom = (
+            format_coordinate(x - h),
+            format_coordinate(x + h),
+            format_coordinate(y - h),
+            format_coordinate(y + h),
+        )
         north += f"M{left} {top}h{w}l-{q} {q}z"
         east += f"M{right} {top}v{w}l-{q}-{q}z"
         south += f"M{left} {bottom}l{q}-{q} {q} {q}z"
     return north, east, south
 
 
-def tile(canvas: Canvas, colour: int, cells: Iterable[Cell], x: float, y: float, size: float) -> None:
+def tile(canvas: Canvas, colour: int, cells: Iterable[GridCell], x: float, y: float, size: float) -> None:
     """Draw one pavilion tile with a tent roof on every cell; color -1 is a wild tile.
 
     Small tiles have less detail: the shaded sides need 9 to 36 pixels per cell, the pattern 14.
@@ -69,7 +74,7 @@ def superstructure(canvas: Canvas, x: float, y: float, size: float, worth: int =
 
     `worth` is the number of full lines through it (0 to 2): white, pale gold, gold.
     """
-    place = f"translate({number(x)} {number(y)})scale({number(size / 16)})"
+    place = f"translate({format_coordinate(x)} {format_coordinate(y)})scale({format_coordinate(size / 16)})"
     with canvas.group(transform=place, stroke=palette.INK, stroke_width=1.1, **style):
         canvas.path(_DRUM, fill="#fff")
         canvas.path(_DOME, fill=DOMES[worth])
@@ -79,7 +84,7 @@ def superstructure_mark(canvas: Canvas, x: float, y: float, size: float) -> None
     """Draw the small cupola printed on cards, around (x, y)."""
     canvas.path(
         "M-5 7v-4.5a5 6 0 0 1 10 0v4.5zM-5 2.5h10M0-3.5v-3.5",
-        transform=f"translate({number(x)} {number(y)})scale({number(size / 16)})",
+        transform=f"translate({format_coordinate(x)} {format_coordinate(y)})scale({format_coordinate(size / 16)})",
         fill="#fff",
         stroke=palette.INK,
         stroke_width=1.4,
@@ -89,7 +94,7 @@ def superstructure_mark(canvas: Canvas, x: float, y: float, size: float) -> None
 def statue(canvas: Canvas, x: float, y: float, size: float, seat: int) -> None:
     """Draw the statue on its pedestal, in the player's color, in a cell of `size` pixels around (x, y)."""
     tone = palette.PLAYERS[seat]
-    place = f"translate({number(x)} {number(y)})scale({number(size / 40)})"
+    place = f"translate({format_coordinate(x)} {format_coordinate(y)})scale({format_coordinate(size / 40)})"
     with canvas.group("Statue", transform=place):
         canvas.rect(-17.5, -17.5, 35, 35, r=6, fill=palette.STONE, stroke="#7d735f", stroke_width=1.4)
         canvas.circle(0, 0, 13.5, fill="#e4dccb", stroke=palette.STONE_DARK, stroke_width=1)
@@ -107,7 +112,7 @@ def visitor(canvas: Canvas, x: float, y: float, size: float, seat: int, **style:
     tone = palette.PLAYERS[seat]
     canvas.path(
         "M0-2.2c2.6 0 3.6 2.7 3.6 7.2h-7.2c0-4.5 1-7.2 3.6-7.2zM-2.3-4.2a2.3 2.3 0 1 1 4.6 0a2.3 2.3 0 1 1-4.6 0",
-        transform=f"translate({number(x)} {number(y)})scale({number(size / 12)})",
+        transform=f"translate({format_coordinate(x)} {format_coordinate(y)})scale({format_coordinate(size / 12)})",
         fill=tone.base,
         stroke=palette.INK,
         stroke_width=1,
@@ -115,7 +120,7 @@ def visitor(canvas: Canvas, x: float, y: float, size: float, seat: int, **style:
     )
 
 
-def drawing_cells(drawing: tuple[str, ...]) -> list[Cell]:
+def drawing_cells(drawing: tuple[str, ...]) -> list[GridCell]:
     """Return the (row, column) of every roof of a shape's drawing."""
     return [(r, c) for r, row in enumerate(drawing) for c, mark in enumerate(row) if mark == "X"]
 
@@ -140,7 +145,7 @@ def shape(
 def card(canvas: Canvas, components: Components, kind: int, x: float, y: float, width: float) -> None:
     """Draw the face of a pavilion card of type `kind` with its corner at (x, y)."""
     height = CARD_ASPECT * width
-    colour = components.card_colour(kind)
+    colour = components.card_color(kind)
     band, rim, r = 0.3 * width, 0.06 * width, 0.1 * width
     with canvas.group(card_name(kind, components)):
         if colour < 0:
@@ -197,6 +202,6 @@ def cathedral(canvas: Canvas, x: float, y: float, width: float, fill: str) -> No
     canvas.path(
         "M-15 12v-9h4v-4a2.5 3 0 0 1 5 0v1h1.5v-5h-.8a5.3 6.2 0 0 1 4.8-7v-3h1v3a5.3 6.2 0 0 1 4.8 7h-.8v5"
         "h1.5v-1a2.5 3 0 0 1 5 0v4h4v9z",
-        transform=f"translate({number(x)} {number(y)})scale({number(width / 32)})",
+        transform=f"translate({format_coordinate(x)} {format_coordinate(y)})scale({format_coordinate(width / 32)})",
         fill=fill,
     )

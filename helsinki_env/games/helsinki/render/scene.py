@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from helsinki_env.drawing import palette, pieces
 from helsinki_env.drawing.canvas import BOLD, Canvas, text_width
-from helsinki_env.drawing.table import GAP, MARGIN, TOP, WIDTH, sea
+from helsinki_env.drawing.table import MARGIN, PANEL_GAP, PICTURE_WIDTH, TOP, sea
 from helsinki_env.games.helsinki.render import action_board, common, parts, seat, senate
 from helsinki_env.games.helsinki.render.view import COLOURS
 
@@ -20,7 +20,7 @@ def _header(canvas: Canvas, table: TableView) -> None:
     cream = palette.PANEL
     parts.cathedral(canvas, MARGIN + 22, 33, 42, palette.GOLD)
     canvas.text(MARGIN + 54, 43, "HELSINKI", 31, fill=cream, weight=2.4)
-    right = WIDTH - MARGIN
+    right = PICTURE_WIDTH - MARGIN
     label = "Game over" if table.done else f"Round {table.round}"
     width = canvas.text(right, 41, label, 22, fill=cream, anchor="end", weight=2.4)
     if table.last_round and not table.done:
@@ -39,29 +39,31 @@ def _describe(table: TableView) -> str:
     return " ".join(lines)
 
 
-def draw(canvas: Canvas, table: TableView, components: Components, last_decision: str | None) -> str:
+def draw_scene(canvas: Canvas, table: TableView, components: Components, last_decision: str | None) -> str:
     """Draw the whole picture and return its SVG text."""
-    inner = WIDTH - 2 * MARGIN
+    inner = PICTURE_WIDTH - 2 * MARGIN
     count = table.players
-    width = (inner - GAP * (count - 1)) / count
+    width = (inner - PANEL_GAP * (count - 1)) / count
     area = seat.WIDE_HEIGHT if count == 2 else seat.tall_height(count, width)
     top = TOP
-    below = top + senate.HEIGHT + GAP
+    below = top + senate.SENATE_HEIGHT + PANEL_GAP
     height = math.ceil(below + area + MARGIN)
     sea(canvas, height)
     _header(canvas, table)
-    senate.draw(canvas, table, components, MARGIN, top)
-    x = MARGIN + senate.WIDTH + GAP
-    actions_w, actions_h = action_board.WIDTH + 20, action_board.HEIGHT + 20
+    senate.draw_senate(canvas, table, components, MARGIN, top)
+    x = MARGIN + senate.SENATE_WIDTH + PANEL_GAP
+    actions_w, actions_h = action_board.ACTION_BOARD_WIDTH + 20, action_board.ACTION_BOARD_HEIGHT + 20
     pieces.panel(canvas, x, top, actions_w, actions_h)
-    action_board.draw(canvas, table, components, x + 10, top + 10)
-    rest = senate.HEIGHT - actions_h - GAP
-    common.now(canvas, table, components, last_decision, (x, top + actions_h + GAP, actions_w, rest))
-    x += actions_w + GAP
-    common.supply(canvas, table, components, x, top, WIDTH - MARGIN - x, senate.HEIGHT)
+    action_board.draw_action_board(canvas, table, components, x + 10, top + 10)
+    rest = senate.SENATE_HEIGHT - actions_h - PANEL_GAP
+    common.current_action_panel(
+        canvas, table, components, last_decision, (x, top + actions_h + PANEL_GAP, actions_w, rest)
+    )
+    x += actions_w + PANEL_GAP
+    common.supply(canvas, table, components, x, top, PICTURE_WIDTH - MARGIN - x, senate.SENATE_HEIGHT)
     for one in table.seats:
         place = seat.wide if count == 2 else seat.tall
         with canvas.group(data_part=f"seat-{one.seat}"):
-            place(canvas, table, components, one, MARGIN + one.seat * (width + GAP), below, width, area)
-        canvas.spot(f"seat {one.seat}", MARGIN + one.seat * (width + GAP), below, width, area)
-    return canvas.picture(WIDTH, height, "Helsinki", _describe(table))
+            place(canvas, table, components, one, MARGIN + one.seat * (width + PANEL_GAP), below, width, area)
+        canvas.spot(f"seat {one.seat}", MARGIN + one.seat * (width + PANEL_GAP), below, width, area)
+    return canvas.picture(PICTURE_WIDTH, height, "Helsinki", _describe(table))

@@ -5,35 +5,36 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from helsinki_env.drawing import palette, pieces
-from helsinki_env.drawing.canvas import BOLD, Canvas, number, text_width
+from helsinki_env.drawing.canvas import BOLD, Canvas, format_coordinate, text_width
 from helsinki_env.games.helsinki.render import parts
 from helsinki_env.games.helsinki.render.senate import frame, plate
-from helsinki_env.games.helsinki.render.view import COLOURS, SIZE, count_of
+from helsinki_env.games.helsinki.render.view import BOARD_SIZE, COLOURS, pluralize
 
 if TYPE_CHECKING:
     from helsinki_env.games.helsinki.components import Components
     from helsinki_env.games.helsinki.render.view import SeatView, TableView
 
 HEADER = 50.0
-MOST_COATS = 8
+MAX_COATS_DRAWN = 8
 
 
 def board_side(cell: float, wall: float) -> float:
     """Return the width and height of a board with its facades, in pixels."""
-    return SIZE * cell + 2 * wall
+    return BOARD_SIZE * cell + 2 * wall
 
 
 def _ground(canvas: Canvas, seat: SeatView, x: float, y: float, cell: float) -> None:
     """Draw the paving and, under the tiles, golden ground along full rows and columns."""
-    side = SIZE * cell
+    side = BOARD_SIZE * cell
     canvas.rect(x, y, side, side, fill=palette.PAVING)
     pad = 0.05 * cell
     paving = "".join(
-        f"M{number(x + c * cell + pad)} {number(y + r * cell + pad)}h{number(cell - 2 * pad)}"
-        f"v{number(cell - 2 * pad)}h-{number(cell - 2 * pad)}z"
-        for r in range(SIZE)
-        for c in range(SIZE)
-        if SIZE * r + c not in seat.built
+        f"M{format_coordinate(x + c * cell + pad)} {format_coordinate(y + r * cell + pad)}"
+        f"h{format_coordinate(cell - 2 * pad)}v{format_coordinate(cell - 2 * pad)}"
+        f"h-{format_coordinate(cell - 2 * pad)}z"
+        for r in range(BOARD_SIZE)
+        for c in range(BOARD_SIZE)
+        if BOARD_SIZE * r + c not in seat.built
     )
     if paving:
         canvas.path(paving, fill=palette.PAVING_CELL, stroke=palette.PAVING_LINE, stroke_width=0.8)
@@ -45,11 +46,11 @@ def _ground(canvas: Canvas, seat: SeatView, x: float, y: float, cell: float) -> 
 
 def _line_marks(canvas: Canvas, seat: SeatView, x: float, y: float, cell: float, wall: float) -> None:
     """Draw a golden stud in the facades at both ends of every full row and column."""
-    side = SIZE * cell
+    side = BOARD_SIZE * cell
     ends = (-wall / 2, side + wall / 2)
     places = [(x + at, y + (row + 0.5) * cell) for row in seat.full_rows for at in ends]
     places += [(x + (column + 0.5) * cell, y + at) for column in seat.full_columns for at in ends]
-    studs = "".join(f"M{number(px)} {number(py)}h.01" for px, py in places)
+    studs = "".join(f"M{format_coordinate(px)} {format_coordinate(py)}h.01" for px, py in places)
     if studs:
         canvas.path(studs, stroke=palette.GOLD_DARK, stroke_width=0.55 * wall)
         canvas.path(studs, stroke=palette.GOLD, stroke_width=0.42 * wall)
@@ -61,17 +62,17 @@ def _crosswalks(
     """Draw a zebra crossing with a visitor in the facade next to each crosswalk cell (Dry roads)."""
     stripe = cell * 0.86
     for at in components.crosswalks:
-        row, column = divmod(at, SIZE)
+        row, column = divmod(at, BOARD_SIZE)
         cx, cy = x + (column + 0.5) * cell, y + (row + 0.5) * cell
-        across = row in (0, SIZE - 1) and not (column in (0, SIZE - 1) and 0 < row < SIZE - 1)
+        across = row in (0, BOARD_SIZE - 1) and not (column in (0, BOARD_SIZE - 1) and 0 < row < BOARD_SIZE - 1)
         if across:
-            cy = y - wall / 2 if row == 0 else y + SIZE * cell + wall / 2
+            cy = y - wall / 2 if row == 0 else y + BOARD_SIZE * cell + wall / 2
             w, h = stripe, wall - 3
-            line = f"M{number(cx - w / 2 + 2)} {number(cy)}h{number(w - 4)}"
+            line = f"M{format_coordinate(cx - w / 2 + 2)} {format_coordinate(cy)}h{format_coordinate(w - 4)}"
         else:
-            cx = x - wall / 2 if column == 0 else x + SIZE * cell + wall / 2
+            cx = x - wall / 2 if column == 0 else x + BOARD_SIZE * cell + wall / 2
             w, h = wall - 3, stripe
-            line = f"M{number(cx)} {number(cy - h / 2 + 2)}v{number(h - 4)}"
+            line = f"M{format_coordinate(cx)} {format_coordinate(cy - h / 2 + 2)}v{format_coordinate(h - 4)}"
         dash = (stripe - 4) / 9
         full = column in seat.full_columns if across else row in seat.full_rows
         ground = palette.GOLD if full else "#6f7480"
@@ -82,7 +83,7 @@ def _crosswalks(
             stroke_opacity=0.9,
             stroke_width=wall * 0.62,
             stroke_linecap="butt",
-            stroke_dasharray=f"{number(dash)} {number(dash)}",
+            stroke_dasharray=f"{format_coordinate(dash)} {format_coordinate(dash)}",
         )
         parts.visitor(canvas, cx, cy, wall * 0.82, seat.seat, data_part="visitor")
 
@@ -94,7 +95,7 @@ def _entry(canvas: Canvas, table: TableView, seat: SeatView, x: float, y: float,
     active = seat.seat == table.to_move
     sides = [s for s in range(4) if s != seat.side] if active and table.any_side else [seat.side]
     tone = palette.PLAYERS[seat.seat]
-    length = SIZE * cell
+    length = BOARD_SIZE * cell
     for side in sides:
         for lane in (1, 6):
             along = lane * cell
@@ -106,8 +107,8 @@ def _entry(canvas: Canvas, table: TableView, seat: SeatView, x: float, y: float,
             )[side]
             canvas.path(
                 "M-9-5h18l-9 11z",
-                transform=f"translate({number(place[0])} {number(place[1])})rotate({90 * side})"
-                f"scale({number(wall / 22)})",
+                transform=f"translate({format_coordinate(place[0])} {format_coordinate(place[1])})rotate({90 * side})"
+                f"scale({format_coordinate(wall / 22)})",
                 fill=tone.base,
                 stroke=palette.INK,
                 stroke_width=1.3,
@@ -129,15 +130,15 @@ def board(
     outer = board_side(cell, wall)
     ix, iy = x + wall, y + wall
     canvas.spot(f"board {seat.seat}", x, y, outer, outer)
-    for at in range(SIZE * SIZE):
-        canvas.spot(f"cell {seat.seat} {at}", ix + at % SIZE * cell, iy + at // SIZE * cell, cell, cell)
+    for at in range(BOARD_SIZE * BOARD_SIZE):
+        canvas.spot(f"cell {seat.seat} {at}", ix + at % BOARD_SIZE * cell, iy + at // BOARD_SIZE * cell, cell, cell)
     with canvas.group(data_part="board"):
         frame(canvas, x, y, outer, outer, wall)
         _ground(canvas, seat, ix, iy, cell)
         _line_marks(canvas, seat, ix, iy, cell, wall)
         middle = outer / 2
         shift = -1.5 * cell if table.dry_roads else 0.0  # the crosswalks are in the middle of the facades
-        lane = SIZE // 2
+        lane = BOARD_SIZE // 2
         for side, letter in enumerate("NESW"):
             px, py = (
                 (x + middle + shift, y + wall / 2),
@@ -151,23 +152,23 @@ def board(
             _crosswalks(canvas, components, seat, ix, iy, cell, wall)
         _entry(canvas, table, seat, ix, iy, cell, wall)
         for cell_number in seat.coats:
-            row, column = divmod(cell_number, SIZE)
+            row, column = divmod(cell_number, BOARD_SIZE)
             px, py = ix + (column + 0.5) * cell, iy + (row + 0.5) * cell
-            pieces.coat(canvas, px, py, 0.66 * cell, seat.seat, data_part="coat")
+            pieces.player_coat(canvas, px, py, 0.66 * cell, seat.seat, data_part="coat")
         for pavilion in seat.pavilions:
             with canvas.group(f"{COLOURS[pavilion.colour]} {pavilion.roofs}", data_part="pavilion"):
-                parts.tile(canvas, pavilion.colour, [divmod(c, SIZE) for c in pavilion.cells], ix, iy, cell)
+                parts.tile(canvas, pavilion.colour, [divmod(c, BOARD_SIZE) for c in pavilion.cells], ix, iy, cell)
         if seat.seat == table.to_move and table.phase == "ROOF" and table.lifted is None and seat.pavilions:
-            newest = [divmod(c, SIZE) for c in seat.pavilions[-1].cells]
+            newest = [divmod(c, BOARD_SIZE) for c in seat.pavilions[-1].cells]
             line = pieces.outline_path(newest, ix, iy, cell, 0.045 * cell, 0.2 * cell)
             canvas.path(line, stroke=palette.GOLD, stroke_width=0.09 * cell, data_part="newest")
         for wild in seat.wild:
             with canvas.group("wild tile", data_part="wild"):
-                parts.tile(canvas, -1, [divmod(wild, SIZE)], ix, iy, cell)
-        row, column = divmod(components.statue, SIZE)
+                parts.tile(canvas, -1, [divmod(wild, BOARD_SIZE)], ix, iy, cell)
+        row, column = divmod(components.statue, BOARD_SIZE)
         parts.statue(canvas, ix + (column + 0.5) * cell, iy + (row + 0.5) * cell, cell, seat.seat)
         for at in seat.superstructures:
-            row, column = divmod(at, SIZE)
+            row, column = divmod(at, BOARD_SIZE)
             worth = (row in seat.full_rows) + (column in seat.full_columns)
             parts.superstructure(
                 canvas,
@@ -187,7 +188,7 @@ def _header(canvas: Canvas, table: TableView, seat: SeatView, x: float, y: float
     pill_x = name_x + name_w + 9
     marks = []
     if seat.seat == table.viewer:
-        marks.append(("you", palette.SIDES[2].light, palette.SIDES[2].line))
+        marks.append(("you", palette.SIDE_SHADES[2].light, palette.SIDE_SHADES[2].line))
     if table.done:
         place = ("1st", "2nd", "3rd", "4th")[table.places[seat.seat] - 1]
         marks.append((place, palette.GOLD if place == "1st" else palette.PAVING, palette.INK))
@@ -208,19 +209,20 @@ def meadow(canvas: Canvas, seat: SeatView, x: float, y: float, width: float, hei
     """Draw the meadow with its unspent coats."""
     canvas.rect(x, y, width, height, r=9, fill="#d5e4bd", stroke="#a9c185", stroke_width=1)
     blades = "".join(
-        f"M{number(x + 8 + (width - 19) * at)} {number(y + 7 + (height - 10) * (i * 3 % 7) / 7)}l1.5-4l1.5 4"
+        f"M{format_coordinate(x + 8 + (width - 19) * at)} "
+        f"{format_coordinate(y + 7 + (height - 10) * (i * 3 % 7) / 7)}l1.5-4l1.5 4"
         for i, at in enumerate((0, 0.07, 0.15, 0.22, 0.3, 0.68, 0.76, 0.83, 0.92, 1))
     )
     canvas.path(blades, stroke="#a9c185", stroke_width=1)
-    per_row = MOST_COATS if width > 180 else 4
-    rows = -(-MOST_COATS // per_row)
+    per_row = MAX_COATS_DRAWN if width > 180 else 4
+    rows = -(-MAX_COATS_DRAWN // per_row)
     step, size = (width - 12) / per_row, min(20.0, height / rows - 5)
-    with canvas.group(f"Meadow: {count_of(seat.meadow, 'coat')} of arms"):
+    with canvas.group(f"Meadow: {pluralize(seat.meadow, 'coat')} of arms"):
         for i in range(seat.meadow):
             px = x + 6 + step * (i % per_row + 0.5)
             py = y + (i // per_row + 0.5) * height / rows
-            pieces.coat(canvas, px, py, size, seat.seat, data_part="meadow-coat")
-    if not seat.meadow and per_row == MOST_COATS:  # a low meadow has no title
+            pieces.player_coat(canvas, px, py, size, seat.seat, data_part="meadow-coat")
+    if not seat.meadow and per_row == MAX_COATS_DRAWN:  # a low meadow has no title
         canvas.text(x + width / 2, y + height / 2 + 4, "meadow", 11, fill="#88a061", anchor="middle")
 
 
@@ -246,12 +248,12 @@ def hand(
         step = min(step, (width - card_w) / (per_row - 1))
     down = card_w * pieces.CARD_ASPECT + gap
     laid = [(kind, x + step * (i % per_row), y + i // per_row * down) for i, kind in enumerate(cards)]
-    if seat.seat == table.hand_of:
+    if seat.seat == table.hand_seat:
         pieces.card_spots(canvas, laid, card_w)
     with canvas.group(data_part="hand"):
         for kind, px, py in laid:
             if kind is None:
-                pieces.card_back(canvas, px, py, card_w, parts.cathedral)
+                pieces.card_back_with_emblem(canvas, px, py, card_w, parts.cathedral)
             else:
                 parts.card(canvas, components, kind, px, py, card_w)
     if not cards:
@@ -304,7 +306,7 @@ def tall(
     wall = 20.0 if table.players == 3 else 16.0
     pad = 12.0 if table.players == 3 else 9.0
     inner = width - 2 * pad
-    cell = (inner - 2 * wall) // SIZE  # whole pixels keep the drawing sharp and its text short
+    cell = (inner - 2 * wall) // BOARD_SIZE  # whole pixels keep the drawing sharp and its text short
     left = x + (width - board_side(cell, wall)) / 2
     inner = board_side(cell, wall)
     _header(canvas, table, seat, left, y + 4, inner)

@@ -5,22 +5,22 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from helsinki_env.drawing import palette, pieces
-from helsinki_env.drawing.canvas import BOLD, Canvas, number
+from helsinki_env.drawing.canvas import BOLD, Canvas, format_coordinate
 from helsinki_env.games.helsinki.render import parts
-from helsinki_env.games.helsinki.render.view import SIDES, discard_by_colour
+from helsinki_env.games.helsinki.render.view import SIDES, discard_by_color
 
 if TYPE_CHECKING:
     from helsinki_env.games.helsinki.components import Components
     from helsinki_env.games.helsinki.render.view import TableView
 
 WALL = 24.0
-CARD_W = 72.0
-CARD_H = CARD_W * pieces.CARD_ASPECT
+SENATE_CARD_WIDTH = 72.0
+SENATE_CARD_HEIGHT = SENATE_CARD_WIDTH * pieces.CARD_ASPECT
 ACROSS = 56.0  # width of a space between two cards of a row
 DOWN = 44.0  # height of a space between two cards of a column
 PAD = 7.0
-WIDTH = 3 * CARD_W + 2 * ACROSS + 2 * (WALL + PAD)
-HEIGHT = 3 * CARD_H + 2 * DOWN + 2 * (WALL + PAD)
+SENATE_WIDTH = 3 * SENATE_CARD_WIDTH + 2 * ACROSS + 2 * (WALL + PAD)
+SENATE_HEIGHT = 3 * SENATE_CARD_HEIGHT + 2 * DOWN + 2 * (WALL + PAD)
 
 # positions in the 5x5 arrangement of cards and spaces, as (column, row)
 _SLOT_AT = ((2, 0), (4, 0), (4, 2), (4, 4), (2, 4), (0, 4), (0, 2), (0, 0))
@@ -29,10 +29,10 @@ _SPACE_AT = ((1, 0), (3, 0), (4, 1), (4, 3), (3, 4), (1, 4), (0, 3), (0, 1))
 
 def frame(canvas: Canvas, x: float, y: float, width: float, height: float, wall: float) -> None:
     """Draw the four facades, mitered at the corners, around a rectangle whose outer corner is (x, y)."""
-    w, h, k = number(width), number(height), number(wall)
-    inner_w, inner_h = number(width - 2 * wall), number(height - 2 * wall)
-    right, bottom = number(x + width), number(y + height)
-    left, top = number(x), number(y)
+    w, h, k = format_coordinate(width), format_coordinate(height), format_coordinate(wall)
+    inner_w, inner_h = format_coordinate(width - 2 * wall), format_coordinate(height - 2 * wall)
+    right, bottom = format_coordinate(x + width), format_coordinate(y + height)
+    left, top = format_coordinate(x), format_coordinate(y)
     outlines = (
         f"M{left} {top}h{w}l-{k} {k}h-{inner_w}z",
         f"M{right} {top}v{h}l-{k}-{k}v-{inner_h}z",
@@ -41,34 +41,41 @@ def frame(canvas: Canvas, x: float, y: float, width: float, height: float, wall:
     )
     edge, mid = wall * 0.2, wall * 0.6
     for side, data in enumerate(outlines):
-        tone = palette.SIDES[side]
+        tone = palette.SIDE_SHADES[side]
         canvas.path(data, fill=tone.base, stroke=tone.dark, stroke_width=1)
         across = side in (0, 2)
         length = (width if across else height) - 2 * wall
         at = mid if side in (0, 3) else (height if across else width) - mid
         roof = edge if side in (0, 3) else (height if across else width) - edge
-        start = f"{number(x + wall)} {number(y + at)}" if across else f"{number(x + at)} {number(y + wall)}"
-        eaves = (
-            f"M{number(x + 2 * edge)} {number(y + roof)}h{number(width - 4 * edge)}"
+        start = (
+            f"{format_coordinate(x + wall)} {format_coordinate(y + at)}"
             if across
-            else f"M{number(x + roof)} {number(y + 2 * edge)}v{number(height - 4 * edge)}"
+            else f"{format_coordinate(x + at)} {format_coordinate(y + wall)}"
+        )
+        eaves = (
+            f"M{format_coordinate(x + 2 * edge)} {format_coordinate(y + roof)}h{format_coordinate(width - 4 * edge)}"
+            if across
+            else (
+                f"M{format_coordinate(x + roof)} {format_coordinate(y + 2 * edge)}"
+                f"v{format_coordinate(height - 4 * edge)}"
+            )
         )
         if wall >= 20:
             canvas.path(eaves, stroke=tone.dark, stroke_width=1, stroke_opacity=0.7)
         step = length / round(length / (0.55 * wall))
         canvas.path(
-            f"M{start}{'h' if across else 'v'}{number(length)}",
+            f"M{start}{'h' if across else 'v'}{format_coordinate(length)}",
             stroke=tone.light,
             stroke_width=0.34 * wall,
             stroke_linecap="butt",
-            stroke_dasharray=f"{number(0.4 * step)} {number(0.6 * step)}",
-            stroke_dashoffset=number(-0.3 * step),
+            stroke_dasharray=f"{format_coordinate(0.4 * step)} {format_coordinate(0.6 * step)}",
+            stroke_dashoffset=format_coordinate(-0.3 * step),
         )
 
 
 def plate(canvas: Canvas, x: float, y: float, text: str, side: int, size: float, *, golden: bool = False) -> None:
     """Draw the name plate of a side around (x, y), golden for a full line."""
-    tone = palette.SIDES[side]
+    tone = palette.SIDE_SHADES[side]
     width = size * (1.7 if len(text) == 1 else 0.72 * len(text) + 1)
     across = side in (0, 2) or len(text) == 1
     w, h = (width, 1.55 * size) if across else (1.55 * size, width)
@@ -92,14 +99,26 @@ def plate(canvas: Canvas, x: float, y: float, text: str, side: int, size: float,
 
 def _box(place: tuple[int, int], x: float, y: float) -> tuple[float, float, float, float]:
     """Return (x, y, width, height) of a position in the 5x5 arrangement."""
-    lefts = (0, CARD_W, CARD_W + ACROSS, 2 * CARD_W + ACROSS, 2 * (CARD_W + ACROSS))
-    tops = (0, CARD_H, CARD_H + DOWN, 2 * CARD_H + DOWN, 2 * (CARD_H + DOWN))
+    lefts = (
+        0,
+        SENATE_CARD_WIDTH,
+        SENATE_CARD_WIDTH + ACROSS,
+        2 * SENATE_CARD_WIDTH + ACROSS,
+        2 * (SENATE_CARD_WIDTH + ACROSS),
+    )
+    tops = (
+        0,
+        SENATE_CARD_HEIGHT,
+        SENATE_CARD_HEIGHT + DOWN,
+        2 * SENATE_CARD_HEIGHT + DOWN,
+        2 * (SENATE_CARD_HEIGHT + DOWN),
+    )
     column, row = place
     return (
         x + WALL + PAD + lefts[column],
         y + WALL + PAD + tops[row],
-        (CARD_W, ACROSS)[column % 2],
-        (CARD_H, DOWN)[row % 2],
+        (SENATE_CARD_WIDTH, ACROSS)[column % 2],
+        (SENATE_CARD_HEIGHT, DOWN)[row % 2],
     )
 
 
@@ -107,7 +126,7 @@ def _spaces(canvas: Canvas, table: TableView, x: float, y: float) -> None:
     for space, place in enumerate(_SPACE_AT):
         bx, by, width, height = _box(place, x, y)
         canvas.spot(f"space {space}", bx, by, width, height)
-        tone = palette.SIDES[space // 2]
+        tone = palette.SIDE_SHADES[space // 2]
         pad = 4.0
         canvas.rect(
             bx + pad,
@@ -140,28 +159,28 @@ def _cards(canvas: Canvas, table: TableView, components: Components, x: float, y
     near = () if active is None or table.phase != "MAIN" else ((active - 1) % 8, active)
     for slot, place in enumerate(_SLOT_AT):
         bx, by, _, _ = _box(place, x, y)
-        canvas.spot(f"slot {slot}", bx, by, CARD_W, CARD_H)
+        canvas.spot(f"slot {slot}", bx, by, SENATE_CARD_WIDTH, SENATE_CARD_HEIGHT)
         kind = table.display[slot]
         if slot in near:
             canvas.rect(
                 bx - 4,
                 by - 4,
-                CARD_W + 8,
-                CARD_H + 8,
+                SENATE_CARD_WIDTH + 8,
+                SENATE_CARD_HEIGHT + 8,
                 r=11,
                 fill=palette.GOLD,
                 fill_opacity=0.55,
                 data_part="near",
             )
         if kind is None:
-            pieces.empty_slot(canvas, bx, by, CARD_W)
+            pieces.empty_slot(canvas, bx, by, SENATE_CARD_WIDTH)
         else:
-            canvas.rect(bx + 1, by + 2, CARD_W, CARD_H, r=7, fill="#000", fill_opacity=0.14)
-            parts.card(canvas, components, kind, bx, by, CARD_W)
+            canvas.rect(bx + 1, by + 2, SENATE_CARD_WIDTH, SENATE_CARD_HEIGHT, r=7, fill="#000", fill_opacity=0.14)
+            parts.card(canvas, components, kind, bx, by, SENATE_CARD_WIDTH)
 
 
 def _piles(canvas: Canvas, table: TableView, components: Components, x: float, y: float) -> None:
-    cx, cy = x + WIDTH / 2, y + HEIGHT / 2
+    cx, cy = x + SENATE_WIDTH / 2, y + SENATE_HEIGHT / 2
     width = 60.0
     height = width * pieces.CARD_ASPECT
     top = cy - 54
@@ -170,7 +189,7 @@ def _piles(canvas: Canvas, table: TableView, components: Components, x: float, y
     with canvas.group(f"Draw pile: {table.draw_pile} cards"):
         if table.draw_pile:
             for lift in range(min(3, 1 + table.draw_pile // 12), -1, -1):
-                pieces.card_back(canvas, draw_x + 1.5 * lift, top + 1.5 * lift, width, parts.cathedral)
+                pieces.card_back_with_emblem(canvas, draw_x + 1.5 * lift, top + 1.5 * lift, width, parts.cathedral)
         else:
             pieces.empty_slot(canvas, draw_x, top, width)
     with canvas.group(f"Discard pile: {discarded} cards"):
@@ -193,7 +212,7 @@ def _piles(canvas: Canvas, table: TableView, components: Components, x: float, y
         canvas.circle(px + width / 2, top + height / 2, 15, fill=palette.PANEL, stroke=palette.INK, stroke_width=1.1)
         canvas.text(px + width / 2, top + height / 2 + 5.6, str(amount), 16, anchor="middle", weight=BOLD)
         canvas.text(px + width / 2, top - 7, label, 11.5, anchor="middle", fill=palette.SOFT_INK)
-    counts = discard_by_colour(table, components)
+    counts = discard_by_color(table, components)
     chip, gap = 19.5, 2.5
     left = cx - (6 * chip + 5 * gap) / 2
     with canvas.group("Discard pile by colour, wild last"):
@@ -205,16 +224,16 @@ def _piles(canvas: Canvas, table: TableView, components: Components, x: float, y
             canvas.text(px + chip / 2, top + height + 28, str(amount), 11, fill=ink, anchor="middle", weight=BOLD)
 
 
-def draw(canvas: Canvas, table: TableView, components: Components, x: float, y: float) -> None:
-    """Draw the senate board with its corner at (x, y); it is `WIDTH` by `HEIGHT` pixels."""
+def draw_senate(canvas: Canvas, table: TableView, components: Components, x: float, y: float) -> None:
+    """Draw the senate board with its corner at (x, y); it is `SENATE_WIDTH` by `SENATE_HEIGHT` pixels."""
     with canvas.group(data_part="senate"):
-        canvas.rect(x, y, WIDTH, HEIGHT, fill=palette.PAVING)
-        frame(canvas, x, y, WIDTH, HEIGHT, WALL)
-        mid_x, mid_y = x + WIDTH / 2, y + HEIGHT / 2
+        canvas.rect(x, y, SENATE_WIDTH, SENATE_HEIGHT, fill=palette.PAVING)
+        frame(canvas, x, y, SENATE_WIDTH, SENATE_HEIGHT, WALL)
+        mid_x, mid_y = x + SENATE_WIDTH / 2, y + SENATE_HEIGHT / 2
         centres = (
             (mid_x, y + WALL / 2),
-            (x + WIDTH - WALL / 2, mid_y),
-            (mid_x, y + HEIGHT - WALL / 2),
+            (x + SENATE_WIDTH - WALL / 2, mid_y),
+            (mid_x, y + SENATE_HEIGHT - WALL / 2),
             (x + WALL / 2, mid_y),
         )
         for side, (px, py) in enumerate(centres):

@@ -10,16 +10,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from helsinki_env.data import Entry
-from helsinki_env.drawing.checked import count_of, in_one_piece, numbers, or_none
-from helsinki_env.engine.positions import MOST_SAID, PositionError
-from helsinki_env.games.helsinki.components import ACTIONS, COLOURS, ROOFS
+from helsinki_env.data import Node
+from helsinki_env.drawing.checked import integer_tuple, is_connected, optional_integer, pluralize
+from helsinki_env.engine.positions import MAX_OBSERVED, PositionError
+from helsinki_env.games.helsinki.components import BOARD_ACTIONS, COLOURS, ROOFS
 from helsinki_env.games.helsinki.state import DECK, PAID, PHASES
 
 if TYPE_CHECKING:
     from helsinki_env.games.helsinki.components import Components
 
-SIZE = 7
+BOARD_SIZE = 7
 SIDES = ("north", "east", "south", "west")
 
 
@@ -101,7 +101,7 @@ class TableView:
     places: tuple[int, ...]
 
     @property
-    def hand_of(self) -> int:
+    def hand_seat(self) -> int:
         """The seat whose hand is playable: the viewer, or the seat to move."""
         return self.to_move if self.viewer is None else self.viewer
 
@@ -109,17 +109,17 @@ class TableView:
 # value types
 
 
-def _cells(entry: Entry) -> tuple[int, ...]:
-    return tuple(sorted(numbers(entry, "cells", SIZE * SIZE - 1)))
+def _cells(entry: Node) -> tuple[int, ...]:
+    return tuple(sorted(integer_tuple(entry, "cells", BOARD_SIZE * BOARD_SIZE - 1)))
 
 
-def _actions(entry: Entry) -> frozenset[int]:
-    return frozenset(numbers(entry, "actions", len(ACTIONS) - 1))
+def _actions(entry: Node) -> frozenset[int]:
+    return frozenset(integer_tuple(entry, "actions", len(BOARD_ACTIONS) - 1))
 
 
-def _expand(entry: Entry, components: Components) -> tuple[int, ...]:
+def _expand(entry: Node, components: Components) -> tuple[int, ...]:
     """Expand card counts into a list of card types."""
-    counts = numbers(entry, "card counts, one for each card type", DECK, components.types)
+    counts = integer_tuple(entry, "card counts, one for each card type", DECK, components.types)
     if sum(counts) > DECK:
         entry.fail(f"at most {DECK} cards", found=f"{sum(counts)} cards")
     return tuple(kind for kind, count in enumerate(counts) for _ in range(count))
@@ -128,7 +128,7 @@ def _expand(entry: Entry, components: Components) -> tuple[int, ...]:
 # the parts of a position
 
 
-def _hand(seat: Entry, number: int, viewer: int | None, components: Components) -> tuple[tuple[int, ...], int]:
+def _hand(seat: Node, number: int, viewer: int | None, components: Components) -> tuple[tuple[int, ...], int]:
     """Return the face-up card types and the number of backs; other hands show only known cards."""
     hand = seat["hand"]
     if isinstance(hand.value, Mapping):
@@ -141,23 +141,23 @@ def _hand(seat: Entry, number: int, viewer: int | None, components: Components) 
     return known, max(0, len(cards) - len(known))
 
 
-def _pavilion(data: Entry) -> Pavilion:
+def _pavilion(data: Node) -> Pavilion:
     colour, roofs = COLOURS.index(data["colour"].choice(COLOURS)), data["roofs"].integer(ROOFS[0], ROOFS[-1])
     cells = _cells(data["cells"])
-    if len(cells) != roofs or not in_one_piece(cells, SIZE):  # the outline algorithm needs one connected piece
+    if len(cells) != roofs or not is_connected(cells, BOARD_SIZE):  # the outline algorithm needs one connected piece
         data["cells"].fail(f"{roofs} cells in one piece")
     return Pavilion(colour, roofs, cells)
 
 
-def _seat(data: Entry, number: int, denied: frozenset[int], viewer: int | None, components: Components) -> SeatView:
-    pavilions = tuple(_pavilion(p) for p in data["pavilions"].entries("pavilion tiles", most=SIZE * SIZE))
+def _seat(data: Node, number: int, denied: frozenset[int], viewer: int | None, components: Components) -> SeatView:
+    pavilions = tuple(_pavilion(p) for p in data["pavilions"].entries("pavilion tiles", most=BOARD_SIZE * BOARD_SIZE))
     wild = _cells(data["wild"])
     built = frozenset({components.statue, *wild, *(cell for p in pavilions for cell in p.cells)})
-    rows = tuple(r for r in range(SIZE) if all(SIZE * r + c in built for c in range(SIZE)))
-    columns = tuple(c for c in range(SIZE) if all(SIZE * r + c in built for r in range(SIZE)))
+    rows = tuple(r for r in range(BOARD_SIZE) if all(BOARD_SIZE * r + c in built for c in range(BOARD_SIZE)))
+    columns = tuple(c for c in range(BOARD_SIZE) if all(BOARD_SIZE * r + c in built for r in range(BOARD_SIZE)))
     roofs = _cells(data["superstructures"])
     by_lines = (0, components.points_line, components.points_crossing)
-    roof_points = tuple(by_lines[(cell // SIZE in rows) + (cell % SIZE in columns)] for cell in roofs)
+    roof_points = tuple(by_lines[(cell // BOARD_SIZE in rows) + (cell % BOARD_SIZE in columns)] for cell in roofs)
     board = components.points_row * len(rows) + components.points_column * len(columns) + sum(roof_points)
     faces, backs = _hand(data, number, viewer, components)
     return SeatView(
@@ -171,10 +171,10 @@ def _seat(data: Entry, number: int, denied: frozenset[int], viewer: int | None, 
         denied=denied,
         faces=faces,
         backs=backs,
-        token=or_none(data["token"], 7),
+        token=optional_integer(data["token"], 7),
         points=data["points"].integer(0),
-        bonus=or_none(data["bonus"], MOST_SAID),
-        limit_lifted=data["limit_lifted"].flag(),
+        bonus=optional_integer(data["bonus"], MAX_OBSERVED),
+        limit_lifted=data["limit_lifted"].boolean(),
         built=built,
         full_rows=rows,
         full_columns=columns,
@@ -185,7 +185,7 @@ def _seat(data: Entry, number: int, denied: frozenset[int], viewer: int | None, 
 
 def card_name(kind: int, components: Components) -> str:
     """Return a card type in words: ``wild card``, ``blue 3``."""
-    colour = components.card_colour(kind)
+    colour = components.card_color(kind)
     return "wild card" if colour < 0 else f"{COLOURS[colour]} {components.card_number(kind)}"
 
 
@@ -195,14 +195,14 @@ def _places(seats: tuple[SeatView, ...]) -> tuple[int, ...]:
     return tuple(order.index(s) + 1 for s in range(len(seats)))
 
 
-def _decision(pending: Entry, phase: str, side: int | None, limit: int) -> tuple[str, str]:
+def _decision(pending: Node, phase: str, side: int | None, limit: int) -> tuple[str, str]:
     """Describe the pending action: a headline that follows the player's name, and a detail (may be empty)."""
 
     def is_set(key: str) -> bool:
-        return pending.get(key, False).flag()
+        return pending.get(key, False).boolean()
 
     def number(key: str, usual: int = 1) -> int:
-        return pending.get(key, usual).integer(0, MOST_SAID)
+        return pending.get(key, usual).integer(0, MAX_OBSERVED)
 
     origin = "" if side is None else f" from the {SIDES[side]}"
     if phase == "START":
@@ -219,7 +219,7 @@ def _decision(pending: Entry, phase: str, side: int | None, limit: int) -> tuple
     if phase == "PAY":
         if is_set("substitute"):
             return "pays for a pavilion", "One card of another colour"
-        return "pays for a pavilion", count_of(number("to_pay", 0), "more card")
+        return "pays for a pavilion", pluralize(number("to_pay", 0), "more card")
     if phase == "PLACE":
         return "pushes the tile in", "From any other side" if is_set("any_side") else origin.strip()
     if phase == "WILD":
@@ -229,15 +229,15 @@ def _decision(pending: Entry, phase: str, side: int | None, limit: int) -> tuple
     if phase == "ROOF":
         if pending.get("lifted", None).value is not None:
             return "sets the superstructure down", "On any other free roof"
-        action = pending["action"].choice(ACTIONS).replace("_", " ") if pending["action"].given else ""
+        action = pending["action"].choice(BOARD_ACTIONS).replace("_", " ") if pending["action"].is_present else ""
         left = f"{number('roofs_left')} to place"
         return "places superstructures", left + (f": {action}" if action else " on the new pavilion")
     if phase == "DISCARD":
-        return "discards", f"Down to {count_of(limit, 'card')}"
+        return "discards", f"Down to {pluralize(limit, 'card')}"
     return "may end the turn", "Built" if is_set("built") else "Drew cards" if is_set("drew") else ""
 
 
-def read(position: Mapping[str, Any], components: Components, viewer: int | None = None) -> TableView:
+def read_table_view(position: Mapping[str, Any], components: Components, viewer: int | None = None) -> TableView:
     """Read a position dict, whole or a seat's copy, into a view model.
 
     With `viewer` set, other hands show only public information even if the dict contains more.
@@ -246,11 +246,11 @@ def read(position: Mapping[str, Any], components: Components, viewer: int | None
         PositionError: (a ValueError) naming the missing or invalid key, or if `viewer` does not exist. Whether the
             position is playable is not checked (`notation.from_dict` does).
     """
-    data, types = Entry(position, PositionError, file="position").mapping(), components.types
+    data, types = Node(position, PositionError, file="position").mapping(), components.types
     players = data["players"].integer(2, 4, "2, 3 or 4")
     if viewer is not None:
         expected = f"None or a seat from 0 to {players - 1}"
-        viewer = Entry(viewer, PositionError, "viewer").integer(0, players - 1, expected)
+        viewer = Node(viewer, PositionError, "viewer").integer(0, players - 1, expected)
     denied = [frozenset[int]()] * players
     if data.get("denied", None).value:
         denied = [_actions(seat) for seat in data["denied"].entries("lists of actions, one for each seat", 0, players)]
@@ -259,7 +259,7 @@ def read(position: Mapping[str, Any], components: Components, viewer: int | None
         for number, entry in enumerate(data["seats"].entries("seats", length=players))
     )
     pile, pending = data["draw_pile"], data.get("pending", {}).mapping()
-    phase, done = data["phase"].choice(PHASES), data["done"].flag()
+    phase, done = data["phase"].choice(PHASES), data["done"].boolean()
     places = _places(seats)
     to_move = places.index(1) if done else data["to_move"].integer(0, players - 1)
     headline, detail = _decision(pending, phase, seats[to_move].side, components.hand_limit)
@@ -278,22 +278,26 @@ def read(position: Mapping[str, Any], components: Components, viewer: int | None
         phase=phase,
         to_move=to_move,
         round=data["round"].integer(1),
-        last_round=data["last_round"].flag(),
+        last_round=data["last_round"].boolean(),
         done=done,
-        dry_roads=data["dry_roads"].flag(),
+        dry_roads=data["dry_roads"].boolean(),
         covered=_actions(data.get("covered", [])),
-        draw_pile=pile.integer(0, DECK) if hidden else len(numbers(pile, "card types", types - 1)),
-        discard=numbers(data["discard_pile"], "card counts, one for each card type", DECK, types),
-        display=tuple(or_none(slot, types - 1) for slot in data["display"].entries("card types or null", length=8)),
-        tile_supply=tuple(numbers(data["tile_supply"][name], "tile counts by roofs", MOST_SAID, 4) for name in COLOURS),
-        wild_tiles=data["wild_tiles"].integer(0, MOST_SAID),
-        superstructures=data["superstructures"].integer(0, MOST_SAID),
-        bonus_cards=numbers(data["bonus_cards"], "bonus cards", MOST_SAID),
-        card=or_none(pending.get("card", None), types - 1),
-        paid=numbers(pending.get("paid", []), "card types", types - 1),
+        draw_pile=pile.integer(0, DECK) if hidden else len(integer_tuple(pile, "card types", types - 1)),
+        discard=integer_tuple(data["discard_pile"], "card counts, one for each card type", DECK, types),
+        display=tuple(
+            optional_integer(slot, types - 1) for slot in data["display"].entries("card types or null", length=8)
+        ),
+        tile_supply=tuple(
+            integer_tuple(data["tile_supply"][name], "tile counts by roofs", MAX_OBSERVED, 4) for name in COLOURS
+        ),
+        wild_tiles=data["wild_tiles"].integer(0, MAX_OBSERVED),
+        superstructures=data["superstructures"].integer(0, MAX_OBSERVED),
+        bonus_cards=integer_tuple(data["bonus_cards"], "bonus cards", MAX_OBSERVED),
+        card=optional_integer(pending.get("card", None), types - 1),
+        paid=integer_tuple(pending.get("paid", []), "card types", types - 1),
         to_pay=pending.get("to_pay", 0).integer(0, PAID),
-        any_side=pending.get("any_side", False).flag(),
-        lifted=or_none(pending.get("lifted", None), SIZE * SIZE - 1),
+        any_side=pending.get("any_side", False).boolean(),
+        lifted=optional_integer(pending.get("lifted", None), BOARD_SIZE * BOARD_SIZE - 1),
         headline=headline,
         detail=detail,
         places=places,
@@ -302,28 +306,28 @@ def read(position: Mapping[str, Any], components: Components, viewer: int | None
 
 def action_index(name: str) -> int:
     """Return the fixed id of a board action."""
-    return ACTIONS.index(name)
+    return BOARD_ACTIONS.index(name)
 
 
-def discard_by_colour(table: TableView, components: Components) -> tuple[int, ...]:
+def discard_by_color(table: TableView, components: Components) -> tuple[int, ...]:
     """Number of cards in the discard pile per color, wild last: six numbers."""
     counts = [0] * (len(COLOURS) + 1)
     for kind, amount in enumerate(table.discard):
-        counts[components.card_colour(kind)] += amount  # the wild card has color -1, the last entry
+        counts[components.card_color(kind)] += amount  # the wild card has color -1, the last entry
     return tuple(counts)
 
 
 __all__ = [
+    "BOARD_SIZE",
     "COLOURS",
     "ROOFS",
     "SIDES",
-    "SIZE",
     "Pavilion",
     "SeatView",
     "TableView",
     "action_index",
     "card_name",
-    "count_of",
-    "discard_by_colour",
-    "read",
+    "discard_by_color",
+    "pluralize",
+    "read_table_view",
 ]

@@ -7,30 +7,30 @@ from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any, Literal
 
-from helsinki_env.data import Entry
-from helsinki_env.evaluation.arena.designs import Screen
+from helsinki_env.data import Node
+from helsinki_env.evaluation.arena.designs import ScreeningDesign
 from helsinki_env.evaluation.balance.helsinki.part_configs import (
     StudyError,
     check_design,
     check_screen,
-    counts_of,
-    entry_of,
-    read_asked,
+    field_entry,
+    game_counts,
+    read_config,
 )
-from helsinki_env.games.helsinki.action_numbers import ACTIONS
+from helsinki_env.games.helsinki.action_numbers import BOARD_ACTIONS
 
-__all__ = ["CLAIMS", "Claim", "RetrainedConfig"]
+__all__ = ["CLAIMS", "ClaimDirection", "RetrainingConfig"]
 
-Claim = Literal["too strong", "too weak"]
+ClaimDirection = Literal["too strong", "too weak"]
 """Conclusion of a study on an action."""
-CLAIMS: tuple[Claim, ...] = ("too strong", "too weak")
+CLAIMS: tuple[ClaimDirection, ...] = ("too strong", "too weak")
 #: Every part derives its own seed from it.
 _MOST_SEED = 2**56
 _MOST_NETWORKS = 20
 
 
 @dataclass(frozen=True)
-class RetrainedConfig:
+class RetrainingConfig:
     """Configuration of a retraining study.
 
     Attributes:
@@ -49,37 +49,37 @@ class RetrainedConfig:
 
     name: str
     seed: int
-    claims: Mapping[str, Claim]
+    claims: Mapping[str, ClaimDirection]
     screen: Mapping[int, int]
     meetings: Mapping[int, int]
     preset: str = "retrained"
     seeds: int = 3
-    design: Screen = field(default_factory=Screen)
+    design: ScreeningDesign = field(default_factory=ScreeningDesign)
     band: float = 1.0
     level: float = 0.95
 
     def __post_init__(self) -> None:
         """Check every value."""
         for key in ("name", "preset"):
-            entry_of(self, key).text("a name")
-        entry_of(self, "seed").integer(0, _MOST_SEED)
-        entry_of(self, "seeds").integer(1, _MOST_NETWORKS)
-        entry_of(self, "band").number(0.0, 100.0, inside=True)
-        entry_of(self, "level").number(0.5, 1.0, inside=True)
-        claims = entry_of(self, "claims")
+            field_entry(self, key).text("a name")
+        field_entry(self, "seed").integer(0, _MOST_SEED)
+        field_entry(self, "seeds").integer(1, _MOST_NETWORKS)
+        field_entry(self, "band").number(0.0, 100.0, inside=True)
+        field_entry(self, "level").number(0.5, 1.0, inside=True)
+        claims = field_entry(self, "claims")
         if not isinstance(self.claims, Mapping) or not self.claims:
             claims.fail("what is claimed of at least one action, such as {two_points: too strong}")
         for action, claim in claims.items():
-            Entry(action, StudyError, "claims").choice(ACTIONS)
+            Node(action, StudyError, "claims").choice(BOARD_ACTIONS)
             claim.choice(CLAIMS)
         for key in ("screen", "meetings"):
-            counts = {n: games for n, games in sorted(counts_of(self, key).items()) if games}
+            counts = {n: games for n, games in sorted(game_counts(self, key).items()) if games}
             object.__setattr__(self, key, counts)
         check_screen(self.screen, "screen")
         check_screen(self.meetings, "meetings")
         check_design(self.design, "design")
         if not self.screen or tuple(self.screen) != tuple(self.meetings):
-            entry_of(self, "meetings").fail("games for the same numbers of players as for screen, at least one")
+            field_entry(self, "meetings").fail("games for the same numbers of players as for screen, at least one")
 
     @property
     def players(self) -> tuple[int, ...]:
@@ -92,27 +92,27 @@ class RetrainedConfig:
         return range(self.seed, self.seed + self.seeds)
 
     @classmethod
-    def from_yaml(cls, name_or_path: str | Path) -> RetrainedConfig:
+    def from_yaml(cls, name_or_path: str | Path) -> RetrainingConfig:
         """Read the configuration from a file (a name in ``configs/retrained``, or a path).
 
         Raises:
             StudyError: for an invalid file; names file, key, value found and expected value.
         """
-        return cls.from_dict(read_asked(name_or_path, "retrained"))
+        return cls.from_dict(read_config(name_or_path, "retrained"))
 
     @classmethod
-    def from_dict(cls, data: Mapping[str, Any] | Entry) -> RetrainedConfig:
+    def from_dict(cls, data: Mapping[str, Any] | Node) -> RetrainingConfig:
         """Return the configuration with the keys of a file, see ``configs/retrained/standard.yaml``.
 
         Raises:
             StudyError: for an invalid value; names key, value found and expected value.
         """
-        data = Entry.of(data, StudyError, "what is asked anew").mapping([item.name for item in fields(cls)])
+        data = Node.of(data, StudyError, "what is asked anew").mapping([item.name for item in fields(cls)])
         for key in ("claims", "screen", "meetings"):
-            if not data[key].given:
+            if not data[key].is_present:
                 data[key].fail("what is claimed by action, and games by number of players")
-        if data["design"].given:
-            data.value = {**data.value, "design": data["design"].build(Screen)}
+        if data["design"].is_present:
+            data.value = {**data.value, "design": data["design"].build(ScreeningDesign)}
         return data.build(cls)
 
     def to_dict(self) -> dict[str, Any]:

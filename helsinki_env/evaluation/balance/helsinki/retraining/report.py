@@ -10,17 +10,17 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from helsinki_env.evaluation.balance.helsinki.figures import forest
-from helsinki_env.evaluation.balance.helsinki.retraining.run import WAYS
-from helsinki_env.evaluation.balance.helsinki.tune.report import label, signed
-from helsinki_env.utils.markdown import all_printable, code, marked, table
+from helsinki_env.evaluation.balance.helsinki.figures import forest_plot
+from helsinki_env.evaluation.balance.helsinki.retraining.run import TEST_CONDITIONS
+from helsinki_env.evaluation.balance.helsinki.tune.report import action_label_markdown, signed
+from helsinki_env.utils.markdown import all_printable, code_span, escape_outside_code, markdown_table
 
-__all__ = ["report_files"]
+__all__ = ["retraining_report_files"]
 
 Data = Mapping[str, Any]
 
 
-def report_files(data: Data) -> dict[Path, bytes]:
+def retraining_report_files(data: Data) -> dict[Path, bytes]:
     """Return the contents of the report files by relative path."""
     shown = all_printable(data)
     files = {
@@ -28,8 +28,8 @@ def report_files(data: Data) -> dict[Path, bytes]:
         Path("retrained.json"): (json.dumps(data, indent=1, allow_nan=False) + "\n").encode(),
     }
     pictures = {
-        "retrained-forest": forest(_drawn(shown)),
-        "habit-forest": forest(
+        "retrained-forest": forest_plot(_drawn(shown)),
+        "habit-forest": forest_plot(
             {"study": {"band": shown["asked"]["band"]}, "actions": shown["actions"], "screen": shown["screen"]}
         ),
     }
@@ -58,7 +58,7 @@ def _page(data: Data) -> Iterator[str]:
     yield "# Verdicts asked anew of players that learnt for it"
     yield ""
     for sentence in data["summary"]:
-        yield f"- {marked(sentence)}"
+        yield f"- {escape_outside_code(sentence)}"
     yield ""
     yield "![How much more or less actions are worth than the average one](images/retrained-forest.svg)"
     yield ""
@@ -97,12 +97,12 @@ def _page(data: Data) -> Iterator[str]:
     yield ""
     p = data["provenance"]
     yield (
-        f"Made by {code('helsinki balance retrain ' + asked['name'])}, seed {asked['seed']}, networks by the preset "
-        f"{code(asked['preset'])}; {p['environment']}, helsinki-env {p['package']}, NumPy {p['numpy']}, SciPy "
-        f"{p['scipy']}. All numbers: retrained.json."
+        f"Made by {code_span('helsinki balance retrain ' + asked['name'])}, seed {asked['seed']}, networks by the "
+        f"preset {code_span(asked['preset'])}; {p['environment']}, helsinki-env {p['package']}, NumPy {p['numpy']}, "
+        f"SciPy {p['scipy']}. All numbers: retrained.json."
     )
     yield ""
-    yield table(
+    yield markdown_table(
         ["part", "seed", "games"],
         [[part, str(entry["seed"]), f"{entry['games']:,}"] for part, entry in p["parts"].items()],
     )
@@ -110,21 +110,35 @@ def _page(data: Data) -> Iterator[str]:
 
 def _verdicts(data: Data) -> str:
     rows = [
-        [label(one["action"]), one["players"], one["claim"], one["habit"], one["retrained"]] for one in data["verdicts"]
+        [action_label_markdown(one["action"]), one["players"], one["claim"], one["habit"], one["retrained"]]
+        for one in data["verdicts"]
     ]
-    return table(["action", "players", "it was said to be", "by habit", "retrained"], _cells(rows), left=5)
+    return markdown_table(["action", "players", "it was said to be", "by habit", "retrained"], _cells(rows), left=5)
 
 
 def _meetings(data: Data) -> str:
     rows = []
     for one in data["meetings"]:
-        shares = [f"{w['share']:.1f} ({w['low']:.1f} to {w['high']:.1f})" for w in (one["won"][way] for way in WAYS)]
+        shares = [
+            f"{w['share']:.1f} ({w['low']:.1f} to {w['high']:.1f})"
+            for w in (one["won"][way] for way in TEST_CONDITIONS)
+        ]
         rows.append([
-            label(one["action"]), one["players"], one["seed"], f"{one['decks']:,}", shares[0], shares[1],
-            _between(one, "regained"), shares[2], _between(one, "deviation"),
+            action_label_markdown(one["action"]), one["players"], one["seed"], f"{one['decks']:,}", shares[0],
+            shares[1], _between(one, "regained"), shares[2], _between(one, "deviation"),
         ])  # fmt: skip
-    head = ["action", "players", "seed", "decks", WAYS[0], WAYS[1], "regained", WAYS[2], "worth beyond the average"]
-    return table(head, _cells(rows))
+    head = [
+        "action",
+        "players",
+        "seed",
+        "decks",
+        TEST_CONDITIONS[0],
+        TEST_CONDITIONS[1],
+        "regained",
+        TEST_CONDITIONS[2],
+        "worth beyond the average",
+    ]
+    return markdown_table(head, _cells(rows))
 
 
 def _networks(data: Data) -> str:
@@ -134,11 +148,11 @@ def _networks(data: Data) -> str:
             f"{s['share']:.1%} ({s['low']:.1%} to {s['high']:.1%}) against {s['opponent']}, {s['players']} players"
             for s in one["standings"]
         )
-        learnt = f"without {label(one['without'])}" if one["without"] else "with all actions"
+        learnt = f"without {action_label_markdown(one['without'])}" if one["without"] else "with all actions"
         size = f"{one['positions']:,} and {one['decisions']:,}"
-        rows.append([learnt, one["seed"], size, f"{one['minutes']:.1f}", won, code(one["digest"])])
+        rows.append([learnt, one["seed"], size, f"{one['minutes']:.1f}", won, code_span(one["digest"])])
     head = ["learnt", "seed", "positions of the heuristic and decisions of its own", "minutes", "games won", "file"]
-    return table(head, _cells(rows))
+    return markdown_table(head, _cells(rows))
 
 
 def _between(one: Data, key: str) -> str:

@@ -22,33 +22,33 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from helsinki_env.data import read_json, sealed
-from helsinki_env.evaluation.arena.load import Table
-from helsinki_env.evaluation.balance.effects import Effects, estimate, simultaneous_quantile
-from helsinki_env.evaluation.balance.helsinki.conclusions import Measured, findings
+from helsinki_env.data import read_json, with_digest
+from helsinki_env.evaluation.arena.load import MatchupGames
+from helsinki_env.evaluation.balance.effects import WinEffects, estimate_win_effects, simultaneous_quantile
+from helsinki_env.evaluation.balance.helsinki.conclusions import EffectEstimates, findings
 from helsinki_env.evaluation.balance.helsinki.part_configs import StudyError
-from helsinki_env.evaluation.balance.helsinki.results import rounded, versions
-from helsinki_env.evaluation.balance.helsinki.retraining.config import RetrainedConfig
-from helsinki_env.evaluation.balance.helsinki.retraining.run import WAYS, Learner, Retrained
-from helsinki_env.evaluation.balance.helsinki.screening import study_of
-from helsinki_env.evaluation.match_stats import by_deck, share_interval, student_quantile, win_shares
-from helsinki_env.games.helsinki.action_numbers import ACTIONS
+from helsinki_env.evaluation.balance.helsinki.results import software_versions, to_json_data
+from helsinki_env.evaluation.balance.helsinki.retraining.config import RetrainingConfig
+from helsinki_env.evaluation.balance.helsinki.retraining.run import TEST_CONDITIONS, RetrainingStudy, TrainingJob
+from helsinki_env.evaluation.balance.helsinki.screening import ablation_games
+from helsinki_env.evaluation.match_stats import fractional_wins, mean_by_deal, proportion_interval, student_quantile
+from helsinki_env.games.helsinki.action_numbers import BOARD_ACTIONS
 
-__all__ = ["of_seat", "results", "word"]
+__all__ = ["claim_conclusion", "retraining_results", "win_rate_without_action"]
 
 Array = npt.NDArray[np.float64]
 
 
-def results(retrained: Retrained) -> dict[str, Any]:
+def retraining_results(retrained: RetrainingStudy) -> dict[str, Any]:
     """Train and play what is missing, and return all results with a digest."""
     config = retrained.config
     retrained.train()
-    effects = {key: estimate(study_of(table)) for key, table in retrained.screens().items()}
+    effects = {key: estimate_win_effects(ablation_games(table)) for key, table in retrained.screens().items()}
     screen = _screens(config, effects)
     shares = {}
     for (action, seed, n, way), table in retrained.meetings().items():
-        without = retrained.player(Learner(seed, action)) if way == "at home" else None
-        shares[action, seed, n, way] = of_seat(table, action, without)
+        without = retrained.player(TrainingJob(seed, action)) if way == "at home" else None
+        shares[action, seed, n, way] = win_rate_without_action(table, action, without)
     meetings = _meetings(config, effects, shares)
     verdicts = [
         {
@@ -70,14 +70,14 @@ def results(retrained: Retrained) -> dict[str, Any]:
         "verdicts": verdicts,
         "meetings": meetings,
         "screen": screen,
-        "actions": list(ACTIONS),
+        "actions": list(BOARD_ACTIONS),
         "networks": [_network(retrained, learner, digests) for learner in retrained.learners],
-        "provenance": {**versions(), "parts": retrained.tournaments.played},
+        "provenance": {**software_versions(), "parts": retrained.tournaments.played},
     }
-    return sealed(rounded(data))
+    return with_digest(to_json_data(data))
 
 
-def of_seat(table: Table, action: str, player: str | None = None) -> Array:
+def win_rate_without_action(table: MatchupGames, action: str, player: str | None = None) -> Array:
     """Return the win share of the seat without the action, by deal, float64 (D,).
 
     Args:
@@ -88,14 +88,14 @@ def of_seat(table: Table, action: str, player: str | None = None) -> Array:
     if player is not None:
         without = table.seating == table.players.index(player)
     else:
-        without = table.denied >> ACTIONS.index(action) & 1 == 1
-    return by_deck((win_shares(table.places) * without).sum(axis=1), table.deck)
+        without = table.denied >> BOARD_ACTIONS.index(action) & 1 == 1
+    return mean_by_deal((fractional_wins(table.places) * without).sum(axis=1), table.deck)
 
 
-def _screens(config: RetrainedConfig, effects: Mapping[tuple[int, int], Effects]) -> list[dict[str, Any]]:
+def _screens(config: RetrainingConfig, effects: Mapping[tuple[int, int], WinEffects]) -> list[dict[str, Any]]:
     """Return the screening estimates of all actions in the form that `figures` draws."""
     measured = [
-        Measured(n, f"seed {seed}", seed, found.power, found.covariance) for (seed, n), found in effects.items()
+        EffectEstimates(n, f"seed {seed}", seed, found.power, found.covariance) for (seed, n), found in effects.items()
     ]
     found = findings(measured, config.level)
     return [
@@ -126,8 +126,8 @@ def _of(entry: Mapping[str, Any], action: str) -> Mapping[str, Any]:
 
 
 def _meetings(
-    config: RetrainedConfig,
-    effects: Mapping[tuple[int, int], Effects],
+    config: RetrainingConfig,
+    effects: Mapping[tuple[int, int], WinEffects],
     shares: Mapping[tuple[str, int, int, str], Array],
 ) -> list[dict[str, Any]]:
     """Return the win rate of the seat without an action, and the resulting effect of the action."""
@@ -136,10 +136,10 @@ def _meetings(
     for action in config.claims:
         for seed in config.training_seeds:
             for n in config.players:
-                by_way = {way: shares[action, seed, n, way] for way in WAYS}
+                by_way = {way: shares[action, seed, n, way] for way in TEST_CONDITIONS}
                 habit, without = by_way["habit"], by_way["retrained"]
                 power, all_powers = 100 * (1 / n - without.mean()), effects[seed, n]
-                mean = np.full(len(ACTIONS), 1 / len(ACTIONS))
+                mean = np.full(len(BOARD_ACTIONS), 1 / len(BOARD_ACTIONS))
                 errors.append(
                     float(np.sqrt(1e4 * without.var(ddof=1) / len(without) + mean @ all_powers.covariance @ mean))
                 )
@@ -166,7 +166,7 @@ def _meetings(
 
 
 def _won(share: Array) -> dict[str, float]:
-    middle, low, high = (float(100 * end[0]) for end in share_interval(share[:, None], np.ones((len(share), 1))))
+    middle, low, high = (float(100 * end[0]) for end in proportion_interval(share[:, None], np.ones((len(share), 1))))
     return {"share": middle, "low": low, "high": high}
 
 
@@ -176,12 +176,12 @@ def _mean(values: Array) -> tuple[float, float]:
     return float(values.mean()), float(student_quantile(len(values)) * error)
 
 
-def _says(config: RetrainedConfig, claim: str, seeds: Sequence[Mapping[str, Any]]) -> str:
+def _says(config: RetrainingConfig, claim: str, seeds: Sequence[Mapping[str, Any]]) -> str:
     """Return the conclusion on a claim from the intervals of an action over all seeds."""
-    return word([(one["deviation_low"], one["deviation_high"]) for one in seeds], claim, config.band)
+    return claim_conclusion([(one["deviation_low"], one["deviation_high"]) for one in seeds], claim, config.band)
 
 
-def word(intervals: Sequence[tuple[float, float]], claim: str, band: float) -> str:
+def claim_conclusion(intervals: Sequence[tuple[float, float]], claim: str, band: float) -> str:
     """Return the conclusion on a claim from intervals of deviations: stands, falls, or undecided.
 
     Args:
@@ -195,7 +195,7 @@ def word(intervals: Sequence[tuple[float, float]], claim: str, band: float) -> s
     return "falls" if all(high <= band for _, high in sides) else "undecided"
 
 
-def _network(retrained: Retrained, learner: Learner, digests: Mapping[str, str]) -> dict[str, Any]:
+def _network(retrained: RetrainingStudy, learner: TrainingJob, digests: Mapping[str, str]) -> dict[str, Any]:
     """Return training details and strength of a network, from its training summary."""
     data = read_json(retrained.folder_of(learner) / "summary.json", StudyError)
     return {
@@ -213,7 +213,7 @@ def _network(retrained: Retrained, learner: Learner, digests: Mapping[str, str])
 
 
 def _summary(
-    config: RetrainedConfig, verdicts: Sequence[Mapping[str, Any]], meetings: Sequence[Mapping[str, Any]]
+    config: RetrainingConfig, verdicts: Sequence[Mapping[str, Any]], meetings: Sequence[Mapping[str, Any]]
 ) -> list[str]:
     """Return the outcome as sentences."""
     said = []

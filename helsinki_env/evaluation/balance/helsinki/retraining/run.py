@@ -17,23 +17,23 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from helsinki_env.evaluation.arena.load import Table
-from helsinki_env.evaluation.balance.helsinki.part_configs import begin
-from helsinki_env.evaluation.balance.helsinki.retraining.config import RetrainedConfig
-from helsinki_env.evaluation.balance.helsinki.tournaments import Run, Tournaments
+from helsinki_env.evaluation.arena.load import MatchupGames
+from helsinki_env.evaluation.balance.helsinki.part_configs import write_or_check_config
+from helsinki_env.evaluation.balance.helsinki.retraining.config import RetrainingConfig
+from helsinki_env.evaluation.balance.helsinki.tournaments import RunTournament, StudyTournaments
 from helsinki_env.utils.files import check_no_link
 
-__all__ = ["PARTS", "WAYS", "Learner", "Retrained", "Train", "open_retrained"]
+__all__ = ["RETRAINING_PARTS", "TEST_CONDITIONS", "RetrainingStudy", "Train", "TrainingJob", "open_retraining_study"]
 
-PARTS = ("screen", "meetings")
+RETRAINING_PARTS = ("screen", "meetings")
 """The parts, in playing order."""
-WAYS = ("habit", "retrained", "at home")
+TEST_CONDITIONS = ("habit", "retrained", "at home")
 """Ways in which a seat lacks an action."""
 _CONFIG = "retrained.json"
 
 
 @dataclass(frozen=True)
-class Learner:
+class TrainingJob:
     """A network to train.
 
     Attributes:
@@ -50,21 +50,23 @@ class Learner:
         return f"{f'without-{self.without}' if self.without else 'with-all'}-{self.seed}"
 
 
-Train = Callable[[Learner, Path], None]
+Train = Callable[[TrainingJob, Path], None]
 """Trains a network in a folder, or resumes its training if unfinished; the result is ``best.safetensors``."""
 
 
-def open_retrained(config: RetrainedConfig, folder: Path) -> None:
+def open_retraining_study(config: RetrainingConfig, folder: Path) -> None:
     """Create a retraining study in a folder, or resume the one in it.
 
     Raises:
         StudyError: if the folder holds another configuration.
         OSError: if the folder cannot be written.
     """
-    begin(folder / _CONFIG, config.to_dict(), lambda data: RetrainedConfig.from_dict(data).to_dict(), "a retraining")
+    write_or_check_config(
+        folder / _CONFIG, config.to_dict(), lambda data: RetrainingConfig.from_dict(data).to_dict(), "a retraining"
+    )
 
 
-class Retrained:
+class RetrainingStudy:
     """Networks and games of a retraining study in their folder.
 
     Args:
@@ -77,20 +79,22 @@ class Retrained:
         tournaments: the played parts.
     """
 
-    def __init__(self, config: RetrainedConfig, folder: Path, train: Train, run: Run) -> None:
+    def __init__(self, config: RetrainingConfig, folder: Path, train: Train, run: RunTournament) -> None:
         self.config, self.folder, self._train = config, folder, train
-        self.tournaments = Tournaments(folder, run)
+        self.tournaments = StudyTournaments(folder, run)
 
     @property
-    def learners(self) -> list[Learner]:
+    def learners(self) -> list[TrainingJob]:
         """All networks to train: for each seed one with all actions, then one without each re-tested action."""
-        return [Learner(seed, without) for seed in self.config.training_seeds for without in ("", *self.config.claims)]
+        return [
+            TrainingJob(seed, without) for seed in self.config.training_seeds for without in ("", *self.config.claims)
+        ]
 
-    def folder_of(self, learner: Learner) -> Path:
+    def folder_of(self, learner: TrainingJob) -> Path:
         """Return the training folder of a network."""
         return self.folder / "networks" / learner.name
 
-    def player(self, learner: Learner) -> str:
+    def player(self, learner: TrainingJob) -> str:
         """Return the player name of a network."""
         return f"net:{self.folder_of(learner) / 'best.safetensors'}"
 
@@ -102,12 +106,14 @@ class Retrained:
                 check_no_link(own)
             self._train(learner, folder)
 
-    def screens(self) -> dict[tuple[int, int], Table]:
+    def screens(self) -> dict[tuple[int, int], MatchupGames]:
         """Return the games of the screening experiments by training seed and number of players; play missing ones."""
-        asked = {(seed, n): self._screen(Learner(seed), n) for seed in self.config.training_seeds for n in self.players}
+        asked = {
+            (seed, n): self._screen(TrainingJob(seed), n) for seed in self.config.training_seeds for n in self.players
+        }
         return dict(zip(asked, self._tables("screen", list(asked.values())), strict=True))
 
-    def meetings(self) -> dict[tuple[str, int, int, str], Table]:
+    def meetings(self) -> dict[tuple[str, int, int, str], MatchupGames]:
         """Return the games of the meetings by action, seed, number of players and way; play missing ones."""
         asked = {
             (action, seed, n, way): table
@@ -123,7 +129,7 @@ class Retrained:
         """Numbers of players, ascending."""
         return self.config.players
 
-    def _screen(self, learner: Learner, n: int) -> dict[str, Any]:
+    def _screen(self, learner: TrainingJob, n: int) -> dict[str, Any]:
         return {
             "name": f"{learner.name}, {n} players",
             "players": [self.player(learner)],
@@ -134,14 +140,14 @@ class Retrained:
 
     def _meetings(self, action: str, seed: int, n: int) -> Iterator[tuple[str, dict[str, Any]]]:
         """Return the matchups in which a seat lacks an action, by way."""
-        with_all, without = self.player(Learner(seed)), self.player(Learner(seed, action))
+        with_all, without = self.player(TrainingJob(seed)), self.player(TrainingJob(seed, action))
         denied = {"handicap": {"denied": [[action], *([] for _ in range(n - 1))]}}
         ways: tuple[tuple[str, dict[str, Any], dict[str, Any]], ...] = (
             (with_all, denied, {}),
             (without, denied, {}),
             (without, {}, {"covered": [action]}),
         )
-        for way, (player, design, game) in zip(WAYS, ways, strict=True):
+        for way, (player, design, game) in zip(TEST_CONDITIONS, ways, strict=True):
             yield (
                 way,
                 {
@@ -153,5 +159,7 @@ class Retrained:
                 },
             )
 
-    def _tables(self, part: str, tables: list[dict[str, Any]]) -> list[Table]:
-        return self.tournaments.tables(part, self.config.seed * len(PARTS) + PARTS.index(part), tables)
+    def _tables(self, part: str, tables: list[dict[str, Any]]) -> list[MatchupGames]:
+        return self.tournaments.tables(
+            part, self.config.seed * len(RETRAINING_PARTS) + RETRAINING_PARTS.index(part), tables
+        )

@@ -15,11 +15,19 @@ import numpy as np
 import numpy.typing as npt
 
 from helsinki_env.evaluation.balance.helsinki.tune.config import LIFT, TuneConfig
-from helsinki_env.evaluation.balance.helsinki.tune.model import Model
-from helsinki_env.evaluation.balance.helsinki.tune.numbers import Board, Boards, Number, coverings, covers, same, sizes
-from helsinki_env.evaluation.balance.helsinki.tune.proof import Proven
+from helsinki_env.evaluation.balance.helsinki.tune.model import EffectModel
+from helsinki_env.evaluation.balance.helsinki.tune.numbers import (
+    BoardArray,
+    BoardNumber,
+    BoardValues,
+    coverings,
+    published_board,
+    searches_covers,
+    sizes,
+)
+from helsinki_env.evaluation.balance.helsinki.tune.proof import BoardEstimates
 
-__all__ = ["Objective", "best_boards", "effects_on", "ranked"]
+__all__ = ["Objective", "best_boards", "predict_effects", "rank_boards"]
 
 Array = npt.NDArray[np.float64]
 Open = npt.NDArray[np.bool_]
@@ -46,7 +54,7 @@ class Objective:
     least: Array
 
     @classmethod
-    def of(cls, config: TuneConfig, screen: Proven) -> Objective:
+    def of(cls, config: TuneConfig, screen: BoardEstimates) -> Objective:
         """Return the objective of a search, given the estimates for the published board."""
         games = config.games
         ratio = np.array([games.screen[n] / games.proof[n] for n in config.players])
@@ -71,7 +79,7 @@ class Objective:
         found: Array = (100 * self.levels(effects, there) / self.published).min(axis=1)
         return found
 
-    def lacking(self, effects: Array, there: Open) -> Array:
+    def shortfall(self, effects: Array, there: Open) -> Array:
         """Return the shortfall of the level below the minimum, at the worst number of players, (N,)."""
         found: Array = np.clip(self.least - self.levels(effects, there), 0.0, None).max(axis=1)
         return found
@@ -93,8 +101,8 @@ class Objective:
         return found
 
 
-def ranked(
-    numbers: Sequence[Number], boards: Boards, distance: Array, lacking: Array | None = None
+def rank_boards(
+    numbers: Sequence[BoardNumber], boards: BoardArray, distance: Array, lacking: Array | None = None
 ) -> npt.NDArray[np.intp]:
     """Return the order of boards, best first; ties go to the board with the fewest and smallest changes.
 
@@ -110,7 +118,7 @@ def ranked(
     return np.lexsort((*boards.T[::-1], steps, count, np.round(distance / _ALIKE), low))
 
 
-def effects_on(models: Sequence[Model], boards: Boards, published: Array) -> tuple[Array, Open]:
+def predict_effects(models: Sequence[EffectModel], boards: BoardArray, published: Array) -> tuple[Array, Open]:
     """Return the predicted effects on boards, float64 (N, P, A), and the actions that are not covered, bool (N, A).
 
     A linear model understates levels where seats with many denied actions have little left to lose. Only the difference
@@ -126,8 +134,8 @@ def effects_on(models: Sequence[Model], boards: Boards, published: Array) -> tup
 
 
 def best_boards(
-    numbers: Sequence[Number], models: Sequence[Model], objective: Objective, most: int, count: int
-) -> list[Board]:
+    numbers: Sequence[BoardNumber], models: Sequence[EffectModel], objective: Objective, most: int, count: int
+) -> list[BoardValues]:
     """Return the boards that the models predict to be best, best first.
 
     Args:
@@ -137,29 +145,31 @@ def best_boards(
         most: maximum number of changes of a board.
         count: number of boards.
     """
-    boards = coverings() if covers(numbers) else _promising(numbers, models, objective, most)
-    seen = effects_on(models, boards, objective.published)
-    order = ranked(numbers, boards, objective.distance(*seen), objective.lacking(*seen))[:count]
+    boards = coverings() if searches_covers(numbers) else _promising(numbers, models, objective, most)
+    seen = predict_effects(models, boards, objective.published)
+    order = rank_boards(numbers, boards, objective.distance(*seen), objective.shortfall(*seen))[:count]
     return [tuple(board) for board in boards[order].tolist()]
 
 
-def _promising(numbers: Sequence[Number], models: Sequence[Model], objective: Objective, most: int) -> Boards:
+def _promising(
+    numbers: Sequence[BoardNumber], models: Sequence[EffectModel], objective: Objective, most: int
+) -> BoardArray:
     """Return boards with up to `most` changes, the most promising of each step."""
-    was = np.array(same(numbers), np.int64)
+    was = np.array(published_board(numbers), np.int64)
     level = was[None]
     pool = []
     for _ in range(min(most, len(numbers))):
         level = np.unique(np.concatenate([_with(level, i, was, number) for i, number in enumerate(numbers)]), axis=0)
-        seen = effects_on(models, level, objective.published)
+        seen = predict_effects(models, level, objective.published)
         # A later change may raise the level again, so a shortfall counts here like distance.
-        far = objective.distance(*seen) + objective.lacking(*seen)
+        far = objective.distance(*seen) + objective.shortfall(*seen)
         order = np.lexsort(((objective.over(*seen) ** 2).sum(axis=(1, 2)), np.round(far / _ALIKE)))
         level = level[np.sort(order[:_WIDTH])]
         pool.append(level)
     return np.concatenate(pool)
 
 
-def _with(boards: Boards, column: int, was: npt.NDArray[np.int64], number: Number) -> Boards:
+def _with(boards: BoardArray, column: int, was: npt.NDArray[np.int64], number: BoardNumber) -> BoardArray:
     """Return the boards on which a number has not changed, once for each alternative value."""
     free = boards[boards[:, column] == was[column]]
     grown = np.repeat(free, len(number.others), axis=0)

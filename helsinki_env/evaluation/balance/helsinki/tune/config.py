@@ -9,19 +9,19 @@ from pathlib import Path
 from typing import Any
 
 from helsinki_env.agents.registry import check_code
-from helsinki_env.data import Entry
+from helsinki_env.data import Node
 from helsinki_env.evaluation.balance.helsinki.part_configs import (
     StudyError,
     check_screen,
     component_file,
-    counts_of,
-    entry_of,
-    read_asked,
+    field_entry,
+    game_counts,
+    read_config,
 )
-from helsinki_env.evaluation.balance.helsinki.tune.numbers import COVERED, Number, covers, read_numbers
+from helsinki_env.evaluation.balance.helsinki.tune.numbers import COVERED, BoardNumber, read_numbers, searches_covers
 from helsinki_env.games.helsinki.components import load_components
 
-__all__ = ["BALANCE", "LEAST_GAMES", "LIFT", "Games", "TuneConfig"]
+__all__ = ["BALANCE", "LEAST_GAMES", "LIFT", "TuneConfig", "TuneGames"]
 
 BALANCE, LIFT = "balance", "lift"
 """Aims of a search, see `TuneConfig.aim`."""
@@ -34,7 +34,7 @@ LEAST_GAMES = 48
 
 
 @dataclass(frozen=True)
-class Games:
+class TuneGames:
     """Numbers of games by number of players; all fields have the same numbers of players.
 
     Attributes:
@@ -53,11 +53,13 @@ class Games:
         """Check every value."""
         first: tuple[int, ...] = ()
         for item in fields(self):
-            counts = {n: games for n, games in sorted(counts_of(self, item.name).items()) if games}
+            counts = {n: games for n, games in sorted(game_counts(self, item.name).items()) if games}
             first = first or tuple(counts)
             if not counts or tuple(counts) != first:
                 some = "games for at least one number of players"
-                entry_of(self, item.name).fail(f"games for {_listed(first)} players, as for screen" if first else some)
+                field_entry(self, item.name).fail(
+                    f"games for {_listed(first)} players, as for screen" if first else some
+                )
             object.__setattr__(self, item.name, counts)
 
 
@@ -95,7 +97,7 @@ class TuneConfig:
 
     name: str
     seed: int
-    games: Games
+    games: TuneGames
     components: str = "default"
     player: str = "heuristic"
     band: float = 1.0
@@ -113,31 +115,31 @@ class TuneConfig:
     def __post_init__(self) -> None:
         """Check every value."""
         for key in ("name", "player", "weaker"):
-            entry_of(self, key).text("a name")
-        entry_of(self, "seed").integer(0, _MOST_SEED)
-        entry_of(self, "band").number(0.0, 100.0, inside=True)
-        entry_of(self, "level").number(0.5, 1.0, inside=True)
-        entry_of(self, "aim").choice((BALANCE, LIFT), "an aim: ")
-        entry_of(self, "floor").number(
+            field_entry(self, key).text("a name")
+        field_entry(self, "seed").integer(0, _MOST_SEED)
+        field_entry(self, "band").number(0.0, 100.0, inside=True)
+        field_entry(self, "level").number(0.5, 1.0, inside=True)
+        field_entry(self, "aim").choice((BALANCE, LIFT), "an aim: ")
+        field_entry(self, "floor").number(
             0.0, 1.0, expected="a fraction of the level of the published board, from 0 (no floor) to 1"
         )
-        component_file(entry_of(self, "components"))
-        if not covers(self.free):
-            entry_of(self, "most").integer(1, len(self.free))
+        component_file(field_entry(self, "components"))
+        if not searches_covers(self.free):
+            field_entry(self, "most").integer(1, len(self.free))
         elif self.most != COVERED:
-            entry_of(self, "most").fail(f"{COVERED}, as many as the rulebook's variant covers")
-        entry_of(self, "boards").integer(3, _MOST_BOARDS)
-        entry_of(self, "candidates").integer(1, _MOST_BOARDS)
-        entry_of(self, "finalists").integer(1, 10)
-        entry_of(self, "quality").integer(0, 10**9)
+            field_entry(self, "most").fail(f"{COVERED}, as many as the rulebook's variant covers")
+        field_entry(self, "boards").integer(3, _MOST_BOARDS)
+        field_entry(self, "candidates").integer(1, _MOST_BOARDS)
+        field_entry(self, "finalists").integer(1, 10)
+        field_entry(self, "quality").integer(0, 10**9)
         if self.weaker == self.player:
-            entry_of(self, "weaker").fail("another player than the one who plays")
+            field_entry(self, "weaker").fail("another player than the one who plays")
         parts = {"screen": 1, "slopes": self.boards, "halving": self.candidates, "proof": 1}
         for part, boards in parts.items():
             for n, games in getattr(self.games, part).items():
                 if games < LEAST_GAMES * boards:
                     expected = f"at least {LEAST_GAMES * boards:,}, {LEAST_GAMES} for each of {boards} boards"
-                    Entry(games, StudyError, f"games.{part}.{n}").fail(expected)
+                    Node(games, StudyError, f"games.{part}.{n}").fail(expected)
         for part in ("screen", "proof"):
             check_screen(getattr(self.games, part), f"games.{part}")
 
@@ -147,9 +149,9 @@ class TuneConfig:
         return tuple(self.games.screen)
 
     @cached_property
-    def free(self) -> tuple[Number, ...]:
+    def free(self) -> tuple[BoardNumber, ...]:
         """Numbers that may change."""
-        return read_numbers(entry_of(self, "numbers"), load_components(self.components))
+        return read_numbers(field_entry(self, "numbers"), load_components(self.components))
 
     @classmethod
     def from_yaml(cls, name_or_path: str | Path, *, trust: bool = False) -> TuneConfig:
@@ -163,7 +165,7 @@ class TuneConfig:
             StudyError: for an invalid file; names file, key, value found and expected value.
             PlayerError: if the file names code and is not trusted.
         """
-        return cls.from_dict(read_asked(name_or_path, "tune")).allowed(name_or_path, trust=trust)
+        return cls.from_dict(read_config(name_or_path, "tune")).allowed(name_or_path, trust=trust)
 
     def allowed(self, file: str | Path, *, trust: bool) -> TuneConfig:
         """Return the configuration; raise PlayerError if its players are code of a file that is not trusted."""
@@ -171,17 +173,17 @@ class TuneConfig:
         return self
 
     @classmethod
-    def from_dict(cls, data: Mapping[str, Any] | Entry) -> TuneConfig:
+    def from_dict(cls, data: Mapping[str, Any] | Node) -> TuneConfig:
         """Return the configuration with the keys of a file, see ``configs/tune/standard.yaml``.
 
         Raises:
             StudyError: for an invalid value; names key, value found and expected value.
         """
-        data = Entry.of(data, StudyError, "the tuning").mapping([item.name for item in fields(cls)])
+        data = Node.of(data, StudyError, "the tuning").mapping([item.name for item in fields(cls)])
         games = data["games"]
-        if not games.given:
-            games.fail(f"games of {', '.join(item.name for item in fields(Games))}, by number of players")
-        data.value = {**data.value, "games": games.build(Games)}
+        if not games.is_present:
+            games.fail(f"games of {', '.join(item.name for item in fields(TuneGames))}, by number of players")
+        data.value = {**data.value, "games": games.build(TuneGames)}
         return data.build(cls)
 
     def to_dict(self) -> dict[str, Any]:
@@ -198,9 +200,9 @@ class TuneConfig:
         """
         for n in players:
             if n not in self.players:
-                Entry(n, StudyError, "players").fail(f"some of {_listed(self.players)}, of which it says the games")
+                Node(n, StudyError, "players").fail(f"some of {_listed(self.players)}, of which it says the games")
         kept = {
             part: {n: games for n, games in counts.items() if int(n) in players}
             for part, counts in asdict(self.games).items()
         }
-        return replace(self, games=Games(**kept))
+        return replace(self, games=TuneGames(**kept))

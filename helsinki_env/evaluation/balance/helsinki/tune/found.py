@@ -5,94 +5,113 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from helsinki_env.data import Entry, read_json, shown
+from helsinki_env.data import Node, read_json, short_repr
 from helsinki_env.evaluation.balance.helsinki import schema_forms
 from helsinki_env.evaluation.balance.helsinki.part_configs import StudyError
 from helsinki_env.evaluation.balance.helsinki.tune.config import TuneConfig
 from helsinki_env.evaluation.balance.helsinki.tune.numbers import board_of
-from helsinki_env.evaluation.balance.helsinki.tune.results import MEASURES
+from helsinki_env.evaluation.balance.helsinki.tune.results import COMPARED_MEASURES
 from helsinki_env.games.helsinki.action_numbers import STRENGTHS
 from helsinki_env.games.helsinki.components import load_components
 
 __all__ = ["read_found"]
 
-_CHANGE: schema_forms.Form = {
+_CHANGE: schema_forms.Schema = {
     "action": schema_forms.action,
-    "kind": schema_forms.one_of("cost", "strength", "covered"),
-    "was": schema_forms.count,
-    "now": schema_forms.count,
+    "kind": schema_forms.enum_of("cost", "strength", "covered"),
+    "was": schema_forms.nonnegative_integer,
+    "now": schema_forms.nonnegative_integer,
 }
 
 
-def _estimates(by: str, *names: str) -> schema_forms.Form:
+def _estimates(by: str, *names: str) -> schema_forms.Schema:
     """Return the schema of estimates with their intervals: numbers, unless the value of a key is None."""
 
-    def check(entry: Entry) -> None:
-        form = schema_forms.or_none(schema_forms.number) if entry[by].value is None else schema_forms.number
-        schema_forms.check_form(entry, {f"{name}{end}": form for name in names for end in ("", "_low", "_high")})
+    def check(entry: Node) -> None:
+        form = (
+            schema_forms.nullable(schema_forms.finite_number) if entry[by].value is None else schema_forms.finite_number
+        )
+        schema_forms.check_schema(entry, {f"{name}{end}": form for name in names for end in ("", "_low", "_high")})
 
     return check
 
 
-def _screen(entry: Entry) -> None:
+def _screen(entry: Node) -> None:
     """Check a screening experiment."""
-    schema_forms.check_form(entry, {"player": schema_forms.text, "players": schema_forms.players})
-    schema_forms.check_form(
-        entry["level"], {"dead": [schema_forms.action], "dead_low": schema_forms.count, "dead_high": schema_forms.count}
+    schema_forms.check_schema(entry, {"player": schema_forms.nonempty_text, "players": schema_forms.player_count})
+    schema_forms.check_schema(
+        entry["level"],
+        {
+            "dead": [schema_forms.action],
+            "dead_low": schema_forms.nonnegative_integer,
+            "dead_high": schema_forms.nonnegative_integer,
+        },
     )
-    schema_forms.check_form(entry["level"], {f"level{end}": schema_forms.number for end in ("", "_low", "_high")})
-    schema_forms.check_form(entry["level"], _estimates("share", "share"))
-    schema_forms.check_form(
-        entry["actions"], schema_forms.of_actions({"power": schema_forms.or_none(schema_forms.number)})
+    schema_forms.check_schema(
+        entry["level"], {f"level{end}": schema_forms.finite_number for end in ("", "_low", "_high")}
     )
-    schema_forms.check_form(entry["actions"], schema_forms.of_actions(_estimates("power", "deviation", "power", "use")))
+    schema_forms.check_schema(entry["level"], _estimates("share", "share"))
+    schema_forms.check_schema(
+        entry["actions"], schema_forms.of_actions({"power": schema_forms.nullable(schema_forms.finite_number)})
+    )
+    schema_forms.check_schema(
+        entry["actions"], schema_forms.of_actions(_estimates("power", "deviation", "power", "use"))
+    )
 
 
-_PROVEN: schema_forms.Form = {
-    **dict.fromkeys(("beyond", "beyond_low", "beyond_high"), schema_forms.error),
+_PROVEN: schema_forms.Schema = {
+    **dict.fromkeys(("beyond", "beyond_low", "beyond_high"), schema_forms.nonnegative_number),
     "screen": [_screen],
 }
-_FOUND: schema_forms.Form = {
+_FOUND: schema_forms.Schema = {
     "actions": schema_forms.all_actions,
-    "outcome": schema_forms.text,
-    "summary": [schema_forms.text],
+    "outcome": schema_forms.nonempty_text,
+    "summary": [schema_forms.nonempty_text],
     "change": [_CHANGE],
-    "components": {"as it is": schema_forms.text, "proposed": schema_forms.text},
+    "components": {"as it is": schema_forms.nonempty_text, "proposed": schema_forms.nonempty_text},
     "before": _PROVEN,
     "after": _PROVEN,
     "numbers": [
         {
             "action": schema_forms.action,
-            "kind": schema_forms.one_of("cost", "strength"),
-            "was": schema_forms.count,
-            "values": [schema_forms.count],
-            "power": schema_forms.each([schema_forms.number]),
+            "kind": schema_forms.enum_of("cost", "strength"),
+            "was": schema_forms.nonnegative_integer,
+            "values": [schema_forms.nonnegative_integer],
+            "power": schema_forms.mapping_of([schema_forms.finite_number]),
         }
     ],
     "tried": [
         {
             "change": [_CHANGE],
-            "predicted": schema_forms.number,
-            "seen": [schema_forms.number],
-            "share": schema_forms.number,
+            "predicted": schema_forms.finite_number,
+            "seen": [schema_forms.finite_number],
+            "share": schema_forms.finite_number,
         }
     ],
     "games": [
         {
-            "board": schema_forms.text,
-            "players": schema_forms.players,
-            "games": schema_forms.count,
+            "board": schema_forms.nonempty_text,
+            "players": schema_forms.player_count,
+            "games": schema_forms.nonnegative_integer,
             "measures": {
-                key: {"mean": schema_forms.number, "error": schema_forms.or_none(schema_forms.error)}
-                for key in MEASURES
+                key: {
+                    "mean": schema_forms.finite_number,
+                    "error": schema_forms.nullable(schema_forms.nonnegative_number),
+                }
+                for key in COMPARED_MEASURES
             },
-            "seats": {"share": [schema_forms.number], "error": [schema_forms.or_none(schema_forms.error)]},
+            "seats": {
+                "share": [schema_forms.finite_number],
+                "error": [schema_forms.nullable(schema_forms.nonnegative_number)],
+            },
         }
     ],
     "provenance": {
-        **dict.fromkeys(("environment", "package", "numpy", "scipy"), schema_forms.text),
-        "networks": schema_forms.each(schema_forms.text),
-        "parts": schema_forms.each({"seed": schema_forms.count, "games": schema_forms.count}),
+        **dict.fromkeys(("environment", "package", "numpy", "scipy"), schema_forms.nonempty_text),
+        "networks": schema_forms.mapping_of(schema_forms.nonempty_text),
+        "parts": schema_forms.mapping_of(
+            {"seed": schema_forms.nonnegative_integer, "games": schema_forms.nonnegative_integer}
+        ),
     },
 }
 """Schema of the data from which a report is rebuilt when another player evaluates the proposal."""
@@ -110,17 +129,17 @@ def read_found(path: Path, *, trust: bool = False) -> tuple[TuneConfig, dict[str
         PlayerError: if the file names code and is not trusted.
     """
     data = read_json(path, StudyError)
-    data.intact("the data of a tuning")
+    data.verify_digest("the data of a tuning")
     config = TuneConfig.from_dict(data["tuning"].mapping()).allowed(path, trust=trust)
     if not data["change"].entries("changes"):
         data["change"].fail("a change: nothing was proposed there that could be judged")
     # Check everything the report needs now, not after hours of games.
-    schema_forms.check_form(data, _FOUND)
+    schema_forms.check_schema(data, _FOUND)
     for name in ("before", "after"):
         counts = [entry["players"].value for entry in data[name]["screen"].entries("screens")]
         if counts != list(config.players):
             data[name]["screen"].fail(
-                f"one screen for each of {shown(list(config.players))} players", found=shown(counts)
+                f"one screen for each of {short_repr(list(config.players))} players", found=short_repr(counts)
             )
     for game in data["games"].entries("games"):
         for key in ("share", "error"):

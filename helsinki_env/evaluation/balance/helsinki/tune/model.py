@@ -21,18 +21,24 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from helsinki_env.evaluation.balance.effects import Study
-from helsinki_env.evaluation.balance.helsinki.tune.numbers import Board, Boards, Number, covers, same
+from helsinki_env.evaluation.balance.effects import AblationGames
+from helsinki_env.evaluation.balance.helsinki.tune.numbers import (
+    BoardArray,
+    BoardNumber,
+    BoardValues,
+    published_board,
+    searches_covers,
+)
 from helsinki_env.evaluation.balance.margins import against_others, contrasts
-from helsinki_env.evaluation.match_stats import win_shares
-from helsinki_env.games.helsinki.action_numbers import ACTIONS
+from helsinki_env.evaluation.match_stats import fractional_wins
+from helsinki_env.games.helsinki.action_numbers import BOARD_ACTIONS
 
-__all__ = ["Evidence", "Model", "Terms"]
+__all__ = ["EffectModel", "EffectModelData", "Terms"]
 
 Array = npt.NDArray[np.float64]
 
 _ROUNDS = 200
-_A = len(ACTIONS)
+_A = len(BOARD_ACTIONS)
 #: Scale of the terms that move all actions. All terms share one penalty, so a smaller scale shrinks these more. Of 1,
 #: 1/4,
 #: 1/8, 1/16, 1/24, 1/32 and 0 it best predicts held-out boards (60 boards of `heuristic`, two and four players, four
@@ -51,9 +57,9 @@ class Terms:
             actions if the term moves the level.
     """
 
-    def __init__(self, numbers: Sequence[Number]) -> None:
-        self._covers = covers(numbers)
-        self._was = np.array(same(numbers), np.float64)
+    def __init__(self, numbers: Sequence[BoardNumber]) -> None:
+        self._covers = searches_covers(numbers)
+        self._was = np.array(published_board(numbers), np.float64)
         self._reach = np.array([number.reach for number in numbers], np.float64)
         owner = []
         factors: list[tuple[int, ...]] = []
@@ -83,18 +89,18 @@ class Terms:
         """Return the number of terms, M."""
         return len(self._factors)
 
-    def of(self, boards: Boards) -> Array:
+    def of(self, boards: BoardArray) -> Array:
         """Return every term on some boards, float64 (N, M), all 0 on the published board."""
         apart = (boards - self._was) / self._reach
         return np.stack([apart[:, list(columns)].prod(axis=1) for columns in self._factors], axis=1)
 
-    def open(self, boards: Boards) -> npt.NDArray[np.bool_]:
+    def open(self, boards: BoardArray) -> npt.NDArray[np.bool_]:
         """Return which actions are not covered on some boards, bool (N, A)."""
         return boards == 0 if self._covers else np.ones((len(boards), _A), np.bool_)
 
 
 @dataclass(frozen=True)
-class Model:
+class EffectModel:
     """Marginal effects on any board, with one number of players.
 
     Attributes:
@@ -107,19 +113,19 @@ class Model:
     power: Array
     slopes: Array
 
-    def powers(self, boards: Boards) -> Array:
+    def powers(self, boards: BoardArray) -> Array:
         """Return the marginal effect of every action on some boards, float64 (N, A)."""
         found: Array = self.power + (self.terms.of(boards) * self.slopes) @ self.terms.home
         return found
 
-    def deviations(self, boards: Boards) -> Array:
+    def deviations(self, boards: BoardArray) -> Array:
         """Return the effects minus their mean on each board, float64 (N, A); 0 for covered actions."""
         powers, there = self.powers(boards), self.terms.open(boards)
         centred: Array = (powers - powers.mean(axis=1, keepdims=True, where=there)) * there
         return centred
 
 
-class Evidence:
+class EffectModelData:
     """Sufficient statistics of games on any boards, to which a model is fitted.
 
     Args:
@@ -127,20 +133,20 @@ class Evidence:
         seats: number of seats of the games.
     """
 
-    def __init__(self, numbers: Sequence[Number], seats: int) -> None:
+    def __init__(self, numbers: Sequence[BoardNumber], seats: int) -> None:
         self.terms, self.seats = Terms(numbers), seats
         size = seats - 1 + _A + len(self.terms)
         self._gram, self._moment = np.zeros((size, size)), np.zeros(size)
         self._squares, self._observations = 0.0, 0
 
-    def add(self, study: Study, board: Board) -> None:
+    def add(self, study: AblationGames, board: BoardValues) -> None:
         """Add the games of a screening experiment on a board."""
         one = np.array([board])
         values = self.terms.of(one)[0]
         denied = (study.denied & self.terms.open(one)).astype(np.float64)
         features = contrasts(np.concatenate([denied, denied @ self.terms.home.T * values], axis=2))
         rows = features.reshape(-1, features.shape[2])
-        outcome = against_others(win_shares(study.places)).ravel()
+        outcome = against_others(fractional_wins(study.places)).ravel()
         # The last seat of a game is determined by the others.
         share = (self.seats - 1) / self.seats
         self._gram += share * rows.T @ rows
@@ -148,7 +154,7 @@ class Evidence:
         self._squares += share * float(outcome @ outcome)
         self._observations += len(study.places) * (self.seats - 1)
 
-    def fit(self) -> Model:
+    def fit(self) -> EffectModel:
         """Fit the model to the games."""
         free = self.seats - 1 + _A  # coefficients without a penalty
         above, below = self._gram[:free, :free] + 1e-9 * np.eye(free), self._gram[free:, :free]
@@ -163,7 +169,7 @@ class Evidence:
         own = (carried[:, -1] - carried[:, :-1] @ slopes)[self.seats - 1 :]
         # A loss of b win share is split equally among the others, so the difference from them is b S / (S - 1).
         points = -100.0 * (self.seats - 1) / self.seats
-        return Model(self.terms, points * own, points * slopes)
+        return EffectModel(self.terms, points * own, points * slopes)
 
 
 def _held(values: Array, turned: Array, squares: float, observations: int) -> Array:

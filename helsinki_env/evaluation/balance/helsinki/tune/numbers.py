@@ -18,35 +18,35 @@ import numpy as np
 import numpy.typing as npt
 import yaml
 
-from helsinki_env.data import Entry, digest_of, read_yaml, shown
+from helsinki_env.data import Node, digest_of, read_yaml, short_repr
 from helsinki_env.evaluation.arena.designs import base_design, relabelled, subsets
-from helsinki_env.games.helsinki.action_numbers import ACTIONS, MOST_COATS, STRENGTHS
+from helsinki_env.games.helsinki.action_numbers import BOARD_ACTIONS, MAX_COST, STRENGTHS
 from helsinki_env.games.helsinki.components import ComponentError, Components
-from helsinki_env.utils.files import replacing
+from helsinki_env.utils.files import atomic_write
 from helsinki_env.utils.yaml_files import find_yaml
 
 __all__ = [
     "COVERED",
-    "Board",
-    "Boards",
-    "Number",
+    "BoardArray",
+    "BoardNumber",
+    "BoardValues",
+    "board_changes",
     "board_file",
     "board_of",
-    "changed",
     "covered_on",
     "coverings",
-    "covers",
+    "describe_changes",
     "in_quotes",
-    "in_words",
+    "published_board",
     "random_boards",
     "read_numbers",
-    "same",
+    "searches_covers",
     "sizes",
 ]
 
-Board = tuple[int, ...]
+BoardValues = tuple[int, ...]
 """Values of the numbers that may change."""
-Boards = npt.NDArray[np.int64]
+BoardArray = npt.NDArray[np.int64]
 """A batch of boards, (N, F)."""
 
 COVERED = 5
@@ -63,7 +63,7 @@ _RUNS = len(base_design())
 
 
 @dataclass(frozen=True)
-class Number:
+class BoardNumber:
     """A number that may change.
 
     Attributes:
@@ -91,7 +91,7 @@ class Number:
         return max(abs(value - self.was) for value in self.others)
 
 
-def read_numbers(data: Entry, components: Components) -> tuple[Number, ...]:
+def read_numbers(data: Node, components: Components) -> tuple[BoardNumber, ...]:
     """Return the numbers that may change, in the order of the actions, an action's cost first.
 
     Args:
@@ -106,19 +106,19 @@ def read_numbers(data: Entry, components: Components) -> tuple[Number, ...]:
     if isinstance(data.value, str):
         kinds = _WHOLE[data.choice(tuple(_WHOLE), "numbers by action, or ")]
         if not kinds:
-            return tuple(Number(action, _COVERED, 0, 0, 1) for action in range(len(ACTIONS)))
-        asked = {(action, kind): _bounds(action, kind) for action in ACTIONS for kind in kinds}
+            return tuple(BoardNumber(action, _COVERED, 0, 0, 1) for action in range(len(BOARD_ACTIONS)))
+        asked = {(action, kind): _bounds(action, kind) for action in BOARD_ACTIONS for kind in kinds}
         asked = {key: bounds for key, bounds in asked.items() if bounds[0] < bounds[1]}
     else:
         asked = {}
-        for action, entry in data.mapping(ACTIONS).items():
+        for action, entry in data.mapping(BOARD_ACTIONS).items():
             for kind, limits in entry.mapping(_KINDS).items():
                 asked[action, kind] = _limits(limits, action, kind)
     found = []
-    for i, action in enumerate(ACTIONS):
+    for i, action in enumerate(BOARD_ACTIONS):
         for kind, now in zip(_KINDS, (components.costs[i], components.strengths[i]), strict=True):
             if (action, kind) in asked and asked[action, kind] != (now, now):
-                found.append(Number(i, kind, now, *asked[action, kind]))
+                found.append(BoardNumber(i, kind, now, *asked[action, kind]))
     if not found:
         data.fail("at least one number that may change")
     return tuple(found)
@@ -127,12 +127,12 @@ def read_numbers(data: Entry, components: Components) -> tuple[Number, ...]:
 def _bounds(action: str, kind: str) -> tuple[int, int]:
     """Return the bounds of a component file; an action without strength can only have strength 0."""
     if kind == "cost":
-        return 0, MOST_COATS
+        return 0, MAX_COST
     known = STRENGTHS.get(action)
     return (known.least, known.most) if known else (0, 0)
 
 
-def _limits(data: Entry, action: str, kind: str) -> tuple[int, int]:
+def _limits(data: Node, action: str, kind: str) -> tuple[int, int]:
     least, most = _bounds(action, kind)
     if most == 0:
         data.fail(f"no such key, as {action} has a cost but no strength")
@@ -142,23 +142,23 @@ def _limits(data: Entry, action: str, kind: str) -> tuple[int, int]:
     return low, high
 
 
-def same(numbers: Sequence[Number]) -> Board:
+def published_board(numbers: Sequence[BoardNumber]) -> BoardValues:
     """Return the board without changes."""
     return tuple(number.was for number in numbers)
 
 
-def changed(numbers: Sequence[Number], board: Board) -> list[tuple[Number, int]]:
+def board_changes(numbers: Sequence[BoardNumber], board: BoardValues) -> list[tuple[BoardNumber, int]]:
     """Return the numbers that differ on a board, each with its new value."""
     return [(number, value) for number, value in zip(numbers, board, strict=True) if value != number.was]
 
 
-def sizes(numbers: Sequence[Number], boards: Boards) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+def sizes(numbers: Sequence[BoardNumber], boards: BoardArray) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
     """Return the number of changes on each board, and their total number of steps, int64 (N,) each."""
-    steps = np.abs(boards - np.array(same(numbers)))
+    steps = np.abs(boards - np.array(published_board(numbers)))
     return (steps > 0).sum(axis=1), steps.sum(axis=1)
 
 
-def board_of(free: Sequence[Number], most: int, change: Entry) -> Board:
+def board_of(free: Sequence[BoardNumber], most: int, change: Node) -> BoardValues:
     """Return the board with the changes in a report.
 
     Args:
@@ -169,7 +169,7 @@ def board_of(free: Sequence[Number], most: int, change: Entry) -> Board:
     Raises:
         ValueError: the error type of the entry, if the changes are not valid; it names the key.
     """
-    numbers = {(ACTIONS[number.action], number.kind): number for number in free}
+    numbers = {(BOARD_ACTIONS[number.action], number.kind): number for number in free}
     values = {key: number.was for key, number in numbers.items()}
     entries = change.entries("changes")
     for one in entries:
@@ -179,29 +179,29 @@ def board_of(free: Sequence[Number], most: int, change: Entry) -> Board:
         if one["was"].value != numbers[key].was:
             one["was"].fail(f"{numbers[key].was}, as the component file has it")
         if one["now"].value not in numbers[key].others or values[key] != numbers[key].was:
-            one["now"].fail(f"one of {shown(list(numbers[key].others))}, every number once")
+            one["now"].fail(f"one of {short_repr(list(numbers[key].others))}, every number once")
         values[key] = one["now"].value
     if len(entries) > most:
         change.fail(f"at most {most} changes", found=str(len(entries)))
     return tuple(values.values())
 
 
-def covers(numbers: Sequence[Number]) -> bool:
+def searches_covers(numbers: Sequence[BoardNumber]) -> bool:
     """Return whether the search is for actions to cover."""
     return numbers[0].kind == _COVERED
 
 
-def covered_on(numbers: Sequence[Number], board: Board) -> list[str]:
+def covered_on(numbers: Sequence[BoardNumber], board: BoardValues) -> list[str]:
     """Return the names of the actions that are covered on a board."""
-    return [ACTIONS[number.action] for number, _ in changed(numbers, board) if number.kind == _COVERED]
+    return [BOARD_ACTIONS[number.action] for number, _ in board_changes(numbers, board) if number.kind == _COVERED]
 
 
-def coverings() -> Boards:
+def coverings() -> BoardArray:
     """Return all boards with five actions covered, (3003, 15)."""
     return subsets(COVERED).astype(np.int64)
 
 
-def random_boards(numbers: Sequence[Number], count: int, seed: int) -> list[Board]:
+def random_boards(numbers: Sequence[BoardNumber], count: int, seed: int) -> list[BoardValues]:
     """Return boards on which every number changes equally often, and equally often to each alternative value.
 
     If actions are covered, the boards are runs of a balanced design, in which every pair is covered equally often.
@@ -211,10 +211,10 @@ def random_boards(numbers: Sequence[Number], count: int, seed: int) -> list[Boar
         count: number of boards.
         seed: random seed.
     """
-    if covers(numbers):
+    if searches_covers(numbers):
         return [tuple(board) for board in relabelled(-(-count // _RUNS), seed)[:count].astype(np.int64).tolist()]
     generator = np.random.default_rng([seed, 1])
-    boards = np.tile(np.array(same(numbers), np.int64), (count, 1))
+    boards = np.tile(np.array(published_board(numbers), np.int64), (count, 1))
     times = max(1, round(count * min(1 / 2, _CHANGED / len(numbers))))
     for column, number in enumerate(numbers):
         values = np.resize(generator.permutation(number.others), times)
@@ -222,26 +222,26 @@ def random_boards(numbers: Sequence[Number], count: int, seed: int) -> list[Boar
     return [tuple(board) for board in boards.tolist()]
 
 
-def in_words(numbers: Sequence[Number], board: Board) -> list[str]:
+def describe_changes(numbers: Sequence[BoardNumber], board: BoardValues) -> list[str]:
     """Return the changes on a board, one sentence for each number."""
-    return [_sentence(number, value) for number, value in changed(numbers, board)]
+    return [_sentence(number, value) for number, value in board_changes(numbers, board)]
 
 
-def _sentence(number: Number, value: int) -> str:
+def _sentence(number: BoardNumber, value: int) -> str:
     name = in_quotes(number.action)
     if number.kind == _COVERED:
         return f"{name} is covered"
-    of = "coats of arms" if number.kind == "cost" else STRENGTHS[ACTIONS[number.action]].of
+    of = "coats of arms" if number.kind == "cost" else STRENGTHS[BOARD_ACTIONS[number.action]].of
     verb = "costs" if number.kind == "cost" else "gives"
     return f"{name} {verb} {value} instead of {number.was} ({of})"
 
 
 def in_quotes(action: int) -> str:
     """Return the quoted name of an action for use in a sentence."""
-    return f"'{ACTIONS[action].replace('_', ' ')}'"
+    return f"'{BOARD_ACTIONS[action].replace('_', ' ')}'"
 
 
-def board_file(base: str, numbers: Sequence[Number], board: Board, folder: Path) -> Path:
+def board_file(base: str, numbers: Sequence[BoardNumber], board: BoardValues, folder: Path) -> Path:
     """Write the file of a board if it does not exist, and return its path; its name is derived from the changes.
 
     It is a component file, or a game file as in configs/game if actions are covered.
@@ -252,16 +252,16 @@ def board_file(base: str, numbers: Sequence[Number], board: Board, folder: Path)
         board: values of the numbers.
         folder: output folder.
     """
-    if covers(numbers):
+    if searches_covers(numbers):
         return _game_file(base, covered_on(numbers, board), folder)
     told: dict[str, dict[str, int]] = {}
-    for number, value in changed(numbers, board):
-        told.setdefault(ACTIONS[number.action], {})[number.kind] = value
+    for number, value in board_changes(numbers, board):
+        told.setdefault(BOARD_ACTIONS[number.action], {})[number.kind] = value
     path = folder / f"{digest_of(told)}.yaml"
     if not path.exists():
         data = read_yaml(find_yaml(base, "components", ComponentError), ComponentError).mapping().value
-        words = "".join(f"# {sentence}\n" for sentence in in_words(numbers, board))
-        with replacing(path) as file:
+        words = "".join(f"# {sentence}\n" for sentence in describe_changes(numbers, board))
+        with atomic_write(path) as file:
             file.write(f"# {base}, but for these numbers of the action board:\n{words}\n".encode())
             file.write(_dumped(data, told).encode())
     return path
@@ -271,7 +271,7 @@ def _game_file(base: str, covered: list[str], folder: Path) -> Path:
     told = {"components": base, "covered": covered}
     path = folder / f"{digest_of(told)}.yaml"
     if not path.exists():
-        with replacing(path) as file:
+        with atomic_write(path) as file:
             file.write(b"# Five actions are covered for all, for any number of players.\n")
             file.write(yaml.safe_dump(told, sort_keys=False, default_flow_style=None, width=120).encode())
     return path

@@ -20,28 +20,41 @@ from math import sqrt
 import numpy as np
 import numpy.typing as npt
 
-from helsinki_env.evaluation.balance.effects import Effects, Study, estimate, simultaneous_quantile
+from helsinki_env.evaluation.balance.effects import (
+    AblationGames,
+    WinEffects,
+    estimate_win_effects,
+    simultaneous_quantile,
+)
 from helsinki_env.evaluation.balance.helsinki.conclusions import Finding
 from helsinki_env.evaluation.balance.helsinki.tune.config import LIFT, TuneConfig
 from helsinki_env.evaluation.balance.helsinki.tune.model import Terms
-from helsinki_env.evaluation.balance.helsinki.tune.numbers import Board
-from helsinki_env.games.helsinki.action_numbers import ACTIONS
-from helsinki_env.utils.extras import needs
+from helsinki_env.evaluation.balance.helsinki.tune.numbers import BoardValues
+from helsinki_env.games.helsinki.action_numbers import BOARD_ACTIONS
+from helsinki_env.utils.extras import requires_extra
 
-with needs("arena"):
+with requires_extra("arena"):
     from scipy import linalg
 
-__all__ = ["DEAD", "BoardLevel", "Interval", "Proven", "Screening", "effects_of", "proven"]
+__all__ = [
+    "DEAD_ACTION_EFFECT",
+    "BoardEstimates",
+    "BoardLevel",
+    "Interval",
+    "ScreeningGames",
+    "estimate_boards",
+    "open_action_effects",
+]
 
 Array = npt.NDArray[np.float64]
 
-DEAD = 1.0
+DEAD_ACTION_EFFECT = 1.0
 """An action with a smaller marginal effect, in games of a hundred, is *dead*: a seat hardly misses it."""
 _TWO_SIDED_95 = 1.96
 
 
 @dataclass(frozen=True)
-class Screening:
+class ScreeningGames:
     """Games of a screening experiment.
 
     Attributes:
@@ -49,7 +62,7 @@ class Screening:
         used: actions that each seat used, bool (G, S, A).
     """
 
-    study: Study
+    study: AblationGames
     used: npt.NDArray[np.bool_]
 
 
@@ -84,19 +97,22 @@ class BoardLevel:
 
     @property
     def dead(self) -> list[str]:
-        """Names of the actions whose estimated effect is below `DEAD`."""
-        return [name for name, effect in self.effects.items() if effect.value < DEAD]
+        """Names of the actions whose estimated effect is below `DEAD_ACTION_EFFECT`."""
+        return [name for name, effect in self.effects.items() if effect.value < DEAD_ACTION_EFFECT]
 
     @property
     def dead_count(self) -> Interval:
-        """Number of dead actions, from those whose whole interval is below `DEAD` to those not wholly above."""
+        """Number of dead actions, from intervals wholly below `DEAD_ACTION_EFFECT` to those not wholly above."""
         effects = self.effects.values()
-        low, high = (sum(end < DEAD for end in ends) for ends in zip(*((e.high, e.low) for e in effects), strict=True))
+        low, high = (
+            sum(end < DEAD_ACTION_EFFECT for end in ends)
+            for ends in zip(*((e.high, e.low) for e in effects), strict=True)
+        )
         return Interval(len(self.dead), low, high)
 
 
 @dataclass(frozen=True)
-class Proven:
+class BoardEstimates:
     """Estimates for a board; the intervals hold simultaneously for all boards of the part.
 
     Attributes:
@@ -107,19 +123,21 @@ class Proven:
         kept: whether the level surely is at least the floor, with every number of players.
     """
 
-    board: Board
+    board: BoardValues
     findings: tuple[Finding, ...]
     levels: tuple[BoardLevel, ...]
     distance: Interval
     kept: bool
 
 
-def effects_of(study: Study, there: npt.NDArray[np.bool_]) -> Effects:
+def open_action_effects(study: AblationGames, there: npt.NDArray[np.bool_]) -> WinEffects:
     """Return the effects of the actions that are not covered, bool (A,)."""
-    return estimate(replace(study, denied=study.denied[..., there]))
+    return estimate_win_effects(replace(study, denied=study.denied[..., there]))
 
 
-def proven(config: TuneConfig, boards: Sequence[Board], screenings: Sequence[Screening]) -> list[Proven]:
+def estimate_boards(
+    config: TuneConfig, boards: Sequence[BoardValues], screenings: Sequence[ScreeningGames]
+) -> list[BoardEstimates]:
     """Return the estimates for boards.
 
     Args:
@@ -128,14 +146,14 @@ def proven(config: TuneConfig, boards: Sequence[Board], screenings: Sequence[Scr
         screenings: screening experiments of the first board for each number of players, then of the next.
     """
     there = Terms(config.free).open(np.array(boards, np.int64)).repeat(len(config.players), axis=0)
-    found = [effects_of(one.study, is_open) for one, is_open in zip(screenings, there, strict=True)]
+    found = [open_action_effects(one.study, is_open) for one, is_open in zip(screenings, there, strict=True)]
     family = _Family(config, found)
     out = []
     for i, board in enumerate(boards):
         findings, levels = [], []
         for j, players in enumerate(config.players):
             k = i * len(config.players) + j
-            names = [name for name, is_open in zip(ACTIONS, there[k], strict=True) if is_open]
+            names = [name for name, is_open in zip(BOARD_ACTIONS, there[k], strict=True) if is_open]
             effects = [family.interval(row) for row in family.own(k)]
             for name, effect, row in zip(names, effects, family.centred(k), strict=True):
                 one = family.interval(row)
@@ -153,7 +171,7 @@ def proven(config: TuneConfig, boards: Sequence[Board], screenings: Sequence[Scr
                 )
             )
         kept = not config.floor or all(family.interval(row).low >= 0 for row in family.above_floor(i))
-        out.append(Proven(board, tuple(findings), tuple(levels), family.distance(i, findings), kept))
+        out.append(BoardEstimates(board, tuple(findings), tuple(levels), family.distance(i, findings), kept))
     return out
 
 
@@ -165,7 +183,7 @@ class _Family:
         found: effects on each board with each number of players.
     """
 
-    def __init__(self, config: TuneConfig, found: Sequence[Effects]) -> None:
+    def __init__(self, config: TuneConfig, found: Sequence[WinEffects]) -> None:
         self._config, self._count = config, len(config.players)
         self._effects = np.concatenate([one.power for one in found])
         self._covariance: Array = linalg.block_diag(*(one.covariance for one in found))
@@ -253,7 +271,7 @@ class _Family:
         return Interval(100 * own.value / published.value, 100 * low, 100 * high)
 
 
-def _use(screening: Screening, there: npt.NDArray[np.bool_]) -> list[Interval]:
+def _use(screening: ScreeningGames, there: npt.NDArray[np.bool_]) -> list[Interval]:
     """Return the percentage of the seats that used an action, among those that could, with errors over paired games."""
     had = ~screening.study.denied[..., there]
     used = screening.used[..., there] & had

@@ -11,14 +11,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from helsinki_env.evaluation.balance.helsinki.covers import MEASURES as UNITS
-from helsinki_env.evaluation.balance.helsinki.figures import forest
+from helsinki_env.evaluation.balance.helsinki.covers import GAME_MEASURES as UNITS
+from helsinki_env.evaluation.balance.helsinki.figures import forest_plot
 from helsinki_env.evaluation.balance.helsinki.tune.config import BALANCE, LIFT
-from helsinki_env.evaluation.balance.helsinki.tune.results import MEASURES
+from helsinki_env.evaluation.balance.helsinki.tune.results import COMPARED_MEASURES
 from helsinki_env.games.helsinki.action_numbers import STRENGTHS
-from helsinki_env.utils.markdown import all_printable, code, marked, table, text
+from helsinki_env.utils.markdown import all_printable, code_span, escape_markdown, escape_outside_code, markdown_table
 
-__all__ = ["PROPOSAL", "label", "play_command", "report_files", "signed"]
+__all__ = ["PROPOSAL", "action_label_markdown", "play_command", "signed", "tune_report_files"]
 
 Data = Mapping[str, Any]
 
@@ -31,7 +31,7 @@ _DISTANCE = {
 }
 
 
-def report_files(data: Data, proposal: bytes | None) -> dict[Path, bytes]:
+def tune_report_files(data: Data, proposal: bytes | None) -> dict[Path, bytes]:
     """Return the contents of the report files by relative path.
 
     Args:
@@ -52,7 +52,7 @@ def report_files(data: Data, proposal: bytes | None) -> dict[Path, bytes]:
 
 def _forest(data: Data, boards: Data) -> bytes | None:
     """Draw the marginal effects before and after the change."""
-    return forest(
+    return forest_plot(
         {
             "study": {"band": data["tuning"]["band"]},
             "actions": data["actions"],
@@ -65,10 +65,10 @@ def _page(data: Data) -> Iterator[str]:
     yield "# The action board put in balance"
     yield ""
     for sentence in (*data["summary"], *([data["judged"]["summary"]] if data["judged"] else [])):
-        yield f"- {marked(sentence)}"
+        yield f"- {escape_outside_code(sentence)}"
     if data["change"]:
         yield ""
-        yield f"Play it, in the folder of this page: {code(play_command(data, PROPOSAL))}"
+        yield f"Play it, in the folder of this page: {code_span(play_command(data, PROPOSAL))}"
     yield ""
     yield "![How much more or less actions are worth than the average one](images/tune-forest.svg)"
     yield ""
@@ -86,7 +86,7 @@ def _page(data: Data) -> Iterator[str]:
         yield "## As another player judges"
         yield ""
         yield (
-            f"What {code(data['judged']['player'])} makes of the same two boards, in all seats, on fresh decks. "
+            f"What {code_span(data['judged']['player'])} makes of the same two boards, in all seats, on fresh decks. "
             "Intervals hold for all at once."
         )
         yield ""
@@ -140,9 +140,9 @@ def signed(value: float) -> str:
     return f"{round(value, 1) + 0.0:+.1f}"  # no -0.0
 
 
-def label(action: str) -> str:
+def action_label_markdown(action: str) -> str:
     """Return the label of an action in a table, as Markdown."""
-    return text(action.replace("_", " "))
+    return escape_markdown(action.replace("_", " "))
 
 
 def _measured(data: Data) -> Iterator[str]:
@@ -181,10 +181,10 @@ def _levels(data: Data) -> str:
             dead = f"{len(one['dead'])} ({one['dead_low']} to {one['dead_high']})"
             share = "" if one["share"] is None else _cell(one, "share", lambda value: f"{value:.0f}")
             level = _cell(one, "level", lambda value: f"{value:.2f}")
-            which = ", ".join(map(label, one["dead"]))
+            which = ", ".join(map(action_label_markdown, one["dead"]))
             rows.append([f"{first['players']} players, {name}", which, level, share, dead])
     head = ["board", "dead actions", "level", "% of the published level", "number of dead actions"]
-    return table(head, rows, left=2)
+    return markdown_table(head, rows, left=2)
 
 
 def _cell(one: Data, key: str, said: Callable[[float], str]) -> str:
@@ -201,12 +201,12 @@ def _actions(data: Data, key: str, said: Callable[[float], str]) -> str:
     head += [f"{n} players, {name}" for n in counts for name, _ in _boards(data)]
     rows = []
     for i, action in enumerate(data["actions"]):
-        cells = [label(action), *([", ".join(changes.get(action, []))] if data["change"] else [])]
+        cells = [action_label_markdown(action), *([", ".join(changes.get(action, []))] if data["change"] else [])]
         found = [board["screen"][j]["actions"][i] for j in range(len(counts)) for _, board in _boards(data)]
         cells += ["" if one["power"] is None else _cell(one, key, said) for one in found]  # None: the action is covered
         rows.append((found[0]["deviation"], cells))
     rows.sort(key=lambda row: -row[0])
-    return table(head, [cells for _, cells in rows], left=2 if data["change"] else 1)
+    return markdown_table(head, [cells for _, cells in rows], left=2 if data["change"] else 1)
 
 
 def _step(change: Data) -> str:
@@ -221,21 +221,21 @@ def _games(data: Data) -> str:
     rows = []
     for entry in data["games"]:
         cells = [f"{entry['players']} players, {entry['board']}", f"{entry['games']:,}"]
-        for name in MEASURES:
+        for name in COMPARED_MEASURES:
             one = entry["measures"][name]
             cells.append(f"{one['mean']:.2f} ± {1.96 * (one['error'] or 0.0):.2f}")
         seats = zip(entry["seats"]["share"], entry["seats"]["error"], strict=True)
         cells.append(", ".join(f"{share:.1f} ± {1.96 * (error or 0.0):.1f}" for share, error in seats))
         rows.append((entry["players"], cells))
     rows.sort(key=lambda row: row[0])
-    head = ["board", "games", *(UNITS[name] for name in MEASURES), "games won by each seat, %"]
-    return table(head, [cells for _, cells in rows])
+    head = ["board", "games", *(UNITS[name] for name in COMPARED_MEASURES), "games won by each seat, %"]
+    return markdown_table(head, [cells for _, cells in rows])
 
 
 def _changes(change: Sequence[Data]) -> str:
     if _covers(change):
-        return ", ".join(label(one["action"]) for one in change)
-    return "; ".join(f"{label(one['action'])}: {_step(one)}" for one in change)
+        return ", ".join(action_label_markdown(one["action"]) for one in change)
+    return "; ".join(f"{action_label_markdown(one['action'])}: {_step(one)}" for one in change)
 
 
 def _tried(data: Data) -> str:
@@ -250,7 +250,7 @@ def _tried(data: Data) -> str:
         for one in data["tried"]
     ]
     head = "covered" if _covers(data["tried"][0]["change"]) else "changes"
-    return table([head, "model", *(f"round {i + 1}" for i in range(rounds)), "level, %"], rows)
+    return markdown_table([head, "model", *(f"round {i + 1}" for i in range(rounds)), "level, %"], rows)
 
 
 def _numbers(data: Data) -> str:
@@ -261,23 +261,23 @@ def _numbers(data: Data) -> str:
                 f"{f'({value})' if value == number['was'] else value}: {signed(power)}"
                 for value, power in zip(number["values"], powers, strict=True)
             ]
-            rows.append([f"{label(number['action'])}, {_kind(number)}", n, ", ".join(told)])
-    return table(["number", "players", "value: worth"], rows, left=3)
+            rows.append([f"{action_label_markdown(number['action'])}, {_kind(number)}", n, ", ".join(told)])
+    return markdown_table(["number", "players", "value: worth"], rows, left=3)
 
 
 def _provenance(data: Data) -> Iterator[str]:
     p, asked = data["provenance"], data["tuning"]
     yield (
-        f"Played by {code(p.get('command', 'helsinki balance tune ' + asked['name']))}, seed {asked['seed']}, "
-        f"{code(asked['player'])} in all seats; {p['environment']}, helsinki-env {p['package']}, NumPy {p['numpy']}, "
-        f"SciPy {p['scipy']}. All numbers: tune.json."
+        f"Played by {code_span(p.get('command', 'helsinki balance tune ' + asked['name']))}, seed {asked['seed']}, "
+        f"{code_span(asked['player'])} in all seats; {p['environment']}, helsinki-env {p['package']}, "
+        f"NumPy {p['numpy']}, SciPy {p['scipy']}. All numbers: tune.json."
     )
     if p["networks"]:
-        files = ", ".join(f"{code(player)} is {digest}…" for player, digest in p["networks"].items())
+        files = ", ".join(f"{code_span(player)} is {digest}…" for player, digest in p["networks"].items())
         yield f"Networks, by the beginning of the SHA-256 of their file: {files}."
     yield ""
     rows = [[part, str(entry["seed"]), f"{entry['games']:,}"] for part, entry in p["parts"].items()]
-    yield table(["part", "seed", "games"], rows)
+    yield markdown_table(["part", "seed", "games"], rows)
     yield ""
-    digests = ", ".join(f"{name} {code(digest)}" for name, digest in data["components"].items())
+    digests = ", ".join(f"{name} {code_span(digest)}" for name, digest in data["components"].items())
     yield f"Component files by their digests: {digests}."

@@ -7,37 +7,37 @@ from typing import Any
 
 import numpy as np
 
-from helsinki_env.data import Entry, sealed
-from helsinki_env.evaluation.arena.load import Table
-from helsinki_env.evaluation.arena.workers import workers_kept
+from helsinki_env.data import Node, with_digest
+from helsinki_env.evaluation.arena.load import MatchupGames
+from helsinki_env.evaluation.arena.workers import reuse_workers
 from helsinki_env.evaluation.balance.helsinki.conclusions import Finding
-from helsinki_env.evaluation.balance.helsinki.covers import fairness, measures
+from helsinki_env.evaluation.balance.helsinki.covers import group_measures, seat_win_rates
 from helsinki_env.evaluation.balance.helsinki.part_configs import StudyError
-from helsinki_env.evaluation.balance.helsinki.results import rounded, versions
+from helsinki_env.evaluation.balance.helsinki.results import software_versions, to_json_data
 from helsinki_env.evaluation.balance.helsinki.tune.config import LIFT, TuneConfig
 from helsinki_env.evaluation.balance.helsinki.tune.numbers import (
     COVERED,
-    Board,
+    BoardValues,
+    board_changes,
     board_of,
-    changed,
-    covers,
+    describe_changes,
     in_quotes,
-    in_words,
-    same,
+    published_board,
+    searches_covers,
 )
-from helsinki_env.evaluation.balance.helsinki.tune.proof import DEAD, BoardLevel, Interval, Proven
-from helsinki_env.evaluation.balance.helsinki.tune.run import Tuning
-from helsinki_env.evaluation.balance.helsinki.tune.search import Found, Tried
-from helsinki_env.games.helsinki.components import ACTIONS, load_components
+from helsinki_env.evaluation.balance.helsinki.tune.proof import DEAD_ACTION_EFFECT, BoardEstimates, BoardLevel, Interval
+from helsinki_env.evaluation.balance.helsinki.tune.run import BoardTuning
+from helsinki_env.evaluation.balance.helsinki.tune.search import BoardSearchResult, TriedBoard
+from helsinki_env.games.helsinki.components import BOARD_ACTIONS, load_components
 
-__all__ = ["MEASURES", "judged_again", "results"]
+__all__ = ["COMPARED_MEASURES", "reevaluate_proposal", "tune_results"]
 
-MEASURES = ("rounds", "points", "spread", "skill")
-"""Measures of the published games, see `helsinki_env.evaluation.balance.helsinki.covers.MEASURES`."""
+COMPARED_MEASURES = ("rounds", "points", "spread", "skill")
+"""Measures of the published games, see `helsinki_env.evaluation.balance.helsinki.covers.GAME_MEASURES`."""
 
 
-@workers_kept()
-def results(tuning: Tuning, judge: str | None = None, command: str | None = None) -> dict[str, Any]:
+@reuse_workers()
+def tune_results(tuning: BoardTuning, judge: str | None = None, command: str | None = None) -> dict[str, Any]:
     """Run the search, playing missing games, and return all results with a digest.
 
     Args:
@@ -52,7 +52,7 @@ def results(tuning: Tuning, judge: str | None = None, command: str | None = None
     boards = {"as it is": before.board} | ({"proposed": proposal.board} if proposal else {})
     data = {
         "tuning": config.to_dict(),
-        "actions": list(ACTIONS),
+        "actions": list(BOARD_ACTIONS),
         "outcome": found.outcome,
         "summary": _summary(config, found),
         "change": _change(config, proposal.board) if proposal else [],
@@ -70,16 +70,16 @@ def results(tuning: Tuning, judge: str | None = None, command: str | None = None
             for n, tables in by_players.items()
         ],
         "provenance": {
-            **versions(),
+            **software_versions(),
             "command": command or f"helsinki balance tune {config.name}",
             "networks": tuning.tournaments.networks,
             "parts": tuning.tournaments.played,
         },
     }
-    return sealed(rounded(data))
+    return with_digest(to_json_data(data))
 
 
-def judged_again(tuning: Tuning, found: Mapping[str, Any], judge: str) -> dict[str, Any]:
+def reevaluate_proposal(tuning: BoardTuning, found: Mapping[str, Any], judge: str) -> dict[str, Any]:
     """Return the results of an earlier search, with another player's evaluation of its proposal.
 
     Args:
@@ -87,7 +87,7 @@ def judged_again(tuning: Tuning, found: Mapping[str, Any], judge: str) -> dict[s
         found: earlier results, see `helsinki_env.evaluation.balance.helsinki.tune.found`.
         judge: the evaluator.
     """
-    data = Entry(found, StudyError, "")
+    data = Node(found, StudyError, "")
     board = board_of(tuning.config.free, tuning.config.most, data["change"])
     tuning.propose(board)
     digest = load_components(tuning.game(board)["components"]).digest
@@ -99,11 +99,11 @@ def judged_again(tuning: Tuning, found: Mapping[str, Any], judge: str) -> dict[s
         "networks": told["provenance"]["networks"] | tuning.tournaments.networks,
         "parts": told["provenance"]["parts"] | tuning.tournaments.played,
     }
-    return sealed(rounded(told | {"judged": judged, "provenance": provenance}))
+    return with_digest(to_json_data(told | {"judged": judged, "provenance": provenance}))
 
 
-def _judged(tuning: Tuning, board: Board, judge: str) -> dict[str, Any]:
-    before, after = tuning.judged(board, judge)
+def _judged(tuning: BoardTuning, board: BoardValues, judge: str) -> dict[str, Any]:
+    before, after = tuning.reevaluate(board, judge)
     return {
         "player": judge,
         "summary": _agreement(tuning.config, judge, before, after),
@@ -112,14 +112,14 @@ def _judged(tuning: Tuning, board: Board, judge: str) -> dict[str, Any]:
     }
 
 
-def _change(config: TuneConfig, board: Board) -> list[dict[str, Any]]:
+def _change(config: TuneConfig, board: BoardValues) -> list[dict[str, Any]]:
     return [
-        {"action": ACTIONS[number.action], "kind": number.kind, "was": number.was, "now": value}
-        for number, value in changed(config.free, board)
+        {"action": BOARD_ACTIONS[number.action], "kind": number.kind, "was": number.was, "now": value}
+        for number, value in board_changes(config.free, board)
     ]
 
 
-def _proven(config: TuneConfig, proven: Proven, name: str) -> dict[str, Any]:
+def _proven(config: TuneConfig, proven: BoardEstimates, name: str) -> dict[str, Any]:
     """Return the estimates for a board, in the form that `helsinki_env.evaluation.balance.helsinki.figures` draws."""
     return {
         "beyond": proven.distance.value,
@@ -129,7 +129,7 @@ def _proven(config: TuneConfig, proven: Proven, name: str) -> dict[str, Any]:
             {
                 "player": name,
                 "players": level.players,
-                "actions": [_finding(action, proven.findings, level) for action in ACTIONS],
+                "actions": [_finding(action, proven.findings, level) for action in BOARD_ACTIONS],
                 "level": {
                     **_interval("level", level.level),
                     **_interval("share", level.share),
@@ -162,7 +162,7 @@ def _finding(action: str, found: Sequence[Finding], level: BoardLevel) -> dict[s
     }
 
 
-def _tried(config: TuneConfig, tried: Tried) -> dict[str, Any]:
+def _tried(config: TuneConfig, tried: TriedBoard) -> dict[str, Any]:
     return {
         "change": _change(config, tried.board),
         "predicted": tried.predicted,
@@ -171,12 +171,12 @@ def _tried(config: TuneConfig, tried: Tried) -> dict[str, Any]:
     }
 
 
-def _numbers(config: TuneConfig, found: Found) -> list[dict[str, Any]]:
+def _numbers(config: TuneConfig, found: BoardSearchResult) -> list[dict[str, Any]]:
     """Return the predicted effect of each number on the power of its action, the others unchanged."""
     told: list[dict[str, Any]] = []
-    if covers(config.free):
+    if searches_covers(config.free):
         return told  # a covered action has no effect
-    box = same(config.free)
+    box = published_board(config.free)
     for i, number in enumerate(config.free if found.models else ()):
         values = sorted({*number.others, number.was})
         boards = np.array([[*box[:i], value, *box[i + 1 :]] for value in values], np.int64)
@@ -185,7 +185,7 @@ def _numbers(config: TuneConfig, found: Found) -> list[dict[str, Any]]:
         }
         told.append(
             {
-                "action": ACTIONS[number.action],
+                "action": BOARD_ACTIONS[number.action],
                 "kind": number.kind,
                 "was": number.was,
                 "values": values,
@@ -195,19 +195,19 @@ def _numbers(config: TuneConfig, found: Found) -> list[dict[str, Any]]:
     return told
 
 
-def _of_games(own: Table, against: Table) -> dict[str, Any]:
+def _of_games(own: MatchupGames, against: MatchupGames) -> dict[str, Any]:
     """Return length, points, win rates by seat and skill of the games on a board."""
-    alike = measures(own, np.zeros(len(own), np.int64), 1)
-    apart = measures(against, np.zeros(len(against), np.int64), 1)
-    found = {name: (apart if name == "skill" else alike)[name] for name in MEASURES}
+    alike = group_measures(own, np.zeros(len(own), np.int64), 1)
+    apart = group_measures(against, np.zeros(len(against), np.int64), 1)
+    found = {name: (apart if name == "skill" else alike)[name] for name in COMPARED_MEASURES}
     return {
         "games": len(own),
         "measures": {name: {"mean": one.mean[0], "error": one.error[0]} for name, one in found.items()},
-        "seats": fairness(own),
+        "seats": seat_win_rates(own),
     }
 
 
-def _summary(config: TuneConfig, found: Found) -> list[str]:
+def _summary(config: TuneConfig, found: BoardSearchResult) -> list[str]:
     """Return the outcome as sentences."""
     counts = ", ".join(str(n) for n in config.players)
     sure = f"({counts} players, with {100 * config.level:g} % probability for all intervals together)"
@@ -222,14 +222,14 @@ def _summary(config: TuneConfig, found: Found) -> list[str]:
         }[found.outcome]
         return [said, *_level([before]), "Nothing is proposed."]
     proposal = found.proposal
-    words = in_words(config.free, proposal.board)
+    words = describe_changes(config.free, proposal.board)
     numbers = "one number" if len(words) == 1 else f"{len(words)} numbers"
     change = f"Change {numbers} of the action board: {'; '.join(words)}."
-    if covers(config.free):
-        covered = ", ".join(in_quotes(number.action) for number, _ in changed(config.free, proposal.board))
+    if searches_covers(config.free):
+        covered = ", ".join(in_quotes(number.action) for number, _ in board_changes(config.free, proposal.board))
         change = f"Cover {COVERED} actions for all: {covered}."
     still = sorted({one.action for one in proposal.findings if max(one.low, -one.high) > config.band})
-    names = ", ".join(in_quotes(ACTIONS.index(name)) for name in still)
+    names = ", ".join(in_quotes(BOARD_ACTIONS.index(name)) for name in still)
     kept = [f"The level surely keeps {_floor(config)}."] if config.floor else ["No floor was set for the level."]
     return [
         change,
@@ -255,7 +255,7 @@ def _target(config: TuneConfig, far: float) -> str:
     return f"no action lies farther than {far:.1f} points beyond the band of {band} around the average action"
 
 
-def _lacks(config: TuneConfig, board: Proven) -> str:
+def _lacks(config: TuneConfig, board: BoardEstimates) -> str:
     least = board.distance.low
     if config.aim == LIFT:
         return f"they fall short of it by at least {least:.1f}"
@@ -266,7 +266,7 @@ def _floor(config: TuneConfig) -> str:
     return f"{100 * config.floor:g} % of the level of the published board with every number of players"
 
 
-def _level(boards: Sequence[Proven]) -> list[str]:
+def _level(boards: Sequence[BoardEstimates]) -> list[str]:
     """Return a sentence on the level and one on the dead actions, by number of players, for one or two boards."""
     values = [" / ".join(f"{one.level.value:.1f}" for one in board.levels) for board in boards]
     dead = [" / ".join(str(len(one.dead)) for one in board.levels) for board in boards]
@@ -274,11 +274,11 @@ def _level(boards: Sequence[Proven]) -> list[str]:
     told = ["{0}", "from {0} to {1}"][len(boards) - 1]
     return [
         f"Level (mean effect of an action, {counts} players): {told.format(*values)} games of a hundred.",
-        f"Dead actions (effect below {DEAD:g} game of a hundred): {told.format(*dead)}.",
+        f"Dead actions (effect below {DEAD_ACTION_EFFECT:g} game of a hundred): {told.format(*dead)}.",
     ]
 
 
-def _agreement(config: TuneConfig, judge: str, before: Proven, after: Proven) -> str:
+def _agreement(config: TuneConfig, judge: str, before: BoardEstimates, after: BoardEstimates) -> str:
     """Return a sentence on another player's evaluation of the proposal."""
     says = "agrees" if after.distance.high < before.distance.low else "does not confirm it for sure"
     then = f"by its games {_target(config, after.distance.high)} then, and {_lacks(config, before)} as it is"

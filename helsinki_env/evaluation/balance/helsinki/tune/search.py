@@ -25,18 +25,28 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from helsinki_env.evaluation.balance.effects import Study
+from helsinki_env.evaluation.balance.effects import AblationGames
 from helsinki_env.evaluation.balance.helsinki.conclusions import deviations
-from helsinki_env.evaluation.balance.helsinki.tune.candidates import Objective, best_boards, effects_on, ranked
+from helsinki_env.evaluation.balance.helsinki.tune.candidates import (
+    Objective,
+    best_boards,
+    predict_effects,
+    rank_boards,
+)
 from helsinki_env.evaluation.balance.helsinki.tune.config import TuneConfig
-from helsinki_env.evaluation.balance.helsinki.tune.model import Evidence, Model
-from helsinki_env.evaluation.balance.helsinki.tune.numbers import Board, random_boards, same
-from helsinki_env.evaluation.balance.helsinki.tune.proof import Proven, Screening, effects_of, proven
+from helsinki_env.evaluation.balance.helsinki.tune.model import EffectModel, EffectModelData
+from helsinki_env.evaluation.balance.helsinki.tune.numbers import BoardValues, published_board, random_boards
+from helsinki_env.evaluation.balance.helsinki.tune.proof import (
+    BoardEstimates,
+    ScreeningGames,
+    estimate_boards,
+    open_action_effects,
+)
 
-__all__ = ["Asked", "Found", "Outcome", "Play", "Tried", "search"]
+__all__ = ["BoardSearchResult", "Play", "ScreeningRequest", "SearchOutcome", "TriedBoard", "search"]
 
 Array = npt.NDArray[np.float64]
-Outcome = Literal["in the band", "not surely beyond", "proposed", "level not kept", "nothing better"]
+SearchOutcome = Literal["in the band", "not surely beyond", "proposed", "level not kept", "nothing better"]
 """Outcome of a search.
 
 "in the band": the board surely meets the aim. "not surely beyond": it does not surely miss the aim. "proposed": a
@@ -45,7 +55,7 @@ no board is surely better."""
 
 
 @dataclass(frozen=True)
-class Asked:
+class ScreeningRequest:
     """A requested screening experiment.
 
     Attributes:
@@ -54,17 +64,17 @@ class Asked:
         games: number of games.
     """
 
-    board: Board
+    board: BoardValues
     players: int
     games: int
 
 
-Play = Callable[[str, Sequence[Asked]], list[Screening]]
+Play = Callable[[str, Sequence[ScreeningRequest]], list[ScreeningGames]]
 """Plays the named part's screening experiments and returns their games in the same order."""
 
 
 @dataclass(frozen=True)
-class Tried:
+class TriedBoard:
     """A board of the halving.
 
     Attributes:
@@ -75,14 +85,14 @@ class Tried:
             players.
     """
 
-    board: Board
+    board: BoardValues
     predicted: float
     share: float
     seen: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True)
-class Found:
+class BoardSearchResult:
     """Result of a search.
 
     Attributes:
@@ -94,28 +104,28 @@ class Found:
         proposal: the proposed board.
     """
 
-    outcome: Outcome
-    screen: Proven
-    models: tuple[Model, ...] = ()
-    tried: tuple[Tried, ...] = ()
-    proof: tuple[Proven, ...] = ()
-    proposal: Proven | None = None
+    outcome: SearchOutcome
+    screen: BoardEstimates
+    models: tuple[EffectModel, ...] = ()
+    tried: tuple[TriedBoard, ...] = ()
+    proof: tuple[BoardEstimates, ...] = ()
+    proposal: BoardEstimates | None = None
 
 
-def search(config: TuneConfig, play: Play) -> Found:
+def search(config: TuneConfig, play: Play) -> BoardSearchResult:
     """Run the search described in the module docstring.
 
     Args:
         config: configuration of the search.
         play: function that plays the requested experiments.
     """
-    box, games = same(config.free), config.games
-    screens = play("screen", [Asked(box, n, games.screen[n]) for n in config.players])
-    (screen,) = proven(config, [box], screens)
+    box, games = published_board(config.free), config.games
+    screens = play("screen", [ScreeningRequest(box, n, games.screen[n]) for n in config.players])
+    (screen,) = estimate_boards(config, [box], screens)
     if screen.distance.low == 0:
-        return Found("in the band" if screen.distance.high == 0 else "not surely beyond", screen)
+        return BoardSearchResult("in the band" if screen.distance.high == 0 else "not surely beyond", screen)
     objective = Objective.of(config, screen)
-    evidence = [Evidence(config.free, n) for n in config.players]
+    evidence = [EffectModelData(config.free, n) for n in config.players]
     for known, screening in zip(evidence, screens, strict=True):
         known.add(screening.study, box)
     boards = random_boards(config.free, config.boards, config.seed)
@@ -125,23 +135,23 @@ def search(config: TuneConfig, play: Play) -> Found:
     proof = _proof(config, play, [box, *(one.board for one in tried[: config.finalists])])
     better = [one for one in proof[1:] if one.distance.high < proof[0].distance.low]
     proposal = _chosen(config, [one for one in better if one.kept])
-    outcome: Outcome = "proposed" if proposal else "level not kept" if better else "nothing better"
-    return Found(outcome, screen, models, tuple(tried), tuple(proof), proposal)
+    outcome: SearchOutcome = "proposed" if proposal else "level not kept" if better else "nothing better"
+    return BoardSearchResult(outcome, screen, models, tuple(tried), tuple(proof), proposal)
 
 
 def _learn(
     config: TuneConfig,
     play: Play,
     part: str,
-    boards: Sequence[Board],
+    boards: Sequence[BoardValues],
     games: dict[int, int],
-    evidence: Sequence[Evidence],
-) -> list[list[Study]]:
+    evidence: Sequence[EffectModelData],
+) -> list[list[AblationGames]]:
     """Play the experiment on each board with each number of players; return the games by board.
 
     The games are added to the evidence.
     """
-    asked = [Asked(board, n, games[n]) for board in boards for n in config.players]
+    asked = [ScreeningRequest(board, n, games[n]) for board in boards for n in config.players]
     studies = [screening.study for screening in play(part, asked)]
     count = len(config.players)
     for i, (one, study) in enumerate(zip(asked, studies, strict=True)):
@@ -150,15 +160,19 @@ def _learn(
 
 
 def _halved(
-    config: TuneConfig, play: Play, evidence: Sequence[Evidence], models: Sequence[Model], objective: Objective
-) -> list[Tried]:
+    config: TuneConfig,
+    play: Play,
+    evidence: Sequence[EffectModelData],
+    models: Sequence[EffectModel],
+    objective: Objective,
+) -> list[TriedBoard]:
     """Return the boards of the halving, the last remaining first."""
     boards = best_boards(config.free, models, objective, config.most, config.candidates)
-    predicted = effects_on(models, np.array(boards, np.int64), objective.published)
+    predicted = predict_effects(models, np.array(boards, np.int64), objective.published)
     far, share = objective.distance(*predicted).tolist(), objective.share(*predicted).tolist()
-    alive = list(map(Tried, boards, far, share))
-    played: dict[Board, list[Study]] = {}
-    out: list[Tried] = []
+    alive = list(map(TriedBoard, boards, far, share))
+    played: dict[BoardValues, list[AblationGames]] = {}
+    out: list[TriedBoard] = []
     number = 0
     while len(alive) > config.finalists:
         number += 1
@@ -168,7 +182,7 @@ def _halved(
             before = played.get(one.board)
             played[one.board] = studies if before is None else list(map(_together, before, studies))
         boards_left = np.array([one.board for one in alive], np.int64)
-        predicted = effects_on([known.fit() for known in evidence], boards_left, objective.published)
+        predicted = predict_effects([known.fit() for known in evidence], boards_left, objective.published)
         seen = _weighed(*predicted, [played[one.board] for one in alive]), predicted[1]
         distance = objective.distance(*seen)
         share = objective.share(*seen).tolist()
@@ -176,20 +190,20 @@ def _halved(
             replace(one, seen=(*one.seen, far), share=level)
             for one, far, level in zip(alive, distance.tolist(), share, strict=True)
         ]
-        order = ranked(config.free, boards_left, distance, objective.lacking(*seen))
+        order = rank_boards(config.free, boards_left, distance, objective.shortfall(*seen))
         left = max(config.finalists, (len(alive) + 1) // 2)
         out = [*(alive[i] for i in order[left:]), *out]
         alive = [alive[i] for i in order[:left]]
     return [*alive, *out]
 
 
-def _together(one: Study, other: Study) -> Study:
+def _together(one: AblationGames, other: AblationGames) -> AblationGames:
     """Return the combined games of two experiments with different deals."""
     block = np.concatenate([one.block, other.block + one.block.max() + 1])
-    return Study(np.concatenate([one.denied, other.denied]), np.concatenate([one.places, other.places]), block)
+    return AblationGames(np.concatenate([one.denied, other.denied]), np.concatenate([one.places, other.places]), block)
 
 
-def _weighed(predicted: Array, there: npt.NDArray[np.bool_], played: Sequence[Sequence[Study]]) -> Array:
+def _weighed(predicted: Array, there: npt.NDArray[np.bool_], played: Sequence[Sequence[AblationGames]]) -> Array:
     """Return the effects on boards, weighting own games and the model, float64 (N, P, A).
 
     Deviations and levels are weighted separately, because a model may only predict one of them well.
@@ -207,7 +221,7 @@ def _weighed(predicted: Array, there: npt.NDArray[np.bool_], played: Sequence[Se
     level, level_variance = np.zeros_like(means), np.ones_like(means)
     for i, studies in enumerate(played):
         for j, study in enumerate(studies):
-            found = effects_of(study, there[i])
+            found = open_action_effects(study, there[i])
             own[i, j, there[i]], covariance = deviations(found.power, found.covariance)
             variance[i, j, there[i]] = np.diag(covariance)
             level[i, j], level_variance[i, j] = found.power.mean(), found.covariance.mean()
@@ -224,12 +238,12 @@ def _between(predicted: Array, own: Array, variance: Array, there: npt.NDArray[n
     return weighed
 
 
-def _proof(config: TuneConfig, play: Play, boards: Sequence[Board]) -> list[Proven]:
-    asked = [Asked(board, n, config.games.proof[n]) for board in boards for n in config.players]
-    return proven(config, boards, play("proof", asked))
+def _proof(config: TuneConfig, play: Play, boards: Sequence[BoardValues]) -> list[BoardEstimates]:
+    asked = [ScreeningRequest(board, n, config.games.proof[n]) for board in boards for n in config.players]
+    return estimate_boards(config, boards, play("proof", asked))
 
 
-def _chosen(config: TuneConfig, better: Sequence[Proven]) -> Proven | None:
+def _chosen(config: TuneConfig, better: Sequence[BoardEstimates]) -> BoardEstimates | None:
     """Return the proposed board among the eligible ones.
 
     It is the smallest change that surely meets the aim, or else the one with the smallest estimated distance.
@@ -239,4 +253,4 @@ def _chosen(config: TuneConfig, better: Sequence[Proven]) -> Proven | None:
     best = [one for one in better if one.distance.high == 0]
     boards = np.array([one.board for one in best or better], np.int64)
     distance = np.array([0.0 if best else one.distance.value for one in best or better])
-    return (best or better)[int(ranked(config.free, boards, distance)[0])]
+    return (best or better)[int(rank_boards(config.free, boards, distance)[0])]
