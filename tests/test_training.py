@@ -452,7 +452,7 @@ def test_at_the_gate_everybody_has_every_hand_and_every_board(monkeypatch: pytes
 
     def watched(*args: Any, **named: Any) -> TimedGameResults:
         played = play_games(*args, **named)
-        found.append((args[2], args[3], named["barred"], played.scores))
+        found.append((args[2], args[3], named["disabled"], played.scores))
         return played
 
     monkeypatch.setattr("helsinki_env.training.evaluate.play_games", watched)
@@ -490,7 +490,7 @@ def test_what_a_preset_covers_is_covered_at_every_table_and_at_the_gate(monkeypa
     found = []
 
     def watched(*args: Any, **named: Any) -> TimedGameResults:
-        found.append(named["barred"])
+        found.append(named["disabled"])
         return play_games(*args, **named)
 
     monkeypatch.setattr("helsinki_env.training.evaluate.play_games", watched)

@@ -77,3 +77,12 @@ def test_the_wheel_names_the_wheel_where_an_extra_is_missing(installed: Path, tm
     )
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.endswith(" is missing, which the extra 'play' brings: pip install \"helsinki-env[play]\"\n")
+
+
+def test_another_package_named_agents_may_be_installed_next_to_it(installed: Path, tmp_path: Path) -> None:
+    """The OpenAI agents SDK is imported as `agents`."""
+    python = installed / "python"
+    # Its own dependencies contradict constraints.txt.
+    run(sys.executable, "-m", "pip", "--python", python, "install", "-q", "openai-agents==0.24.0", folder=tmp_path)
+    code = "import agents; from helsinki_env.agents import random; print(agents.Agent, random.RandomPlayer().name)"
+    assert "agents.agent.Agent'> random" in run(python, "-c", code, folder=tmp_path)

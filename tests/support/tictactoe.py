@@ -34,7 +34,7 @@ def _wins(t, g, seat):
 
 
 @kernel
-def set_up(g, setup):
+def copy_setup(g, setup):
     g.players = setup.players
 
 
@@ -57,7 +57,7 @@ def mark_legal(t, g, mask):
 
 
 @kernel
-def apply(t, g, action):
+def apply_action(t, g, action):
     g.board[action] = g.seat + 1
     g.done = _wins(t, g, g.seat) or g.round_number == 5  # the ninth mark
     if not g.done:
@@ -66,14 +66,14 @@ def apply(t, g, action):
 
 
 @kernel
-def describe(t, g, viewer, out):
+def write_observation(t, g, viewer, out):
     for cell in range(9):
         out[cell] = g.board[cell] == viewer + 1
         out[9 + cell] = g.board[cell] == 2 - viewer
 
 
 @kernel
-def restore(t, g, observation):
+def reconstruct_state(t, g, observation):
     own, other = observation[:9].sum(), observation[9:].sum()
     if observation.max() > 1 or (observation[:9] + observation[9:]).max() > 1:
         return 0
@@ -88,7 +88,7 @@ def restore(t, g, observation):
 
 
 @kernel
-def redeal(t, g, viewer, word, scratch, mask):
+def determinize_state(t, g, viewer, word, scratch, mask):
     return True
 
 
@@ -98,11 +98,12 @@ def score(t, g, seat):
 
 
 @kernel
-def place_of(t, g, seat):
+def rank_of(t, g, seat):
     return 1 if _wins(t, g, 1 - seat) else 0
 
 
-for _rule in (set_up, draw_setup, deal, mark_legal, apply, describe, restore, redeal, score, place_of):
+_SETUP, _PLAY = (copy_setup, draw_setup, deal), (mark_legal, apply_action, score, rank_of)
+for _rule in (*_SETUP, *_PLAY, write_observation, reconstruct_state, determinize_state):
     getattr(contract, _rule.__name__).implements(STATE, _rule)
 
 
