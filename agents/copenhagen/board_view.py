@@ -76,7 +76,7 @@ VIEW_DTYPE = np.dtype(
             ("place", np.int64, (20, 2)),  # orientation and cell as in PLACE; -1: there is none
             # cards, changed while something is tried
             ("hand", np.int64, (5,)),
-            ("plan", np.float64, (5, HAND_CAPACITY)),  # worth of the best build with so many cards of a colour
+            ("plan", np.float64, (5, HAND_CAPACITY)),  # value of the best building by number of cards of a color
         ],
     )
 )

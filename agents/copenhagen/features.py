@@ -1,4 +1,4 @@
-"""What a network is told of a position of Copenhagen (`helsinki_env.agents.net.features`).
+"""Features of a Copenhagen position for a network (`helsinki_env.agents.net.features`).
 
 Codes become one-hot and counts become steps, so that a linear layer can use them, and every seat is described alike, so
 that one encoder serves all.

@@ -5,7 +5,7 @@ heuristic spends what is left of the turn; the position that results is describe
 with cards turned up meanwhile left blank, since nobody can know them beforehand. So the network needs to learn what
 positions are worth, and neither the geometry of slides nor the arithmetic of payments.
 
-What is told of a position, each game says (`helsinki_env.agents.net.features`).
+Each game defines its features (`helsinki_env.agents.net.features`).
 """
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ class AfterstateBatch:
         advice: points by which the heuristic thinks it worse than its favourite, zero or less, float32 (C,).
         position: the position that it leads to, int64 (C,).
         begin: where the positions of each decision begin, int64 (B + 1,); the last entry is N.
-        seats: int8 (N, P, S): every seat from the viewer's on; zero where nobody sits. See
+        seats: int8 (N, P, S): every seat, starting with the viewer; zero for absent seats. See
             `helsinki_env.agents.net.features`.
         table: int8 (N, G): the table and the viewer's cards. See `helsinki_env.agents.net.features`.
         ended: the viewer's share of the win where the game is over, otherwise -1, float32 (N,).

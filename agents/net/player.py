@@ -81,7 +81,7 @@ class InferenceModel(Protocol):
 
 
 def inference_batches(size: int) -> list[npt.NDArray[np.int64]]:
-    """Return rows 0 to `size` in chunks of exactly `INFERENCE_BATCH`; the last begins anew where rows run out."""
+    """Return rows 0 to `size` in chunks of exactly `INFERENCE_BATCH`; the last chunk is padded with repeated rows."""
     rows = np.arange(-(-size // INFERENCE_BATCH) * INFERENCE_BATCH) % max(1, size)
     return list(rows.reshape(-1, INFERENCE_BATCH))
 
