@@ -7,11 +7,10 @@
 ['MOVE 1', 'MOVE 2', 'MOVE 3']
 """
 
+import sys
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-
-from helsinki_env.envs.registration import register
 
 if TYPE_CHECKING:
     from helsinki_env import copenhagen_v0, helsinki_v0, notation
@@ -115,17 +114,5 @@ def __dir__() -> list[str]:
 
 
 _check_links()
-register(
-    "helsinki/helsinki-v0",
-    "helsinki_env.helsinki_v0:env",
-    "helsinki/Seat-v0",
-    "helsinki_env.helsinki_v0:HelsinkiSeatEnv",
-    "helsinki_env.helsinki_v0:HelsinkiSeatVectorEnv",
-)
-register(
-    "helsinki/copenhagen-v0",
-    "helsinki_env.copenhagen_v0:env",
-    "helsinki/CopenhagenSeat-v0",
-    "helsinki_env.copenhagen_v0:CopenhagenSeatEnv",
-    "helsinki_env.copenhagen_v0:CopenhagenSeatVectorEnv",
-)
+if Path(sys.argv[0]).stem != "helsinki":  # the command handles Ctrl-C before it imports what takes time
+    import_module("helsinki_env.envs.registration")

@@ -203,6 +203,7 @@ class Press:
             os.kill(os.getpid(), signal.{signal})
 
 sys.meta_path.insert(0, Press())
+sys.argv[0] = "/usr/bin/helsinki"
 from {script} import {main}
 sys.exit({main}())
 """
@@ -211,7 +212,7 @@ sys.exit({main}())
 @pytest.mark.parametrize(
     ("module", "number", "status"),
     [
-        ("helsinki_env", "SIGINT", 130),
+        ("gymnasium", "SIGINT", 130),
         ("numpy", "SIGINT", 130),
         ("numba", "SIGINT", 130),
         ("numba", "SIGTERM", 143),
@@ -294,11 +295,11 @@ def test_slow_players_play_few_games_side_by_side() -> None:
         forced = ForcedPlayer("two_points", make_player(name))
         for player in (make_player(name), forced):
             assert getattr(player, "max_batch_size", None) == most
-    assert not hasattr(make_player("heuristic"), "at_once")
+    assert not hasattr(make_player("heuristic"), "max_batch_size")
     seen: list[int] = []
 
     class Slow:
-        name, at_once = "slow", 3
+        name, max_batch_size = "slow", 3
 
         def act(self, observation, action_mask, keys):
             seen.append(len(action_mask))

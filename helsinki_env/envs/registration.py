@@ -1,14 +1,14 @@
-"""Register environments with PettingZoo and Gymnasium."""
+"""Importing this module registers the environments of both games with PettingZoo and Gymnasium."""
 
 from __future__ import annotations
 
 import gymnasium
 import pettingzoo
 
-__all__ = ["register"]
+__all__: list[str] = []
 
 
-def register(aec_id: str, env: str, seat_id: str, seat_env: str, seat_vector_env: str) -> None:
+def _register(aec_id: str, env: str, seat_id: str, seat_env: str, seat_vector_env: str) -> None:
     """Register the environments of a game, unless they are registered already.
 
     Args:
@@ -22,3 +22,19 @@ def register(aec_id: str, env: str, seat_id: str, seat_env: str, seat_vector_env
         pettingzoo.register("aec", aec_id, env)
     if seat_id not in gymnasium.registry:
         gymnasium.register(seat_id, entry_point=seat_env, vector_entry_point=seat_vector_env)
+
+
+_register(
+    "helsinki/helsinki-v0",
+    "helsinki_env.helsinki_v0:env",
+    "helsinki/Seat-v0",
+    "helsinki_env.helsinki_v0:HelsinkiSeatEnv",
+    "helsinki_env.helsinki_v0:HelsinkiSeatVectorEnv",
+)
+_register(
+    "helsinki/copenhagen-v0",
+    "helsinki_env.copenhagen_v0:env",
+    "helsinki/CopenhagenSeat-v0",
+    "helsinki_env.copenhagen_v0:CopenhagenSeatEnv",
+    "helsinki_env.copenhagen_v0:CopenhagenSeatVectorEnv",
+)
