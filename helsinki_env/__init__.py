@@ -115,4 +115,4 @@ def __dir__() -> list[str]:
 
 _check_links()
 if Path(sys.argv[0]).stem != "helsinki":  # the command handles Ctrl-C before it imports what takes time
-    import_module("helsinki_env.envs.registration")
+    import_module("helsinki_env.registration")

@@ -248,7 +248,7 @@ def test_flat_observations_hold_the_mask_at_their_end(game: TestedGame) -> None:
 
 def test_what_has_no_such_observations_is_not_flattened() -> None:
     with pytest.raises(ValueError, match="env: found str, expected an environment of Gymnasium"):
-        flatten("helsinki/Seat-v0")
+        flatten("helsinki/Helsinki-v0")
     with pytest.raises(ValueError, match=r"^env: found observations in Box\(.*, expected a dict of observation and"):
         flatten(gymnasium.make("CartPole-v1"))
 

@@ -20,7 +20,13 @@ FLOORS = (
     ("helsinki_env.games",),
     ("helsinki_env.records",),
     ("helsinki_env.cuda", "helsinki_env.envs"),
-    ("helsinki_env", *(f"helsinki_env.{name}" for name in ("copenhagen_v0", "helsinki_v0", "notation", "torch_envs"))),
+    (
+        "helsinki_env",
+        *(
+            f"helsinki_env.{name}"
+            for name in ("copenhagen_v0", "helsinki_v0", "notation", "registration", "torch_envs")
+        ),
+    ),
     ("helsinki_env.agents",),
     ("helsinki_env.evaluation",),
     ("helsinki_env.training",),
@@ -133,6 +139,7 @@ def test_a_planted_import_is_found(planted: str) -> None:
 #: Folders that are a game's own, and modules of public names.
 OF_A_GAME = (
     "helsinki_env.games.",
+    "helsinki_env.registration",
     "helsinki_env.agents.helsinki",
     "helsinki_env.agents.copenhagen",
     "helsinki_env.evaluation.balance.helsinki",

@@ -245,7 +245,7 @@ def test_it_learns_through_other_wrappers() -> None:
 
 
 def test_an_evaluation_without_masks_is_warned_of_or_an_error() -> None:
-    single = make_vec_env("helsinki_env:helsinki/Seat-v0", 1, seed=1, env_kwargs={"opponents": "random"})
+    single = make_vec_env("helsinki_env:helsinki/Helsinki-v0", 1, seed=1, env_kwargs={"opponents": "random"})
     model = MaskablePPO("MultiInputPolicy", single, seed=1, device="cpu", **TINY)
     with pytest.warns(UserWarning, match=r"^illegal action: .*sb3_contrib .*maskable\.evaluation") as caught:
         evaluate_without_masks(model, single, n_eval_episodes=5, warn=False)
@@ -326,7 +326,7 @@ def test_a_player_for_other_observations_is_refused() -> None:
     player = SB3Player(MaskablePPO("MlpPolicy", make(2), device="cpu"))
     with pytest.raises(ValueError, match="use the component file it was trained with"):
         player.act(game.observation()[None], game.action_mask()[None], np.zeros(1, np.uint64))
-    other = MaskablePPO("MultiInputPolicy", make_vec_env("helsinki/Seat-v0", 1), device="cpu", **TINY)
+    other = MaskablePPO("MultiInputPolicy", make_vec_env("helsinki/Helsinki-v0", 1), device="cpu", **TINY)
     with pytest.raises(ValueError, match="expected make_sb3_env"):
         SB3Player(other)
 

@@ -733,12 +733,12 @@ def test_drawings_show_the_learners_cards_only(capsys: pytest.CaptureFixture[str
 
 
 def test_is_known_by_name() -> None:
-    env = gymnasium.make("helsinki/Seat-v0", num_players=3, render_mode="ansi", disable_env_checker=True)
+    env = gymnasium.make("helsinki/Helsinki-v0", num_players=3, render_mode="ansi", disable_env_checker=True)
     assert env.reset(seed=1, options={"seat": 1})[1]["seat"] == 1
     assert isinstance(env.unwrapped, HelsinkiSeatEnv)
     assert env.get_wrapper_attr("action_masks")().any()
-    many = gymnasium.make_vec("helsinki/Seat-v0", num_envs=3, opponents="random", autoreset_mode="SameStep")
+    many = gymnasium.make_vec("helsinki/Helsinki-v0", num_envs=3, opponents="random", autoreset_mode="SameStep")
     assert isinstance(many, HelsinkiSeatVectorEnv)
     assert many.metadata["autoreset_mode"] is AutoresetMode.SAME_STEP
-    sync = gymnasium.make_vec("helsinki/Seat-v0", num_envs=2, vectorization_mode="sync")
+    sync = gymnasium.make_vec("helsinki/Helsinki-v0", num_envs=2, vectorization_mode="sync")
     assert sync.reset(seed=1)[0]["observation"].shape == (2, observation.observation_layout().size)

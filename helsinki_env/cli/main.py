@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
-import helsinki_env.envs.registration  # noqa: F401  # players of the user may make environments by id
+import helsinki_env.registration  # noqa: F401  # players of the user may make environments by id
 from helsinki_env.data import UserError, choices_text
 from helsinki_env.utils.extras import MissingExtraError
 from helsinki_env.utils.stopping import StoppableCommand, stoppable

@@ -2,7 +2,7 @@
 
     >>> import gymnasium
     >>> from helsinki_env import flatten
-    >>> env = flatten(gymnasium.make("helsinki_env:helsinki/Seat-v0"))
+    >>> env = flatten(gymnasium.make("helsinki_env:helsinki/Helsinki-v0"))
     >>> obs, info = env.reset(seed=1)
     >>> env.observation_space.shape == (1385 + 554,)
     True

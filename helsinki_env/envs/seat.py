@@ -1,7 +1,7 @@
 """Gymnasium environment with one learning seat against given opponents.
 
     >>> import gymnasium
-    >>> env = gymnasium.make("helsinki_env:helsinki/Seat-v0", num_players=3, opponents="random", seat="rotate")
+    >>> env = gymnasium.make("helsinki_env:helsinki/Helsinki-v0", num_players=3, opponents="random", seat="rotate")
     >>> obs, info = env.reset(seed=1)
     >>> obs, reward, terminated, truncated, info = env.step(obs["action_mask"].argmax())
 

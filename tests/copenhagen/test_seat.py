@@ -234,14 +234,14 @@ def test_the_learner_is_drawn_its_own_cards_only() -> None:
 
 
 def test_is_known_by_name() -> None:
-    env = gymnasium.make("helsinki/CopenhagenSeat-v0", num_players=3, disable_env_checker=True)
+    env = gymnasium.make("helsinki/Copenhagen-v0", num_players=3, disable_env_checker=True)
     assert env.reset(seed=1, options={"seat": 1})[1]["seat"] == 1
     assert isinstance(env.unwrapped, CopenhagenSeatEnv)
     assert env.get_wrapper_attr("action_masks")().any()
-    many = gymnasium.make_vec("helsinki/CopenhagenSeat-v0", num_envs=3, opponents="random", autoreset_mode="SameStep")
+    many = gymnasium.make_vec("helsinki/Copenhagen-v0", num_envs=3, opponents="random", autoreset_mode="SameStep")
     assert isinstance(many, CopenhagenSeatVectorEnv)
     assert many.metadata["autoreset_mode"] is AutoresetMode.SAME_STEP
-    sync = gymnasium.make_vec("helsinki/CopenhagenSeat-v0", num_envs=2, vectorization_mode="sync")
+    sync = gymnasium.make_vec("helsinki/Copenhagen-v0", num_envs=2, vectorization_mode="sync")
     assert sync.reset(seed=1)[0]["observation"].shape == (2, 923)
 
 

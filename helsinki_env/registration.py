@@ -27,14 +27,14 @@ def _register(aec_id: str, env: str, seat_id: str, seat_env: str, seat_vector_en
 _register(
     "helsinki/helsinki-v0",
     "helsinki_env.helsinki_v0:env",
-    "helsinki/Seat-v0",
+    "helsinki/Helsinki-v0",
     "helsinki_env.helsinki_v0:HelsinkiSeatEnv",
     "helsinki_env.helsinki_v0:HelsinkiSeatVectorEnv",
 )
 _register(
     "helsinki/copenhagen-v0",
     "helsinki_env.copenhagen_v0:env",
-    "helsinki/CopenhagenSeat-v0",
+    "helsinki/Copenhagen-v0",
     "helsinki_env.copenhagen_v0:CopenhagenSeatEnv",
     "helsinki_env.copenhagen_v0:CopenhagenSeatVectorEnv",
 )
