@@ -20,8 +20,8 @@ A custom player takes ten lines:
     ...         can = builds.any(axis=1)
     ...         actions[can] = 15 + builds[can].argmax(axis=1)
     ...         return actions
-    >>> from helsinki_env import Game, notation
-    >>> notation.action_to_string(choose_action(Builder(), Game(seed=0), key=1))
+    >>> from helsinki_env import HelsinkiGame, notation
+    >>> notation.action_to_string(choose_action(Builder(), HelsinkiGame(seed=0), key=1))
     'START 4'
 """
 

@@ -4,8 +4,8 @@ A player that can evaluate has a method `evaluate_actions` next to `act` (`Evalu
 search, and flat Monte Carlo. Like an action, an evaluation depends only on what the seat to move observes.
 
     >>> from helsinki_env.agents.registry import make_player
-    >>> from helsinki_env import Game
-    >>> game = Game(seed=0)
+    >>> from helsinki_env import HelsinkiGame
+    >>> game = HelsinkiGame(seed=0)
     >>> seen = game.observation()[None], game.action_mask()[None], np.zeros(1, np.uint64)
     >>> net = make_player("net")
     >>> opinion = opinions(net, game.config, *seen)[0]

@@ -25,11 +25,10 @@ from os import getcwd
 from pathlib import Path
 from typing import Any
 
-from helsinki_env import GameConfig
 from helsinki_env.agents.base import Player
 from helsinki_env.agents.player_errors import PlayerError, converted_player_errors
 from helsinki_env.data import choices_text, short_repr, shorten
-from helsinki_env.engine.spec import spec_of
+from helsinki_env.engine.spec import default_config, spec_of
 from helsinki_env.utils.files import is_file
 
 __all__ = ["ENTRY_POINT_GROUP", "PlayerError", "check_code", "files_digest", "innermost_name", "is_code", "make_player",
@@ -160,7 +159,7 @@ def make_player(spec: str, config: Any = None) -> Player:
             f"of {', '.join(_WRAPPING)}"
         )
     name, _, argument = spec.strip().partition(":")
-    config = config or GameConfig()
+    config = config or default_config()
     if name in _OWN:
         player = _factory(name, argument)(argument, config)
     else:

@@ -1,7 +1,7 @@
 """helsinki-env: the board games Helsinki and Copenhagen for reinforcement learning, bots and balance studies.
 
->>> from helsinki_env import Game, notation
->>> game = Game(seed=7)
+>>> from helsinki_env import HelsinkiGame, notation
+>>> game = HelsinkiGame(seed=7)
 >>> game.step(notation.string_to_action("START 2"))
 >>> [notation.action_to_string(action) for action in game.legal_actions()]
 ['MOVE 1', 'MOVE 2', 'MOVE 3']
@@ -15,13 +15,15 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from helsinki_env import copenhagen_v0, helsinki_v0, notation
     from helsinki_env.copenhagen_v0 import CopenhagenSeatEnv, CopenhagenSeatVectorEnv, CopenhagenVectorEnv
+    from helsinki_env.engine.game import make_game
     from helsinki_env.envs.flat import flatten
     from helsinki_env.games.copenhagen.config import CopenhagenConfig
+    from helsinki_env.games.copenhagen.game import CopenhagenGame
     from helsinki_env.games.helsinki import observation
     from helsinki_env.games.helsinki.components import ComponentError, load_components
-    from helsinki_env.games.helsinki.config import ConfigError, GameConfig
+    from helsinki_env.games.helsinki.config import ConfigError, HelsinkiConfig
     from helsinki_env.games.helsinki.episodes import RandomEpisodes
-    from helsinki_env.games.helsinki.game import Game, IllegalActionError, Phase
+    from helsinki_env.games.helsinki.game import HelsinkiGame, IllegalActionError, Phase
     from helsinki_env.helsinki_v0 import HelsinkiSeatEnv, HelsinkiSeatVectorEnv, HelsinkiVectorEnv
     from helsinki_env.torch_envs import CopenhagenTorchEnv as CopenhagenTorchEnv
     from helsinki_env.torch_envs import HelsinkiTorchEnv as HelsinkiTorchEnv
@@ -32,11 +34,12 @@ __all__ = [
     "ComponentError",
     "ConfigError",
     "CopenhagenConfig",
+    "CopenhagenGame",
     "CopenhagenSeatEnv",
     "CopenhagenSeatVectorEnv",
     "CopenhagenVectorEnv",
-    "Game",
-    "GameConfig",
+    "HelsinkiConfig",
+    "HelsinkiGame",
     "HelsinkiSeatEnv",
     "HelsinkiSeatVectorEnv",
     "HelsinkiVectorEnv",
@@ -47,6 +50,7 @@ __all__ = [
     "flatten",
     "helsinki_v0",
     "load_components",
+    "make_game",
     "notation",
     "observation",
 ]
@@ -57,12 +61,13 @@ _MODULES = {
     "ComponentError": "helsinki_env.games.helsinki.components",
     "ConfigError": "helsinki_env.games.helsinki.config",
     "CopenhagenConfig": "helsinki_env.games.copenhagen.config",
+    "CopenhagenGame": "helsinki_env.games.copenhagen.game",
     "CopenhagenSeatEnv": "helsinki_env.copenhagen_v0",
     "CopenhagenSeatVectorEnv": "helsinki_env.copenhagen_v0",
     "CopenhagenTorchEnv": "helsinki_env.torch_envs",
     "CopenhagenVectorEnv": "helsinki_env.copenhagen_v0",
-    "Game": "helsinki_env.games.helsinki.game",
-    "GameConfig": "helsinki_env.games.helsinki.config",
+    "HelsinkiGame": "helsinki_env.games.helsinki.game",
+    "HelsinkiConfig": "helsinki_env.games.helsinki.config",
     "HelsinkiSeatEnv": "helsinki_env.helsinki_v0",
     "HelsinkiSeatVectorEnv": "helsinki_env.helsinki_v0",
     "HelsinkiTorchEnv": "helsinki_env.torch_envs",
@@ -72,6 +77,7 @@ _MODULES = {
     "RandomEpisodes": "helsinki_env.games.helsinki.episodes",
     "flatten": "helsinki_env.envs.flat",
     "load_components": "helsinki_env.games.helsinki.components",
+    "make_game": "helsinki_env.engine.game",
 }
 
 

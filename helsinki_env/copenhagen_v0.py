@@ -68,7 +68,7 @@ from helsinki_env.envs.seat import GameSeatEnv, GameSeatVectorEnv, Opponent, Sea
 from helsinki_env.envs.vector import GameVectorEnv
 from helsinki_env.games.copenhagen.config import CopenhagenConfig
 from helsinki_env.games.copenhagen.episodes import RandomEpisodes
-from helsinki_env.games.copenhagen.game import COPENHAGEN, Game
+from helsinki_env.games.copenhagen.game import COPENHAGEN, CopenhagenGame
 
 __all__ = ["CopenhagenSeatEnv", "CopenhagenSeatVectorEnv", "CopenhagenVectorEnv", "env", "raw_env"]
 
@@ -112,9 +112,9 @@ class raw_env(GameAECEnv):  # noqa: N801  # PettingZoo's name
         super().__init__(config, render_mode, illegal, render_width)
 
     @property
-    def game(self) -> Game:
+    def game(self) -> CopenhagenGame:
         """A copy of the current game, to inspect, search or save."""
-        game: Game = super().game
+        game: CopenhagenGame = super().game
         return game
 
 
@@ -171,9 +171,9 @@ class CopenhagenVectorEnv(GameVectorEnv):
         config = COPENHAGEN.check_config(config)
         super().__init__(num_envs, config, autoreset_mode, episodes, num_threads, copy, render_mode, render_width)
 
-    def game(self, b: SupportsIndex) -> Game:
+    def game(self, b: SupportsIndex) -> CopenhagenGame:
         """Return a copy of game `b`, to inspect, draw or save. ValueError for an invalid index."""
-        game: Game = super().game(b)
+        game: CopenhagenGame = super().game(b)
         return game
 
 
@@ -226,9 +226,9 @@ class CopenhagenSeatVectorEnv(GameSeatVectorEnv):
             num_envs, config, opponents, seat, illegal, autoreset_mode, episodes, copy, render_mode, render_width
         )
 
-    def game(self, b: SupportsIndex) -> Game:
+    def game(self, b: SupportsIndex) -> CopenhagenGame:
         """Return a copy of game `b` with all cards visible, for tools. ValueError for an invalid index."""
-        game: Game = super().game(b)
+        game: CopenhagenGame = super().game(b)
         return game
 
 
@@ -281,7 +281,7 @@ class CopenhagenSeatEnv(GameSeatEnv):
         return config
 
     @property
-    def game(self) -> Game:
+    def game(self) -> CopenhagenGame:
         """A copy of the current game with all cards visible, for tools."""
-        game: Game = super().game
+        game: CopenhagenGame = super().game
         return game

@@ -50,13 +50,13 @@ At the end, `infos[agent]` holds `scores` and `places` of all seats (0 is the fi
 not change. With `illegal="penalise"`, an illegal action ends the game. The agent gets -1 (-100 with `reward="margin"`),
 the others share the opposite amount, and `infos[agent]["illegal_action"]` contains the message.
 
-**Reset.** `reset(seed=s)` deals the game of `helsinki_env.Game(config, seed=s)`. `reset()` without a seed deals the
+**Reset.** `reset(seed=s)` deals the game of `HelsinkiGame(config, seed=s)`. `reset()` without a seed deals the
 next game after that seed, so one seed determines a whole series. `reset(options=...)` takes `covered`, `denied` and
 `dry_roads`, which also apply to later games. The number of players is fixed for an environment.
 
 **Copies.** `copy.copy`, `copy.deepcopy`, `pickle` and the faster `clone()` copy a game in progress, including its
 random state. `get_state()` and `set_state()` save and load it in place. `env.unwrapped.game` is a copy of the game as
-`helsinki_env.Game`.
+`helsinki_env.HelsinkiGame`.
 
 **Rendering.** `render_mode` is `"ansi"` (text), `"rgb_array"` (needs the `render` extra; `render_width` pixels wide),
 `"svg"` (text) or `"human"` (prints the text after every step and in `render`). Text has colors on terminals, unless
@@ -93,9 +93,9 @@ from helsinki_env.envs.call_order import OrderEnforced
 from helsinki_env.envs.drawing import render_modes
 from helsinki_env.envs.seat import GameSeatEnv, GameSeatVectorEnv, Opponent, SeatOption
 from helsinki_env.envs.vector import GameVectorEnv
-from helsinki_env.games.helsinki.config import GameConfig
+from helsinki_env.games.helsinki.config import HelsinkiConfig
 from helsinki_env.games.helsinki.episodes import RandomEpisodes
-from helsinki_env.games.helsinki.game import HELSINKI, Game
+from helsinki_env.games.helsinki.game import HELSINKI, HelsinkiGame
 
 __all__ = ["HelsinkiSeatEnv", "HelsinkiSeatVectorEnv", "HelsinkiVectorEnv", "env", "raw_env"]
 
@@ -120,7 +120,7 @@ class raw_env(GameAECEnv):  # noqa: N801  # PettingZoo's name
     """
 
     metadata = metadata_of(HELSINKI)
-    config: GameConfig
+    config: HelsinkiConfig
 
     def __init__(
         self,
@@ -134,7 +134,7 @@ class raw_env(GameAECEnv):  # noqa: N801  # PettingZoo's name
         illegal: Literal["raise", "penalise"] = "raise",
         render_width: int | None = None,
     ) -> None:
-        config = GameConfig(
+        config = HelsinkiConfig(
             num_players=num_players,
             covered=covered,
             denied=denied,
@@ -145,9 +145,9 @@ class raw_env(GameAECEnv):  # noqa: N801  # PettingZoo's name
         super().__init__(config, render_mode, illegal, render_width)
 
     @property
-    def game(self) -> Game:
+    def game(self) -> HelsinkiGame:
         """A copy of the current game, to inspect, search or save."""
-        game: Game = super().game
+        game: HelsinkiGame = super().game
         return game
 
 
@@ -171,14 +171,14 @@ class HelsinkiVectorEnv(GameVectorEnv):
         reward: "win", "rank" or "margin".
         autoreset_mode, num_threads, copy, render_mode, render_width: see `GameVectorEnv`.
         episodes: options to draw at random for each game (`RandomEpisodes`).
-        config: a `GameConfig` instead of the options from num_players to reward.
+        config: a `HelsinkiConfig` instead of the options from num_players to reward.
 
     Raises:
         ConfigError: for invalid options. ValueError: for other invalid arguments.
         IllegalActionError: by `step`; names game, action, phase and the legal actions. No game has been stepped.
     """
 
-    config: GameConfig
+    config: HelsinkiConfig
 
     def __init__(
         self,
@@ -196,10 +196,10 @@ class HelsinkiVectorEnv(GameVectorEnv):
         copy: bool = True,
         render_mode: str | None = None,
         render_width: int | None = None,
-        config: GameConfig | None = None,
+        config: HelsinkiConfig | None = None,
     ) -> None:
         if config is None:
-            config = GameConfig(
+            config = HelsinkiConfig(
                 num_players=num_players,
                 covered=covered,
                 denied=denied,
@@ -210,9 +210,9 @@ class HelsinkiVectorEnv(GameVectorEnv):
         config = HELSINKI.check_config(config)
         super().__init__(num_envs, config, autoreset_mode, episodes, num_threads, copy, render_mode, render_width)
 
-    def game(self, b: SupportsIndex) -> Game:
+    def game(self, b: SupportsIndex) -> HelsinkiGame:
         """Return a copy of game `b`, to inspect, draw or save. ValueError for an invalid index."""
-        game: Game = super().game(b)
+        game: HelsinkiGame = super().game(b)
         return game
 
 
@@ -229,13 +229,13 @@ class HelsinkiSeatVectorEnv(GameSeatVectorEnv):
         components: component file, name or path.
         reward: "win", "rank" or "margin".
         episodes: options to draw at random for each game (`RandomEpisodes`).
-        config: a `GameConfig` instead of the options from num_players to reward.
+        config: a `HelsinkiConfig` instead of the options from num_players to reward.
 
     Raises:
         ConfigError: for invalid options; see also `GameSeatVectorEnv`.
     """
 
-    config: GameConfig
+    config: HelsinkiConfig
 
     def __init__(
         self,
@@ -255,10 +255,10 @@ class HelsinkiSeatVectorEnv(GameSeatVectorEnv):
         copy: bool = True,
         render_mode: str | None = None,
         render_width: int | None = None,
-        config: GameConfig | None = None,
+        config: HelsinkiConfig | None = None,
     ) -> None:
         if config is None:
-            config = GameConfig(
+            config = HelsinkiConfig(
                 num_players=num_players,
                 covered=covered,
                 denied=denied,
@@ -271,9 +271,9 @@ class HelsinkiSeatVectorEnv(GameSeatVectorEnv):
             num_envs, config, opponents, seat, illegal, autoreset_mode, episodes, copy, render_mode, render_width
         )
 
-    def game(self, b: SupportsIndex) -> Game:
+    def game(self, b: SupportsIndex) -> HelsinkiGame:
         """Return a copy of game `b` with all cards visible, for tools. ValueError for an invalid index."""
-        game: Game = super().game(b)
+        game: HelsinkiGame = super().game(b)
         return game
 
 
@@ -289,7 +289,7 @@ class HelsinkiSeatEnv(GameSeatEnv):
         components: component file, name or path.
         reward: "win", "rank" or "margin".
         episodes: options to draw at random for each game (`RandomEpisodes`).
-        config: a `GameConfig` instead of the options from num_players to reward.
+        config: a `HelsinkiConfig` instead of the options from num_players to reward.
 
     Raises:
         ConfigError: for invalid options. ValueError: for other invalid arguments.
@@ -312,10 +312,10 @@ class HelsinkiSeatEnv(GameSeatEnv):
         episodes: RandomEpisodes | None = None,
         render_mode: str | None = None,
         render_width: int | None = None,
-        config: GameConfig | None = None,
+        config: HelsinkiConfig | None = None,
     ) -> None:
         if config is None:
-            config = GameConfig(
+            config = HelsinkiConfig(
                 num_players=num_players,
                 covered=covered,
                 denied=denied,
@@ -326,13 +326,13 @@ class HelsinkiSeatEnv(GameSeatEnv):
         super().__init__(HELSINKI.check_config(config), opponents, seat, illegal, episodes, render_mode, render_width)
 
     @property
-    def config(self) -> GameConfig:
+    def config(self) -> HelsinkiConfig:
         """The game configuration."""
-        config: GameConfig = super().config
+        config: HelsinkiConfig = super().config
         return config
 
     @property
-    def game(self) -> Game:
+    def game(self) -> HelsinkiGame:
         """A copy of the current game with all cards visible, for tools."""
-        game: Game = super().game
+        game: HelsinkiGame = super().game
         return game

@@ -10,10 +10,10 @@ from helsinki_env.envs.tensors import GameTorchEnv
 from helsinki_env.games.copenhagen.config import CopenhagenConfig
 from helsinki_env.games.copenhagen.episodes import RandomEpisodes as CopenhagenEpisodes
 from helsinki_env.games.copenhagen.game import COPENHAGEN
-from helsinki_env.games.copenhagen.game import Game as CopenhagenGame
-from helsinki_env.games.helsinki.config import GameConfig
+from helsinki_env.games.copenhagen.game import CopenhagenGame as CopenhagenGame
+from helsinki_env.games.helsinki.config import HelsinkiConfig
 from helsinki_env.games.helsinki.episodes import RandomEpisodes
-from helsinki_env.games.helsinki.game import HELSINKI, Game
+from helsinki_env.games.helsinki.game import HELSINKI, HelsinkiGame
 
 if TYPE_CHECKING:
     import torch
@@ -36,13 +36,13 @@ class HelsinkiTorchEnv(GameTorchEnv):
         reward: "win", "rank" or "margin".
         device, check: see `GameTorchEnv`.
         episodes: options to draw at random for each game (`RandomEpisodes`).
-        config: a `GameConfig` instead of the options from num_players to reward.
+        config: a `HelsinkiConfig` instead of the options from num_players to reward.
 
     Raises:
         ConfigError: for invalid options. ValueError: for other invalid arguments, or a missing GPU.
     """
 
-    config: GameConfig
+    config: HelsinkiConfig
 
     def __init__(
         self,
@@ -57,10 +57,10 @@ class HelsinkiTorchEnv(GameTorchEnv):
         device: str | torch.device = "cuda",
         episodes: RandomEpisodes | None = None,
         check: bool = False,
-        config: GameConfig | None = None,
+        config: HelsinkiConfig | None = None,
     ) -> None:
         if config is None:
-            config = GameConfig(
+            config = HelsinkiConfig(
                 num_players=num_players,
                 covered=covered,
                 denied=denied,
@@ -70,9 +70,9 @@ class HelsinkiTorchEnv(GameTorchEnv):
             )
         super().__init__(num_envs, HELSINKI.check_config(config), device, episodes, check)
 
-    def to_cpu(self, b: int) -> Game:
+    def to_cpu(self, b: int) -> HelsinkiGame:
         """Return a copy of game `b` as an object, to inspect, draw or save. ValueError for an invalid index."""
-        game: Game = super().to_cpu(b)
+        game: HelsinkiGame = super().to_cpu(b)
         return game
 
 

@@ -13,9 +13,9 @@ import pytest
 from helsinki_env import CopenhagenSeatEnv, HelsinkiSeatEnv, copenhagen_v0, helsinki_v0
 from helsinki_env.engine.spec import GameSpec, spec_by_name
 from helsinki_env.games.copenhagen.config import CopenhagenConfig
-from helsinki_env.games.copenhagen.game import Game as Copenhagen
+from helsinki_env.games.copenhagen.game import CopenhagenGame as Copenhagen
 from helsinki_env.games.helsinki import notation
-from helsinki_env.games.helsinki.config import GameConfig
+from helsinki_env.games.helsinki.config import HelsinkiConfig
 from tests.copenhagen.support import built_position
 from tests.support import positions
 
@@ -67,7 +67,7 @@ GAMES = (
         helsinki_v0,
         HelsinkiSeatEnv,
         "helsinki/Helsinki-v0",
-        (GameConfig(2), GameConfig(3, dry_roads=True), GameConfig(4, covered="first_game")),
+        (HelsinkiConfig(2), HelsinkiConfig(3, dry_roads=True), HelsinkiConfig(4, covered="first_game")),
         _helsinki,
     ),
     TestedGame(

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from helsinki_env import Game, GameConfig
+from helsinki_env import HelsinkiConfig, HelsinkiGame
 from helsinki_env.agents.base import choose_action
 from helsinki_env.agents.registry import make_player
 from helsinki_env.engine import determinization
@@ -293,7 +293,9 @@ def test_players_read_costs_and_strengths(tmp_path: Path, name: str) -> None:
 def test_players_decide_legally_whatever_the_numbers(tmp_path: Path, name: str) -> None:
     for number in range(3 if JIT else 1):
         path = component_file(tmp_path, f"numbers_{number}", random_numbers(random.Random(number)))
-        game = notation.from_dict(rich_deal(notation.to_dict(Game(GameConfig(components=path), seed=number))))
+        game = notation.from_dict(
+            rich_deal(notation.to_dict(HelsinkiGame(HelsinkiConfig(components=path), seed=number)))
+        )
         player = make_player(name, game.config)
         while not game.done:
             game.step(choose_action(player, game))

@@ -1,4 +1,4 @@
-"""The PettingZoo environment: the same games as `Game`, everybody's rewards, copies that keep the game."""
+"""The PettingZoo environment: the same games as `HelsinkiGame`, everybody's rewards, copies that keep the game."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy as np
 import pettingzoo
 import pytest
 
-from helsinki_env import ConfigError, Game, GameConfig, IllegalActionError, helsinki_v0
+from helsinki_env import ConfigError, HelsinkiConfig, HelsinkiGame, IllegalActionError, helsinki_v0
 from helsinki_env.engine.kernel import JIT
 from helsinki_env.games.helsinki import notation
 
@@ -55,7 +55,7 @@ def test_plays_the_game(make: Callable[..., Any], options: dict[str, Any]) -> No
     for seed in GAMES:
         rng = random.Random(seed)
         env.reset(seed=seed)
-        game = Game(GameConfig(**options), seed=seed)
+        game = HelsinkiGame(HelsinkiConfig(**options), seed=seed)
         while not game.done:
             assert env.agents == env.possible_agents
             assert env.agent_selection == f"player_{game.seat}"
@@ -75,7 +75,7 @@ def test_plays_the_game(make: Callable[..., Any], options: dict[str, Any]) -> No
         finish(env, game)
 
 
-def finish(env: Any, game: Game) -> None:
+def finish(env: Any, game: HelsinkiGame) -> None:
     """Let every agent see the end."""
     players = game.num_players
     places = np.argsort(game.ranking())
@@ -118,7 +118,7 @@ def test_a_seed_means_a_series_of_games(make: Callable[..., Any]) -> None:
     assert series[0] == series[1]
     assert len(set(series[0])) == 6
     env.reset(seed=11)
-    assert env.unwrapped.game == Game(seed=11)
+    assert env.unwrapped.game == HelsinkiGame(seed=11)
     fresh = [make(), make()]
     for env in fresh:
         env.reset()
@@ -140,13 +140,13 @@ def test_a_bad_seed_changes_nothing(seed: Any) -> None:
 def test_options_hold_for_later_games(make: Callable[..., Any]) -> None:
     env = make(num_players=3)
     env.reset(seed=1, options={"covered": ["two_points"], "dry_roads": True, "denied": [[0], [], []]})
-    expected = GameConfig(num_players=3, covered=["two_points"], dry_roads=True, denied=[[0], [], []])
-    assert env.unwrapped.game == Game(expected, seed=1)
+    expected = HelsinkiConfig(num_players=3, covered=["two_points"], dry_roads=True, denied=[[0], [], []])
+    assert env.unwrapped.game == HelsinkiGame(expected, seed=1)
     env.reset()
     assert env.unwrapped.game.config == expected
     assert env.unwrapped.game.state.dry_roads == 1
     env.reset(options={"covered": "first_game"})
-    assert env.unwrapped.game.config == GameConfig(
+    assert env.unwrapped.game.config == HelsinkiConfig(
         num_players=3, covered="first_game", dry_roads=True, denied=[[0], [], []]
     )
 
@@ -155,7 +155,7 @@ def test_options_hold_for_later_games(make: Callable[..., Any]) -> None:
 def test_other_options_are_ignored(make: Callable[..., Any]) -> None:
     env = make()
     env.reset(seed=1, options={"options": 1, "num_players": 4})
-    assert env.unwrapped.game == Game(seed=1)
+    assert env.unwrapped.game == HelsinkiGame(seed=1)
 
 
 @pytest.mark.parametrize(
@@ -166,9 +166,9 @@ def test_bad_options_change_nothing(options: dict[str, Any]) -> None:
     env.reset(seed=1)
     with pytest.raises(ConfigError, match=next(iter(options))):
         env.reset(seed=2, options=options)
-    assert env.game == Game(seed=1)
+    assert env.game == HelsinkiGame(seed=1)
     env.reset()
-    assert env.config == GameConfig()
+    assert env.config == HelsinkiConfig()
 
 
 @pytest.mark.parametrize(
@@ -197,7 +197,7 @@ def test_an_illegal_decision_changes_nothing(make: Callable[..., Any], action: A
     observation = env.observe("player_0")
     with pytest.raises(IllegalActionError, match=r"START 7|expected|whole number"):
         env.step(action)
-    assert env.unwrapped.game == Game(seed=1)
+    assert env.unwrapped.game == HelsinkiGame(seed=1)
     assert np.array_equal(env.observe("player_0")["action_mask"], observation["action_mask"])
     env.step(np.int32(2))
     assert env.unwrapped.game.phase == "MOVE"
@@ -267,7 +267,7 @@ def test_copies_can_be_made_before_the_first_game(make: Callable[..., Any]) -> N
     env = make(num_players=4)
     for name, other in copies(env).items():
         other.reset(seed=1)
-        assert other.unwrapped.game == Game(GameConfig(num_players=4), seed=1), name
+        assert other.unwrapped.game == HelsinkiGame(HelsinkiConfig(num_players=4), seed=1), name
 
 
 def test_copies_share_nothing_that_changes() -> None:
@@ -276,7 +276,7 @@ def test_copies_share_nothing_that_changes() -> None:
     for name, other in copies(env).items():
         env.reset(seed=5)
         play(other, random.Random(1), 30)
-        assert env.unwrapped.game == Game(seed=5), name
+        assert env.unwrapped.game == HelsinkiGame(seed=5), name
         assert env.agents == ["player_0", "player_1"], name
     one, other = env, copy.deepcopy(env)
     one.action_space("player_0").seed(1)
@@ -311,7 +311,7 @@ def test_a_state_can_be_brought_back_before_the_first_reset() -> None:
     ("changes", "message"),
     [
         ({"config": 5}, "config: found 5"),
-        ({"config": GameConfig(covered=[3])}, "_states: covered: found 0, expected 8 as in `config`"),
+        ({"config": HelsinkiConfig(covered=[3])}, "_states: covered: found 0, expected 8 as in `config`"),
         ({"_states": np.zeros(1)}, "_states: found ndarray"),
         ({"_states": None}, "_states: found NoneType"),
         ({"_over": 1}, "_over: found 1"),
@@ -362,7 +362,7 @@ def test_options_are_a_mapping(make: Callable[..., Any], options: Any) -> None:
     env.reset(seed=1)
     with pytest.raises(ValueError, match=r"options: found .* expected a mapping"):
         env.reset(seed=2, options=options)
-    assert env.unwrapped.game == Game(seed=1)
+    assert env.unwrapped.game == HelsinkiGame(seed=1)
 
 
 @pytest.mark.parametrize("agent", ["player_2", "nobody", None, 0, []], ids=repr)

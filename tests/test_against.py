@@ -18,7 +18,7 @@ from typing import Any
 
 import pytest
 
-from helsinki_env import GameConfig
+from helsinki_env import HelsinkiConfig
 from helsinki_env.bench import checkout
 from helsinki_env.bench.checkout import Checkout
 from helsinki_env.bench.measures import MEASUREMENT_KINDS, MeasurementRequest
@@ -202,7 +202,7 @@ def test_rows_are_measured_in_turn_and_shown_with_what_is_missing() -> None:
             yield {name: Side(name) for name in ("now", "then")}
 
     order: list[tuple[str, str]] = []
-    comparison = Planted(Known(), [GameConfig()], ["env", "threads", "aec"], 8, 2, 1.0)
+    comparison = Planted(Known(), [HelsinkiConfig()], ["env", "threads", "aec"], 8, 2, 1.0)
     comparison.warm(lambda rows: None)
     assert order == [(side, row) for row in ("env", "threads", "aec") for side in ("then", "now")]
     order.clear()

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import helsinki_env.agents.base
-from helsinki_env import Game, GameConfig, HelsinkiVectorEnv
+from helsinki_env import HelsinkiConfig, HelsinkiGame, HelsinkiVectorEnv
 from helsinki_env.agents.base import Player, choose_action, init_streams, next_keys
 from helsinki_env.agents.helsinki.greedy import GreedyPlayer, GreedyWeights
 from helsinki_env.agents.random import RandomPlayer
@@ -23,15 +23,15 @@ from helsinki_env.engine.rng import mix
 from helsinki_env.evaluation.match import play_match
 
 CONFIGS = [
-    GameConfig(),
-    GameConfig(num_players=3, dry_roads=True, covered="first_game"),
-    GameConfig(num_players=4, components="alternative"),
+    HelsinkiConfig(),
+    HelsinkiConfig(num_players=3, dry_roads=True, covered="first_game"),
+    HelsinkiConfig(num_players=4, components="alternative"),
 ]
 SEARCHING = ["mc:8", "ismcts:8"] if JIT else []
 PLAYERS = ["random", "greedy", "heuristic", *SEARCHING]
 
 
-def marks(name: str, config: GameConfig) -> list[pytest.MarkDecorator]:
+def marks(name: str, config: HelsinkiConfig) -> list[pytest.MarkDecorator]:
     """Records of another component file take as long again to compile, for players that search much longer."""
     if config.components == "default":
         return []
@@ -42,7 +42,7 @@ EACH_PLAYER = [pytest.param(name, one, marks=marks(name, one)) for one in CONFIG
 NAMES = ["random", "greedy", "heuristic", "mc", "ismcts", "net", "net+search", "plain", "forced", "counted", "program"]
 
 
-def rows(config: GameConfig, games: int = 40, steps: int = 60) -> tuple[np.ndarray, np.ndarray]:
+def rows(config: HelsinkiConfig, games: int = 40, steps: int = 60) -> tuple[np.ndarray, np.ndarray]:
     """Observations and masks from the middle of greedy games."""
     env = HelsinkiVectorEnv(games, config=config)
     player = GreedyPlayer(config)
@@ -56,7 +56,7 @@ def rows(config: GameConfig, games: int = 40, steps: int = 60) -> tuple[np.ndarr
 
 
 @pytest.mark.parametrize(("name", "config"), EACH_PLAYER, ids=str)
-def test_decisions_are_legal_and_depend_on_their_row_alone(name: str, config: GameConfig) -> None:
+def test_decisions_are_legal_and_depend_on_their_row_alone(name: str, config: HelsinkiConfig) -> None:
     player = make_player(name, config)
     assert isinstance(player, Player)
     assert player.name == name
@@ -98,7 +98,7 @@ def test_arguments_are_left_alone(name: str) -> None:
 
 
 def test_random_player_takes_every_decision_equally_often() -> None:
-    game = Game(seed=0)
+    game = HelsinkiGame(seed=0)
     n = 20_000 if JIT else 800
     mask = np.repeat(game.action_mask()[None], n, axis=0)
     actions = RandomPlayer().act(
@@ -129,7 +129,7 @@ def test_the_protocols_example_works() -> None:
 
 
 def test_decide_plays_a_whole_game() -> None:
-    game, player = Game(seed=1), GreedyPlayer()
+    game, player = HelsinkiGame(seed=1), GreedyPlayer()
     while not game.done:
         game.step(choose_action(player, game))
     assert max(game.scores()) > 5
@@ -145,7 +145,7 @@ def test_weights_change_decisions() -> None:
 
 @pytest.mark.thorough
 def test_greedy_refuses_games_with_other_components() -> None:
-    observation, mask = rows(GameConfig(components="alternative"), steps=1)
+    observation, mask = rows(HelsinkiConfig(components="alternative"), steps=1)
     with pytest.raises(ValueError, match="other components"):
         GreedyPlayer().act(observation, mask, np.zeros(len(mask), np.uint64))
 
@@ -194,13 +194,13 @@ def _install(monkeypatch: pytest.MonkeyPatch, *points: _Point) -> None:
 def test_players_of_other_packages(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[object] = []
 
-    def make(argument: str, config: GameConfig) -> RandomPlayer:
+    def make(argument: str, config: HelsinkiConfig) -> RandomPlayer:
         asked.extend((argument, config))
         return RandomPlayer()
 
     _install(monkeypatch, _Point("theirs", make), _Point("greedy", make))
     assert player_names() == [*NAMES, "theirs"]
-    config = GameConfig(num_players=3)
+    config = HelsinkiConfig(num_players=3)
     assert make_player("theirs:a:b", config).name == "random"
     assert asked == ["a:b", config]
     assert isinstance(make_player("greedy"), GreedyPlayer), "nobody takes the place of the project's own players"
@@ -219,7 +219,7 @@ def test_hidden_cards_change_no_decision(name: str) -> None:
     player = make_player(name)
     asked = 0
     for seed in range((3 if ":" in name else 10) if JIT else 1):
-        game = Game(seed=seed)
+        game = HelsinkiGame(seed=seed)
         for step in range(80 if JIT else 20):
             if game.done:
                 break
@@ -258,7 +258,7 @@ class Returns:
 )
 def test_whoever_returns_what_are_no_decisions_is_named(something: object, message: str) -> None:
     player: Any = Returns(something)
-    for asked in (lambda: choose_action(player, Game(seed=0)), lambda: play_match([player, "random"], games=1)):
+    for asked in (lambda: choose_action(player, HelsinkiGame(seed=0)), lambda: play_match([player, "random"], games=1)):
         with pytest.raises(PlayerError, match=f"^player '?mine'?: {message}"):
             asked()
 
@@ -298,14 +298,14 @@ def test_how_long_one_thinks_beside_another_can_be_measured() -> None:
 @pytest.mark.parametrize(
     ("config", "least"),
     [
-        (GameConfig(), 0.99),
-        (GameConfig(num_players=3), 0.95),
-        (GameConfig(num_players=4, dry_roads=True), 0.95),
-        pytest.param(GameConfig(covered="first_game", components="alternative"), 0.95, marks=pytest.mark.thorough),
+        (HelsinkiConfig(), 0.99),
+        (HelsinkiConfig(num_players=3), 0.95),
+        (HelsinkiConfig(num_players=4, dry_roads=True), 0.95),
+        pytest.param(HelsinkiConfig(covered="first_game", components="alternative"), 0.95, marks=pytest.mark.thorough),
     ],
     ids=str,
 )
-def test_greedy_beats_random(config: GameConfig, least: float) -> None:
+def test_greedy_beats_random(config: HelsinkiConfig, least: float) -> None:
     others = config.num_players - 1
     games = 400 if JIT else 4 * config.num_players
     standing = play_match(["greedy", *["random"] * others], config, games=games, seed=7).result(0)

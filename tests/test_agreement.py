@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 
 from helsinki_env.engine.kernel import JIT
 from helsinki_env.games.helsinki.components import BOARD_ACTIONS
-from helsinki_env.games.helsinki.config import GameConfig
+from helsinki_env.games.helsinki.config import HelsinkiConfig
 from helsinki_env.utils.machine import cpu_count
 from tests.oracles.helsinki import ReferenceGame
 from tests.support import agreement, policies, positions
@@ -34,9 +34,9 @@ actions = st.sets(st.integers(0, len(BOARD_ACTIONS) - 1), max_size=6)
 
 
 @st.composite
-def configs(draw: st.DrawFn, components: str) -> GameConfig:
+def configs(draw: st.DrawFn, components: str) -> HelsinkiConfig:
     players = draw(st.integers(2, 4))
-    return GameConfig(
+    return HelsinkiConfig(
         num_players=players,
         covered=draw(actions),
         denied=draw(st.none() | st.lists(actions, min_size=players, max_size=players)),
@@ -129,7 +129,7 @@ def _nightly_batch(kind: str, numbers: range) -> Counter[str]:
         phases=[Phase.generate, Phase.shrink],
         suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
     )
-    def play(config: GameConfig, word: int, choose: Choice) -> None:
+    def play(config: HelsinkiConfig, word: int, choose: Choice) -> None:
         Pair.dealt(config, word, seen).play(choose, search_every=50)
 
     play()
@@ -139,4 +139,4 @@ def _nightly_batch(kind: str, numbers: range) -> Counter[str]:
 def test_a_disagreement_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ReferenceGame, "scores", lambda self: [1] * self.players)
     with pytest.raises(agreement.DisagreementError, match=r"scores: kernel \[0, 0\], plain \[1, 1\]\nbegan as: seed 7"):
-        Pair.dealt(GameConfig(), 7, Counter())
+        Pair.dealt(HelsinkiConfig(), 7, Counter())

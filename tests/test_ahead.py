@@ -15,7 +15,7 @@ from helsinki_env.cli.main import main
 from helsinki_env.cli.precompile import groups_for, precompile_groups
 from helsinki_env.engine.kernel import JIT
 
-OWN = "from helsinki_env import Game; game = Game(seed=1); game.step(0); game.clone()"
+OWN = "from helsinki_env import HelsinkiGame; game = HelsinkiGame(seed=1); game.step(0); game.clone()"
 SIMULATE = ("-m", "helsinki_env.cli.main", "simulate", "--players", "random", "--games", "4", "--threads", "1")
 
 

@@ -20,7 +20,7 @@ from gymnasium.vector import AutoresetMode, SyncVectorEnv
 from pettingzoo.test import api_test, render_test, seed_test
 from pettingzoo.utils.wrappers import CaptureStdoutWrapper
 
-from helsinki_env import Game, flatten
+from helsinki_env import HelsinkiGame, flatten
 from helsinki_env.engine.determinization import determinize, determinize_observation, sample_determinizations
 from helsinki_env.engine.kernel import JIT
 from helsinki_env.engine.playout import random_keys, sample_actions
@@ -331,7 +331,7 @@ NO_NUMBERS: tuple[Any, ...] = (None, True, "2", 1.5, float("nan"), [1], np.array
 
 @pytest.mark.parametrize("value", NO_NUMBERS, ids=repr)
 def test_numbers_of_the_wrong_kind_are_value_errors(value: Any) -> None:
-    game = Game(seed=1)
+    game = HelsinkiGame(seed=1)
     game.step(0)
     seen = game.observation()
     calls: list[Callable[[], Any]] = [

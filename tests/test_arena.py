@@ -25,7 +25,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import helsinki_env
-from helsinki_env import GameConfig
+from helsinki_env import HelsinkiConfig
 from helsinki_env.agents.player_errors import PlayerError
 from helsinki_env.cli.main import main
 from helsinki_env.engine.kernel import JIT
@@ -953,8 +953,13 @@ def test_the_example_is_what_it_says() -> None:
     two, chosen, boards = plan.tables
     assert [table.name for table in plan.tables] == ["two players", "chosen line-ups", "random boards"]
     assert (boards.boards, boards.blocks) == (RandomBoards((0, 5), (0, 3)), 20)
-    assert (two.config, two.players, two.lineups, two.blocks) == (GameConfig(), ("random", "greedy"), ((0, 1),), 100)
-    assert chosen.config == GameConfig(num_players=3, dry_roads=True)
+    assert (two.config, two.players, two.lineups, two.blocks) == (
+        HelsinkiConfig(),
+        ("random", "greedy"),
+        ((0, 1),),
+        100,
+    )
+    assert chosen.config == HelsinkiConfig(num_players=3, dry_roads=True)
     assert (chosen.players, chosen.lineups, chosen.blocks) == (("random", "greedy"), ((0, 0, 1), (0, 1, 1)), 20)
     assert (plan.seed, plan.chunk_games, plan.games) == (0, 60, 360)
     assert plan_from_yaml("example", {"seed": 5}).seed == 5
@@ -1112,7 +1117,7 @@ def test_the_command_shows_a_table_and_writes_games(tmp_path: Path, capsys: pyte
     played = list(read_records(folder / "games.jsonl"))
     assert played == list(load_records(folder))
     assert len(played) == 12
-    assert played[0].config == GameConfig(num_players=3, dry_roads=True)
+    assert played[0].config == HelsinkiConfig(num_players=3, dry_roads=True)
     for record in played:
         replay(record)
     assert main(["replay", str(folder / "games.jsonl"), "--game", "12", "--each", "game"]) == 0

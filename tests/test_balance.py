@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from helsinki_env import GameConfig
+from helsinki_env import HelsinkiConfig
 from helsinki_env.agents.registry import PlayerError, make_player
 from helsinki_env.cli.main import main
 from helsinki_env.data import with_digest
@@ -499,7 +499,7 @@ def test_a_handicap_moves_with_the_place_through_the_seats(tmp_path: Path) -> No
 
 def test_the_forced_player_uses_the_action_as_soon_as_it_may() -> None:
     found = play_match(["forced:two_points:greedy", "greedy"], games=6, seed=2)
-    use = int(action_table(GameConfig().component_set.types).offsets[KIND_USE]) + BOARD_ACTIONS.index("two_points")
+    use = int(action_table(HelsinkiConfig().component_set.types).offsets[KIND_USE]) + BOARD_ACTIONS.index("two_points")
     forced = found.players.index("forced:two_points:greedy")
     for record in found.records():
         seat = record.players.index(found.players[forced])

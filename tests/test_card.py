@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 import torch
 
-from helsinki_env import GameConfig
+from helsinki_env import HelsinkiConfig
 from helsinki_env.agents.mlp.network import PlainNetwork
 from helsinki_env.agents.net.checkpoint import load_network, same_weights
 from helsinki_env.agents.net.network import NetworkConfig
@@ -264,7 +264,7 @@ class Riddles(GpuRolloutCollector):
     """Games that begin with the same riddle in every rollout."""
 
     def __init__(self, games: int, steps: int) -> None:
-        super().__init__(GameConfig(), [MatchupConfig()], games, steps, 0.0, 1, CPU)
+        super().__init__(HelsinkiConfig(), [MatchupConfig()], games, steps, 0.0, 1, CPU)
         self.riddle = self.state()
         record = np.frombuffer(riddle()[0].state.tobytes(), np.uint8)
         self.riddle["env0.states"][:] = record
@@ -505,7 +505,9 @@ def test_the_preset_for_a_card_is_valid_for_both_games(rules: str) -> None:
 
 def test_games_are_shared_out_by_their_numbers() -> None:
     whole = stage(16)
-    halves = [GpuRolloutCollector(GameConfig(), TABLES, 16, 8, 0.5, 3, CPU, ProcessGroup(rank, 2)) for rank in range(2)]
+    halves = [
+        GpuRolloutCollector(HelsinkiConfig(), TABLES, 16, 8, 0.5, 3, CPU, ProcessGroup(rank, 2)) for rank in range(2)
+    ]
     for name in ("own", "numbers"):
         found = np.concatenate([np.asarray(getattr(half, name)) for half in halves])
         order = np.concatenate([half.numbers for half in halves]).argsort()
@@ -523,7 +525,7 @@ def test_games_are_shared_out_by_their_numbers() -> None:
         half.restore(whole.state())
     check_games()
     with pytest.raises(ValueError, match=r"ppo\.games: 13 games .* cannot be shared out to 2 processes"):
-        GpuRolloutCollector(GameConfig(), [MatchupConfig()], 13, 8, 0.5, 3, CPU, ProcessGroup(0, 2))
+        GpuRolloutCollector(HelsinkiConfig(), [MatchupConfig()], 13, 8, 0.5, 3, CPU, ProcessGroup(0, 2))
 
 
 WORKER = """

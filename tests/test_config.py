@@ -13,7 +13,7 @@ import yaml
 from helsinki_env import CopenhagenConfig
 from helsinki_env.engine.spec import config_from_yaml
 from helsinki_env.games.helsinki.components import BOARD_ACTIONS, ComponentError, load_components
-from helsinki_env.games.helsinki.config import REWARDS, ConfigError, GameConfig
+from helsinki_env.games.helsinki.config import REWARDS, ConfigError, HelsinkiConfig
 from helsinki_env.utils.yaml_files import configs_folder, list_yaml
 
 VARIED = {
@@ -27,26 +27,26 @@ VARIED = {
 
 
 def test_defaults() -> None:
-    config = GameConfig()
+    config = HelsinkiConfig()
     assert (config.num_players, config.covered, config.denied) == (2, (), ((), ()))
     assert (config.dry_roads, config.components, config.reward) == (False, "default", "win")
     assert config.component_set is load_components("default")
 
 
 def test_actions_are_kept_as_ascending_ids() -> None:
-    config = GameConfig.from_dict(VARIED)
+    config = HelsinkiConfig.from_dict(VARIED)
     assert config.covered == (0, 2, 14)
     assert config.denied == ((), (3,), (1, 14))
-    assert GameConfig(covered={"any_side", 0, 14}).covered == (0, 2, 14)
-    assert GameConfig(covered=(name for name in BOARD_ACTIONS)).covered == tuple(range(15))
+    assert HelsinkiConfig(covered={"any_side", 0, 14}).covered == (0, 2, 14)
+    assert HelsinkiConfig(covered=(name for name in BOARD_ACTIONS)).covered == tuple(range(15))
 
 
 def test_numpy_integers_are_integers() -> None:
-    config = GameConfig(num_players=np.int64(3), covered=np.array([4, 1]))
+    config = HelsinkiConfig(num_players=np.int64(3), covered=np.array([4, 1]))
     assert (config.num_players, config.covered) == (3, (1, 4))
     assert type(config.num_players) is int
     assert all(type(action) is int for action in config.covered)
-    assert config == GameConfig(num_players=3, covered=(1, 4))
+    assert config == HelsinkiConfig(num_players=3, covered=(1, 4))
 
 
 @pytest.mark.parametrize(
@@ -56,34 +56,34 @@ def test_numpy_integers_are_integers() -> None:
 )
 def test_arrays_that_are_no_lists_of_actions_are_named(value: Any) -> None:
     with pytest.raises(ConfigError, match=r"^covered(\[0\])?: found .*, expected an? (list of )?action"):
-        GameConfig(covered=value)
+        HelsinkiConfig(covered=value)
     with pytest.raises(ConfigError, match=r"^denied(\[0\](\[0\])?)?: found .*, expected (one|an?) (list of )?action"):
-        GameConfig(denied=value)
+        HelsinkiConfig(denied=value)
 
 
 def test_arrays_of_actions_are_lists() -> None:
-    assert GameConfig(covered=np.array(["any_side", "move_back"])).covered == (2, 10)
-    assert GameConfig(covered=[np.array(3)]).covered == (3,)
-    assert GameConfig(denied=np.array([[1], [2]])).denied == ((1,), (2,))
-    assert GameConfig(denied=np.zeros((2, 0))).denied == ((), ())
+    assert HelsinkiConfig(covered=np.array(["any_side", "move_back"])).covered == (2, 10)
+    assert HelsinkiConfig(covered=[np.array(3)]).covered == (3,)
+    assert HelsinkiConfig(denied=np.array([[1], [2]])).denied == ((1,), (2,))
+    assert HelsinkiConfig(denied=np.zeros((2, 0))).denied == ((), ())
 
 
 @pytest.mark.parametrize("components", ["default", "alternative"])
 def test_first_game_covers_the_bottom_row_as_printed(components: str) -> None:
-    config = GameConfig(covered="first_game", components=components)
+    config = HelsinkiConfig(covered="first_game", components=components)
     assert {BOARD_ACTIONS[action] for action in config.covered} == set(load_components(components).action_rows[2])
-    assert config == GameConfig(covered=load_components(components).action_rows[2], components=components)
+    assert config == HelsinkiConfig(covered=load_components(components).action_rows[2], components=components)
 
 
 def test_first_game_covers_10_to_14_by_default() -> None:
-    assert GameConfig(covered="first_game").covered == (10, 11, 12, 13, 14)
+    assert HelsinkiConfig(covered="first_game").covered == (10, 11, 12, 13, 14)
 
 
-@pytest.mark.parametrize("config", [GameConfig(), GameConfig.from_dict(VARIED)], ids=["default", "varied"])
-def test_dict_pickle_and_hash_keep_it(config: GameConfig) -> None:
+@pytest.mark.parametrize("config", [HelsinkiConfig(), HelsinkiConfig.from_dict(VARIED)], ids=["default", "varied"])
+def test_dict_pickle_and_hash_keep_it(config: HelsinkiConfig) -> None:
     for copy in (
-        GameConfig.from_dict(config.to_dict()),
-        GameConfig.from_dict(yaml.safe_load(yaml.safe_dump(config.to_dict()))),
+        HelsinkiConfig.from_dict(config.to_dict()),
+        HelsinkiConfig.from_dict(yaml.safe_load(yaml.safe_dump(config.to_dict()))),
         pickle.loads(pickle.dumps(config)),
         dataclasses.replace(config),
     ):
@@ -95,7 +95,7 @@ def test_dict_pickle_and_hash_keep_it(config: GameConfig) -> None:
 
 def test_frozen() -> None:
     with pytest.raises(dataclasses.FrozenInstanceError):
-        GameConfig().num_players = 3  # type: ignore[misc]
+        HelsinkiConfig().num_players = 3  # type: ignore[misc]
 
 
 @pytest.mark.parametrize(
@@ -112,25 +112,25 @@ def test_frozen() -> None:
     ids=str,
 )
 def test_each_value_counts_in_equality_and_digest(change: dict[str, Any]) -> None:
-    assert GameConfig.from_dict(change) != GameConfig()
-    assert GameConfig.from_dict(change).digest != GameConfig().digest
+    assert HelsinkiConfig.from_dict(change) != HelsinkiConfig()
+    assert HelsinkiConfig.from_dict(change).digest != HelsinkiConfig().digest
 
 
 def test_the_digest_goes_by_the_content_of_the_component_file(tmp_path: Path) -> None:
     path = tmp_path / "mine.yaml"
     text = (configs_folder() / "components" / "default.yaml").read_text(encoding="utf-8")
     path.write_text(text, encoding="utf-8")
-    config = GameConfig(components=path)
+    config = HelsinkiConfig(components=path)
     assert config.components == str(path)
-    assert config.digest == GameConfig().digest
-    assert config != GameConfig()
+    assert config.digest == HelsinkiConfig().digest
+    assert config != HelsinkiConfig()
 
 
 def test_a_config_keeps_the_components_it_was_made_with(tmp_path: Path) -> None:
     path = tmp_path / "mine.yaml"
     text = (configs_folder() / "components" / "default.yaml").read_text(encoding="utf-8")
     path.write_text(text, encoding="utf-8")
-    config = GameConfig(components=path)
+    config = HelsinkiConfig(components=path)
     packed = pickle.dumps(config)
     path.unlink()
     assert config.component_set.deck_size(2) == 53
@@ -138,17 +138,17 @@ def test_a_config_keeps_the_components_it_was_made_with(tmp_path: Path) -> None:
 
 
 def test_changed_is_the_same_with_other_values() -> None:
-    config = GameConfig.from_dict(VARIED)
+    config = HelsinkiConfig.from_dict(VARIED)
     assert config.replace() == config
-    assert config.replace(reward="win", covered="first_game") == GameConfig.from_dict(
+    assert config.replace(reward="win", covered="first_game") == HelsinkiConfig.from_dict(
         VARIED | {"reward": "win", "covered": "first_game"}
     )
     assert config.replace(num_players=3).denied == config.denied
-    assert config.replace(num_players=4) == GameConfig.from_dict(VARIED | {"num_players": 4, "denied": None})
+    assert config.replace(num_players=4) == HelsinkiConfig.from_dict(VARIED | {"num_players": 4, "denied": None})
     assert config.replace(num_players=2, denied=[[1], []]).denied == ((1,), ())
-    assert config.replace(components="default") == GameConfig.from_dict(VARIED | {"components": "default"})
+    assert config.replace(components="default") == HelsinkiConfig.from_dict(VARIED | {"components": "default"})
     assert config.replace(components=Path("alternative")) == config
-    assert config == GameConfig.from_dict(VARIED)
+    assert config == HelsinkiConfig.from_dict(VARIED)
 
 
 @pytest.mark.parametrize(
@@ -164,14 +164,14 @@ def test_changed_is_the_same_with_other_values() -> None:
 )
 def test_changed_refuses_what_cannot_be_played(changes: dict[str, Any], message: str) -> None:
     with pytest.raises(ConfigError, match=message if "\\" in message else re.escape(message)):
-        GameConfig.from_dict(VARIED).replace(**changes)
+        HelsinkiConfig.from_dict(VARIED).replace(**changes)
 
 
 def test_changed_keeps_the_facts_that_were_loaded(tmp_path: Path) -> None:
     path = tmp_path / "mine.yaml"
     text = (configs_folder() / "components" / "default.yaml").read_text(encoding="utf-8")
     path.write_text(text, encoding="utf-8")
-    config = GameConfig(components=path)
+    config = HelsinkiConfig(components=path)
     path.write_text("rules: {}", encoding="utf-8")
     other = config.replace(num_players=4, dry_roads=True, covered=["two_points"])
     assert (other.component_set, other.num_players, other.covered) == (config.component_set, 4, (14,))
@@ -184,7 +184,7 @@ def test_replace_keeps_the_facts_that_were_loaded(tmp_path: Path) -> None:
     path = tmp_path / "mine.yaml"
     text = (configs_folder() / "components" / "default.yaml").read_text(encoding="utf-8")
     path.write_text(text, encoding="utf-8")
-    config = GameConfig(components=path, denied=[[0], []])
+    config = HelsinkiConfig(components=path, denied=[[0], []])
     path.write_text("rules: {}", encoding="utf-8")
     other = dataclasses.replace(config, covered=(14,), reward="rank")
     assert other.component_set is config.component_set
@@ -192,7 +192,7 @@ def test_replace_keeps_the_facts_that_were_loaded(tmp_path: Path) -> None:
     assert dataclasses.replace(config) == config
     path.unlink()
     assert dataclasses.replace(other, components=str(path), dry_roads=True).component_set is config.component_set
-    assert dataclasses.replace(config, components="default") == GameConfig(denied=[[0], []])
+    assert dataclasses.replace(config, components="default") == HelsinkiConfig(denied=[[0], []])
 
 
 # YAML files
@@ -201,35 +201,35 @@ def test_replace_keeps_the_facts_that_were_loaded(tmp_path: Path) -> None:
 def test_shipped_files() -> None:
     assert {name: config_from_yaml(name) for name in list_yaml("game")} == {
         "copenhagen": CopenhagenConfig(),
-        "default": GameConfig(),
-        "dry_roads": GameConfig(dry_roads=True),
-        "first_game": GameConfig(covered="first_game"),
-        "four_players": GameConfig(num_players=4),
-        "three_players": GameConfig(num_players=3),
+        "default": HelsinkiConfig(),
+        "dry_roads": HelsinkiConfig(dry_roads=True),
+        "first_game": HelsinkiConfig(covered="first_game"),
+        "four_players": HelsinkiConfig(num_players=4),
+        "three_players": HelsinkiConfig(num_players=3),
     }
 
 
 def test_the_default_file_writes_every_key() -> None:
     text = (configs_folder() / "game" / "default.yaml").read_text(encoding="utf-8")
-    assert list(yaml.safe_load(text)) == list(GameConfig().to_dict())
+    assert list(yaml.safe_load(text)) == list(HelsinkiConfig().to_dict())
 
 
 def test_a_file_of_ones_own(tmp_path: Path) -> None:
     path = tmp_path / "mine.yaml"
     path.write_text(yaml.safe_dump(VARIED), encoding="utf-8")
-    assert GameConfig.from_yaml(path) == GameConfig.from_yaml(str(path)) == GameConfig.from_dict(VARIED)
+    assert HelsinkiConfig.from_yaml(path) == HelsinkiConfig.from_yaml(str(path)) == HelsinkiConfig.from_dict(VARIED)
 
 
 def test_a_mistake_in_a_file_names_the_file(tmp_path: Path) -> None:
     path = tmp_path / "mine.yaml"
     path.write_text("num_players: 5", encoding="utf-8")
     with pytest.raises(ConfigError, match=f"^{re.escape(str(path))}: num_players: found 5, expected 2, 3 or 4$"):
-        GameConfig.from_yaml(path)
+        HelsinkiConfig.from_yaml(path)
 
 
 def test_an_unknown_file_lists_the_known_ones() -> None:
     with pytest.raises(ConfigError, match=r"game: found 'dryroads', .*three_players; did you mean 'dry_roads'"):
-        GameConfig.from_yaml("dryroads")
+        HelsinkiConfig.from_yaml("dryroads")
 
 
 # Mistakes
@@ -317,27 +317,27 @@ MISTAKES: dict[str, tuple[dict[str, Any], str]] = {
 def test_a_mistake_is_refused_and_named(mistake: str) -> None:
     data, expected = MISTAKES[mistake]
     with pytest.raises(ConfigError, match=re.escape(expected)):
-        GameConfig.from_dict(data)
+        HelsinkiConfig.from_dict(data)
 
 
 def test_a_component_file_that_is_not_there() -> None:
     with pytest.raises(ComponentError, match=r"components: found 'defualt'.*did you mean 'default'"):
-        GameConfig(components="defualt")
+        HelsinkiConfig(components="defualt")
 
 
 @pytest.mark.parametrize("data", [None, [("num_players", 2)], "default"])
 def test_from_dict_takes_a_mapping_only(data: Any) -> None:
     with pytest.raises(ConfigError, match=r"the configuration: found .* expected a mapping"):
-        GameConfig.from_dict(data)
+        HelsinkiConfig.from_dict(data)
 
 
 def test_all_rewards_are_taken() -> None:
-    assert [GameConfig(reward=reward).reward for reward in REWARDS] == ["win", "rank", "margin"]
+    assert [HelsinkiConfig(reward=reward).reward for reward in REWARDS] == ["win", "rank", "margin"]
 
 
 def test_tables_are_shared_and_not_pickled() -> None:
-    config, other = GameConfig(num_players=2), GameConfig(num_players=4, dry_roads=True)
+    config, other = HelsinkiConfig(num_players=2), HelsinkiConfig(num_players=4, dry_roads=True)
     before = len(pickle.dumps(config))
     assert config.tables is other.tables
-    assert config.tables is not GameConfig(components="alternative").tables
+    assert config.tables is not HelsinkiConfig(components="alternative").tables
     assert len(pickle.dumps(config)) == before

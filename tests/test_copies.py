@@ -17,7 +17,7 @@ import pytest
 import torch
 from gymnasium.vector import AutoresetMode
 
-from helsinki_env import CopenhagenConfig, GameConfig, copenhagen_v0, helsinki_v0
+from helsinki_env import CopenhagenConfig, HelsinkiConfig, copenhagen_v0, helsinki_v0
 from helsinki_env.engine.playout import random_keys, sample_actions
 from helsinki_env.engine.spec import spec_of
 from helsinki_env.envs.seat import GameSeatEnv, GameSeatVectorEnv
@@ -36,9 +36,9 @@ WAYS: dict[str, Callable[[Any], Any]] = {
 }
 #: The last one's records are of a further layout, for which everything is compiled.
 CONFIGS = [
-    pytest.param(GameConfig(2), id="helsinki"),
+    pytest.param(HelsinkiConfig(2), id="helsinki"),
     pytest.param(CopenhagenConfig(3), id="copenhagen"),
-    pytest.param(GameConfig(4, components="alternative"), marks=pytest.mark.thorough, id="further layout"),
+    pytest.param(HelsinkiConfig(4, components="alternative"), marks=pytest.mark.thorough, id="further layout"),
 ]
 MODES = tuple(AutoresetMode)
 SIZE, BEFORE, AFTER = 3, 40, 130
@@ -140,7 +140,7 @@ def test_copies_of_a_batch_of_tensors(config: Any) -> None:
 
 
 def test_a_copy_of_a_batch_of_tensors_shares_no_memory() -> None:
-    env = GameTorchEnv(2, GameConfig(), "cpu")
+    env = GameTorchEnv(2, HelsinkiConfig(), "cpu")
     obs, info = env.reset(seed=1)
     before = copy.deepcopy((obs, info))
     other = copy.copy(env)
@@ -150,7 +150,7 @@ def test_a_copy_of_a_batch_of_tensors_shares_no_memory() -> None:
 
 
 def test_arrays_that_were_handed_out_before_a_copy_are_not_written_by_it() -> None:
-    env = GameVectorEnv(SIZE, GameConfig(), copy=False)
+    env = GameVectorEnv(SIZE, HelsinkiConfig(), copy=False)
     obs, info = env.reset(seed=1)
     before = copy.deepcopy((obs, info))
     for way in WAYS.values():

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 import torch
 
-from helsinki_env import CopenhagenConfig, GameConfig, RandomEpisodes
+from helsinki_env import CopenhagenConfig, HelsinkiConfig, RandomEpisodes
 from helsinki_env.engine import vectors
 from helsinki_env.engine.kernel import JIT, kernel
 from helsinki_env.engine.loops import observe_part
@@ -31,8 +31,8 @@ needs_extra = pytest.mark.skipif(
 )
 needs_card = pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no graphics card")
 DRAWN: dict[str, tuple[Any, Any]] = {
-    "helsinki": (GameConfig(), RandomEpisodes((2, 3, 4), covered=(0, 9), denied=(0, 4), dry_roads=(False, True))),
-    "wide": (GameConfig(components="alternative"), RandomEpisodes((2, 3, 4))),
+    "helsinki": (HelsinkiConfig(), RandomEpisodes((2, 3, 4), covered=(0, 9), denied=(0, 4), dry_roads=(False, True))),
+    "wide": (HelsinkiConfig(components="alternative"), RandomEpisodes((2, 3, 4))),
     "copenhagen": (CopenhagenConfig(), CopenhagenEpisodes((2, 3, 4), denied=(0, 4))),
     "a stranger": (TicTacToeConfig(), None),
 }
@@ -113,7 +113,7 @@ def test_a_loop_says_what_its_word_says() -> None:
 
 @pytest.mark.skipif(not JIT, reason="without the compiler there are no loops")
 def test_a_slide_by_a_loop_is_a_slide() -> None:
-    t, rng = GameConfig().tables[0], np.random.default_rng(2)
+    t, rng = HelsinkiConfig().tables[0], np.random.default_rng(2)
     loop = _loop_of(shapes.slides_of)
     for _ in range(200):
         built, row = rng.integers(0, 2**49), int(rng.integers(0, 80))
@@ -177,7 +177,7 @@ def test_a_card_plays_the_same_games(name: str) -> None:
 @needs_card
 @needs_extra
 def test_a_card_refuses_or_counts_illegal_decisions() -> None:
-    env = GameTorchEnv(1000, GameConfig(), "cuda", check=True)
+    env = GameTorchEnv(1000, HelsinkiConfig(), "cuda", check=True)
     env.reset(seed=1)
     actions = env.sample().clone()
     actions[700], actions[300] = -1, 10**6

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import yaml
 
-from helsinki_env import GameConfig
+from helsinki_env import HelsinkiConfig
 from helsinki_env.cli.main import main
 from helsinki_env.evaluation.arena.load import MatchupGames
 from helsinki_env.evaluation.arena.store import RunFolder
@@ -47,7 +47,7 @@ def made_up(decks: int, covered: float = 0.0, seed: int = 0) -> MatchupGames:
     could = ~sets & ~np.stack([barred, np.zeros_like(barred)], axis=1)[:, None]
     return MatchupGames(
         name="made up",
-        config=GameConfig(num_players=SEATS),
+        config=HelsinkiConfig(num_players=SEATS),
         players=("one",),
         seating=np.zeros((games, SEATS), np.int64),
         block=deck,

@@ -112,10 +112,10 @@ def test_choices_that_are_equally_good_count_as_the_same(tmp_path: Path) -> None
 
 
 def test_the_decisions_compared_are_from_all_kinds_of_games() -> None:
-    from helsinki_env import GameConfig
+    from helsinki_env import HelsinkiConfig
     from helsinki_env.games.helsinki.observation import unpack
 
-    batches = list(export._decisions(GameConfig(), 10_000, 0))
+    batches = list(export._decisions(HelsinkiConfig(), 10_000, 0))
     observation, mask = (np.concatenate([batch[i] for batch in batches]) for i in range(2))
     assert len(mask) == 10_000
     assert mask.sum(axis=1, dtype=np.int64).min() > 1

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from helsinki_env import Game
+from helsinki_env import HelsinkiGame
 from helsinki_env.records import Record, RecordError, RecordWriter, read_records, write_records
 from helsinki_env.utils.files import (
     atomic_write,
@@ -34,7 +34,7 @@ def write(path: Path, text: str = "new\n", *, follow: bool = True) -> None:
 
 
 def record(seed: int = 0) -> Record:
-    return Record.of(Game(seed=seed), seed, ["one", "two"], [])
+    return Record.of(HelsinkiGame(seed=seed), seed, ["one", "two"], [])
 
 
 def test_a_file_is_replaced_whole_and_keeps_its_mode(tmp_path: Path) -> None:
@@ -401,11 +401,11 @@ def test_tables_are_kept_where_there_are_no_locks(
     """Whether the database was made there or elsewhere, and whoever else of the process has it open."""
     pytest.importorskip("fastapi")
     asked = (
-        "import sys; from pathlib import Path; from helsinki_env import GameConfig\n"
+        "import sys; from pathlib import Path; from helsinki_env import HelsinkiConfig\n"
         "from helsinki_env.web.store import TableStore; from helsinki_env.web.tables import SeatAssignment, GameTable\n"
         "chairs = (SeatAssignment('human', 'A'), SeatAssignment('human', 'B'))\n"
         "one, two = TableStore(Path(sys.argv[1])), TableStore(Path(sys.argv[1]))\n"
-        "two.add(GameTable(sys.argv[2], '', GameConfig(), 1, chairs)); two.close()\n"
+        "two.add(GameTable(sys.argv[2], '', HelsinkiConfig(), 1, chairs)); two.close()\n"
         "print(*sorted(table.name for table in one.all())); one.close()\n"
     )
     expected: list[str] = []

@@ -12,7 +12,7 @@ import pytest
 
 from helsinki_env.engine.determinization import determinize
 from helsinki_env.evaluation.match import play_match
-from helsinki_env.games.helsinki.config import GameConfig
+from helsinki_env.games.helsinki.config import HelsinkiConfig
 from helsinki_env.records import Record, RecordError, replay_steps
 from helsinki_env.records.animation import GameEvaluation, make_animation, svg_frames
 from helsinki_env.records.page import page
@@ -130,7 +130,7 @@ def test_what_no_film_is_made_of_is_said() -> None:
     with pytest.raises(ValueError, match=r"seat: found 2, expected 0 to 1"):
         make_animation(record, seat=2)
     with pytest.raises(RecordError, match=r"decisions\[1\]: .* is not legal"):
-        make_animation(Record(GameConfig(), seed=0, players=("a", "b"), decisions=(0, 0)))
+        make_animation(Record(HelsinkiConfig(), seed=0, players=("a", "b"), decisions=(0, 0)))
 
 
 def test_progress_is_told_picture_by_picture() -> None:

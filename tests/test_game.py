@@ -14,16 +14,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from helsinki_env import Game, GameConfig, IllegalActionError, Phase
+from helsinki_env import HelsinkiConfig, HelsinkiGame, IllegalActionError, Phase
 from helsinki_env.engine.kernel import JIT
-from helsinki_env.games.copenhagen.game import Game as Copenhagen
+from helsinki_env.games.copenhagen.game import CopenhagenGame as Copenhagen
 from helsinki_env.games.helsinki import notation, observation
 from tests.support import positions
 
 CONFIGS = (
-    GameConfig(num_players=2),
-    GameConfig(num_players=3, dry_roads=True, covered="first_game"),
-    GameConfig(
+    HelsinkiConfig(num_players=2),
+    HelsinkiConfig(num_players=3, dry_roads=True, covered="first_game"),
+    HelsinkiConfig(
         num_players=4, components="more_small_tiles", denied=[["two_points"], [], ["move_back", "any_side"], []]
     ),
 )
@@ -32,7 +32,7 @@ EACH_CONFIG = [*CONFIGS, pytest.param(CONFIGS[2].replace(components="alternative
 GAMES = range(10 if JIT else 1)
 
 
-def play(game: Game, rng: random.Random, most: int = 10_000) -> Iterator[Game]:
+def play(game: HelsinkiGame, rng: random.Random, most: int = 10_000) -> Iterator[HelsinkiGame]:
     """Play on at random, and hand over the game before every decision and at the end."""
     for decided in range(most + 1):
         yield game
@@ -45,7 +45,7 @@ def play(game: Game, rng: random.Random, most: int = 10_000) -> Iterator[Game]:
         game.step(rng.choice(building or legal))
 
 
-def go_on_alike(one: Game, other: Game, seed: int) -> None:
+def go_on_alike(one: HelsinkiGame, other: HelsinkiGame, seed: int) -> None:
     """Play the same decisions in both to the end: the position, its chance included, stays the same."""
     rng = random.Random(seed)
     while not one.done:
@@ -59,29 +59,29 @@ def go_on_alike(one: Game, other: Game, seed: int) -> None:
     assert notation.to_dict(one) == notation.to_dict(other)
 
 
-def late(config: GameConfig, seed: int, decisions: int = 60) -> Game:
+def late(config: HelsinkiConfig, seed: int, decisions: int = 60) -> HelsinkiGame:
     """A game so many decisions after the deal."""
-    *_, game = play(Game(config, seed=seed), random.Random(seed), decisions)
+    *_, game = play(HelsinkiGame(config, seed=seed), random.Random(seed), decisions)
     return game
 
 
 # Copies
 
-COPIES: dict[str, Callable[[Game], Game]] = {
-    "clone": Game.clone,
+COPIES: dict[str, Callable[[HelsinkiGame], HelsinkiGame]] = {
+    "clone": HelsinkiGame.clone,
     "copy": copy.copy,
     "deepcopy": copy.deepcopy,
     "pickle": lambda game: pickle.loads(pickle.dumps(game)),
     "oldest pickle": lambda game: pickle.loads(pickle.dumps(game, 2)),
     "dict": lambda game: notation.from_dict(notation.to_dict(game)),
     "json": lambda game: notation.from_dict(json.loads(json.dumps(notation.to_dict(game)))),
-    "state": lambda game: Game.from_state(game.config, game.state),
+    "state": lambda game: HelsinkiGame.from_state(game.config, game.state),
 }
 
 
 @pytest.mark.parametrize("how", COPIES)
 @pytest.mark.parametrize("config", EACH_CONFIG, ids=["two", "three", "four", "further"])
-def test_a_copy_goes_on_alike_chance_included(config: GameConfig, how: str) -> None:
+def test_a_copy_goes_on_alike_chance_included(config: HelsinkiConfig, how: str) -> None:
     for decisions in (0, 1, 17, 60, 95):
         game = late(config, 5, decisions)
         other = COPIES[how](game)
@@ -101,15 +101,15 @@ def test_a_copy_is_independent(how: str) -> None:
 
 
 def test_a_record_that_does_not_fit_is_refused() -> None:
-    two, three = Game(seed=1), Game(GameConfig(num_players=3), seed=1)
+    two, three = HelsinkiGame(seed=1), HelsinkiGame(HelsinkiConfig(num_players=3), seed=1)
     with pytest.raises(ValueError, match="state: found one of 3 players, expected 2"):
-        Game.from_state(two.config, three.state)
+        HelsinkiGame.from_state(two.config, three.state)
     state: Any
     for state in (None, 0, {}, two._states, np.zeros(3)):
         with pytest.raises(ValueError, match=r"state: found .* expected one record"):
-            Game.from_state(two.config, state)
+            HelsinkiGame.from_state(two.config, state)
     with pytest.raises(ValueError, match="config: found None"):
-        Game.from_state(None, two.state)
+        HelsinkiGame.from_state(None, two.state)
 
 
 @pytest.mark.parametrize(
@@ -117,11 +117,11 @@ def test_a_record_that_does_not_fit_is_refused() -> None:
 )
 def test_bad_arguments_are_named(arguments: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match=f"^{next(iter(arguments))}: found"):
-        Game(**arguments)
+        HelsinkiGame(**arguments)
 
 
 def test_a_pickled_game_of_another_layout_is_refused() -> None:
-    restore, (kind, config, state) = Game(seed=1).__reduce__()
+    restore, (kind, config, state) = HelsinkiGame(seed=1).__reduce__()
     with pytest.raises(ValueError, match=rf"state: found {len(state) - 1} bytes, expected {len(state)}"):
         restore(kind, config, state[:-1])
 
@@ -129,7 +129,7 @@ def test_a_pickled_game_of_another_layout_is_refused() -> None:
 @pytest.mark.parametrize("number", GAMES)
 def test_positions_are_restored_byte_for_byte_at_every_step(number: int) -> None:
     rng = random.Random(f"round trip {number}")
-    start: Any = Game(CONFIGS[number % 3], seed=number)
+    start: Any = HelsinkiGame(CONFIGS[number % 3], seed=number)
     if number % 2:
         start = notation.from_dict(positions.rich_deal(notation.to_dict(start)))
     for game in play(start, rng):
@@ -151,11 +151,11 @@ def test_built_positions_are_restored_byte_for_byte(number: int, theme: str) -> 
 
 
 def test_games_are_equal_if_state_and_setup_are() -> None:
-    game = Game(seed=3)
-    assert game == Game(seed=3)
-    assert game != Game(seed=4)
-    assert game == Game(GameConfig(reward="margin"), seed=3)
-    assert game != Game(GameConfig(dry_roads=True), seed=3)
+    game = HelsinkiGame(seed=3)
+    assert game == HelsinkiGame(seed=3)
+    assert game != HelsinkiGame(seed=4)
+    assert game == HelsinkiGame(HelsinkiConfig(reward="margin"), seed=3)
+    assert game != HelsinkiGame(HelsinkiConfig(dry_roads=True), seed=3)
     assert game != Copenhagen(seed=3)
     assert game != "a game"
     with pytest.raises(TypeError, match="unhashable"):
@@ -166,9 +166,9 @@ def test_games_are_equal_if_state_and_setup_are() -> None:
 
 
 @pytest.mark.parametrize("config", EACH_CONFIG, ids=["two", "three", "four", "further"])
-def test_illegal_decisions_are_refused_and_change_nothing(config: GameConfig) -> None:
+def test_illegal_decisions_are_refused_and_change_nothing(config: HelsinkiConfig) -> None:
     rng = random.Random(1)
-    for game in play(Game(config, seed=8), rng):
+    for game in play(HelsinkiGame(config, seed=8), rng):
         before, mask = game.state.tobytes(), game.action_mask()
         for action in rng.sample(np.flatnonzero(mask == 0).tolist(), 3):
             with pytest.raises(IllegalActionError, match=rf"action {action} \("):
@@ -178,7 +178,7 @@ def test_illegal_decisions_are_refused_and_change_nothing(config: GameConfig) ->
 
 
 def test_the_error_names_decision_phase_and_what_is_legal() -> None:
-    game = Game(seed=0)
+    game = HelsinkiGame(seed=0)
     game.step(notation.string_to_action("START 0"))
     with pytest.raises(IllegalActionError) as error:
         game.step(notation.string_to_action("BUILD green 3/3+1"))
@@ -189,7 +189,7 @@ def test_the_error_names_decision_phase_and_what_is_legal() -> None:
 
 
 def test_a_long_list_of_legal_decisions_is_cut_short() -> None:
-    games = (game for seed in range(100) for game in play(Game(seed=seed), random.Random(seed)))
+    games = (game for seed in range(100) for game in play(HelsinkiGame(seed=seed), random.Random(seed)))
     game = next(game for game in games if game.legal_actions().size > 20)
     with pytest.raises(IllegalActionError, match=rf"\.\.\. \({game.legal_actions().size} in all\)"):
         game.step(0)
@@ -201,7 +201,7 @@ def test_a_long_list_of_legal_decisions_is_cut_short() -> None:
     ids=str,
 )
 def test_what_is_no_id_is_refused(action: Any) -> None:
-    game = Game(seed=0)
+    game = HelsinkiGame(seed=0)
     before = game.state.tobytes()
     with pytest.raises(IllegalActionError, match=r"START 0, START 1"):
         game.step(action)
@@ -210,13 +210,13 @@ def test_what_is_no_id_is_refused(action: Any) -> None:
 
 @pytest.mark.parametrize("action", [3, np.int64(3), np.int8(3), np.uint64(3), np.array(3)], ids=repr)
 def test_whole_numbers_of_any_kind_are_ids(action: Any) -> None:
-    game = Game(seed=0)
+    game = HelsinkiGame(seed=0)
     game.step(action)
     assert game.phase == "MOVE"
 
 
 def test_nothing_is_legal_once_the_game_is_over() -> None:
-    *_, game = play(Game(seed=1), random.Random(1))
+    *_, game = play(HelsinkiGame(seed=1), random.Random(1))
     assert game.done
     assert not game.action_mask().any()
     assert game.legal_actions().tolist() == []
@@ -227,13 +227,13 @@ def test_nothing_is_legal_once_the_game_is_over() -> None:
 # Seeds and settings
 
 
-def deal(seed: int, stream: int = 0, config: GameConfig | None = None) -> Any:
-    return notation.to_dict(Game(config, seed=seed, stream=stream))
+def deal(seed: int, stream: int = 0, config: HelsinkiConfig | None = None) -> Any:
+    return notation.to_dict(HelsinkiGame(config, seed=seed, stream=stream))
 
 
 def test_the_same_seed_deals_the_same_game() -> None:
     assert deal(5) == deal(5)
-    go_on_alike(Game(seed=5), Game(seed=5), 3)
+    go_on_alike(HelsinkiGame(seed=5), HelsinkiGame(seed=5), 3)
     assert deal(5) == deal(5 + 2**64)  # seeds are 64-bit words
 
 
@@ -243,20 +243,20 @@ def test_seeds_and_streams_deal_different_games() -> None:
 
 
 def test_without_a_seed_every_game_is_another() -> None:
-    assert Game() != Game()
+    assert HelsinkiGame() != HelsinkiGame()
 
 
 @pytest.mark.parametrize("seed", [-1, 1.0, "1", True, None])
 def test_bad_seeds_are_refused(seed: Any) -> None:
     if seed is None:
-        assert Game(seed=seed).phase == "START"
+        assert HelsinkiGame(seed=seed).phase == "START"
         return
     with pytest.raises(ValueError, match=r"seed: found .* expected a whole number of at least 0, or None"):
-        Game(seed=seed)
+        HelsinkiGame(seed=seed)
 
 
 @pytest.mark.parametrize("config", EACH_CONFIG, ids=["two", "three", "four", "further"])
-def test_the_deal(config: GameConfig) -> None:
+def test_the_deal(config: HelsinkiConfig) -> None:
     """Rules page, section 2."""
     data, players = config.component_set, config.num_players
     removed = set()
@@ -275,7 +275,7 @@ def test_the_deal(config: GameConfig) -> None:
 
 
 def test_tokens_start_on_every_other_space_and_everybody_draws_two_cards() -> None:
-    game = Game(CONFIGS[2], seed=1)
+    game = HelsinkiGame(CONFIGS[2], seed=1)
     pile = notation.to_dict(game)["draw_pile"]
     game.step(notation.string_to_action("START 3", CONFIGS[2].components))
     position = notation.to_dict(game)
@@ -288,17 +288,17 @@ def test_tokens_start_on_every_other_space_and_everybody_draws_two_cards() -> No
 
 
 def test_two_players_by_default() -> None:
-    game = Game(seed=0)
-    assert (game.num_players, game.config, game.seat, game.round) == (2, GameConfig(), 0, 1)
+    game = HelsinkiGame(seed=0)
+    assert (game.num_players, game.config, game.seat, game.round) == (2, HelsinkiConfig(), 0, 1)
     assert game.actions.size == len(game.action_mask()) == 554
-    assert repr(game) == "Game(2 players, round 1, START of seat 0)"
+    assert repr(game) == "HelsinkiGame(2 players, round 1, START of seat 0)"
 
 
 # What a player asks
 
 
 def test_masks_are_copies() -> None:
-    game = Game(seed=0)
+    game = HelsinkiGame(seed=0)
     game.action_mask()[:] = 1
     game.observation()[:] = 0
     assert game.legal_actions().tolist() == list(range(8))
@@ -306,7 +306,7 @@ def test_masks_are_copies() -> None:
 
 
 def test_seats_that_do_not_exist_are_refused() -> None:
-    game = Game(seed=0)
+    game = HelsinkiGame(seed=0)
     for seat in (-1, 2):
         with pytest.raises(ValueError, match=rf"seat: found {seat}, expected 0 to 1"):
             game.observation(seat)
@@ -329,16 +329,16 @@ def test_phases_equal_their_names() -> None:
 
 
 def test_the_board_when_the_game_is_over() -> None:
-    *_, game = play(Game(CONFIGS[2], seed=6), random.Random(6))
+    *_, game = play(HelsinkiGame(CONFIGS[2], seed=6), random.Random(6))
     position = notation.to_dict(game)
     assert (game.done, game.phase, game.seat) == (True, "END", 3)
     assert position["pending"] == {}
-    assert repr(game) == f"Game(4 players, round {game.round}, over)"
+    assert repr(game) == f"HelsinkiGame(4 players, round {game.round}, over)"
     go_on_alike(game, notation.from_dict(position), 0)
 
 
-def with_scores(points: list[int]) -> Game:
-    position = deal(1, config=GameConfig(num_players=len(points)))
+def with_scores(points: list[int]) -> HelsinkiGame:
+    position = deal(1, config=HelsinkiConfig(num_players=len(points)))
     for seat, value in zip(position["seats"], points, strict=True):
         seat["points"] = value
     return notation.from_dict(position)

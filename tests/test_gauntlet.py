@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from helsinki_env import GameConfig
+from helsinki_env import HelsinkiConfig
 from helsinki_env.agents.registry import PlayerError, make_player
 from helsinki_env.cli.main import main
 from helsinki_env.data import with_digest
@@ -286,7 +286,7 @@ def test_ratings_of_other_rules_or_components_are_refused(gauntlet: Gauntlet, tm
     (tmp_path / "tiny.yaml").write_text(TINY)
     found = json.loads(reference_ratings_path(gauntlet).read_text())
     del found["digest"]
-    components = GameConfig(components="alternative").digest
+    components = HelsinkiConfig(components="alternative").digest
     for change, message in (
         ({"environment": "helsinki_v9"}, "environment: found 'helsinki_v9', expected '.*that of this version"),
         (

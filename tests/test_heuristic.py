@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from helsinki_env import Game, GameConfig
+from helsinki_env import HelsinkiConfig, HelsinkiGame
 from helsinki_env.agents.base import choose_action
 from helsinki_env.agents.helsinki.greedy import GreedyPlayer
 from helsinki_env.agents.helsinki.weights import Weights
@@ -24,12 +24,13 @@ from tests.support.endings import ENDINGS
 from tests.test_restore import built_games, dealt_games, observed
 
 KINDS = [
-    GameConfig(),
-    GameConfig(num_players=3, dry_roads=True, covered="first_game"),
+    HelsinkiConfig(),
+    HelsinkiConfig(num_players=3, dry_roads=True, covered="first_game"),
     pytest.param(
-        GameConfig(num_players=4, components="alternative", denied=[[0, 14], [], [7], []]), marks=pytest.mark.nightly
+        HelsinkiConfig(num_players=4, components="alternative", denied=[[0, 14], [], [7], []]),
+        marks=pytest.mark.nightly,
     ),
-    GameConfig(num_players=4, dry_roads=True),
+    HelsinkiConfig(num_players=4, dry_roads=True),
 ]
 #: Weights far from the tuned ones: what a tuning may try on its way.
 ODD = [
@@ -47,7 +48,7 @@ ODD = [
 def test_every_decision_is_legal(components: str, weights: Weights) -> None:
     games = [*dealt_games(10 if JIT else 1, components), *built_games(400 if JIT else 5, components)]
     _, observation, mask = observed(games)
-    player = HeuristicPlayer(GameConfig(components=components), weights)
+    player = HeuristicPlayer(HelsinkiConfig(components=components), weights)
     actions = player.act(observation, mask, np.zeros(len(mask), np.uint64))
     assert len(mask) > (5000 if JIT else 50)
     assert mask[np.arange(len(mask)), actions].all()
@@ -82,13 +83,13 @@ def test_what_is_plain_to_see_in_the_last_turn_is_done(name: str) -> None:
 # playouts
 
 
-def dealt(config: GameConfig, count: int) -> list[Game]:
-    return [Game(config, seed=seed) for seed in range(count)]
+def dealt(config: HelsinkiConfig, count: int) -> list[HelsinkiGame]:
+    return [HelsinkiGame(config, seed=seed) for seed in range(count)]
 
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("config", KINDS, ids=str)
-def test_a_playout_takes_the_decisions_of_the_player(config: GameConfig) -> None:
+def test_a_playout_takes_the_decisions_of_the_player(config: HelsinkiConfig) -> None:
     """Whatever a playout remembers from one decision to the next, and though it sees whole games."""
     games = dealt(config, 60 if JIT else 1)
     states = np.concatenate([game._states for game in games])
@@ -100,7 +101,7 @@ def test_a_playout_takes_the_decisions_of_the_player(config: GameConfig) -> None
             game.step(action)
             asked += 1
     for game, state in zip(games, states, strict=True):
-        copy = Game.from_state(config, state)
+        copy = HelsinkiGame.from_state(config, state)
         assert copy.done
         assert copy.scores().tolist() == game.scores().tolist()
         assert copy == game
@@ -112,11 +113,11 @@ def test_playouts_go_on_from_anywhere_and_every_seat_has_its_weights() -> None:
     games = list(built_games(60 if JIT else 3, "default"))
     states = np.concatenate([game._states for game in games])
     again, other = states.copy(), states.copy()
-    assert play_out_with_heuristic(GameConfig(), states, [Weights()] * MAX_SEATS) >= len(games)
+    assert play_out_with_heuristic(HelsinkiConfig(), states, [Weights()] * MAX_SEATS) >= len(games)
     assert states["done"].all()
-    play_out_with_heuristic(GameConfig(), again, [Weights()] * MAX_SEATS)
+    play_out_with_heuristic(HelsinkiConfig(), again, [Weights()] * MAX_SEATS)
     assert again.tobytes() == states.tobytes()
-    play_out_with_heuristic(GameConfig(), other, [Weights(), *[ODD[1]] * (MAX_SEATS - 1)])
+    play_out_with_heuristic(HelsinkiConfig(), other, [Weights(), *[ODD[1]] * (MAX_SEATS - 1)])
     assert other.tobytes() != states.tobytes()
 
 
@@ -124,7 +125,7 @@ def test_playouts_go_on_from_anywhere_and_every_seat_has_its_weights() -> None:
 
 
 @pytest.mark.parametrize("config", KINDS[:3], ids=str)
-def test_nobody_leads_against_oneself(config: GameConfig) -> None:
+def test_nobody_leads_against_oneself(config: HelsinkiConfig) -> None:
     """Every deck is played from all seats, so luck of seat and cards cancels out."""
     ahead, own = points_lead(Weights(), Weights(), config, 12 if JIT else 1, seed=3)
     assert ahead.shape == own.shape
@@ -134,13 +135,13 @@ def test_nobody_leads_against_oneself(config: GameConfig) -> None:
 
 def test_lead_says_who_is_better() -> None:
     bad = ODD[1]
-    ahead, own = points_lead(Weights(), bad, GameConfig(), 20 if JIT else 1, seed=1)
-    behind, _ = points_lead(bad, Weights(), GameConfig(), 20 if JIT else 1, seed=1)
+    ahead, own = points_lead(Weights(), bad, HelsinkiConfig(), 20 if JIT else 1, seed=1)
+    behind, _ = points_lead(bad, Weights(), HelsinkiConfig(), 20 if JIT else 1, seed=1)
     np.testing.assert_allclose(behind, -ahead)  # with two players the same games
     assert ahead.mean() > 3
-    again, _ = points_lead(Weights(), bad, GameConfig(), 20 if JIT else 1, seed=1)
+    again, _ = points_lead(Weights(), bad, HelsinkiConfig(), 20 if JIT else 1, seed=1)
     np.testing.assert_array_equal(again, ahead)
-    elsewhere, _ = points_lead(Weights(), bad, GameConfig(), 20 if JIT else 1, seed=2)
+    elsewhere, _ = points_lead(Weights(), bad, HelsinkiConfig(), 20 if JIT else 1, seed=2)
     assert (elsewhere != ahead).any()
     assert own.mean() > 3
 
@@ -181,7 +182,7 @@ def test_a_tuning_refuses_what_is_no_number(numbers: dict[str, Any], message: st
 
 @pytest.mark.skipif(not JIT, reason="too slow")
 @pytest.mark.parametrize("config", KINDS, ids=str)
-def test_it_beats_random(config: GameConfig) -> None:
+def test_it_beats_random(config: HelsinkiConfig) -> None:
     """It wins all of thousands of games; one that wins 99 % fails here with probability 7e-6 (binomial)."""
     results = play_match(["heuristic", *["random"] * (config.num_players - 1)], config, games=200, seed=7)
     assert results.result(0).share >= 0.95

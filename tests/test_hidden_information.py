@@ -17,7 +17,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from helsinki_env import Game, GameConfig, load_components
+from helsinki_env import HelsinkiConfig, HelsinkiGame, load_components
 from helsinki_env.agents.base import Player, choose_action
 from helsinki_env.agents.net.player import NetPlayer
 from helsinki_env.agents.net.pytorch import TorchModel
@@ -97,7 +97,7 @@ def _removed_cards(position: Position) -> list[int]:
     return [card for card, left in enumerate(counts) for _ in range(left)]
 
 
-def _playable(position: Position, viewer: int, rng: random.Random, mover: int) -> tuple[Position, Game]:
+def _playable(position: Position, viewer: int, rng: random.Random, mover: int) -> tuple[Position, HelsinkiGame]:
     """Deal until the seat to move can go on with what it has begun, if it is another one's hand that is dealt."""
     for _ in range(10_000):
         anew = dealt_anew(position, viewer, rng)
@@ -153,7 +153,7 @@ def test_hidden_cards_do_not_show_after_built_positions(number: int, theme: str)
 
 def players_of(components: str, folder: Path) -> list[Player]:
     """One of every kind; the network is a small one with odd opinions."""
-    config = GameConfig(components=components)
+    config = HelsinkiConfig(components=components)
     names = ["random", "greedy", "heuristic"]
     if not JIT:
         return [make_player(name, config) for name in names]
@@ -186,7 +186,7 @@ def test_hidden_cards_change_no_player_s_choice(components: str, tmp_path: Path)
 
 def test_the_comparison_above_is_not_empty() -> None:
     rng = random.Random(1)
-    games = (moments(ReferenceGame(GameConfig(num_players=n), n), rng, "eager", 120) for n in (2, 3, 4))
+    games = (moments(ReferenceGame(HelsinkiConfig(num_players=n), n), rng, "eager", 120) for n in (2, 3, 4))
     changed = [check_nothing_hidden_is_seen(position, rng) for game in games for position in game]
     assert sum(changed) > 1.5 * len(changed)
     thin = [positions.build(random.Random(n), "thin pile") for n in range(100)]
@@ -197,7 +197,7 @@ def test_the_comparison_above_is_not_empty() -> None:
 @pytest.mark.parametrize("players", [2, 3, 4])
 def test_what_is_public_shows(players: int) -> None:
     """Each of these changes is seen by everybody."""
-    game = Game(GameConfig(num_players=players, dry_roads=True), seed=1)
+    game = HelsinkiGame(HelsinkiConfig(num_players=players, dry_roads=True), seed=1)
     game.step(0)
     position = notation.to_dict(game)
     card = position["draw_pile"][0]

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from helsinki_env import GameConfig
+from helsinki_env import HelsinkiConfig
 from helsinki_env.agents.net.checkpoint import CheckpointError, load_checkpoint, same_weights
 from helsinki_env.agents.net.make import bundled_network, bundled_networks, network_path
 from helsinki_env.agents.net.player import NetPlayer
@@ -20,8 +20,8 @@ from tests.test_net import rows, words
 pytestmark = pytest.mark.skipif(not JIT, reason="too slow")
 
 
-@pytest.mark.parametrize("config", [GameConfig(), CopenhagenConfig()], ids=["helsinki", "copenhagen"])
-def test_there_is_a_network_for_all_tables_and_all_of_them_are_small(config: GameConfig | CopenhagenConfig) -> None:
+@pytest.mark.parametrize("config", [HelsinkiConfig(), CopenhagenConfig()], ids=["helsinki", "copenhagen"])
+def test_there_is_a_network_for_all_tables_and_all_of_them_are_small(config: HelsinkiConfig | CopenhagenConfig) -> None:
     networks = bundled_networks(config)
     assert networks[""] == bundled_network(config)
     assert sum(path.stat().st_size for path in networks.values()) < 10_000_000

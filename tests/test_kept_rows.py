@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 from gymnasium.vector import AutoresetMode
 
-from helsinki_env import CopenhagenConfig, GameConfig, RandomEpisodes
+from helsinki_env import CopenhagenConfig, HelsinkiConfig, RandomEpisodes
 from helsinki_env.engine.kernel import JIT
 from helsinki_env.engine.playout import random_keys, sample_actions
 from helsinki_env.envs.vector import GameVectorEnv
 
 GAMES, STEPS = (16, 300) if JIT else (2, 60)
-CONFIGS = [config(num_players=players) for config in (GameConfig, CopenhagenConfig) for players in (2, 3, 4)]
+CONFIGS = [config(num_players=players) for config in (HelsinkiConfig, CopenhagenConfig) for players in (2, 3, 4)]
 MODES = list(AutoresetMode)
 
 
@@ -63,18 +63,18 @@ def test_a_million_rows_are_as_new(config: Any, mode: AutoresetMode) -> None:
 @pytest.mark.parametrize("mode", [AutoresetMode.NEXT_STEP, AutoresetMode.SAME_STEP])
 def test_rows_are_as_new_when_another_deal_has_other_players_and_options(mode: AutoresetMode) -> None:
     episodes = RandomEpisodes(num_players=(2, 3, 4), covered=(0, 5), denied=(0, 3), dry_roads=(False, True))
-    ended = play(pair(GameConfig(), mode, episodes), STEPS, seed=2)
+    ended = play(pair(HelsinkiConfig(), mode, episodes), STEPS, seed=2)
     assert ended > GAMES // 2 or not JIT
 
 
 @pytest.mark.thorough
 def test_rows_are_as_new_for_other_components() -> None:
-    ended = play(pair(GameConfig(components="alternative"), AutoresetMode.NEXT_STEP), STEPS, seed=3)
+    ended = play(pair(HelsinkiConfig(components="alternative"), AutoresetMode.NEXT_STEP), STEPS, seed=3)
     assert ended > GAMES // 2 or not JIT
 
 
 def test_rows_are_as_new_after_another_state_is_brought_in() -> None:
-    envs = pair(GameConfig(num_players=3), AutoresetMode.NEXT_STEP)
+    envs = pair(HelsinkiConfig(num_players=3), AutoresetMode.NEXT_STEP)
     play(envs, 40, seed=4)
     states = [env.get_state() for env in envs]
     play(envs, 90, seed=5)
@@ -88,7 +88,7 @@ def test_rows_are_as_new_after_another_state_is_brought_in() -> None:
 
 
 def test_rows_are_as_new_on_several_threads() -> None:
-    alone = GameVectorEnv(GAMES, GameConfig(), copy=False)
-    shared = GameVectorEnv(GAMES, GameConfig(), copy=False, num_threads=2)
+    alone = GameVectorEnv(GAMES, HelsinkiConfig(), copy=False)
+    shared = GameVectorEnv(GAMES, HelsinkiConfig(), copy=False, num_threads=2)
     play([shared, alone], STEPS // 4, seed=7)
     shared.close()

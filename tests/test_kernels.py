@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from helsinki_env import Game, GameConfig, RandomEpisodes, load_components
+from helsinki_env import HelsinkiConfig, HelsinkiGame, RandomEpisodes, load_components
 from helsinki_env.engine import bits as sets
 from helsinki_env.engine import component_reader, loops, random_draws, rng
 from helsinki_env.engine.determinization import (
@@ -102,7 +102,7 @@ def test_orientations_are_numbered_like_those_of_the_plain_rules(components: str
 @given(board=CELLS, more=CELLS)
 @settings(max_examples=30 if JIT else 10, deadline=None)
 def test_every_slide_ends_where_pushing_step_by_step_ends(components: str, board: set[int], more: set[int]) -> None:
-    config = GameConfig(components=components)
+    config = HelsinkiConfig(components=components)
     data, t = config.component_set, config.tables[0]
     for cells in (board & more, board):  # sparse boards let tiles pass more often
         built = as_bits(cells)
@@ -203,7 +203,7 @@ def test_drawing_from_sets() -> None:
 
 
 def test_games_from_observations_up_to_the_first_that_is_none() -> None:
-    game = Game(seed=1)
+    game = HelsinkiGame(seed=1)
     seen = game.observation()
     states = determinize_observation(game.config, seen, 2, seed=1)
     assert len({state.tobytes() for state in states}) == 2
@@ -218,7 +218,7 @@ def test_games_from_observations_up_to_the_first_that_is_none() -> None:
 
 def test_a_record_takes_over_which_game_is_played_and_nothing_else() -> None:
     setups, states = state.new_states(1), state.new_states(1)
-    config = GameConfig(num_players=3, covered=[2, 3], denied=[[4], [], [14]], dry_roads=True)
+    config = HelsinkiConfig(num_players=3, covered=[2, 3], denied=[[4], [], [14]], dry_roads=True)
     apply_setup(setups, config)
     setups["points"] = 9
     deal.copy_setup(states[0], setups[0])
@@ -229,7 +229,7 @@ def test_a_record_takes_over_which_game_is_played_and_nothing_else() -> None:
 
 
 def test_a_batch_is_stepped_up_to_the_first_illegal_decision() -> None:
-    config = GameConfig()
+    config = HelsinkiConfig()
     t, states = config.tables[0], state.new_states(4)
     apply_setup(states, config)
     seeds = np.arange(4, dtype=np.uint64)
@@ -250,8 +250,8 @@ def test_a_batch_is_stepped_up_to_the_first_illegal_decision() -> None:
 
 RUN = """
 from helsinki_env.engine import kernel
-from helsinki_env import Game
-game = Game(seed=1)
+from helsinki_env import HelsinkiGame
+game = HelsinkiGame(seed=1)
 game.step(0)
 print(kernel.JIT, kernel.DEBUG, game.legal_actions().tolist())
 """

@@ -279,7 +279,7 @@ from helsinki_env.engine.determinization import determinize_observation
 from helsinki_env.games.helsinki.state_from_observation import states_from_observations
 states = new_states(4)
 states["hand"][0] = states_from_observations(config, observations)["hand"][0]
-game = Game.from_state(config, determinize_observation(config, observation, 2)[0])
+game = HelsinkiGame.from_state(config, determinize_observation(config, observation, 2)[0])
 mine = spec_of(config).game(config, seed=0)
 seen = game.to_dict(seat), position.to_dict(game, seat), config.to_dict()
 self.state = game.observation()

@@ -7,7 +7,7 @@ import numpy.typing as npt
 import pytest
 from scipy.special import stdtrit
 
-from helsinki_env import GameConfig, IllegalActionError
+from helsinki_env import HelsinkiConfig, IllegalActionError
 from helsinki_env.agents.random import RandomPlayer
 from helsinki_env.agents.registry import PlayerError
 from helsinki_env.engine.kernel import JIT
@@ -35,7 +35,7 @@ def test_results_do_not_depend_on_batches_and_threads() -> None:
 def test_a_player_does_the_same_whoever_else_is_random() -> None:
     """Random streams belong to a game and a player: those of one do not move when another draws more."""
     results = play_match(["greedy", "greedy"], games=4, seed=1)
-    named = play_match(["greedy", "greedy"], GameConfig(), games=4, seed=1, batch=2)
+    named = play_match(["greedy", "greedy"], HelsinkiConfig(), games=4, seed=1, batch=2)
     assert results.players == ("greedy", "greedy#2")
     assert same(results, named)
 
@@ -62,7 +62,7 @@ def test_a_standing_is_one_line_of_text() -> None:
 
 
 def test_records_replay() -> None:
-    config = GameConfig(num_players=3, dry_roads=True, covered="first_game")
+    config = HelsinkiConfig(num_players=3, dry_roads=True, covered="first_game")
     results = play_match(["random", "greedy", "random"], config, games=6, seed=2)
     assert results.players == ("random", "greedy", "random#2")
     for g, record in enumerate(results.records()):
@@ -88,7 +88,7 @@ def made_up(places: list[list[int]]) -> Results:
     n = len(places)
     seating = np.array([[0, 1], [1, 0]] * (n // 2))
     return Results(
-        config=GameConfig(),
+        config=HelsinkiConfig(),
         players=("a", "b"),
         numbers=np.arange(n),
         seating=seating,
@@ -201,7 +201,7 @@ def test_players_that_go_wrong_are_named(answer: object, error: type[ValueError]
     ("arguments", "message"),
     [
         ({"players": ["random"]}, "num_players: found 1, expected 2, 3 or 4"),
-        ({"players": ["random"] * 3, "config": GameConfig()}, "players: found 3, expected 2, one for each seat"),
+        ({"players": ["random"] * 3, "config": HelsinkiConfig()}, "players: found 3, expected 2, one for each seat"),
         ({"games": 0}, "games: found 0, expected a whole number of at least 1"),
         ({"games": 2.0}, "games: found 2.0"),
         ({"seed": -1}, "seed: found -1, expected a whole number of at least 0"),

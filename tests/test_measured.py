@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from helsinki_env import GameConfig
+from helsinki_env import HelsinkiConfig
 from helsinki_env.agents.analysis import analysis_inputs, analyze
 from helsinki_env.agents.net import measured
 from helsinki_env.agents.net.checkpoint import CheckpointError, load_checkpoint, save_checkpoint
@@ -84,7 +84,7 @@ def test_the_network_in_the_box_was_measured_with_every_shipped_file_that_it_can
         make_player("net", config)  # warnings are errors here
 
 
-@pytest.mark.parametrize("config", [GameConfig(), CopenhagenConfig()], ids=["helsinki", "copenhagen"])
+@pytest.mark.parametrize("config", [HelsinkiConfig(), CopenhagenConfig()], ids=["helsinki", "copenhagen"])
 def test_what_was_measured_is_stated_by_what_the_files_hold_now(config: Any) -> None:
     for path in bundled_networks(config).values():
         known = measured_components(path, load_checkpoint(path)[1])
@@ -98,11 +98,11 @@ def test_what_was_measured_is_stated_by_what_the_files_hold_now(config: Any) -> 
 def test_another_name_for_the_same_components_is_no_other_file(tmp_path: Path) -> None:
     other = tmp_path / "other_name.yaml"
     other.write_bytes((configs_folder() / "components" / "default.yaml").read_bytes())
-    play_match(["net", "net:first"], GameConfig(components=other), games=2)
+    play_match(["net", "net:first"], HelsinkiConfig(components=other), games=2)
 
 
 def test_a_match_with_components_of_ones_own_warns_once(mine: Path) -> None:
-    config = GameConfig(components=mine)
+    config = HelsinkiConfig(components=mine)
     with pytest.warns(UnmeasuredComponentsWarning, match="^net: .*mine.yaml.*docs/model-card.md lists") as found:
         play_match(["net", "net+search:2"], config, games=2)
     assert len(found) == 1
@@ -113,18 +113,18 @@ def test_a_match_with_components_of_ones_own_warns_once(mine: Path) -> None:
 def test_every_network_warns(name: str, mine: Path, said: list[str]) -> None:
     make_player(name)
     assert said == []
-    make_player(name, GameConfig(components=mine))
+    make_player(name, HelsinkiConfig(components=mine))
     (text,) = said
     assert text.startswith(f"{name}: neither trained nor measured with components")
 
 
 def test_players_without_a_network_do_not_warn(mine: Path) -> None:
     for name in ("random", "greedy", "heuristic", "mc:1", "ismcts:1"):
-        make_player(name, GameConfig(components=mine))
+        make_player(name, HelsinkiConfig(components=mine))
 
 
 def test_an_analysis_warns(mine: Path) -> None:
-    config = GameConfig(components=mine)
+    config = HelsinkiConfig(components=mine)
     record = Record(config=config, seed=1, players=("a", "b"), decisions=())
     with pytest.warns(UnmeasuredComponentsWarning) as found:
         analyze(record)
@@ -134,7 +134,7 @@ def test_an_analysis_warns(mine: Path) -> None:
 def test_where_a_filter_makes_errors_of_warnings_it_is_one_every_time(mine: Path) -> None:
     for _ in range(2):
         with pytest.raises(UnmeasuredComponentsWarning):
-            make_player("net", GameConfig(components=mine))
+            make_player("net", HelsinkiConfig(components=mine))
 
 
 # networks of one's own
@@ -144,8 +144,8 @@ def test_a_network_counts_as_measured_with_what_it_was_trained_with(
     tmp_path: Path, mine: Path, said: list[str]
 ) -> None:
     path = saved(tmp_path / "mine.safetensors", untrained(str(mine)), str(mine))
-    assert load_checkpoint(path)[1][COMPONENTS_KEY] == {"mine": GameConfig(components=mine).component_set.digest}
-    make_player(f"net:{path}", GameConfig(components=mine))
+    assert load_checkpoint(path)[1][COMPONENTS_KEY] == {"mine": HelsinkiConfig(components=mine).component_set.digest}
+    make_player(f"net:{path}", HelsinkiConfig(components=mine))
     assert said == []
     make_player(f"net:{path}")
     assert len(said) == 1
@@ -154,12 +154,12 @@ def test_a_network_counts_as_measured_with_what_it_was_trained_with(
 def test_a_file_next_to_a_network_states_what_it_was_measured_with(tmp_path: Path, mine: Path, said: list[str]) -> None:
     path = saved(tmp_path / "best.safetensors", untrained())
     beside = tmp_path / "best.measured.yaml"
-    beside.write_text(f'components: {{mine: "{GameConfig(components=mine).component_set.digest}"}}\n')
+    beside.write_text(f'components: {{mine: "{HelsinkiConfig(components=mine).component_set.digest}"}}\n')
     for components in ("default", mine):
-        make_player(f"net:{tmp_path}", GameConfig(components=components))
-        make_player(f"net:{path}", GameConfig(components=components))
+        make_player(f"net:{tmp_path}", HelsinkiConfig(components=components))
+        make_player(f"net:{path}", HelsinkiConfig(components=components))
     assert said == []
-    make_player(f"net:{path}", GameConfig(components="other_shapes"))
+    make_player(f"net:{path}", HelsinkiConfig(components="other_shapes"))
     assert len(said) == 1
 
 
@@ -185,7 +185,7 @@ def test_a_description_from_before_there_were_digests_names_its_file(tmp_path: P
     assert COMPONENTS_KEY not in load_checkpoint(path)[1]
     make_player(f"net:{path}")
     assert said == []
-    make_player(f"net:{path}", GameConfig(components="other_shapes"))
+    make_player(f"net:{path}", HelsinkiConfig(components="other_shapes"))
     assert len(said) == 1
 
 
@@ -194,7 +194,7 @@ def test_a_copy_of_a_network_in_a_file_of_its_own_keeps_what_was_measured(tmp_pa
     known = measured_components(bundled_network(), description)
     copy = save_checkpoint(tmp_path / "copy.safetensors", network, description | {COMPONENTS_KEY: known})
     assert measured_components(copy, load_checkpoint(copy)[1]) == known
-    make_player(f"net:{copy}", GameConfig(components="other_shapes"))
+    make_player(f"net:{copy}", HelsinkiConfig(components="other_shapes"))
     assert said == []
 
 
@@ -202,7 +202,7 @@ def test_a_copy_of_a_network_in_a_file_of_its_own_keeps_what_was_measured(tmp_pa
 
 
 def test_players_in_processes_of_their_own_warn_through_the_process_that_asks(mine: Path) -> None:
-    config = GameConfig(components=mine)
+    config = HelsinkiConfig(components=mine)
 
     async def ask() -> None:
         record, thinkers = Record(config=config, seed=1, players=("a", "b"), decisions=(0,)), PlayerPool()

@@ -19,7 +19,7 @@ from pathlib import Path
 
 import pytest
 
-from helsinki_env import Game
+from helsinki_env import HelsinkiGame
 from helsinki_env.engine.determinization import determinize
 from helsinki_env.engine.kernel import JIT
 from helsinki_env.games.helsinki import notation, state_checks
@@ -76,7 +76,7 @@ def examine(number: int, positions: list[Position], seen: Counter[str], share: f
     seen["longest"] = max(seen["longest"], decisions)
 
 
-def look(rng: random.Random, game: Game, seen: Counter[str]) -> None:
+def look(rng: random.Random, game: HelsinkiGame, seen: Counter[str]) -> None:
     """The position can be read again and played on; now and then, the plain rules and whoever deals anew agree."""
     position = notation.to_dict(game)
     seen["positions"] += 1

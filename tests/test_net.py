@@ -22,7 +22,7 @@ import pytest
 import torch
 from safetensors.torch import save_file
 
-from helsinki_env import Game, GameConfig
+from helsinki_env import HelsinkiConfig, HelsinkiGame
 from helsinki_env.agents.base import Player, choose_action, init_streams, next_keys
 from helsinki_env.agents.evaluation import evaluate_actions
 from helsinki_env.agents.helsinki.features import FEATURES, seat_parts, table_parts
@@ -79,14 +79,14 @@ CHOICES: dict[str, tuple[Callable[[], Any], Callable[[], Any]]] = {
 @pytest.mark.parametrize("name", ["net", "net+search:4"])
 def test_networks_play_alike_whatever_a_program_has_chosen(name: str, choice: str) -> None:
     begin, end = CHOICES[choice]
-    for config in (GameConfig(), CopenhagenConfig()):
+    for config in (HelsinkiConfig(), CopenhagenConfig()):
 
         def play(config: Any = config) -> list[list[int]]:
             match = play_match([name, "greedy"], config, games=2, seed=3)
             return [game.tolist() for game in match.decisions]
 
         expected = play()
-        game = Game(seed=4)
+        game = HelsinkiGame(seed=4)
         game.step(0)
         seen = game.observation()[None], game.action_mask()[None], np.zeros(1, np.uint64)
         begin()
@@ -118,13 +118,13 @@ def test_a_network_computes_with_one_thread_and_leaves_the_programs_number_of_th
 
 
 @cache
-def all_games(components: str) -> list[Game]:
+def all_games(components: str) -> list[HelsinkiGame]:
     """Games of all kinds and in all phases in which a decision is due."""
     games = [game for game in (*dealt_games(6, components), *built_games(120, components)) if not game.done]
     return random.Random(0).sample(games, len(games))
 
 
-def some_games(count: int, components: str = "default") -> list[Game]:
+def some_games(count: int, components: str = "default") -> list[HelsinkiGame]:
     return all_games(components)[:count]
 
 
@@ -149,7 +149,7 @@ def assert_same(one: AfterstateBatch, other: AfterstateBatch) -> None:
 
 @pytest.mark.parametrize("components", positions.EACH_LAYOUT_SEARCHED)
 def test_every_legal_decision_is_a_choice_and_the_heuristic_advises(components: str) -> None:
-    config = GameConfig(components=components)
+    config = HelsinkiConfig(components=components)
     observation, mask = rows(600, components)
     inputs = AfterstateEncoder(config).write(observation, mask)
     favourite = HeuristicPlayer(config, QUICK).act(observation, mask, words(len(mask)))
@@ -384,7 +384,7 @@ def expected_table(position: dict[str, Any], viewer: int, blank: set[int]) -> di
     }
 
 
-def drawn_slots(game: Game, action: int) -> set[int]:
+def drawn_slots(game: HelsinkiGame, action: int) -> set[int]:
     """The slots that a decision refills."""
     if notation.action_to_string(action, game.config.components) not in ("DRAW", "USE extra_card"):
         return set()
@@ -395,7 +395,7 @@ def drawn_slots(game: Game, action: int) -> set[int]:
 @pytest.mark.parametrize("components", positions.EACH_LAYOUT_SEARCHED)
 def test_a_choice_stands_for_the_end_of_the_turn_that_it_leads_to(components: str) -> None:
     """Carried out once more with the rules alone: hidden cards dealt as the writer does, the heuristic goes on."""
-    config = GameConfig(components=components)
+    config = HelsinkiConfig(components=components)
     games = some_games(250, components)
     observation, mask = rows(250, components)
     inputs = AfterstateEncoder(config, most=554).write(observation, mask)
@@ -404,7 +404,7 @@ def test_a_choice_stands_for_the_end_of_the_turn_that_it_leads_to(components: st
     determinize_batch(config, dealt, dealt["seat"].astype(np.int64), np.full(len(games), mix(GOLDEN), np.uint64))
     heuristic, seen, odd = HeuristicPlayer(config, QUICK), Counter[str](), 0
     for choice, (b, action) in enumerate(zip(inputs.row.tolist(), inputs.action.tolist(), strict=True)):
-        game = Game.from_state(games[b].config, dealt[b])
+        game = HelsinkiGame.from_state(games[b].config, dealt[b])
         viewer, blank, taken = game.seat, drawn_slots(game, action), 0
         while True:
             name, taken = notation.action_to_string(action, components), taken + 1
@@ -605,7 +605,9 @@ def test_a_network_of_bad_sizes_is_refused() -> None:
 @pytest.mark.parametrize("components", positions.EACH_LAYOUT_SEARCHED)
 def test_decisions_are_legal_and_depend_on_their_row_alone(components: str, sample: bool) -> None:
     observation, mask = rows(500, components)
-    player = NetPlayer(TorchModel(opinionated(components)), GameConfig(components=components), "mine", sample=sample)
+    player = NetPlayer(
+        TorchModel(opinionated(components)), HelsinkiConfig(components=components), "mine", sample=sample
+    )
     assert isinstance(player, Player)
     assert player.name == "mine"
     drawn = words(len(mask))
@@ -662,7 +664,7 @@ def test_a_sampling_network_follows_its_probabilities() -> None:
 @pytest.mark.nightly
 def test_a_wide_component_file(tmp_path: Path) -> None:
     components = wide_components(tmp_path)
-    config = GameConfig(components=components)
+    config = HelsinkiConfig(components=components)
     _, observation, mask = observed(list(dealt_games(1, components)))
     network = Network(config, SMALL)
     actions = NetPlayer(TorchModel(network), config).act(observation, mask, words(len(mask)))
@@ -777,8 +779,8 @@ def test_players_by_name(checkpoint: Path) -> None:
 
 
 def test_a_network_plays_a_whole_game(checkpoint: Path) -> None:
-    for config in (GameConfig(), GameConfig(num_players=4, dry_roads=True, covered="first_game")):
-        player, game = make_player(f"net:{checkpoint}", config), Game(config, seed=5)
+    for config in (HelsinkiConfig(), HelsinkiConfig(num_players=4, dry_roads=True, covered="first_game")):
+        player, game = make_player(f"net:{checkpoint}", config), HelsinkiGame(config, seed=5)
         while not game.done:
             game.step(choose_action(player, game))
 
@@ -795,12 +797,12 @@ def test_a_search_by_a_network_says_what_it_needs(argument: str) -> None:
 
 def test_a_network_for_other_components_is_refused(checkpoint: Path, tmp_path: Path) -> None:
     other = saved(tmp_path / "other.safetensors", opinionated("alternative"), "alternative")
-    types = GameConfig(components="alternative").component_set.types
+    types = HelsinkiConfig(components="alternative").component_set.types
     for name in (f"net:{checkpoint}", f"net+search:9:{checkpoint}"):
         with pytest.raises(CheckpointError, match=f"51 card types, these games have {types}.*component file") as caught:
-            make_player(name, GameConfig(components="alternative"))
+            make_player(name, HelsinkiConfig(components="alternative"))
         assert str(checkpoint) in str(caught.value)
-    assert make_player(f"net:{other}", GameConfig(components="alternative"))
+    assert make_player(f"net:{other}", HelsinkiConfig(components="alternative"))
     with pytest.raises(CheckpointError, match=f"{types} card types, these games have 51"):
         make_player(f"net:{other}")
 

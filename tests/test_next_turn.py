@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pytest
 import torch
 
-from helsinki_env import Game, GameConfig
+from helsinki_env import HelsinkiConfig, HelsinkiGame
 from helsinki_env.agents.helsinki.evaluation import expected_points
 from helsinki_env.agents.helsinki.lookahead_features import next_turn_parts, write_next_turn
 from helsinki_env.agents.heuristic_api import ILLEGAL_VALUE, select_action
@@ -57,7 +57,7 @@ def by_part(numbers: npt.NDArray[np.int8]) -> dict[str, list[int]]:
     }
 
 
-def told(game: Game, seat: int) -> dict[str, list[int]]:
+def told(game: HelsinkiGame, seat: int) -> dict[str, list[int]]:
     """What is said of a seat's next turn in a game as it is."""
     desk = new_workspace(game.config)
     reset_views(desk, GOLDEN)
@@ -72,7 +72,7 @@ def in_next_turn(inputs: AfterstateBatch, position: int, turn: int) -> dict[str,
     return by_part(inputs.seats[position, turn, -int(AT[-1]) :])
 
 
-def about_to_move(count: int) -> list[Game]:
+def about_to_move(count: int) -> list[HelsinkiGame]:
     """Games in which the seat to move begins its turn on the senate board."""
     found = [g for g in some_games(2000) if g.state.phase == PHASE_MOVE and g.state.token[g.seat] >= 0]
     assert len(found) >= count
@@ -127,7 +127,7 @@ def test_gains_are_those_by_which_the_heuristic_moves() -> None:
 
 def test_the_best_next_turn_and_the_lead_follow_from_the_rest() -> None:
     inputs = AfterstateEncoder(ahead=True).write(*rows(400))
-    base = feature_offsets(GameConfig()).seat
+    base = feature_offsets(HelsinkiConfig()).seat
     names = [part.name for part in PARTS]
     assert names[-1].startswith("lead")
     leads = 0
@@ -161,7 +161,7 @@ def test_all_else_is_told_as_without_it() -> None:
         AfterstateEncoder().write(observation, mask),
     )
     width = without.seats.shape[2]
-    assert with_it.seats.shape[2] == width + AT[-1] == feature_offsets(GameConfig(), ahead=True).seat[-1]
+    assert with_it.seats.shape[2] == width + AT[-1] == feature_offsets(HelsinkiConfig(), ahead=True).seat[-1]
     np.testing.assert_array_equal(with_it.seats[..., :width], without.seats)
     for name in ("first", "action", "advice", "position", "begin", "table", "ended"):
         np.testing.assert_array_equal(getattr(with_it, name), getattr(without, name))
@@ -195,7 +195,7 @@ def test_it_is_the_same_from_all_sides() -> None:
 
 def test_lessons_tell_of_other_hands_what_a_seat_has_seen() -> None:
     """The same games twice, with other random words for what is hidden: only what is said of others differs."""
-    config = GameConfig(num_players=3)
+    config = HelsinkiConfig(num_players=3)
     lessons = []
     for seed in (1, 2):
         env = GameVectorEnv(12, config)
@@ -231,7 +231,7 @@ def test_a_player_is_told_what_its_network_knows(tmp_path: Path) -> None:
     observation, mask = rows(200)
     network = with_next_turn(opinionated())
     path = saved(tmp_path / "net.safetensors", network)
-    player = make_net_player(str(path), GameConfig())
+    player = make_net_player(str(path), HelsinkiConfig())
     np.testing.assert_array_equal(
         player.act(observation, mask, words(200)), NetPlayer(TorchModel(network)).act(observation, mask, words(200))
     )
@@ -241,7 +241,7 @@ def test_a_player_is_told_what_its_network_knows(tmp_path: Path) -> None:
     assert mask[np.arange(200), searching].all()
     agreement = export_onnx(path, tmp_path / "net.onnx", positions=200)
     assert agreement.differ == 0
-    exported = make_net_player(str(tmp_path / "net.onnx"), GameConfig())
+    exported = make_net_player(str(tmp_path / "net.onnx"), HelsinkiConfig())
     assert (exported.act(observation, mask, words(200)) == player.act(observation, mask, words(200))).mean() > 0.98
     content = path.read_bytes()
     path.write_bytes(content.replace(b'\\"ahead\\": true', b'\\"ahead\\": null'))
@@ -277,7 +277,7 @@ def test_a_run_may_begin_with_a_network_that_is_not_told(tmp_path: Path, monkeyp
     learnt = load_checkpoint(tmp_path / "run" / "latest.safetensors")[0]
     assert learnt.config.ahead
     assert learnt.seat_in.weight[:, -int(AT[-1]) :].abs().max() > 0
-    told = replace(game_features(GameConfig()), next_turn_parts=lambda types: next_turn_parts(types)[::-1])
+    told = replace(game_features(HelsinkiConfig()), next_turn_parts=lambda types: next_turn_parts(types)[::-1])
     monkeypatch.setattr(description, "game_features", lambda config: told)
     with pytest.raises(RunError, match="the run was begun with inputs "):
         Training(preset, tmp_path / "run", 5, resume=True)

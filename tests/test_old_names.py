@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from helsinki_env import GameConfig, notation
+from helsinki_env import HelsinkiConfig, notation
 from helsinki_env.agents.net.make import bundled_network
 from helsinki_env.agents.registry import make_player
 from helsinki_env.engine.kernel import JIT
@@ -35,7 +35,7 @@ def test_a_position_of_before_is_read_and_written_as_it_was() -> None:
 
 @pytest.mark.parametrize("name", ["random", "greedy", "heuristic", "mc:2", "ismcts:2", "forced:two_points:greedy"])
 def test_players_go_by_their_names(name: str) -> None:
-    assert make_player(name, GameConfig(num_players=3)).name == name
+    assert make_player(name, HelsinkiConfig(num_players=3)).name == name
 
 
 @pytest.mark.skipif(not JIT, reason="too slow")

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from helsinki_env import Game, GameConfig
+from helsinki_env import HelsinkiConfig, HelsinkiGame
 from helsinki_env.agents.analysis import analysis_inputs, analyze, summarize_evaluations
 from helsinki_env.agents.evaluation import Evaluation, evaluate_actions
 from helsinki_env.agents.registry import make_player
@@ -176,8 +176,8 @@ def test_the_words_are_those_of_a_table(game: TestedGame) -> None:
 
 
 def test_what_cannot_be_judged_is_named() -> None:
-    config = GameConfig()
-    game = Game(config, seed=1)
+    config = HelsinkiConfig()
+    game = HelsinkiGame(config, seed=1)
     seen: tuple[Any, ...] = game.observation()[None], game.action_mask()[None], np.zeros(1, np.uint64)
     with pytest.raises(ValueError, match="judge: found 'greedy', expected one that tells: net, net"):
         evaluate_actions(make_player("greedy"), config, *seen)

@@ -9,7 +9,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from helsinki_env import Game, GameConfig, HelsinkiSeatEnv, HelsinkiSeatVectorEnv, HelsinkiVectorEnv, helsinki_v0
+from helsinki_env import (
+    HelsinkiConfig,
+    HelsinkiGame,
+    HelsinkiSeatEnv,
+    HelsinkiSeatVectorEnv,
+    HelsinkiVectorEnv,
+    helsinki_v0,
+)
 from helsinki_env.evaluation.arena.config import with_seats
 from helsinki_env.evaluation.match import play_match
 from helsinki_env.games.helsinki.config import ConfigError
@@ -18,20 +25,20 @@ from helsinki_env.utils.yaml_files import configs_folder
 
 
 @pytest.fixture
-def config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> GameConfig:
+def config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> HelsinkiConfig:
     """A configuration whose file is somewhere else than its path says, and holds something else, by now."""
     text = (configs_folder() / "components" / "more_small_tiles.yaml").read_text(encoding="utf-8")
     path, other = tmp_path / "mine.yaml", tmp_path / "elsewhere"
     path.write_text(text, encoding="utf-8")
     monkeypatch.chdir(tmp_path)
-    config = GameConfig(components="mine.yaml", num_players=3)
+    config = HelsinkiConfig(components="mine.yaml", num_players=3)
     path.write_text("nothing: of use", encoding="utf-8")
     other.mkdir()
     monkeypatch.chdir(other)
     return config
 
 
-ENVIRONMENTS: dict[str, Callable[[GameConfig], Any]] = {
+ENVIRONMENTS: dict[str, Callable[[HelsinkiConfig], Any]] = {
     "self-play": lambda config: HelsinkiVectorEnv(2, config=config),
     "seats": lambda config: HelsinkiSeatVectorEnv(2, illegal="raise", config=config),
     "seat": lambda config: HelsinkiSeatEnv(illegal="raise", config=config),
@@ -39,7 +46,7 @@ ENVIRONMENTS: dict[str, Callable[[GameConfig], Any]] = {
 
 
 @pytest.mark.parametrize("kind", ENVIRONMENTS)
-def test_an_environment_goes_on(config: GameConfig, kind: str) -> None:
+def test_an_environment_goes_on(config: HelsinkiConfig, kind: str) -> None:
     env = ENVIRONMENTS[kind](config)
     for options in (None, {"covered": "first_game"}, {"num_players": 2, "dry_roads": True}):
         env.reset(seed=1, options=options)
@@ -54,7 +61,7 @@ def test_an_environment_goes_on(config: GameConfig, kind: str) -> None:
     env.close()
 
 
-def test_pettingzoo_goes_on(config: GameConfig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pettingzoo_goes_on(config: HelsinkiConfig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "mine.yaml"
     path.write_text((configs_folder() / "components" / "more_small_tiles.yaml").read_text(encoding="utf-8"))
     monkeypatch.chdir(tmp_path)
@@ -67,8 +74,8 @@ def test_pettingzoo_goes_on(config: GameConfig, tmp_path: Path, monkeypatch: pyt
         env.unwrapped.step(env.action_space("player_0").n - 1)
 
 
-def test_games_matches_and_their_records_go_on(config: GameConfig) -> None:
-    game = Game(config, seed=1)
+def test_games_matches_and_their_records_go_on(config: HelsinkiConfig) -> None:
+    game = HelsinkiGame(config, seed=1)
     with pytest.raises(IllegalActionError, match="is not legal in phase"):
         game.step(game.actions.size - 1)
     assert game.clone().config.component_set is config.component_set

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import torch
 
-from helsinki_env import GameConfig
+from helsinki_env import HelsinkiConfig
 from helsinki_env.agents.base import init_streams, next_keys
 from helsinki_env.agents.mlp.inputs import input_spec
 from helsinki_env.agents.mlp.network import PlainNetwork
@@ -31,8 +31,8 @@ from tests.test_net import CHOICES
 
 SMALL = NetworkConfig(seat_hidden=16, seat=8, width=32, blocks=1)
 CONFIGS = [
-    GameConfig(),
-    pytest.param(GameConfig(num_players=3, components="alternative", dry_roads=True), marks=pytest.mark.thorough),
+    HelsinkiConfig(),
+    pytest.param(HelsinkiConfig(num_players=3, components="alternative", dry_roads=True), marks=pytest.mark.thorough),
     CopenhagenConfig(num_players=4),
 ]
 
@@ -68,7 +68,7 @@ def rows(config: Any, games: int = 20, steps: int = 40) -> tuple[np.ndarray, np.
 def test_it_says_the_same_whatever_a_program_has_chosen(tmp_path: Path, choice: str) -> None:
     begin, end = CHOICES[choice]
     path = kept(tmp_path / "plain.safetensors", plain())
-    observations, masks = rows(GameConfig(), 4, 5)
+    observations, masks = rows(HelsinkiConfig(), 4, 5)
     words = np.zeros(len(masks), np.uint64)
     one = PlainPlayer(load_network(path, PlainNetwork)[0])
     expected, chosen = one.logits(observations), one.act(observations, masks, words)
@@ -82,7 +82,9 @@ def test_it_says_the_same_whatever_a_program_has_chosen(tmp_path: Path, choice: 
         end()
 
 
-@pytest.mark.parametrize("config", [GameConfig(), GameConfig(components="alternative"), CopenhagenConfig()], ids=str)
+@pytest.mark.parametrize(
+    "config", [HelsinkiConfig(), HelsinkiConfig(components="alternative"), CopenhagenConfig()], ids=str
+)
 def test_every_entry_of_an_observation_is_read_once_and_seats_alike(config: Any) -> None:
     told, layout = input_spec(config), game_features(config).layout(game_features(config).types(config))
     columns = [column for entries in (told.seats, told.table) for row in entries.columns for column in row]
@@ -162,7 +164,7 @@ def test_decisions_are_legal_and_depend_on_their_row_alone(config: Any) -> None:
     assert (best[np.arange(len(mask)), actions] >= best.max(axis=1) - 1e-4).all()
 
 
-@pytest.mark.parametrize("config", [GameConfig(), CopenhagenConfig()], ids=str)
+@pytest.mark.parametrize("config", [HelsinkiConfig(), CopenhagenConfig()], ids=str)
 def test_a_checkpoint_comes_back_and_plays_by_name(config: Any, tmp_path: Path) -> None:
     network = plain(config)
     path = kept(tmp_path / "best.safetensors", network, seed=7)
@@ -188,7 +190,7 @@ def test_networks_of_other_kinds_games_and_card_types_are_refused(tmp_path: Path
     with pytest.raises(ValueError, match="trained for helsinki_v"):
         make_player(f"plain:{ours}", CopenhagenConfig())
     with pytest.raises(ValueError, match="trained with 51 card types, these games have 16"):
-        make_player(f"plain:{ours}", GameConfig(components=small_components(tmp_path)))
+        make_player(f"plain:{ours}", HelsinkiConfig(components=small_components(tmp_path)))
     with pytest.raises(ValueError, match="no such network comes with the package; train one with"):
         make_player("plain")
     assert player_files("plain") == ()
@@ -198,7 +200,7 @@ def test_networks_of_other_kinds_games_and_card_types_are_refused(tmp_path: Path
 
 def test_a_network_that_was_made_for_other_inputs_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = kept(tmp_path / "plain.safetensors", plain())
-    told = input_spec(GameConfig())
+    told = input_spec(HelsinkiConfig())
     other = told._replace(table=told.table._replace(scales=(2, *told.table.scales[1:])))
     monkeypatch.setattr("helsinki_env.agents.net.description.input_spec", lambda config, types: other)
     with pytest.raises(CheckpointError, match=r"inputs is .* this environment needs .*: train the network again"):

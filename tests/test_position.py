@@ -17,7 +17,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from helsinki_env import Game, GameConfig
+from helsinki_env import HelsinkiConfig, HelsinkiGame
 from helsinki_env.engine.kernel import JIT
 from helsinki_env.games.helsinki import notation
 from helsinki_env.games.helsinki.position import PositionError
@@ -30,7 +30,7 @@ Change = Callable[[Position], None]
 
 def middle() -> Position:
     """Seat 1 of three in MAIN, seat 0 with two tiles, Dry roads, one bonus card taken."""
-    position = notation.to_dict(Game(GameConfig(num_players=3, dry_roads=True), seed=1))
+    position = notation.to_dict(HelsinkiGame(HelsinkiConfig(num_players=3, dry_roads=True), seed=1))
     deck = [*position["draw_pile"]]
     hands = [[deck.pop() for _ in range(count)] for count in (3, 4, 8)]
     for seat, hand in zip(position["seats"], hands, strict=True):
@@ -680,8 +680,8 @@ def give(position: Position, card: int, *where: Any) -> None:
 @pytest.mark.parametrize("name", NO_START)
 def test_a_game_starts_as_it_is_dealt(name: str) -> None:
     change, message = NO_START[name]
-    position = notation.to_dict(Game(seed=1))
-    assert notation.from_dict(position) == Game(seed=1)
+    position = notation.to_dict(HelsinkiGame(seed=1))
+    assert notation.from_dict(position) == HelsinkiGame(seed=1)
     change(position)
     with pytest.raises(PositionError, match=re.escape(f"position: {message}")):
         notation.from_dict(position)
@@ -697,7 +697,7 @@ def test_a_game_starts_as_it_is_dealt(name: str) -> None:
     ],
 )
 def test_a_game_is_over_after_the_last_turn_of_the_last_round(change: Change, expected: str) -> None:
-    game = Game(seed=1)
+    game = HelsinkiGame(seed=1)
     while not game.done:
         game.step(int(game.legal_actions()[0]))
     position = notation.to_dict(game)

@@ -262,8 +262,8 @@ def test_a_program_that_stays_dies_with_the_process_and_so_do_its_own(bot: str, 
     code = (
         "import os, time; from helsinki_env.agents.base import choose_action\n"
         "from helsinki_env.agents.program.player import ProgramPlayer\n"
-        "from helsinki_env import Game, GameConfig\n"
-        f"player = ProgramPlayer({str(script)!r}, GameConfig()); choose_action(player, Game(seed=0))\n"
+        "from helsinki_env import HelsinkiGame, HelsinkiConfig\n"
+        f"player = ProgramPlayer({str(script)!r}, HelsinkiConfig()); choose_action(player, HelsinkiGame(seed=0))\n"
         "print(player.replaced_actions == (0, 0, 0), flush=True); time.sleep(600)"
     )
     with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as process:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from helsinki_env import GameConfig
+from helsinki_env import HelsinkiConfig
 from helsinki_env.agents.helsinki.board import defer_gain, gain_upper_bound, tile_gain
 from helsinki_env.agents.helsinki.board_view import analyze_board, piece_table, read_hand
 from helsinki_env.agents.helsinki.choice import best_legal, has_alternatives, reset_values
@@ -38,7 +38,7 @@ def _gains(t, p, w, states, v, later, gains, ceilings):
 @pytest.fixture(scope="module")
 def judged() -> list[np.ndarray]:
     """Gains as they are, ceilings, and gains that were put off, of positions all over some games."""
-    config = GameConfig()
+    config = HelsinkiConfig()
     games = list(dealt_games(4, "default"))[:: 3 if JIT else 60]
     states = np.concatenate([game._states for game in games if not game.done])
     t, p, w, v = config.tables[0], piece_table(config)[0], weights_record(QUICK)[0], new_views(1)[0]

@@ -12,28 +12,28 @@ from typing import Any
 import numpy as np
 import pytest
 
-from helsinki_env import CopenhagenConfig, CopenhagenVectorEnv, GameConfig, HelsinkiVectorEnv
+from helsinki_env import CopenhagenConfig, CopenhagenVectorEnv, HelsinkiConfig, HelsinkiVectorEnv
 from helsinki_env.engine.kernel import JIT
 from helsinki_env.engine.playout import random_keys, sample_actions
 from helsinki_env.engine.spec import spec_of
 from helsinki_env.records import Record, RecordError, initial_game, read_records, replay, replay_steps, write_records
 
 CONFIGS = [
-    GameConfig(),
-    GameConfig(num_players=3, covered="first_game", dry_roads=True),
-    GameConfig(num_players=4, denied=[[0], [], [14], [2, 3]], components="alternative"),
+    HelsinkiConfig(),
+    HelsinkiConfig(num_players=3, covered="first_game", dry_roads=True),
+    HelsinkiConfig(num_players=4, denied=[[0], [], [14], [2, 3]], components="alternative"),
     CopenhagenConfig(),
     CopenhagenConfig(num_players=3),
     CopenhagenConfig(num_players=4, denied=[["both_actions"], [], [2, 3], []]),
 ]
-GAMES = {spec_of(config).name: config for config in (GameConfig(), CopenhagenConfig())}
+GAMES = {spec_of(config).name: config for config in (HelsinkiConfig(), CopenhagenConfig())}
 every_game = pytest.mark.parametrize("config", GAMES.values(), ids=GAMES)
 
 
 def played(config: Any = None, seed: int = 1, stream: int = 0, most: int = 10_000) -> Record:
     """The record of a random game."""
     rng = random.Random(seed)
-    config = GameConfig() if config is None else config
+    config = HelsinkiConfig() if config is None else config
     game = spec_of(config).game(config, seed=seed, stream=stream)
     decisions: list[int] = []
     while not game.done and len(decisions) < most:
@@ -115,7 +115,7 @@ def test_positions_are_those_before_each_decision(config: Any) -> None:
 
 @pytest.mark.parametrize(
     "env",
-    [HelsinkiVectorEnv(3, config=GameConfig(3, dry_roads=True)), CopenhagenVectorEnv(3, 3)],
+    [HelsinkiVectorEnv(3, config=HelsinkiConfig(3, dry_roads=True)), CopenhagenVectorEnv(3, 3)],
     ids=["helsinki", "copenhagen"],
 )
 def test_games_of_a_batch_are_dealt_again(env: HelsinkiVectorEnv | CopenhagenVectorEnv) -> None:
@@ -230,7 +230,7 @@ def test_records_that_are_made_wrong_are_explained() -> None:
     with pytest.raises(RecordError, match=r"config: found 3, expected the configuration of a game: "):
         Record(3, **told)
     with pytest.raises(RecordError, match=r"places: found \[0, 0\], expected each of 0 to 1 once: places of"):
-        Record(GameConfig(), **told, places=[0, 0])  # type: ignore[arg-type]  # as JSON has it
+        Record(HelsinkiConfig(), **told, places=[0, 0])  # type: ignore[arg-type]  # as JSON has it
     with pytest.raises(RecordError, match=r"ranking: found \(0, 1\), expected None: places .* \(give places instead\)"):
         Record(CopenhagenConfig(), **told, ranking=(0, 1))
     with pytest.raises(RecordError, match="places: found None, expected null exactly if scores is null"):

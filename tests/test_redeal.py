@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from helsinki_env import Game, GameConfig
+from helsinki_env import HelsinkiConfig, HelsinkiGame
 from helsinki_env.engine.determinization import (
     DeterminizationError,
     determinize,
@@ -29,10 +29,10 @@ from tests.test_agreement import configs
 HIDDEN = {"chance", "hand", "pile", "unseen"}
 
 
-def played(config: GameConfig, seed: int, decisions: int) -> Game:
+def played(config: HelsinkiConfig, seed: int, decisions: int) -> HelsinkiGame:
     """A game after so many random decisions, or at its end."""
     rng = random.Random(seed)
-    game = Game(config, seed=seed)
+    game = HelsinkiGame(config, seed=seed)
     for _ in range(decisions):
         if game.done:
             break
@@ -40,7 +40,7 @@ def played(config: GameConfig, seed: int, decisions: int) -> Game:
     return game
 
 
-def check(game: Game, viewer: int, seed: int) -> Game:
+def check(game: HelsinkiGame, viewer: int, seed: int) -> HelsinkiGame:
     """Deal anew, and check everything that holds for every deal."""
     before = game.clone()
     copy = determinize(game, viewer, seed)
@@ -88,7 +88,7 @@ def test_any_built_position(components: str, number: int, theme: str, decisions:
 
 def test_another_seat_can_pay_the_rest_after_a_card_of_another_colour() -> None:
     """Blue cards in the hand are few among those that nobody has seen: most deals leave too few of them."""
-    position = notation.to_dict(played(GameConfig(), 3, 1))
+    position = notation.to_dict(played(HelsinkiConfig(), 3, 1))
     for seat in position["seats"]:  # all cards into the draw pile
         position["draw_pile"] += [card for card, count in enumerate(seat["hand"]) for _ in range(count)]
         seat["hand"], seat["known"] = [0] * 51, [0] * 51
@@ -114,14 +114,14 @@ def test_another_seat_can_pay_the_rest_after_a_card_of_another_colour() -> None:
 def test_copies_go_on_like_games() -> None:
     rng = random.Random(1)
     for seed in range(20 if JIT else 2):
-        copy = determinize(played(GameConfig(num_players=3), seed, 60), seed=seed)
+        copy = determinize(played(HelsinkiConfig(num_players=3), seed, 60), seed=seed)
         while not copy.done:
             copy.step(int(rng.choice(copy.legal_actions())))
         notation.from_dict(notation.to_dict(copy))
 
 
 def test_same_seed_same_deal() -> None:
-    game = played(GameConfig(num_players=4), 2, 50)
+    game = played(HelsinkiConfig(num_players=4), 2, 50)
     assert determinize(game, 1, seed=5) == determinize(game, 1, seed=5)
     assert determinize(game, 1, seed=5) != determinize(game, 1, seed=6)
     assert determinize(game, 1) != determinize(game, 1)
@@ -132,18 +132,18 @@ def test_same_seed_same_deal() -> None:
 
 
 def test_each_game_of_a_batch_has_its_own_viewer() -> None:
-    games = [played(GameConfig(), seed, 40) for seed in range(4)]
+    games = [played(HelsinkiConfig(), seed, 40) for seed in range(4)]
     states = np.concatenate([game._states for game in games])
     viewers = np.array([0, 1, 1, 0])
     determinize_batch(games[0].config, states, viewers, np.arange(4, dtype=np.uint64))
     for game, state, viewer in zip(games, states, viewers.tolist(), strict=True):
-        copy = Game.from_state(game.config, state)
+        copy = HelsinkiGame.from_state(game.config, state)
         assert copy.observation(viewer).tobytes() == game.observation(viewer).tobytes()
         assert copy != game
 
 
 def test_wrong_arguments() -> None:
-    game = Game(seed=1)
+    game = HelsinkiGame(seed=1)
     with pytest.raises(ValueError, match="seat: found 2, expected 0 to 1"):
         determinize(game, 2)
     with pytest.raises(ValueError, match="seed: found -1"):
@@ -160,7 +160,7 @@ def chi_square(counts: dict[tuple[object, ...], float], expected: dict[tuple[obj
     return float((value - freedom) / (2 * freedom) ** 0.5)
 
 
-def _has_much_to_hide(game: Game) -> bool:
+def _has_much_to_hide(game: HelsinkiGame) -> bool:
     """Seat 0 looks while its own decision is due: the other hand is bound by nothing."""
     return game.seat == 0 and int((game.state.hand[1] - game.state.known[1]).sum()) >= 2
 
@@ -168,7 +168,7 @@ def _has_much_to_hide(game: Game) -> bool:
 @pytest.mark.skipif(not JIT, reason="too slow")
 def test_places_of_the_first_pile_are_equally_likely() -> None:
     """Each hidden card is in any hidden place with the same chance, but only a 5 can be the removed one."""
-    game = next(game for seed in range(100) if _has_much_to_hide(game := played(GameConfig(), seed, 20)))
+    game = next(game for seed in range(100) if _has_much_to_hide(game := played(HelsinkiConfig(), seed, 20)))
     components = game.config.component_set
     n = 40_000
     g = game.state
@@ -198,7 +198,7 @@ def test_places_of_the_first_pile_are_equally_likely() -> None:
         assert value < freedom + 4 * (2 * freedom) ** 0.5, name
 
 
-def small_reshuffled() -> Iterator[tuple[Game, int]]:
+def small_reshuffled() -> Iterator[tuple[HelsinkiGame, int]]:
     """Positions after a reshuffle in which few cards are hidden from a viewer, of various kinds."""
     kinds: Counter[tuple[int, int, bool]] = Counter()
     for number in range(4000):
@@ -226,7 +226,7 @@ def small_reshuffled() -> Iterator[tuple[Game, int]]:
 Outcome = tuple[object, ...]
 
 
-def all_deals(game: Game, viewer: int) -> Counter[Outcome]:
+def all_deals(game: HelsinkiGame, viewer: int) -> Counter[Outcome]:
     """Every deal that fits, with the number of ways in which the cards, told apart, make it."""
     g, components = game.state, game.config.component_set
     others = [seat for seat in range(game.num_players) if seat != viewer]
@@ -274,7 +274,7 @@ def _outcome(pile: tuple[int, ...], rest: list[tuple[int, ...]]) -> Outcome:
     return (tuple(pile), *rest)
 
 
-def _can_go_on(game: Game, viewer: int, held: dict[int, Counter[int]]) -> bool:
+def _can_go_on(game: HelsinkiGame, viewer: int, held: dict[int, Counter[int]]) -> bool:
     if game.seat == viewer:
         return True
     copy = game.clone()
@@ -285,11 +285,11 @@ def _can_go_on(game: Game, viewer: int, held: dict[int, Counter[int]]) -> bool:
     return bool(copy.action_mask().any())
 
 
-def made_up_reshuffled(number: int) -> Game:
+def made_up_reshuffled(number: int) -> HelsinkiGame:
     """A position after a reshuffle with few hidden cards, many alike; seat 0 looks and has nearly all others."""
     rng = random.Random(number)
     players = rng.choice((2, 2, 3))
-    game = Game(GameConfig(num_players=players), seed=number)
+    game = HelsinkiGame(HelsinkiConfig(num_players=players), seed=number)
     g, components = game.state, game.config.component_set
     deck = Counter(dict(enumerate(components.deck(players))))
     g.phase, g.token[:players], g.last_round = 1, 0, 1
@@ -323,7 +323,7 @@ def made_up_reshuffled(number: int) -> Game:
     return game
 
 
-def _compare_with_all_deals(game: Game, viewer: int, n: int) -> int:
+def _compare_with_all_deals(game: HelsinkiGame, viewer: int, n: int) -> int:
     """Compare how often each deal comes up with what it should be; return how many deals there are."""
     expected = all_deals(game, viewer)
     g = game.state
@@ -356,27 +356,27 @@ def test_deals_with_many_cards_alike_are_as_likely_as_they_should_be() -> None:
     assert sum(n > 1 for n in found) >= 16
 
 
-def _too_many_cards() -> Game:
-    game = played(GameConfig(), 4, 70)
+def _too_many_cards() -> HelsinkiGame:
+    game = played(HelsinkiConfig(), 4, 70)
     game.state.hand[1, 0] += 9
     game.state.known[1, 0] += 9
     return game
 
 
-def _too_large_a_pile() -> Game:
+def _too_large_a_pile() -> HelsinkiGame:
     game = made_up_reshuffled(1)
     game.state.reshuffled[0] += 1
     return game
 
 
-def _draws_from_another_pile() -> Game:
+def _draws_from_another_pile() -> HelsinkiGame:
     game = made_up_reshuffled(1)
     game.state.unseen[0, 0] = int(np.flatnonzero(game.state.reshuffled == 0)[0])
     return game
 
 
 @pytest.mark.parametrize("make", [_too_many_cards, _too_large_a_pile, _draws_from_another_pile])
-def test_a_position_that_no_game_leads_to(make: Callable[[], Game]) -> None:
+def test_a_position_that_no_game_leads_to(make: Callable[[], HelsinkiGame]) -> None:
     game = make()
     with pytest.raises(DeterminizationError, match="what seat 0 knows; can this position come up in a game"):
         determinize(game, 0)

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from helsinki_env.games.helsinki.components import BOARD_ACTIONS, COLOURS, load_components
-from helsinki_env.games.helsinki.config import GameConfig
+from helsinki_env.games.helsinki.config import HelsinkiConfig
 from tests.oracles.helsinki import (
     ReferenceGame,
     action_offsets,
@@ -235,7 +235,7 @@ def test_seed_stream_and_episode_each_change_the_game() -> None:
 
 @pytest.mark.parametrize(("players", "size"), [(2, 53), (3, 81), (4, 100)])
 def test_setup_deals_eight_cards_and_then_two_to_each(players: int, size: int) -> None:
-    game = ReferenceGame(GameConfig(num_players=players), seed=4)
+    game = ReferenceGame(HelsinkiConfig(num_players=players), seed=4)
     assert game.phase == "START"
     assert game.seat == 0
     assert [sum(one.hand) for one in game.seats] == [0] * players
@@ -1245,8 +1245,8 @@ def test_a_pavilion_can_connect_too_and_before_its_superstructures() -> None:
 
 @pytest.mark.parametrize(("players", "cards"), [(2, [3, 5]), (3, [3, 5, 7]), (4, [3, 5, 7, 9])])
 def test_bonus_cards_by_number_of_players(players: int, cards: list[int]) -> None:
-    assert ReferenceGame(GameConfig(num_players=players, dry_roads=True)).bonus_cards == cards
-    assert ReferenceGame(GameConfig(num_players=players)).bonus_cards == []
+    assert ReferenceGame(HelsinkiConfig(num_players=players, dry_roads=True)).bonus_cards == cards
+    assert ReferenceGame(HelsinkiConfig(num_players=players)).bonus_cards == []
 
 
 # -- views and errors ----------------------------------------------------------------------------------------
@@ -1339,19 +1339,19 @@ def self_play(
 @pytest.mark.parametrize("players", [2, 3, 4])
 def test_nothing_is_lost_in_random_games(players: int) -> None:
     for seed in range(40):
-        config = GameConfig(num_players=players, dry_roads=bool(seed % 2))
+        config = HelsinkiConfig(num_players=players, dry_roads=bool(seed % 2))
         self_play(ReferenceGame(config, seed=seed), random.Random(seed), check_position)
 
 
 def test_nothing_is_lost_with_other_components() -> None:
     for seed in range(20):
-        config = GameConfig(num_players=2 + seed % 3, dry_roads=True, components="alternative")
+        config = HelsinkiConfig(num_players=2 + seed % 3, dry_roads=True, components="alternative")
         self_play(ReferenceGame(config, seed=seed), random.Random(seed), check_position)
 
 
 def rich_game(seed: int, components: str = "default") -> ReferenceGame:
     """A game in which every player has eight coats from the start, so that all actions come up."""
-    config = GameConfig(num_players=2 + seed % 3, dry_roads=True, components=components)
+    config = HelsinkiConfig(num_players=2 + seed % 3, dry_roads=True, components=components)
     game = ReferenceGame(config, seed=seed)
     for one in game.seats:
         one.meadow = 8
@@ -1378,7 +1378,7 @@ def test_masks_are_those_found_by_search(components: str) -> None:
 @pytest.mark.parametrize("seed", range(6))
 def test_a_position_read_back_plays_on_alike(seed: int) -> None:
     chooser = random.Random(seed)
-    game = rich_game(seed) if seed % 2 else ReferenceGame(GameConfig(num_players=2 + seed % 3), seed=seed)
+    game = rich_game(seed) if seed % 2 else ReferenceGame(HelsinkiConfig(num_players=2 + seed % 3), seed=seed)
     while not game.done:
         data = game.to_dict()
         again = ReferenceGame.from_dict(data)
@@ -1398,7 +1398,7 @@ def test_a_position_read_back_plays_on_alike(seed: int) -> None:
 def test_random_games_are_of_the_expected_length(players: int, games: int, decisions: tuple[int, int]) -> None:
     total = options = rounds = points = 0  # of all seats together
     for seed in range(games):
-        game = ReferenceGame(GameConfig(num_players=players), seed=1000 + seed)
+        game = ReferenceGame(HelsinkiConfig(num_players=players), seed=1000 + seed)
         taken, choices = self_play(game, random.Random(seed))
         total += taken
         options += choices

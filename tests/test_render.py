@@ -13,8 +13,8 @@ from helsinki_env.drawing import glyphs
 from helsinki_env.drawing.pieces import outline_path
 from helsinki_env.games.helsinki import render
 from helsinki_env.games.helsinki.components import load_components
-from helsinki_env.games.helsinki.config import GameConfig
-from helsinki_env.games.helsinki.game import Game
+from helsinki_env.games.helsinki.config import HelsinkiConfig
+from helsinki_env.games.helsinki.game import HelsinkiGame
 from helsinki_env.games.helsinki.notation import action_to_string, to_dict
 from helsinki_env.games.helsinki.position import PositionError
 from helsinki_env.games.helsinki.render.view import read_table_view
@@ -347,7 +347,7 @@ def test_letters() -> None:
 @pytest.mark.parametrize("players", [2, 3, 4])
 def test_a_game_can_be_drawn_at_every_decision(players: int) -> None:
     rng = np.random.default_rng(players)
-    game = Game(GameConfig(num_players=players, dry_roads=players == 3), seed=players)
+    game = HelsinkiGame(HelsinkiConfig(num_players=players, dry_roads=players == 3), seed=players)
     count, last = 0, None
     while not game.done:
         if count % 20 == 0:

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from helsinki_env import Game, GameConfig
+from helsinki_env import HelsinkiConfig, HelsinkiGame
 from helsinki_env.agents.base import init_streams
 from helsinki_env.agents.registry import make_player
 from helsinki_env.engine.kernel import JIT
@@ -36,7 +36,7 @@ GAMES = 12 if JIT else 2
 class Recorded:
     """What `replay_games` takes."""
 
-    config: GameConfig
+    config: HelsinkiConfig
     seeds: npt.NDArray[np.uint64]
     covered: npt.NDArray[np.int16]
     denied: npt.NDArray[np.int16]
@@ -48,21 +48,21 @@ class Recorded:
     def replay(self, standing: LeadMeasure = "points") -> Course:
         return replay_games(self.config, self.seeds, self.covered, self.denied, self.decisions, standing=standing)
 
-    def game(self, g: int) -> Game:
+    def game(self, g: int) -> HelsinkiGame:
         """The game before its first decision, with a configuration of its own."""
 
         def actions(bits: Any) -> list[int]:
             return [action for action in range(len(BOARD_ACTIONS)) if int(bits) >> action & 1]
 
         sets = {"covered": actions(self.covered[g]), "denied": [actions(bits) for bits in self.denied[g]]}
-        return Game(GameConfig.from_dict({**self.config.to_dict(), **sets}), seed=int(self.seeds[g]))
+        return HelsinkiGame(HelsinkiConfig.from_dict({**self.config.to_dict(), **sets}), seed=int(self.seeds[g]))
 
 
 def recorded(seats: int, dry_roads: bool, seed: int, games: int = GAMES, components: str = "default") -> Recorded:
     """Games of random and greedy players; the later ones bar actions."""
     generator = np.random.default_rng(seed)
     # what the configuration itself bars must not count
-    config = GameConfig(num_players=seats, covered=range(10), dry_roads=dry_roads, components=components)
+    config = HelsinkiConfig(num_players=seats, covered=range(10), dry_roads=dry_roads, components=components)
     covered = (1 << generator.integers(0, 15, games)).astype(np.int16) * (np.arange(games) % 2)
     denied = generator.integers(0, 2**15, (games, seats)) & generator.integers(0, 2**15, (games, seats))
     denied[: games // 3] = 0
@@ -150,7 +150,7 @@ def test_shapes_and_types_are_those_that_are_promised() -> None:
 
 
 def test_an_action_of_a_known_round_and_the_lead_that_it_brings() -> None:
-    game = Game(GameConfig(), seed=2)  # seat 0 wins
+    game = HelsinkiGame(HelsinkiConfig(), seed=2)  # seat 0 wins
     two_points, uses = game.actions.encode(a.KIND_USE, a.TWO_POINTS), game.actions.offsets[a.KIND_USE]
     decisions: list[int] = []
     used: list[tuple[int, int, int]] = []  # seat, action, round
@@ -169,7 +169,7 @@ def test_an_action_of_a_known_round_and_the_lead_that_it_brings() -> None:
         ended = game.done or (game.round, game.seat) != turn
         since += ended and any(action == a.TWO_POINTS for _, action, _ in used)
     none = np.zeros((1, 2), np.int16)
-    course = replay_games(GameConfig(), np.array([2], np.uint64), none[:, 0], none, [np.array(decisions, np.int16)])
+    course = replay_games(HelsinkiConfig(), np.array([2], np.uint64), none[:, 0], none, [np.array(decisions, np.int16)])
     (first,) = course.first_use
     assert [(seat, bit, first[seat, bit]) for seat, bit in np.argwhere(first != -1).tolist()] == sorted(used)
     assert first[0, a.TWO_POINTS] == -1
@@ -183,7 +183,7 @@ def test_an_action_of_a_known_round_and_the_lead_that_it_brings() -> None:
 
 def test_no_games_have_no_course() -> None:
     none = np.zeros(0, np.int16)
-    course = replay_games(GameConfig(), none.astype(np.uint64), none, none.reshape(0, 2), [])
+    course = replay_games(HelsinkiConfig(), none.astype(np.uint64), none, none.reshape(0, 2), [])
     assert (len(course), course.first_use.shape, course.points.shape) == (0, (0, 2, 15), (0, 2))
 
 
@@ -289,7 +289,7 @@ def test_a_run_that_is_not_finished(run: Path, tmp_path: Path) -> None:
 
 
 def test_a_game_of_a_run_that_cannot_be_replayed_is_found(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def other_decks(config: GameConfig, seeds: npt.NDArray[np.uint64], *others: Any, **named: Any) -> Course:
+    def other_decks(config: HelsinkiConfig, seeds: npt.NDArray[np.uint64], *others: Any, **named: Any) -> Course:
         return replay_games(config, seeds + np.uint64(1), *others, **named)
 
     monkeypatch.setattr("helsinki_env.evaluation.balance.helsinki.replay.replay_games", other_decks)

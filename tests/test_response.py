@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import torch
 
-from helsinki_env import GameConfig
+from helsinki_env import HelsinkiConfig
 from helsinki_env.agents.net.checkpoint import load_checkpoint, same_weights, save_checkpoint
 from helsinki_env.cli.main import main
 from helsinki_env.engine.kernel import JIT
@@ -54,7 +54,7 @@ def tiny(tmp_path: Path) -> Preset:
 
 
 def test_who_is_to_be_beaten_is_the_only_one_who_is_met(tmp_path: Path) -> None:
-    pool = OpponentPool(GameConfig(), ["greedy"], tmp_path, 7, False, most=0)
+    pool = OpponentPool(HelsinkiConfig(), ["greedy"], tmp_path, 7, False, most=0)
     pool.add("0000.safetensors", untrained(), 0)
     assert {pool.choose(rollout).name for rollout in range(100)} == {"greedy"}
     assert pool.past == [("0000.safetensors", 0)]

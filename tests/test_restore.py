@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from helsinki_env import Game, GameConfig
+from helsinki_env import HelsinkiConfig, HelsinkiGame
 from helsinki_env.agents.heuristic.player import HeuristicPlayer
 from helsinki_env.engine import loops
 from helsinki_env.engine.determinization import (
@@ -36,7 +36,7 @@ from tests.support.wide import wide_components
 HIDDEN = {"chance", "hand", "pile", "unseen"}
 
 
-def moments(rng: random.Random, game: Game, most: int) -> Iterator[Game]:
+def moments(rng: random.Random, game: HelsinkiGame, most: int) -> Iterator[HelsinkiGame]:
     """The positions of a game played on at random, up to its end."""
     for _ in range(most):
         if game.done:
@@ -45,15 +45,15 @@ def moments(rng: random.Random, game: Game, most: int) -> Iterator[Game]:
         game.step(int(rng.choice(game.legal_actions().tolist())))
 
 
-def dealt_games(count: int, components: str) -> Iterator[Game]:
+def dealt_games(count: int, components: str) -> Iterator[HelsinkiGame]:
     """Positions from whole games of all kinds."""
     for number in range(count):
         rng = random.Random(number)
         kind = random_config(rng).to_dict() | {"components": components}
-        yield from moments(rng, Game(GameConfig.from_dict(kind), seed=number), 1000)
+        yield from moments(rng, HelsinkiGame(HelsinkiConfig.from_dict(kind), seed=number), 1000)
 
 
-def built_games(count: int, components: str) -> Iterator[Game]:
+def built_games(count: int, components: str) -> Iterator[HelsinkiGame]:
     """Positions in which rare things happen, and what follows them."""
     for number in range(count):
         rng = random.Random(number)
@@ -61,17 +61,17 @@ def built_games(count: int, components: str) -> Iterator[Game]:
         yield from moments(rng, notation.from_dict(positions.build(rng, theme, components=components)), 25)
 
 
-def observed(games: list[Game]) -> tuple[Any, Any, Any]:
+def observed(games: list[HelsinkiGame]) -> tuple[Any, Any, Any]:
     """Records, observations of the seats to move, and masks."""
     states = np.concatenate([game._states for game in games])
     observations = np.stack([game.observation() for game in games])
     return states, observations, np.stack([game.action_mask() for game in games])
 
 
-def check(games: list[Game], components: str) -> None:
+def check(games: list[HelsinkiGame], components: str) -> None:
     """Restore all of them at once, knowing nothing but the component file; then deal, and look again."""
     states, observations, masks = observed(games)
-    config = GameConfig(components=components)
+    config = HelsinkiConfig(components=components)
     restored = states_from_observations(config, observations)
     for name in states.dtype.names:
         if name not in HIDDEN:
@@ -90,7 +90,7 @@ def check(games: list[Game], components: str) -> None:
     assert masks_again.tobytes() == masks.tobytes()
 
 
-def kinds_of(games: list[Game]) -> Counter[str]:
+def kinds_of(games: list[HelsinkiGame]) -> Counter[str]:
     """How often everything came up that a record can hold."""
     seen: Counter[str] = Counter()
     for game in games:
@@ -125,10 +125,10 @@ def test_what_is_public_comes_back_and_the_seat_sees_the_same(components: str) -
 @pytest.mark.nightly
 def test_the_wide_layout(tmp_path: Path) -> None:
     components = wide_components(tmp_path)
-    assert GameConfig(components=components).component_set.types == 91
+    assert HelsinkiConfig(components=components).component_set.types == 91
     games = list(dealt_games(6 if JIT else 1, components))
     check(games, components)
-    copies = determinize_observation(GameConfig(components=components), games[50].observation(), 3, seed=1)
+    copies = determinize_observation(HelsinkiConfig(components=components), games[50].observation(), 3, seed=1)
     assert copies.tobytes() == sample_determinizations(games[50], 3, seed=1).tobytes()
 
 
@@ -138,12 +138,12 @@ def test_deals_are_those_of_a_redeal_that_had_the_game() -> None:
         [*dealt_games(3 if JIT else 1, "default"), *built_games(60 if JIT else 3, "default")]
     ):
         if number % 5 == 0:
-            copies = determinize_observation(GameConfig(), game.observation(), 2, seed=number)
+            copies = determinize_observation(HelsinkiConfig(), game.observation(), 2, seed=number)
             assert copies.tobytes() == sample_determinizations(game, 2, seed=number).tobytes()
 
 
-def middle(seed: int = 1, **kind: Any) -> Game:
-    return list(moments(random.Random(seed), Game(GameConfig(**kind), seed=seed), 61))[-1]
+def middle(seed: int = 1, **kind: Any) -> HelsinkiGame:
+    return list(moments(random.Random(seed), HelsinkiGame(HelsinkiConfig(**kind), seed=seed), 61))[-1]
 
 
 def test_deals_follow_from_the_seed() -> None:
@@ -164,9 +164,9 @@ def test_deals_follow_from_the_seed() -> None:
 
 def test_deals_can_be_played_on() -> None:
     for number, state in enumerate(
-        determinize_observation(GameConfig(), middle(num_players=3).observation(), 5 if JIT else 1, seed=2)
+        determinize_observation(HelsinkiConfig(), middle(num_players=3).observation(), 5 if JIT else 1, seed=2)
     ):
-        copy = Game.from_state(GameConfig(num_players=3), state)
+        copy = HelsinkiGame.from_state(HelsinkiConfig(num_players=3), state)
         for _ in moments(random.Random(number), copy, 1000):
             pass
         assert copy.done
@@ -176,7 +176,7 @@ def test_deals_can_be_played_on() -> None:
 def test_nothing_is_kept_of_what_a_caller_holds() -> None:
     seen = middle().observation()
     before = seen.copy()
-    states = determinize_observation(GameConfig(), seen, 2, seed=1)
+    states = determinize_observation(HelsinkiConfig(), seen, 2, seed=1)
     states["hand"] = 9
     np.testing.assert_array_equal(seen, before)
 
@@ -184,12 +184,12 @@ def test_nothing_is_kept_of_what_a_caller_holds() -> None:
 def test_any_array_of_the_right_kind_will_do() -> None:
     """Lists of rows, slices with gaps, arrays that may not be written to."""
     seen = np.stack([game.observation() for game in dealt_games(1, "default")])
-    whole = states_from_observations(GameConfig(), seen)
-    assert states_from_observations(GameConfig(), seen[::2]).tobytes() == whole[::2].tobytes()
-    assert states_from_observations(GameConfig(), np.asfortranarray(seen)).tobytes() == whole.tobytes()
+    whole = states_from_observations(HelsinkiConfig(), seen)
+    assert states_from_observations(HelsinkiConfig(), seen[::2]).tobytes() == whole[::2].tobytes()
+    assert states_from_observations(HelsinkiConfig(), np.asfortranarray(seen)).tobytes() == whole.tobytes()
     seen.flags.writeable = False
-    assert states_from_observations(GameConfig(), seen).tobytes() == whole.tobytes()
-    assert states_from_observations(GameConfig(), seen[:0]).shape == (0,)
+    assert states_from_observations(HelsinkiConfig(), seen).tobytes() == whole.tobytes()
+    assert states_from_observations(HelsinkiConfig(), seen[:0]).shape == (0,)
 
 
 # what goes wrong
@@ -229,7 +229,7 @@ def test_what_is_no_observation(spoil: Any, message: str) -> None:
     seen = middle().observation()
     expected = message.replace("SIZE", str(len(seen))).replace("SHORT", str(len(seen) - 1))
     with pytest.raises(ObservationError, match=re.escape(expected)):
-        states_from_observations(GameConfig(), spoil(seen.copy()))
+        states_from_observations(HelsinkiConfig(), spoil(seen.copy()))
 
 
 def spoilt(name: str, place: Any, value: int) -> Any:
@@ -262,9 +262,9 @@ def spoilt(name: str, place: Any, value: int) -> Any:
 def test_an_entry_beyond_its_range_is_named(name: str, place: Any, value: int, message: str) -> None:
     seen = spoilt(name, place, value)
     with pytest.raises(ObservationError, match=re.escape(f"observations[1]: {message}")):
-        states_from_observations(GameConfig(), np.stack([middle(2).observation(), seen]))
+        states_from_observations(HelsinkiConfig(), np.stack([middle(2).observation(), seen]))
     with pytest.raises(ObservationError, match=re.escape(f"observations[0]: {message}")):
-        determinize_observation(GameConfig(), seen, 1)
+        determinize_observation(HelsinkiConfig(), seen, 1)
     with pytest.raises(ObservationError, match=re.escape(f"observations[0]: {message}")):
         HeuristicPlayer().act(seen[None], middle().action_mask()[None], np.ones(1, np.uint64))
 
@@ -280,7 +280,10 @@ def test_tiles_that_are_none_are_refused(number: int) -> None:
 
 
 def test_viewers_that_are_none_are_refused() -> None:
-    config, states = GameConfig(), states_from_observations(GameConfig(), np.stack([middle().observation()] * 2))
+    config, states = (
+        HelsinkiConfig(),
+        states_from_observations(HelsinkiConfig(), np.stack([middle().observation()] * 2)),
+    )
     words = np.ones(2, np.uint64)
     for viewers, message in (
         ([0, 2], "viewers[1]: found 2, expected a seat from 0 to 1"),
@@ -293,18 +296,18 @@ def test_viewers_that_are_none_are_refused() -> None:
 
 def test_observations_of_other_components() -> None:
     with pytest.raises(ObservationError, match="from games with other components"):
-        determinize_observation(GameConfig(components="alternative"), middle().observation(), 1)
+        determinize_observation(HelsinkiConfig(components="alternative"), middle().observation(), 1)
     with pytest.raises(ObservationError, match="from games with other components"):
-        determinize_observation(GameConfig(), middle().action_mask(), 1)
+        determinize_observation(HelsinkiConfig(), middle().action_mask(), 1)
 
 
 def test_an_observation_that_cannot_come_up() -> None:
     seen = middle().observation()
     unpack(seen)["hand"][3] += 20
     with pytest.raises(DeterminizationError, match="game 0: found no deal that fits what seat"):
-        determinize_observation(GameConfig(), seen, 1)
+        determinize_observation(HelsinkiConfig(), seen, 1)
 
 
 def test_a_seed_that_is_none() -> None:
     with pytest.raises(ValueError, match="seed: found -1"):
-        determinize_observation(GameConfig(), middle().observation(), 1, seed=-1)
+        determinize_observation(HelsinkiConfig(), middle().observation(), 1, seed=-1)

@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 import yaml
 
-from helsinki_env import GameConfig
+from helsinki_env import HelsinkiConfig
 from helsinki_env.cli.main import main
 from helsinki_env.engine.kernel import JIT
 from helsinki_env.evaluation.arena.load import MatchupGames, load_run
@@ -85,7 +85,7 @@ def test_networks_learn_with_all_actions_and_without_each(made: Path, data: dict
     for one in data["networks"]:
         summary = json.loads((made / "networks" / one["name"] / "summary.json").read_text())
         assert summary["seed"] == one["seed"]
-        assert GameConfig.from_dict(summary["game"]).covered == (
+        assert HelsinkiConfig.from_dict(summary["game"]).covered == (
             (BOARD_ACTIONS.index(one["without"]),) if one["without"] else ()
         )
         assert one["standings"][0]["games"] == 16

@@ -17,7 +17,7 @@ from stable_baselines3.common.evaluation import evaluate_policy as evaluate_with
 from stable_baselines3.common.monitor import Monitor
 from stable_baselines3.common.vec_env import VecNormalize
 
-from helsinki_env import Game, GameConfig, HelsinkiSeatVectorEnv, IllegalActionError
+from helsinki_env import HelsinkiConfig, HelsinkiGame, HelsinkiSeatVectorEnv, IllegalActionError
 from helsinki_env.agents.base import Player
 from helsinki_env.engine.kernel import JIT
 from helsinki_env.engine.playout import random_keys, sample_actions
@@ -322,7 +322,7 @@ def test_a_player_decides_the_same_in_any_batch() -> None:
 
 
 def test_a_player_for_other_observations_is_refused() -> None:
-    game = Game(GameConfig(components="alternative"), seed=1)
+    game = HelsinkiGame(HelsinkiConfig(components="alternative"), seed=1)
     player = SB3Player(MaskablePPO("MlpPolicy", make(2), device="cpu"))
     with pytest.raises(ValueError, match="use the component file it was trained with"):
         player.act(game.observation()[None], game.action_mask()[None], np.zeros(1, np.uint64))

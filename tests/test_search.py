@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from helsinki_env import GameConfig
+from helsinki_env import HelsinkiConfig
 from helsinki_env.agents.base import choose_action, init_streams, next_keys
 from helsinki_env.agents.registry import PlayerError, make_player
 from helsinki_env.agents.search.player import FlatPlayer, TreePlayer
@@ -41,7 +41,7 @@ def test_every_decision_is_legal(kind: str, components: str, budget: int) -> Non
     rng = random.Random(budget)
     games = [*dealt_games(6, components), *built_games(200, components)]
     _, observation, mask = observed(rng.sample(games, 1500))
-    actions = make_player(f"{kind}:{budget}", GameConfig(components=components)).act(
+    actions = make_player(f"{kind}:{budget}", HelsinkiConfig(components=components)).act(
         observation, mask, words(len(mask), budget)
     )
     assert mask[np.arange(len(mask)), actions].all()
@@ -52,7 +52,7 @@ def test_every_decision_is_legal(kind: str, components: str, budget: int) -> Non
 def test_a_wide_component_file(kind: str, tmp_path: Path) -> None:
     components = wide_components(tmp_path)
     _, observation, mask = observed(list(dealt_games(1, components)))
-    actions = make_player(f"{kind}:2", GameConfig(components=components)).act(observation, mask, words(len(mask)))
+    actions = make_player(f"{kind}:2", HelsinkiConfig(components=components)).act(observation, mask, words(len(mask)))
     assert mask[np.arange(len(mask)), actions].all()
 
 
@@ -155,7 +155,7 @@ def test_no_budget_at_all(player: type[FlatPlayer] | type[TreePlayer]) -> None:
     [(["heuristic", "mc:4"], KINDS[0]), (["ismcts:4", "heuristic", "mc:4"], KINDS[1])],
     ids=["two", "three"],
 )
-def test_games_are_the_same_for_any_number_of_threads(players: list[str], config: GameConfig) -> None:
+def test_games_are_the_same_for_any_number_of_threads(players: list[str], config: HelsinkiConfig) -> None:
     one, two, three = (
         play_match(players, config, games=12, seed=4, threads=threads, batch=batch)
         for threads, batch in ((1, 2048), (2, 2048), (3, 3))

@@ -11,7 +11,7 @@ import pytest
 import torch
 
 import helsinki_env.training.search_targets as searching
-from helsinki_env import GameConfig, HelsinkiVectorEnv
+from helsinki_env import HelsinkiConfig, HelsinkiVectorEnv
 from helsinki_env.agents.net.afterstates import AfterstateEncoder
 from helsinki_env.agents.net.evaluation import choice_index
 from helsinki_env.agents.net.network import ABSENT, AfterstateTensors, Network
@@ -29,7 +29,7 @@ from tests.support.networks import opinionated
 
 pytestmark = pytest.mark.skipif(not JIT, reason="too slow")
 
-GAME = GameConfig()
+GAME = HelsinkiConfig()
 
 
 def positions(games: int = 60, steps: int = 50) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.int8]]:

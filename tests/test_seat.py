@@ -1,4 +1,4 @@
-"""One learning seat against opponents: the games are `Game`'s, and everybody decides when and only when it is due."""
+"""One learning seat against opponents: the games are `HelsinkiGame`'s; agents act exactly on their turns."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ import pytest
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
 
 from helsinki_env import (
-    Game,
-    GameConfig,
+    HelsinkiConfig,
+    HelsinkiGame,
     HelsinkiSeatEnv,
     HelsinkiSeatVectorEnv,
     IllegalActionError,
@@ -97,12 +97,12 @@ def _plain(value: Any) -> Any:
 
 
 class Twin:
-    """The batch once more, game by game, with `Game` and the opponent `crude`."""
+    """The batch once more, game by game, with `HelsinkiGame` and the opponent `crude`."""
 
     def __init__(self, env: HelsinkiSeatVectorEnv, seed: int, obs: Any, info: dict[str, Any]) -> None:
         self.env = env
         self.mode: AutoresetMode = env.metadata["autoreset_mode"]
-        self.games = [Game(env.config, seed=seed, stream=b) for b in range(env.num_envs)]
+        self.games = [HelsinkiGame(env.config, seed=seed, stream=b) for b in range(env.num_envs)]
         self.seats = info["seat"].tolist()
         self.endings = 0
         for b in range(env.num_envs):
@@ -383,7 +383,7 @@ def test_options_hold_for_later_games() -> None:
     env = HelsinkiSeatEnv(seat=0)
     options = {"num_players": 3, "covered": ["two_points"], "dry_roads": True, "seat": 1, "reward": "rank"}
     _, info = env.reset(seed=1, options=options)
-    expected = GameConfig(num_players=3, covered=["two_points"], dry_roads=True, reward="rank")
+    expected = HelsinkiConfig(num_players=3, covered=["two_points"], dry_roads=True, reward="rank")
     assert info["seat"] == 1
     assert env.game.config == env.config == expected
     env.reset(options={"episodes": RandomEpisodes(num_players=(4,))})

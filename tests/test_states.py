@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 import torch
 
-from helsinki_env import CopenhagenConfig, Game, GameConfig, copenhagen_v0, helsinki_v0
+from helsinki_env import CopenhagenConfig, HelsinkiConfig, HelsinkiGame, copenhagen_v0, helsinki_v0
 from helsinki_env.engine.kernel import JIT
 from helsinki_env.engine.spec import spec_of
 from helsinki_env.envs.kernels import REPORT
@@ -22,7 +22,7 @@ from helsinki_env.envs.tensors import GameTorchEnv
 from helsinki_env.envs.vector import GameVectorEnv
 from tests.support.blocks import ROOT
 
-CONFIGS = [pytest.param(GameConfig(3), id="helsinki"), pytest.param(CopenhagenConfig(2), id="copenhagen")]
+CONFIGS = [pytest.param(HelsinkiConfig(3), id="helsinki"), pytest.param(CopenhagenConfig(2), id="copenhagen")]
 
 
 @pytest.mark.skipif(not JIT, reason="too slow")
@@ -99,7 +99,7 @@ def test_a_batch_of_tensors_checks_all_of_a_state(config: Any) -> None:
 
 
 def test_a_batch_of_tensors_has_no_columns_for_more_players() -> None:
-    four, two = (GameTorchEnv(2, GameConfig(players), "cpu") for players in (4, 2))
+    four, two = (GameTorchEnv(2, HelsinkiConfig(players), "cpu") for players in (4, 2))
     four.reset(seed=1), two.reset(seed=1)
     with pytest.raises(ValueError, match="states: game 0: players: found 4, expected at most 2"):
         two.set_state(four.get_state())
@@ -159,10 +159,10 @@ def test_a_setup_is_checked_before_it_is_read(config: Any, field: str, value: in
 
 
 def test_a_game_is_made_of_no_record_that_cannot_be_played_on() -> None:
-    game = Game(seed=1)
+    game = HelsinkiGame(seed=1)
     for field, value in (("seat", 3), ("pile_size", 0), ("phase", 10), ("round_number", 0)):
         state = game.state.copy()
         state[field] = value
         with pytest.raises(ValueError, match=f"states: game 0: {field}"):
-            Game.from_state(game.config, state)
-    assert Game.from_state(game.config, game.state) == game
+            HelsinkiGame.from_state(game.config, state)
+    assert HelsinkiGame.from_state(game.config, game.state) == game

@@ -9,7 +9,14 @@ import pytest
 import torch
 
 import helsinki_env
-from helsinki_env import CopenhagenConfig, Game, GameConfig, HelsinkiTorchEnv, IllegalActionError, RandomEpisodes
+from helsinki_env import (
+    CopenhagenConfig,
+    HelsinkiConfig,
+    HelsinkiGame,
+    HelsinkiTorchEnv,
+    IllegalActionError,
+    RandomEpisodes,
+)
 from helsinki_env.engine.kernel import JIT
 from helsinki_env.engine.playout import random_keys, sample_actions
 from helsinki_env.engine.spec import spec_of
@@ -20,13 +27,13 @@ from helsinki_env.games.copenhagen.episodes import RandomEpisodes as CopenhagenE
 GAMES, STEPS = (24, 700) if JIT else (2, 150)
 #: Configuration, what is drawn for each episode.
 PLAYED: dict[str, tuple[Any, Any]] = {
-    **{f"helsinki {n}": (GameConfig(num_players=n), None) for n in (2, 3, 4)},
+    **{f"helsinki {n}": (HelsinkiConfig(num_players=n), None) for n in (2, 3, 4)},
     **{f"copenhagen {n}": (CopenhagenConfig(num_players=n), None) for n in (2, 3, 4)},
-    "dry roads": (GameConfig(num_players=3, dry_roads=True, covered="first_game", reward="rank"), None),
-    "wide": (GameConfig(num_players=4, components="alternative", denied=[["two_points"], [], [10], []]), None),
+    "dry roads": (HelsinkiConfig(num_players=3, dry_roads=True, covered="first_game", reward="rank"), None),
+    "wide": (HelsinkiConfig(num_players=4, components="alternative", denied=[["two_points"], [], [10], []]), None),
     "margin": (CopenhagenConfig(num_players=3, reward="margin"), None),
     "episodes": (
-        GameConfig(),
+        HelsinkiConfig(),
         RandomEpisodes((2, 3, 4), covered=(0, 7), denied=2, dry_roads=(False, True)),
     ),
     "copenhagen episodes": (CopenhagenConfig(), CopenhagenEpisodes(num_players=(2, 4), denied=(0, 4))),
@@ -65,7 +72,7 @@ def test_the_same_games_as_the_other_batches(name: str) -> None:
     assert int(env.illegal_actions) == 0
 
 
-@pytest.mark.parametrize("config", [GameConfig(num_players=3), CopenhagenConfig()], ids=["helsinki", "copenhagen"])
+@pytest.mark.parametrize("config", [HelsinkiConfig(num_players=3), CopenhagenConfig()], ids=["helsinki", "copenhagen"])
 def test_an_illegal_decision_is_refused_or_counted(config: Any) -> None:
     checking, counting = (GameTorchEnv(3, config, "cpu", check=check) for check in (True, False))
     for env in (checking, counting):
@@ -119,7 +126,7 @@ def test_a_game_comes_out_as_an_object() -> None:
     with pytest.raises(ValueError, match="call reset"):
         env.to_cpu(0)
     env.reset(seed=9)
-    assert env.to_cpu(2) == Game(GameConfig(num_players=3), seed=9, stream=2)
+    assert env.to_cpu(2) == HelsinkiGame(HelsinkiConfig(num_players=3), seed=9, stream=2)
     for wrong in (3, -4, "1", True):
         with pytest.raises(ValueError, match="game: found"):
             env.to_cpu(wrong)  # type: ignore[arg-type]  # that is the point
@@ -151,7 +158,7 @@ def test_arguments_that_are_none_are_refused() -> None:
         ({"device": "tpu"}, "device: found 'tpu'"),
         ({"device": None}, "device: found None"),
         ({"episodes": CopenhagenEpisodes()}, "expected RandomEpisodes"),
-        ({"config": CopenhagenConfig()}, "expected a GameConfig"),
+        ({"config": CopenhagenConfig()}, "expected a HelsinkiConfig"),
     ):
         with pytest.raises(ValueError, match=message):
             HelsinkiTorchEnv(**{"device": "cpu"} | arguments)

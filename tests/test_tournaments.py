@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from helsinki_env import GameConfig
+from helsinki_env import HelsinkiConfig
 from helsinki_env.evaluation.arena.config import plan_from_dict
 from helsinki_env.evaluation.arena.load import load_records, load_run
 from helsinki_env.evaluation.arena.record_import import group_records
@@ -237,7 +237,7 @@ def test_a_player_that_fails_stops_its_tournament_and_says_why(tmp_path: Path) -
     async def failed() -> str:
         store = TableStore(tmp_path)
         tournaments = TournamentManager(store)
-        tournaments.add(Tournament("t", "", 0.0, GameConfig(), ("random", "net:nowhere"), 5, 1))
+        tournaments.add(Tournament("t", "", 0.0, HelsinkiConfig(), ("random", "net:nowhere"), 5, 1))
         while tournaments.standing("t").state != "stopped":
             await asyncio.sleep(0.05)
         message = tournaments.standing("t").message
@@ -253,7 +253,7 @@ def test_a_player_that_fails_stops_its_tournament_and_says_why(tmp_path: Path) -
 def test_a_tournament_of_another_version_hides_no_other(tmp_path: Path) -> None:
     store = TableStore(tmp_path)
     for name in ("one", "other"):
-        KeptTournaments(store).add(Tournament(name, "", 0.0, GameConfig(), ("random", "greedy"), 5, 1))
+        KeptTournaments(store).add(Tournament(name, "", 0.0, HelsinkiConfig(), ("random", "greedy"), 5, 1))
     with store.rows as rows:
         settings = json.loads(rows.execute("SELECT settings FROM tournaments WHERE name = 'one'").fetchone()[0])
         settings["config"]["later"] = 1

@@ -28,7 +28,7 @@ import pytest
 import torch
 from gymnasium.vector import AutoresetMode
 
-from helsinki_env import Game, GameConfig, HelsinkiVectorEnv
+from helsinki_env import HelsinkiConfig, HelsinkiGame, HelsinkiVectorEnv
 from helsinki_env.agents.base import init_streams, next_keys
 from helsinki_env.agents.helsinki.features import table_parts
 from helsinki_env.agents.net.afterstates import AfterstateBatch, AfterstateEncoder
@@ -217,7 +217,7 @@ class Last:
 def stage(
     games: int = 24, apart: float = 0.5, seed: int = 3, tables: tuple[MatchupConfig, ...] = TABLES
 ) -> RolloutCollector:
-    return RolloutCollector(GameConfig(), tables, games, apart, seed, CPU)
+    return RolloutCollector(HelsinkiConfig(), tables, games, apart, seed, CPU)
 
 
 @pytest.fixture(scope="module")
@@ -237,7 +237,7 @@ def test_a_rollout_is_what_happened(played: tuple[Rollout, npt.NDArray[np.int64]
     assert ((own[:18] >= 0).sum(), (own[18:] >= 0).sum()) == (9, 3)
     begin, met, forced, opponents, seats_had, points = 0, 0, 0, 0, set(), []
     for i, (table, size) in enumerate(((TABLES[0], 18), (TABLES[1], 6))):
-        env = HelsinkiVectorEnv(size, autoreset_mode=AutoresetMode.SAME_STEP, episodes=table.episodes(GameConfig()))
+        env = HelsinkiVectorEnv(size, autoreset_mode=AutoresetMode.SAME_STEP, episodes=table.episodes(HelsinkiConfig()))
         obs, info = env.reset(seed=3 * 1009 + i)
         seat, rows = info["seat"], np.arange(begin, begin + size)
         for t in range(len(rollout.decision)):
@@ -366,7 +366,7 @@ def names_met(pool: OpponentPool, rollouts: list[int]) -> list[str]:
 
 
 def test_past_selves_are_met_from_the_next_rollout_on_and_half_of_the_time(tmp_path: Path) -> None:
-    pool, rollouts = OpponentPool(GameConfig(), ["random", "greedy"], tmp_path, 7, False, most=3), list(range(300))
+    pool, rollouts = OpponentPool(HelsinkiConfig(), ["random", "greedy"], tmp_path, 7, False, most=3), list(range(300))
     early = names_met(pool, rollouts[:50])
     assert set(early) == {"random", "greedy"}
     for number in range(5):
@@ -382,34 +382,34 @@ def test_past_selves_are_met_from_the_next_rollout_on_and_half_of_the_time(tmp_p
     assert 0.4 < np.mean([not name.endswith(".safetensors") for name in late]) < 0.6
     # In another order, by somebody who was started later, by somebody else.
     assert names_met(pool, rollouts[::-1])[::-1] == found
-    restarted = OpponentPool(GameConfig(), ["random", "greedy"], tmp_path, 7, False, most=3)
+    restarted = OpponentPool(HelsinkiConfig(), ["random", "greedy"], tmp_path, 7, False, most=3)
     restarted.past = list(pool.past)
     assert names_met(restarted, rollouts) == found
-    other = OpponentPool(GameConfig(), ["random", "greedy"], tmp_path, 8, False, most=3)
+    other = OpponentPool(HelsinkiConfig(), ["random", "greedy"], tmp_path, 8, False, most=3)
     other.past = list(pool.past)
     assert names_met(other, rollouts) != found
 
 
 def test_old_past_selves_are_not_kept_in_memory(tmp_path: Path) -> None:
-    pool = OpponentPool(GameConfig(), ["random"], tmp_path, 7, False, most=3)
+    pool = OpponentPool(HelsinkiConfig(), ["random"], tmp_path, 7, False, most=3)
     network = untrained()
     for number in range(30):
         saved(tmp_path / f"{number}.safetensors", network)
         pool.add(f"{number}.safetensors", network, number)
     assert len(pool._loaded) <= 2 * 3 + 1
-    restarted = OpponentPool(GameConfig(), ["random"], tmp_path, 7, False, most=3)
+    restarted = OpponentPool(HelsinkiConfig(), ["random"], tmp_path, 7, False, most=3)
     restarted.past = list(pool.past)
     assert names_met(pool, list(range(60))) == names_met(restarted, list(range(60)))
 
 
 def test_a_past_self_decides_as_it_did(tmp_path: Path) -> None:
     network = opinionated()
-    pool = OpponentPool(GameConfig(), [], tmp_path, 0, False)
+    pool = OpponentPool(HelsinkiConfig(), [], tmp_path, 0, False)
     with pytest.raises(ValueError, match="nobody to meet yet; name a baseline"):
         pool.choose(0)
     pool.add("0.safetensors", copy.deepcopy(network), 0)
     saved(tmp_path / "0.safetensors", network)
-    restarted = OpponentPool(GameConfig(), [], tmp_path, 0, False)
+    restarted = OpponentPool(HelsinkiConfig(), [], tmp_path, 0, False)
     restarted.past = [("0.safetensors", 0)]
     obs, _ = HelsinkiVectorEnv(50).reset(seed=1)
     words = next_keys(init_streams(0, np.arange(50), 0))
@@ -427,13 +427,13 @@ def played_by(network: Network) -> NetPlayer:
 @pytest.mark.parametrize("players", [(2,), pytest.param((2, 3, 4), marks=pytest.mark.nightly)])
 def test_the_gate_lets_through_who_is_better_and_nobody_else(players: tuple[int, ...]) -> None:
     config = PromotionConfig(decks=48, at_once=16, players=players, covered=(0, 9), denied=(0, 9))
-    equal = promotion_test(played_by(untrained()), played_by(untrained()), GameConfig(), config, 1)
+    equal = promotion_test(played_by(untrained()), played_by(untrained()), HelsinkiConfig(), config, 1)
     assert equal.verdict in ("not better", "undecided")
     assert equal.mean == 0.5  # both win every deck equally often
-    better = promotion_test(played_by(untrained()), played_by(contrary()), GameConfig(), config, 1)
+    better = promotion_test(played_by(untrained()), played_by(contrary()), HelsinkiConfig(), config, 1)
     assert better.verdict == "better"
     assert better.blocks < 48  # it does not go on for nothing
-    worse = promotion_test(played_by(contrary()), played_by(untrained()), GameConfig(), config, 1)
+    worse = promotion_test(played_by(contrary()), played_by(untrained()), HelsinkiConfig(), config, 1)
     assert worse.verdict == "not better"
     assert worse.mean == pytest.approx(1 - better.mean, abs=0.15)
 
@@ -441,7 +441,7 @@ def test_the_gate_lets_through_who_is_better_and_nobody_else(players: tuple[int,
 def test_the_gate_says_the_same_however_many_decks_are_played_at_once() -> None:
     config = PromotionConfig(decks=36, at_once=36, players=(2, 3))
     one, other = make_player("random"), make_player("random")  # who need a random number for everything
-    states = [promotion_test(one, other, GameConfig(), replace(config, at_once=at_once), 1) for at_once in (36, 7)]
+    states = [promotion_test(one, other, HelsinkiConfig(), replace(config, at_once=at_once), 1) for at_once in (36, 7)]
     assert states[0] == states[1]
     assert states[0].mean != 0.5
 
@@ -457,7 +457,7 @@ def test_at_the_gate_everybody_has_every_hand_and_every_board(monkeypatch: pytes
 
     monkeypatch.setattr("helsinki_env.training.evaluate.play_games", watched)
     config = PromotionConfig(decks=36, at_once=18, players=(2, 3, 4), covered=(2, 2), denied=(5, 5))
-    assert promotion_test(played_by(untrained()), played_by(untrained()), GameConfig(), config, 1).mean == 0.5
+    assert promotion_test(played_by(untrained()), played_by(untrained()), HelsinkiConfig(), config, 1).mean == 0.5
     assert len(found) == 6  # three player counts, twice
     seeds, boards = set(), set()
     for seating, deck, barred, scores in found:
@@ -502,7 +502,7 @@ def test_what_a_preset_covers_is_covered_at_every_table_and_at_the_gate(monkeypa
 @pytest.mark.thorough
 def test_measuring_is_one_seat_against_the_others_in_all_seats() -> None:
     player = NetPlayer(TorchModel(untrained()))
-    found = evaluate_against(player, GameConfig(), ["random", "greedy"], [2, 3], 12, 5)
+    found = evaluate_against(player, HelsinkiConfig(), ["random", "greedy"], [2, 3], 12, 5)
     assert [(s["players"], s["opponent"]) for s in found] == [
         (2, "random"),
         (2, "greedy"),
@@ -515,18 +515,18 @@ def test_measuring_is_one_seat_against_the_others_in_all_seats() -> None:
         assert s["times_fair"] == pytest.approx(s["share"] * s["players"])
     assert found[0]["share"] == found[2]["share"] == 1.0
     assert found[0]["score"] > found[0]["other_score"] + 5
-    assert evaluate_against(player, GameConfig(), ["random"], [2], 12, 5) == found[:1]
-    assert evaluate_against(player, GameConfig(), ["random"], [2], 12, 6) != found[:1]
+    assert evaluate_against(player, HelsinkiConfig(), ["random"], [2], 12, 5) == found[:1]
+    assert evaluate_against(player, HelsinkiConfig(), ["random"], [2], 12, 6) != found[:1]
 
 
 # learning
 
 
-def lessons_of(share: float, stray: float, players: int = 3) -> tuple[Any, list[Game], HelsinkiVectorEnv]:
+def lessons_of(share: float, stray: float, players: int = 3) -> tuple[Any, list[HelsinkiGame], HelsinkiVectorEnv]:
     env = HelsinkiVectorEnv(40, players)
     env.reset(seed=2)
-    desk = new_workspace(GameConfig())
-    lessons = generate_samples(desk, feature_offsets(GameConfig()), env.states, random_keys(40, 1), share, stray)
+    desk = new_workspace(HelsinkiConfig())
+    lessons = generate_samples(desk, feature_offsets(HelsinkiConfig()), env.states, random_keys(40, 1), share, stray)
     return lessons, [env.game(b) for b in range(40)], env
 
 
@@ -536,7 +536,7 @@ def test_lessons_are_positions_of_whole_games_and_what_came_of_them() -> None:
     # Every turn but the very last is in it.
     assert len(lessons.table) == sum(3 * game.round - 1 for game in games)
     parts = [part.name for part in table_parts(51)]
-    at = feature_offsets(GameConfig()).table[parts.index("turn order")]
+    at = feature_offsets(HelsinkiConfig()).table[parts.index("turn order")]
     viewers = lessons.table[:, at : at + 4].argmax(axis=1)
     row = 0
     for game in games:
@@ -561,7 +561,7 @@ def test_a_part_of_the_turns_is_kept_and_straying_makes_worse_games() -> None:
 @pytest.mark.thorough
 def test_the_warm_start_learns_who_will_win() -> None:
     config = PretrainingConfig(positions=50_000, games=200, batch=256, learning_rate=5e-3)
-    start, losses = Pretraining(untrained(), GameConfig(), [MatchupConfig()], config, 1, False), []
+    start, losses = Pretraining(untrained(), HelsinkiConfig(), [MatchupConfig()], config, 1, False), []
     points: list[float] = []
     while start.done < 1.0:
         progress = start.update()
@@ -580,7 +580,7 @@ def test_the_warm_start_learns_who_will_win() -> None:
 @pytest.mark.parametrize("fast", [False, True], ids=["float32", "bfloat16"])
 def test_updates_change_weights_and_leave_numbers_finite(fast: bool) -> None:
     network = untrained()
-    start = Pretraining(network, GameConfig(), TABLES, PretrainingConfig(positions=1000, games=10), 1, fast)
+    start = Pretraining(network, HelsinkiConfig(), TABLES, PretrainingConfig(positions=1000, games=10), 1, fast)
     config = PPOConfig(decisions=500, steps=8, batch=64, apart=0.25)
     ppo = PPO(network, stage(16, 0.25), config, 1, lambda _: Last(), fast)
     parts: tuple[Pretraining, PPO] = (start, ppo)
@@ -598,7 +598,7 @@ class Riddles(RolloutCollector):
     """Games that begin with the same riddle in every rollout."""
 
     def __init__(self, games: int) -> None:
-        super().__init__(GameConfig(), [MatchupConfig()], games, 0.0, 1, CPU)
+        super().__init__(HelsinkiConfig(), [MatchupConfig()], games, 0.0, 1, CPU)
         self.riddle = self.state()
         self.riddle["env0.states"][:] = riddle()[0].state
 
@@ -607,7 +607,7 @@ class Riddles(RolloutCollector):
         return super().play(*args)
 
 
-def searched(game: Game) -> float:
+def searched(game: HelsinkiGame) -> float:
     """The share of the win of the first seat if both do their best: every decision is tried."""
     if game.done:
         return float(game.ranking()[0] == 0)

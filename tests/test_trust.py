@@ -179,14 +179,14 @@ def test_reading_the_folder_of_a_run_does_not_run_its_players() -> None:
 
 def test_tables_of_a_folder_with_code_are_not_played_on(capsys: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip("fastapi", reason="needs the extra play")
-    from helsinki_env import GameConfig
+    from helsinki_env import HelsinkiConfig
     from helsinki_env.cli.commands.play import _check_tables
     from helsinki_env.web.store import TableStore
     from helsinki_env.web.tables import HUMAN, GameTable, SeatAssignment
 
     chairs = (SeatAssignment(HUMAN, "me"), SeatAssignment("marking_here:make", "bot"))
     store = TableStore(Path("data"))
-    store.add(GameTable(secrets.token_hex(6), "", GameConfig(), 1, chairs))
+    store.add(GameTable(secrets.token_hex(6), "", HelsinkiConfig(), 1, chairs))
     store.close()
     assert main(["play", "--data", "data", "--no-open", "--port", "0"]) == 2
     line = capsys.readouterr().err

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 import yaml
 
-from helsinki_env import GameConfig
+from helsinki_env import HelsinkiConfig
 from helsinki_env.cli.main import main
 from helsinki_env.data import with_digest
 from helsinki_env.evaluation.arena.plan import Plan
@@ -197,7 +197,7 @@ def test_random_coverings_cover_every_pair_as_often(tmp_path: Path) -> None:
     assert len(words) == 5
     assert all(said.endswith(" is covered") for said in words)
     path = board_file("default", config.free, board, tmp_path)
-    assert sorted(GameConfig.from_yaml(path).covered) == np.flatnonzero(board).tolist()
+    assert sorted(HelsinkiConfig.from_yaml(path).covered) == np.flatnonzero(board).tolist()
 
 
 def test_the_model_learns_what_covering_one_action_does_to_another() -> None:
@@ -617,7 +617,7 @@ def test_five_are_covered_and_the_report_says_which(tmp_path: Path) -> None:
     assert "`helsinki play --config proposal.yaml`" in page
     proposal = tmp_path / "proposal.yaml"
     proposal.write_bytes(files[Path("proposal.yaml")])
-    assert [BOARD_ACTIONS[i] for i in sorted(GameConfig.from_yaml(proposal).covered)] == covered
+    assert [BOARD_ACTIONS[i] for i in sorted(HelsinkiConfig.from_yaml(proposal).covered)] == covered
     assert files[Path("images/tune-forest.svg")].startswith(b"<?xml")
     assert data["judged"] is None
     assert "another player" not in page.lower()

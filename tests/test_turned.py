@@ -12,7 +12,7 @@ import numpy.typing as npt
 import pytest
 import torch
 
-from helsinki_env import Game
+from helsinki_env import HelsinkiGame
 from helsinki_env.agents.helsinki.features import FEATURES, seat_parts, table_parts
 from helsinki_env.agents.net.checkpoint import load_checkpoint, same_weights
 from helsinki_env.agents.net.export import export_onnx
@@ -88,7 +88,7 @@ def turned_like(network: Network) -> Network:
 
 
 def test_the_rules_are_the_same_from_all_sides() -> None:
-    def kinds(game: Game) -> dict[str, int]:
+    def kinds(game: HelsinkiGame) -> dict[str, int]:
         legal = np.flatnonzero(game.action_mask()).tolist()
         names = [notation.action_to_string(action, game.config.components).split()[0] for action in legal]
         return {name: names.count(name) for name in names}

@@ -10,8 +10,8 @@ import pytest
 
 from helsinki_env import (
     CopenhagenSeatEnv,
-    Game,
-    GameConfig,
+    HelsinkiConfig,
+    HelsinkiGame,
     HelsinkiSeatEnv,
     HelsinkiSeatVectorEnv,
     HelsinkiVectorEnv,
@@ -87,27 +87,27 @@ def test_booleans_of_every_kind_are_no_integers(value: Any) -> None:
     batch = environments[-2]
     calls: list[Callable[[], Any]] = [
         lambda: Node(value, ValueError, "n").integer(0),
-        lambda: GameConfig(num_players=value),
-        lambda: GameConfig(covered=[value]),
-        lambda: GameConfig(covered=value),
-        lambda: GameConfig(denied=[[value], []]),
+        lambda: HelsinkiConfig(num_players=value),
+        lambda: HelsinkiConfig(covered=[value]),
+        lambda: HelsinkiConfig(covered=value),
+        lambda: HelsinkiConfig(denied=[[value], []]),
         lambda: CopenhagenConfig(denied=[[value], []]),
         lambda: RandomEpisodes(num_players=value),
         lambda: RandomEpisodes(covered=(value, 3)),
         lambda: HelsinkiVectorEnv(value),
         lambda: HelsinkiVectorEnv(2, num_threads=value),
         lambda: HelsinkiSeatEnv(seat=value),
-        lambda: Game(seed=value),
-        lambda: Game(stream=value),
-        lambda: Game(seed=1).step(value),
-        lambda: Game(seed=1).observation(value),
+        lambda: HelsinkiGame(seed=value),
+        lambda: HelsinkiGame(stream=value),
+        lambda: HelsinkiGame(seed=1).step(value),
+        lambda: HelsinkiGame(seed=1).observation(value),
         lambda: notation.action_to_string(value),
         lambda: batch.game(value),
         lambda: batch.observe([value, 0]),
         lambda: batch.reset(seed=[value, 1]),
         lambda: random_keys(value),
         lambda: play_match(["random", "random"], games=value),
-        lambda: choose_action(RandomPlayer(), Game(seed=1), value),
+        lambda: choose_action(RandomPlayer(), HelsinkiGame(seed=1), value),
         lambda: seated(value),
         lambda: decided(value),
         lambda: rgb_array("<svg/>", value),
@@ -125,8 +125,8 @@ def test_booleans_of_pytorch_are_no_integers() -> None:
     for value in (torch.tensor(True), torch.tensor([True])):
         assert as_integer(value) is None
         with pytest.raises(IllegalActionError, match="whole number"):
-            Game(seed=1).step(value)
-    game = Game(seed=1)
+            HelsinkiGame(seed=1).step(value)
+    game = HelsinkiGame(seed=1)
     game.step(torch.tensor(2))
     assert game.phase == "MOVE"
 
@@ -142,8 +142,8 @@ def test_a_seed_is_one_word_and_none_is_another_one_each_time() -> None:
 
 
 def test_a_game_takes_its_own_configurations_alone() -> None:
-    assert HELSINKI.check_config(GameConfig()) == GameConfig()
-    with pytest.raises(ValueError, match=r"config: found CopenhagenConfig\(.*, expected a GameConfig, such as"):
+    assert HELSINKI.check_config(HelsinkiConfig()) == HelsinkiConfig()
+    with pytest.raises(ValueError, match=r"config: found CopenhagenConfig\(.*, expected a HelsinkiConfig, such as"):
         HELSINKI.check_config(CopenhagenConfig())
-    with pytest.raises(ValueError, match=r"config: found GameConfig\(.*, expected a CopenhagenConfig, such as"):
-        COPENHAGEN.check_config(GameConfig())
+    with pytest.raises(ValueError, match=r"config: found HelsinkiConfig\(.*, expected a CopenhagenConfig, such as"):
+        COPENHAGEN.check_config(HelsinkiConfig())

@@ -1,4 +1,4 @@
-"""The self-play batch: each of its games is the game that `Game` plays, whatever happens to the others."""
+"""The self-play batch: each of its games is the game that `HelsinkiGame` plays, whatever happens to the others."""
 
 from __future__ import annotations
 
@@ -16,7 +16,14 @@ import pytest
 from gymnasium.vector import AutoresetMode
 from gymnasium.wrappers.vector import DictInfoToList, RecordEpisodeStatistics
 
-from helsinki_env import ConfigError, Game, GameConfig, HelsinkiVectorEnv, IllegalActionError, RandomEpisodes
+from helsinki_env import (
+    ConfigError,
+    HelsinkiConfig,
+    HelsinkiGame,
+    HelsinkiVectorEnv,
+    IllegalActionError,
+    RandomEpisodes,
+)
 from helsinki_env.engine.kernel import JIT
 from helsinki_env.engine.playout import random_keys, sample_actions
 
@@ -61,7 +68,7 @@ def same(one: Any, other: Any) -> bool:
     return bool(one == other)
 
 
-def expected_rewards(game: Game) -> Any:
+def expected_rewards(game: HelsinkiGame) -> Any:
     """What the seats get, from scores and ranking."""
     scores, others = game.scores(), game.num_players - 1
     places = np.argsort(game.ranking())
@@ -73,12 +80,12 @@ def expected_rewards(game: Game) -> Any:
 
 
 class Twin:
-    """The batch once more, game by game, with `Game`."""
+    """The batch once more, game by game, with `HelsinkiGame`."""
 
     def __init__(self, env: HelsinkiVectorEnv, seed: int) -> None:
         self.env = env
         self.mode: AutoresetMode = env.metadata["autoreset_mode"]
-        self.games = [Game(env.config, seed=seed, stream=b) for b in range(env.num_envs)]
+        self.games = [HelsinkiGame(env.config, seed=seed, stream=b) for b in range(env.num_envs)]
         self.endings = 0
 
     def step(self, actions: npt.NDArray[np.int64], result: Any) -> None:
@@ -110,7 +117,7 @@ class Twin:
                 assert self.games[b].phase == "START"
         self.compare(obs, info)
 
-    def ended(self, b: int, game: Game, info: dict[str, Any]) -> None:
+    def ended(self, b: int, game: HelsinkiGame, info: dict[str, Any]) -> None:
         self.endings += 1
         players = game.num_players
         for name, values in (
@@ -321,7 +328,7 @@ def test_the_first_reset_deals_all_games() -> None:
 def test_seeds() -> None:
     env = HelsinkiVectorEnv(3)
     env.reset(seed=7)
-    assert [env.game(b) for b in range(3)] == [Game(seed=7, stream=b) for b in range(3)]
+    assert [env.game(b) for b in range(3)] == [HelsinkiGame(seed=7, stream=b) for b in range(3)]
     first = env.states["chance"].copy()
     env.reset()
     second = env.states["chance"].copy()
@@ -330,9 +337,13 @@ def test_seeds() -> None:
     env.reset()
     assert np.array_equal(env.states["chance"], second)
     env.reset(seed=[5, 6, 5])
-    assert [env.game(b) for b in range(3)] == [Game(seed=s) for s in (5, 6, 5)]
+    assert [env.game(b) for b in range(3)] == [HelsinkiGame(seed=s) for s in (5, 6, 5)]
     env.reset(seed=9, options={"reset_mask": np.array([False, True, False])})
-    assert [env.game(b) for b in range(3)] == [Game(seed=5), Game(seed=9, stream=1), Game(seed=5)]
+    assert [env.game(b) for b in range(3)] == [
+        HelsinkiGame(seed=5),
+        HelsinkiGame(seed=9, stream=1),
+        HelsinkiGame(seed=5),
+    ]
     env.reset(seed=[None, 1, None])
     assert env.game(0) != env.game(2)
     others = [HelsinkiVectorEnv(1), HelsinkiVectorEnv(1)]
@@ -358,8 +369,8 @@ def test_options_hold_for_automatic_resets(mode: AutoresetMode) -> None:
     env.reset(seed=1)
     options = {"num_players": 3, "covered": ["two_points", 3], "dry_roads": True, "reward": "rank"}
     obs, _ = env.reset(seed=1, options=options)
-    expected = GameConfig(num_players=3, covered=(3, 14), dry_roads=True, reward="rank")
-    assert [env.game(b) for b in range(SIZE)] == [Game(expected, seed=1, stream=b) for b in range(SIZE)]
+    expected = HelsinkiConfig(num_players=3, covered=(3, 14), dry_roads=True, reward="rank")
+    assert [env.game(b) for b in range(SIZE)] == [HelsinkiGame(expected, seed=1, stream=b) for b in range(SIZE)]
     endings = 0
     for _, _, ended, _, info in play(env, obs, STEPS):
         endings += ended.sum()
@@ -368,7 +379,7 @@ def test_options_hold_for_automatic_resets(mode: AutoresetMode) -> None:
     assert endings >= SIZE or not JIT
     assert all(env.game(b).config == expected for b in range(SIZE))
     env.reset(options={"denied": [[1], [2], []]})
-    assert env.game(0).config == GameConfig(
+    assert env.game(0).config == HelsinkiConfig(
         num_players=3, covered=(3, 14), dry_roads=True, reward="rank", denied=[[1], [2], []]
     )
     env.reset(options={"num_players": 4})  # three players' denied actions mean nothing for four
@@ -416,7 +427,7 @@ def test_bad_options_change_nothing(options: dict[str, Any]) -> None:
         ({"num_envs": True}, "num_envs"),
         ({"num_envs": 2.0}, "num_envs: found 2.0"),
         ({"num_envs": 10**30}, "num_envs: found 10+, expected a whole number from 1 to"),
-        ({"config": 5}, "config: found 5, expected a GameConfig"),
+        ({"config": 5}, "config: found 5, expected a HelsinkiConfig"),
         ({"config": {"num_players": 2}}, "config: found"),
         ({"copy": 2}, "copy: found 2, expected True or False"),
         ({"autoreset_mode": "same"}, "autoreset_mode: found 'same', expected one of NextStep"),
@@ -756,7 +767,7 @@ def test_games_by_number() -> None:
     with pytest.raises(ValueError, match=r"call reset\(\) first"):
         env.game(0)
     env.reset(seed=1)
-    assert env.game(np.int8(1)) == env.game(-1) == Game(seed=1, stream=1)
+    assert env.game(np.int8(1)) == env.game(-1) == HelsinkiGame(seed=1, stream=1)
     for number in (2, -3, True, "0", None, 0.0):
         with pytest.raises(ValueError, match="game: found"):
             env.game(number)  # type: ignore[arg-type]

@@ -18,12 +18,12 @@ from pathlib import Path
 import helsinki_env
 import helsinki_env.evaluation.arena.config, helsinki_env.training.tune_heuristic
 from helsinki_env.evaluation.match import play_match
-from helsinki_env import Game, GameConfig
+from helsinki_env import HelsinkiGame, HelsinkiConfig
 from helsinki_env.games.helsinki.components import load_components
 from helsinki_env.records.page import page
 assert "site-packages" in helsinki_env.__file__, helsinki_env.__file__
 assert find_spec("tests") is None
-game = Game(GameConfig.from_yaml("first_game"), seed=1)
+game = HelsinkiGame(HelsinkiConfig.from_yaml("first_game"), seed=1)
 while not game.done:
     game.step(game.legal_actions()[0])
 assert load_components("alternative").types == 46

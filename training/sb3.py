@@ -28,11 +28,10 @@ import numpy.typing as npt
 from gymnasium.spaces import Box
 from gymnasium.vector import AutoresetMode
 
-from helsinki_env import GameConfig
 from helsinki_env.agents.registry import make_player
 from helsinki_env.data import Node, UserError
 from helsinki_env.engine.arrays import action_masks
-from helsinki_env.engine.spec import spec_of
+from helsinki_env.engine.spec import default_config, spec_of
 from helsinki_env.envs.seat import GameSeatVectorEnv
 from helsinki_env.evaluation.match import play_match
 from helsinki_env.evaluation.match_stats import PlayerResult, fractional_wins
@@ -208,12 +207,12 @@ def make_sb3_env(num_envs: int = 128, *, seed: int | None = None, **options: Any
         seed: random seed of the next reset; a model with its own seed overrides it.
         options: options of `GameSeatVectorEnv`: `opponents` (default "random"), `seat`, `episodes` ... The default of
             `illegal` is "raise", because MaskablePPO takes no illegal action. Pass either `config` or the options of
-            `GameConfig`: `num_players`, `reward` ...
+            the game's configuration: `num_players`, `reward` ...
     """
     config = options.pop("config", None)
     seated = {"illegal": "raise"} | {name: options.pop(name) for name in _SEAT_OPTIONS if name in options}
     if config is None:
-        config = GameConfig(**options)
+        config = default_config(**options)
     elif options:
         raise UserError(f"config: found {', '.join(options)} too, expected one or the other: it says what is played")
     games = GameSeatVectorEnv(num_envs, config, autoreset_mode=AutoresetMode.SAME_STEP, copy=False, **seated)
@@ -269,7 +268,7 @@ def evaluate_sb3_player(
     player: SB3Player, opponent: str = "random", config: Any = None, games: int = 1000, seed: int = 0
 ) -> PlayerResult:
     """Evaluate a player in all seats against named opponents; every deal is played once in each seat."""
-    config = config or GameConfig()
+    config = config or default_config()
     others = [make_player(opponent, config)] * (config.num_players - 1)
     return play_match([player, *others], config, games=games, seed=_MATCH_SEED + seed).result(0)
 
@@ -314,7 +313,7 @@ def train(
     """
     for name, value, least in (("decisions", decisions, 1), ("num_envs", num_envs, 1), ("seed", seed, 0)):
         Node(value, UserError, name).integer(least, 2**31)
-    env = make_sb3_env(num_envs, opponents=opponents, config=config or GameConfig(reward="margin"))
+    env = make_sb3_env(num_envs, opponents=opponents, config=config or default_config(reward="margin"))
     model = MaskablePPO("MlpPolicy", env, **DEFAULTS, seed=seed, device="cpu")
     model.learn(decisions, callback=None if report is None else _Progress(report))
     env.close()
@@ -344,7 +343,7 @@ def main(
         seed: of network, games and measurement.
         games: how many to measure with, against each.
     """
-    config = GameConfig(num_players=players, reward="margin")
+    config = default_config(num_players=players, reward="margin")
 
     tenths = iter(range(1, 11))
     following = next(tenths)

@@ -20,13 +20,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from helsinki_env import GameConfig
 from helsinki_env.agents.heuristic.playouts import play_out_with_heuristic
 from helsinki_env.agents.heuristic_api import heuristic_of
 from helsinki_env.data import Node, UserError
 from helsinki_env.engine import loops
 from helsinki_env.engine.contract import MAX_SEATS
-from helsinki_env.engine.spec import game_names, spec_by_name, spec_of
+from helsinki_env.engine.spec import default_config, default_spec, game_names, spec_by_name, spec_of
 from helsinki_env.utils.extras import requires_extra
 from helsinki_env.utils.terminal import prepare_output
 
@@ -108,7 +107,7 @@ def tune_weights(
     with requires_extra("tune"):
         import cma
 
-    game = game or GameConfig()
+    game = game or default_config()
     guide = heuristic_of(game)
     start = start or guide.weights
     names = [
@@ -162,7 +161,7 @@ def main() -> None:
     parser.add_argument("--threads", type=int, default=1, help="candidates that are tried side by side")
     usual = "the weights to change; default: all but those that the guide leaves alone"
     parser.add_argument("--only", nargs="+", default=[], metavar="WEIGHT", help=usual)
-    parser.add_argument("--game", choices=game_names(), default=spec_of(GameConfig()).name, help="whose heuristic")
+    parser.add_argument("--game", choices=game_names(), default=default_spec().name, help="whose heuristic")
     given = vars(parser.parse_args())
     found = tune_weights(game=spec_by_name(given.pop("game")).config(), **given)
     print("\n".join(f"    {name}: float = {value:.3g}" for name, value in asdict(found).items()))

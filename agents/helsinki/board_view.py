@@ -24,7 +24,7 @@ from helsinki_env.engine.bits import lowest_bit, popcount
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.engine.vectors import copier, gatherer
 from helsinki_env.games.helsinki.bits import BOARD, COLUMN, ROW, neighbors
-from helsinki_env.games.helsinki.config import GameConfig
+from helsinki_env.games.helsinki.config import HelsinkiConfig
 from helsinki_env.games.helsinki.shapes import MOST_ROOFS, NORTH, SOUTH, corner_at, profile, tile_cells
 
 __all__ = [
@@ -63,7 +63,7 @@ def reset_view(v, word):
 
 
 @lru_cache(maxsize=32)
-def piece_table(config: GameConfig) -> npt.NDArray[Any]:
+def piece_table(config: HelsinkiConfig) -> npt.NDArray[Any]:
     """Return the rows, columns and lanes of every orientation of every tile, (1,), dtype `PIECES_DTYPE`."""
     t, table = config.tables[0], np.zeros(1, PIECES_DTYPE)
     for piece in range(160):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from helsinki_env import GameConfig
+from helsinki_env import HelsinkiConfig
 from helsinki_env.agents.base import Player
 from helsinki_env.agents.registry import PlayerError, make_player
 from helsinki_env.data import UserError, choices_text, short_repr
@@ -29,13 +29,13 @@ class ForcedPlayer:
         ValueError: if the action does not exist.
     """
 
-    def __init__(self, action: str, player: Player, config: GameConfig | None = None) -> None:
+    def __init__(self, action: str, player: Player, config: HelsinkiConfig | None = None) -> None:
         if action not in BOARD_ACTIONS:
             raise UserError(f"action: found {action!r}, expected one of {', '.join(BOARD_ACTIONS)}")
         self.player, self.name = player, f"forced:{action}:{player.name}"
         if hasattr(player, "max_batch_size"):
             self.max_batch_size = player.max_batch_size
-        table = action_table((config or GameConfig()).component_set.types)
+        table = action_table((config or HelsinkiConfig()).component_set.types)
         self._use, self._ids = int(table.offsets[KIND_USE]) + BOARD_ACTIONS.index(action), table.size
 
     def act(
@@ -51,7 +51,7 @@ class ForcedPlayer:
         return actions
 
 
-def make_forced_player(argument: str, config: GameConfig) -> ForcedPlayer:
+def make_forced_player(argument: str, config: HelsinkiConfig) -> ForcedPlayer:
     """Return the player ``forced:ACTION:PLAYER``, given the text after the first colon.
 
     Raises:

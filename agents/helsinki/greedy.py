@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass
 import numpy as np
 import numpy.typing as npt
 
-from helsinki_env import GameConfig
+from helsinki_env import HelsinkiConfig
 from helsinki_env.agents.helsinki import weights as heuristic
 from helsinki_env.agents.helsinki.board_view import piece_table
 from helsinki_env.agents.helsinki.eval_cache import new_views
@@ -100,8 +100,8 @@ class GreedyPlayer:
 
     name = "greedy"
 
-    def __init__(self, config: GameConfig | None = None, weights: GreedyWeights | None = None) -> None:
-        self.config = config or GameConfig()
+    def __init__(self, config: HelsinkiConfig | None = None, weights: GreedyWeights | None = None) -> None:
+        self.config = config or HelsinkiConfig()
         self.weights = weights or GreedyWeights()
         judgement = asdict(self.weights) | _PLAIN | {"spend": 0.0}  # `spend` is a separate argument
         self._record = weights_record(heuristic.Weights(**judgement))

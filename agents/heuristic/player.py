@@ -7,11 +7,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from helsinki_env import GameConfig
 from helsinki_env.agents.heuristic_api import heuristic_of, reset_view, select_action_lookahead, weights_record
 from helsinki_env.agents.rows import validate_inputs
 from helsinki_env.engine.kernel import kernel
-from helsinki_env.engine.spec import spec_of
+from helsinki_env.engine.spec import default_config, spec_of
 
 __all__ = ["HeuristicPlayer"]
 
@@ -40,7 +39,7 @@ class HeuristicPlayer:
     name = "heuristic"
 
     def __init__(self, config: Any = None, weights: Any = None) -> None:
-        self.config = config or GameConfig()
+        self.config = config or default_config()
         self.guide = heuristic_of(self.config)
         self.weights = weights or self.guide.weights
         self._record = weights_record(self.weights)

@@ -9,14 +9,13 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from helsinki_env import GameConfig
 from helsinki_env.agents.mlp.inputs import InputColumns, input_spec
 from helsinki_env.agents.net.description import PLAIN_KIND
 from helsinki_env.agents.net.features import game_features
 from helsinki_env.agents.net.network import ABSENT, Block, LayerNorm, Linear, NetworkConfig
 from helsinki_env.data import UserError
 from helsinki_env.engine.contract import MAX_SEATS
-from helsinki_env.engine.spec import spec_of
+from helsinki_env.engine.spec import default_config, spec_of
 from helsinki_env.utils.extras import requires_extra
 
 with requires_extra("train"):
@@ -92,7 +91,7 @@ class PlainNetwork(nn.Module):
 
     def __init__(self, game: Any = None, config: NetworkConfig | None = None) -> None:
         super().__init__()
-        self.game, self.config = game or GameConfig(), config or NetworkConfig()
+        self.game, self.config = game or default_config(), config or NetworkConfig()
         if self.config.turned:
             raise UserError("turned: found True, expected False: a plain network reads the observation as it is")
         if self.config.ahead:

@@ -18,7 +18,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from helsinki_env import GameConfig
 from helsinki_env.agents.heuristic_api import ILLEGAL_VALUE, select_action
 from helsinki_env.agents.net.choices import AfterstateBatch, cumulative_offsets
 from helsinki_env.agents.net.features import apply_and_track_reveals, feature_offsets, view_of, write_features
@@ -31,7 +30,7 @@ from helsinki_env.engine.determinization import states_from_observations
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.engine.loops import write_mask
 from helsinki_env.engine.rng import GOLDEN
-from helsinki_env.engine.spec import spec_of
+from helsinki_env.engine.spec import default_config, spec_of
 
 __all__ = [
     "AfterstateBatch",
@@ -158,7 +157,7 @@ class AfterstateEncoder:
     """
 
     def __init__(self, config: Any = None, most: int = MAX_EVALUATED_CHOICES, ahead: bool = False) -> None:
-        self.config, self.most = config or GameConfig(), most
+        self.config, self.most = config or default_config(), most
         self._at = feature_offsets(self.config, ahead)  # imports what states the words that the kernels call
         self._desks: SimpleQueue[SearchWorkspace] = SimpleQueue()
 

@@ -15,14 +15,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from helsinki_env import GameConfig
 from helsinki_env.agents.net.choices import AfterstateBatch
 from helsinki_env.agents.net.description import AFTERSTATE_KIND
 from helsinki_env.agents.net.features import feature_offsets, game_features
 from helsinki_env.agents.net.player import SURE
 from helsinki_env.data import Node, UserError
 from helsinki_env.engine.contract import MAX_SEATS
-from helsinki_env.engine.spec import spec_of
+from helsinki_env.engine.spec import default_config, spec_of
 from helsinki_env.utils.extras import requires_extra
 
 with requires_extra("train"):
@@ -168,7 +167,7 @@ class Network(nn.Module):
 
     def __init__(self, game: Any = None, config: NetworkConfig | None = None) -> None:
         super().__init__()
-        self.game, self.config = game or GameConfig(), config or NetworkConfig()
+        self.game, self.config = game or default_config(), config or NetworkConfig()
         told = game_features(self.game)
         self.types, c = told.types(self.game), self.config
         self.num_actions = spec_of(self.game).num_actions(self.game)

@@ -16,7 +16,6 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from helsinki_env import GameConfig
 from helsinki_env.agents.base import default_errstate
 from helsinki_env.agents.evaluation import Evaluation
 from helsinki_env.agents.heuristic_api import select_action
@@ -35,6 +34,7 @@ from helsinki_env.engine.determinization import states_from_observations
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.engine.loops import write_mask
 from helsinki_env.engine.rng import GOLDEN
+from helsinki_env.engine.spec import default_config
 from helsinki_env.engine.states import States
 
 __all__ = ["HalvingResult", "NetSearchPlayer", "NetSearchSettings"]
@@ -147,7 +147,7 @@ class NetSearchPlayer:
             raise UserError(f"budget: found {budget}, expected at least 1 trial for each decision")
         self.budget, self.settings = budget, settings or NetSearchSettings()
         self.name = name or f"net+search:{budget}"
-        self.config = config or GameConfig()
+        self.config = config or default_config()
         self.net = NetPlayer(assessor, self.config)
 
     @default_errstate

@@ -18,7 +18,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from helsinki_env import GameConfig
 from helsinki_env.agents.program.process import EndedError, LateError, Process
 from helsinki_env.agents.registry import PlayerError
 from helsinki_env.agents.replaced_actions import ReplacedActions
@@ -26,7 +25,7 @@ from helsinki_env.agents.rows import validate_masks_and_keys
 from helsinki_env.data import UserError, parse_json, short_repr
 from helsinki_env.engine.determinization import determinize_observation
 from helsinki_env.engine.playout import sample_actions
-from helsinki_env.engine.spec import spec_of
+from helsinki_env.engine.spec import default_config, spec_of
 from helsinki_env.utils.files import is_file
 
 __all__ = ["PROTOCOL", "ProgramPlayer", "make", "program_files"]
@@ -60,7 +59,7 @@ class ProgramPlayer:
     """
 
     def __init__(self, command: str, config: Any = None, seconds: float = SECONDS) -> None:
-        self.config = config or GameConfig()
+        self.config = config or default_config()
         self.name, self.seconds = f"program:{command}", seconds
         self._words = _words(command)
         self._process: Process | None = None

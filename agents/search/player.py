@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from helsinki_env import GameConfig
 from helsinki_env.agents.evaluation import Evaluation
 from helsinki_env.agents.heuristic_api import heuristic_of
 from helsinki_env.agents.rows import validate_extra_actions, validate_inputs
@@ -21,6 +20,7 @@ from helsinki_env.agents.search.tree import NODE, tree_batch
 from helsinki_env.agents.search.workspace import WorkspacePool
 from helsinki_env.data import UserError
 from helsinki_env.engine.contract import MAX_SEATS
+from helsinki_env.engine.spec import default_config
 
 __all__ = ["FlatPlayer", "TreePlayer"]
 
@@ -53,7 +53,7 @@ class _Searcher:
             raise UserError(f"budget: found {budget}, expected at least 1 game to be tried for each decision")
         self.name = f"{self._kind}:{budget}"
         self.budget = budget
-        self.config = config or GameConfig()
+        self.config = config or default_config()
         self.settings = settings
         self.weights = weights or heuristic_of(self.config).trials
         self._desks = WorkspacePool(self.config, self.weights, settings)

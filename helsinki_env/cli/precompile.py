@@ -26,11 +26,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba.core import event
 
-from helsinki_env import GameConfig
 from helsinki_env.cli.progress import ProgressDisplay
 from helsinki_env.engine import compile_cache, kernel
 from helsinki_env.engine.overloads import OverloadedKernel
-from helsinki_env.engine.spec import GameSpec, game_names, spec_by_name, spec_of
+from helsinki_env.engine.spec import GameSpec, default_config, default_spec, game_names, spec_by_name, spec_of
 from helsinki_env.utils.extras import MissingExtraError
 from helsinki_env.utils.files import atomic_write
 from helsinki_env.utils.machine import cpu_count
@@ -189,7 +188,7 @@ def groups_for(players: Iterable[str], config: Any = None) -> list[str]:
 
 def group_name(part: str, config: Any = None) -> str:
     """Return the name of a part for the game of a configuration."""
-    spec = spec_of(config or GameConfig())
+    spec = spec_of(config or default_config())
     return part if spec.is_default else f"{spec.name}:{part}"
 
 
@@ -198,7 +197,7 @@ def _read(part: str) -> tuple[KernelGroup, GameSpec]:
     *game, name = part.split(":")
     if name not in KERNEL_GROUPS or len(game) > 1:
         raise KeyError(f"{part}: the parts are {', '.join(KERNEL_GROUPS)}")
-    return KERNEL_GROUPS[name], spec_by_name(game[0]) if game else spec_of(GameConfig())
+    return KERNEL_GROUPS[name], spec_by_name(game[0]) if game else default_spec()
 
 
 def describe_group(part: str) -> str:

@@ -12,11 +12,11 @@ from helsinki_env.data import UserError
 from helsinki_env.engine import loops
 from helsinki_env.engine.contract import MAX_SEATS
 from helsinki_env.engine.kernel import specialize
-from helsinki_env.engine.spec import GameSpec, spec_of
+from helsinki_env.engine.spec import GameSpec, spec_by_name, spec_of
 from helsinki_env.engine.states import States, copy_states
 from helsinki_env.engine.values import FAST_INTEGER_TYPES, as_action, as_integer, seed_to_uint64
 
-__all__ = ["BoardGame", "IllegalActionError", "game_class"]
+__all__ = ["BoardGame", "IllegalActionError", "game_class", "make_game"]
 
 
 class IllegalActionError(UserError):
@@ -234,6 +234,22 @@ _CLASSES: dict[str, type[BoardGame]] = {}
 def game_class(spec: GameSpec) -> type[BoardGame]:
     """Return the class of single games; a game without its own class gets a generic one."""
     return _CLASSES.get(spec.name) or type("Game", (BoardGame,), {"__slots__": (), "spec": spec})
+
+
+def make_game(name: str, seed: int | None = None, **options: Any) -> BoardGame:
+    """Return a new game by name, as in ``make_game(name, seed=7, num_players=3)``.
+
+    Args:
+        name: name of a registered game; the error for an unknown name lists them.
+        seed: any integer >= 0; None: fresh entropy.
+        options: keys of the game's configuration.
+
+    Raises:
+        UserError: (a ValueError) for an unknown game.
+        ConfigError: (a ValueError) for an unknown key or an invalid value.
+    """
+    spec = spec_by_name(name)
+    return spec.game(spec.config.from_dict(options), seed)
 
 
 def _restored(kind: type[BoardGame] | None, config: Any, state: bytes) -> BoardGame:

@@ -35,6 +35,7 @@ __all__ = [
     "config_from_dict",
     "config_from_yaml",
     "config_to_dict",
+    "default_config",
     "default_spec",
     "game_names",
     "spec_by_name",
@@ -293,6 +294,15 @@ def default_spec() -> GameSpec:
     """Return the default game, for data that names none."""
     _load_games()
     return next(spec for spec in _BY_NAME.values() if spec.is_default)
+
+
+def default_config(**options: Any) -> Any:
+    """Return a configuration of the default game.
+
+    Raises:
+        ConfigError: for an unknown key or an invalid value.
+    """
+    return default_spec().config.from_dict(options)
 
 
 def game_names() -> list[str]:

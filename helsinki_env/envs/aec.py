@@ -121,7 +121,7 @@ class GameAECEnv(AECEnv):  # type: ignore[misc]  # an untyped base class
         """Deal a new game.
 
         Args:
-            seed: the same seed deals the same game, that of ``Game(config, seed)``. None: the next game after the
+            seed: the same seed deals the same game, that of `make_game`. None: the next game after the
                 last seed (at the first reset: fresh entropy).
             options: changes to the configuration from this game on, by the names in `options`. Other keys are ignored,
                 as PettingZoo requires.

@@ -21,10 +21,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from helsinki_env import GameConfig
 from helsinki_env.agents.base import Player, init_streams
 from helsinki_env.agents.registry import make_player
 from helsinki_env.data import Node, UserError
+from helsinki_env.engine.spec import default_config
 from helsinki_env.envs.threads import ThreadPool
 from helsinki_env.evaluation.match_stats import PlayerResult, player_result
 from helsinki_env.evaluation.play import Stopped, TimedGameResults, deal_seeds, play_games
@@ -45,7 +45,7 @@ class Results:
         players: unique names of the players.
         numbers: game numbers within the match, int64 (G,).
         seating: the player in each seat, int64 (G, P).
-        seeds: seed of the deal, uint64 (G,), as for `Game`.
+        seeds: seed of the deal, uint64 (G,), as for `HelsinkiGame`.
         scores: points by seat, int16 (G, P).
         places: rank by seat, 0 is first, int8 (G, P).
         rounds: rounds played, int16 (G,).
@@ -125,7 +125,7 @@ class Match:
     """
 
     def __init__(self, players: Sequence[str | Player], config: Any = None, seed: int = 0) -> None:
-        config = config or GameConfig(num_players=len(players))
+        config = config or default_config(num_players=len(players))
         if len(players) != config.num_players:
             raise UserError(f"players: found {len(players)}, expected {config.num_players}, one for each seat")
         Node(seed, UserError, "seed").integer(0)

@@ -109,7 +109,7 @@ def play_games(
         players: the players.
         config: the game configuration.
         seating: the player in each seat, int64 (G, S), indices into `players`; a player may sit in several seats.
-        decks: the seed of each game, uint64 (G,), as for `Game`.
+        decks: the seed of each game, uint64 (G,), as for `HelsinkiGame`.
         streams: initial random streams of each seat's player, uint64 (G, S), from `init_streams`.
         on_games_end: called with the indices of the games that ended since the last call, int64 (k,), and their
             results; the times are those of all games so far.

@@ -7,7 +7,7 @@ table. Records exist for every known game (`helsinki_env.engine.spec`). The keys
 (a game)      name of the game in lower case; the value is the version of its environment
 config        the configuration, as its `to_dict` writes it
 config_digest its `digest`: includes the contents of the component file
-seed, stream  identify the deal, as for `Game`
+seed, stream  identify the deal, as for `HelsinkiGame`
 episode       index of the game in that stream, as a batch environment counts them; 0 in most cases
 players       name of the player in each seat
 decisions     ids of the action table, in order
@@ -17,8 +17,8 @@ places        replaces ranking there: number of seats that did better, [0, 0, 2]
 digest        16 hexadecimal digits over everything else
 ============  ==========================================================================================
 
-    >>> from helsinki_env import Game
-    >>> game = Game(seed=5)
+    >>> from helsinki_env import HelsinkiGame
+    >>> game = HelsinkiGame(seed=5)
     >>> decisions = []
     >>> while not game.done:
     ...     decisions.append(int(game.legal_actions()[0]))

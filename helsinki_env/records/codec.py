@@ -35,7 +35,7 @@ class Record:
         decisions: ids of the action table.
         scores: points of each seat, or None if the game is unfinished.
         ranking: seats, best first, or None if the game is unfinished or has shared ranks.
-        stream: see `Game`.
+        stream: see `HelsinkiGame`.
         episode: index of the game in the stream.
         places: number of seats that did better than each, or None if the game is unfinished. Equivalent to the ranking
             if there is one: either may be given, and the other follows.
@@ -138,7 +138,7 @@ class Record:
             seed: seed of the deal, together with `stream` and `episode`.
             players: a name for each seat.
             decisions: all actions so far.
-            stream: see `Game`.
+            stream: see `HelsinkiGame`.
             episode: index of the game in the stream.
         """
         return cls(

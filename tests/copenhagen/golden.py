@@ -20,7 +20,7 @@ from helsinki_env.engine import loops
 from helsinki_env.games.copenhagen import notation
 from helsinki_env.games.copenhagen.actions import KIND_OF, KINDS
 from helsinki_env.games.copenhagen.config import CopenhagenConfig
-from helsinki_env.games.copenhagen.game import COPENHAGEN, Game, apply_setup
+from helsinki_env.games.copenhagen.game import COPENHAGEN, CopenhagenGame, apply_setup
 from helsinki_env.games.copenhagen.observation import OBSERVATION_SIZE as FEATURES
 from helsinki_env.games.copenhagen.state import new_states
 from tests.oracles.copenhagen import GOLDEN, MASK64, ReferenceGame, mix
@@ -41,7 +41,7 @@ def perft(position: Position, depth: int) -> tuple[list[int], dict[str, int]]:
 
     A sequence that ends the game earlier is not counted as a longer one.
     """
-    game = Game.from_dict(position)
+    game = CopenhagenGame.from_dict(position)
     tables, states, masks = game.config.tables[0], new_states(1), game.action_mask()[None]
     states[0] = game.state
     counts, first = [], np.zeros(0, np.int64)
@@ -85,7 +85,7 @@ def perft_anew(path: Path) -> str:
 
 def playthrough(name: str) -> str:
     """Return a game as text: each decision with what was legal, what was seen, and what it changed."""
-    game = Game(CopenhagenConfig(NAMES[name]), seed=NAMES[name])
+    game = CopenhagenGame(CopenhagenConfig(NAMES[name]), seed=NAMES[name])
     before, number, word = game.to_dict(), 0, 1
     lines = [f"# {name}", f"# first: {json.dumps(before['chance'])}, display {before['display']}"]
     while not game.done:

@@ -9,7 +9,7 @@ from typing import Any
 
 from helsinki_env.games.copenhagen import actions
 from helsinki_env.games.copenhagen.components import COLOURS, load_components
-from helsinki_env.games.copenhagen.game import Game
+from helsinki_env.games.copenhagen.game import CopenhagenGame
 
 Position = dict[str, Any]
 Tile = dict[str, Any]
@@ -171,8 +171,8 @@ def position(
     return made | keys
 
 
-def game(*seats: Mapping[str, Any], **keys: Any) -> Game:
-    return Game.from_dict(position(*seats, **keys))
+def game(*seats: Mapping[str, Any], **keys: Any) -> CopenhagenGame:
+    return CopenhagenGame.from_dict(position(*seats, **keys))
 
 
 def act(kind: str, argument: int = 0) -> int:
@@ -180,13 +180,13 @@ def act(kind: str, argument: int = 0) -> int:
     return actions.encode(actions.KINDS.index(kind), argument)
 
 
-def legal(of: Game, kind: str) -> list[int]:
+def legal(of: CopenhagenGame, kind: str) -> list[int]:
     """Arguments of the legal decisions of a kind."""
     found = [actions.decode(int(action)) for action in of.legal_actions()]
     return [argument for k, argument in found if actions.KINDS[k] == kind]
 
 
-def legal_kinds(of: Game) -> list[str]:
+def legal_kinds(of: CopenhagenGame) -> list[str]:
     return sorted({actions.KINDS[actions.decode(int(action))[0]] for action in of.legal_actions()})
 
 
@@ -195,7 +195,7 @@ def argument_of(colour: int, cells: Sequence[int], brick: int) -> int:
     return next(a for a, lying in lyings(colour, len(cells)).items() if lying == (frozenset(cells), brick))
 
 
-def build(of: Game, colour: int, cells: Sequence[int], brick: int) -> None:
+def build(of: CopenhagenGame, colour: int, cells: Sequence[int], brick: int) -> None:
     """Build a tile that needs no ability."""
     of.step(act("BUILD", 4 * colour + len(cells) - 2))
     of.step(act("PLACE", argument_of(colour, cells, brick)))

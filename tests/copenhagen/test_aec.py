@@ -1,4 +1,4 @@
-"""Copenhagen for PettingZoo: the same games as `Game`, everybody's rewards where places are shared, and copies."""
+"""Copenhagen for PettingZoo: the same games as `CopenhagenGame`, rewards of shared ranks, and copies."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 
 from helsinki_env import ConfigError, CopenhagenConfig, IllegalActionError, copenhagen_v0, helsinki_v0
 from helsinki_env.engine.kernel import JIT
-from helsinki_env.games.copenhagen.game import Game
+from helsinki_env.games.copenhagen.game import CopenhagenGame
 from tests.test_aec import choose, copies, play, record
 
 CONFIGS: tuple[dict[str, Any], ...] = (
@@ -31,7 +31,7 @@ def test_plays_the_game(make: Any, options: dict[str, Any]) -> None:
     for seed in range(4 if JIT else 1):
         rng = random.Random(seed)
         env.reset(seed=seed)
-        game = Game(CopenhagenConfig(**options), seed=seed)
+        game = CopenhagenGame(CopenhagenConfig(**options), seed=seed)
         while not game.done:
             assert env.agent_selection == f"player_{game.seat}"
             observation, reward, terminated, truncated, info = env.last()
@@ -55,7 +55,7 @@ def test_plays_the_game(make: Any, options: dict[str, Any]) -> None:
         assert env.agents == []
 
 
-def expected_rewards(game: Game) -> list[float]:
+def expected_rewards(game: CopenhagenGame) -> list[float]:
     """The rewards, with the mean of what their places bring for those who share them."""
     players, places, points = game.num_players, game.ranks().tolist(), game.scores().tolist()
     if game.config.reward == "margin":
@@ -116,12 +116,12 @@ def test_options_hold_for_later_games_and_others_are_ignored() -> None:
     env.reset(seed=1, options={"denied": denied, "covered": [1], "num_players": 4})
     expected = CopenhagenConfig(3, denied=denied)
     assert env.unwrapped.options == ("denied",)
-    assert env.unwrapped.game == Game(expected, seed=1)
+    assert env.unwrapped.game == CopenhagenGame(expected, seed=1)
     env.reset()
     assert env.unwrapped.game.config == expected
     assert env.unwrapped.game.state.denied.tolist() == [sum(1 << a for a in seat) for seat in (*expected.denied, ())]
     env.reset(seed=1, options={"denied": None})
-    assert env.unwrapped.game == Game(CopenhagenConfig(3), seed=1)
+    assert env.unwrapped.game == CopenhagenGame(CopenhagenConfig(3), seed=1)
 
 
 @pytest.mark.parametrize("options", [{"denied": [[]]}, {"denied": [[0], []]}, {"denied": [["discount"], []]}], ids=str)
@@ -130,7 +130,7 @@ def test_bad_options_change_nothing(options: dict[str, Any]) -> None:
     env.reset(seed=1)
     with pytest.raises(ConfigError, match="denied"):
         env.reset(seed=2, options=options)
-    assert env.game == Game(CopenhagenConfig(), seed=1)
+    assert env.game == CopenhagenGame(CopenhagenConfig(), seed=1)
     assert env.config == CopenhagenConfig()
 
 
@@ -157,7 +157,7 @@ def test_an_illegal_decision_changes_nothing(make: Any, action: Any) -> None:
     before = env.observe("player_0")
     with pytest.raises(IllegalActionError, match=r"is not legal in phase MAIN of seat 0. Legal: TAKE|ids|whole number"):
         env.step(action)
-    assert env.unwrapped.game == Game(CopenhagenConfig(), seed=1)
+    assert env.unwrapped.game == CopenhagenGame(CopenhagenConfig(), seed=1)
     assert np.array_equal(env.observe("player_0")["action_mask"], before["action_mask"])
     env.step(np.int32(2))
     assert env.unwrapped.game.phase == "TAKE"

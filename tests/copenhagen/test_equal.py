@@ -23,7 +23,7 @@ import yaml
 
 from helsinki_env.games.copenhagen.components import ABILITIES
 from helsinki_env.games.copenhagen.config import CopenhagenConfig
-from helsinki_env.games.copenhagen.game import Game
+from helsinki_env.games.copenhagen.game import CopenhagenGame
 from helsinki_env.utils.machine import cpu_count
 from helsinki_env.utils.yaml_files import find_yaml
 from tests.copenhagen.support import Position, built_position, choose_rare, choose_uniformly, position
@@ -94,14 +94,17 @@ class Pair:
     def dealt(cls, config: CopenhagenConfig, seed: int, stream: int, seen: Counter[str]) -> Pair:
         """A new game."""
         seen["dealt games"] += 1
-        game, reference = Game(config, seed=seed, stream=stream), ReferenceGame(config, seed=seed, stream=stream)
+        game, reference = (
+            CopenhagenGame(config, seed=seed, stream=stream),
+            ReferenceGame(config, seed=seed, stream=stream),
+        )
         return cls(game, reference, seen, f"seed {seed}, stream {stream}, {config}")
 
     @classmethod
     def at(cls, written: Position, seen: Counter[str]) -> Pair:
         """A game that stands at a position."""
         seen["built positions"] += 1
-        return cls(Game.from_dict(written), ReferenceGame.from_dict(written), seen, json.dumps(written))
+        return cls(CopenhagenGame.from_dict(written), ReferenceGame.from_dict(written), seen, json.dumps(written))
 
     def compare(self) -> Position:
         """Compare everything and return the position."""
@@ -143,7 +146,7 @@ class Pair:
         for seat in range(self.reference.players):
             self.compare_positions(self.game.to_dict(seat), self.reference.to_dict(seat), f"copy for seat {seat}")
         self.seen["positions read back"] += 1
-        self.game = Game.from_dict(self.position)
+        self.game = CopenhagenGame.from_dict(self.position)
         self.compare()
 
     def step(self, action: int) -> None:
@@ -336,7 +339,7 @@ def test_more_games_and_turns_agree_and_everything_rare_occurs(tmp_path: Path) -
     "refused", [position(display=(None, 1, 2, 3, 4, 0, 1)), position(end_card=False)], ids=["display", "end card"]
 )
 def test_both_refuse_what_the_rules_page_names(refused: Position) -> None:
-    for implementation in (Game, ReferenceGame):
+    for implementation in (CopenhagenGame, ReferenceGame):
         with pytest.raises(ValueError, match=r"display|draw_pile"):
             implementation.from_dict(refused)
 

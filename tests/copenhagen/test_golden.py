@@ -13,7 +13,7 @@ import pytest
 
 from helsinki_env.engine.kernel import JIT
 from helsinki_env.games.copenhagen.actions import KINDS
-from helsinki_env.games.copenhagen.game import Game
+from helsinki_env.games.copenhagen.game import CopenhagenGame
 from helsinki_env.games.copenhagen.state import PHASES
 from tests import regenerate
 from tests.copenhagen import golden
@@ -47,7 +47,7 @@ def test_perft_by_the_plain_rules(path: Path) -> None:
 def test_perft_positions_are_as_written_and_of_every_kind() -> None:
     found = [json.loads(path.read_text()) for path in PERFT]
     for path, data in zip(PERFT, found, strict=True):
-        assert Game.from_dict(data["position"]).to_dict() == data["position"]
+        assert CopenhagenGame.from_dict(data["position"]).to_dict() == data["position"]
         assert perft_text(data) == path.read_text()
     assert {data["position"]["phase"] for data in found} == set(PHASES)
     assert {data["position"]["players"] for data in found} == {2, 3, 4}

@@ -11,7 +11,7 @@ import pytest
 from helsinki_env.engine.kernel import JIT
 from helsinki_env.games.copenhagen import actions
 from helsinki_env.games.copenhagen.config import CopenhagenConfig
-from helsinki_env.games.copenhagen.game import Game
+from helsinki_env.games.copenhagen.game import CopenhagenGame
 from tests.copenhagen.positions import rich
 from tests.copenhagen.turns import Judge, rewards
 
@@ -26,7 +26,7 @@ def choose(rng: random.Random, legal: list[int]) -> int:
     return rng.choices(legal, weights)[0]
 
 
-def play_turn(rng: random.Random, game: Game, met: Counter[str]) -> None:
+def play_turn(rng: random.Random, game: CopenhagenGame, met: Counter[str]) -> None:
     """Play a turn until it is over or a tile lies; compare every mask on the way."""
     judge = Judge(game.to_dict())
     turn = judge.turn
@@ -48,7 +48,7 @@ def play_turn(rng: random.Random, game: Game, met: Counter[str]) -> None:
             met["payments"] += len(judge.legal(turn)) > 1
 
 
-def play_rewards(rng: random.Random, game: Game, met: Counter[str]) -> None:
+def play_rewards(rng: random.Random, game: CopenhagenGame, met: Counter[str]) -> None:
     while game.phase == "COAT":
         expected = rewards(game.to_dict())
         assert set(map(int, game.legal_actions())) == expected
@@ -60,7 +60,7 @@ def play_rewards(rng: random.Random, game: Game, met: Counter[str]) -> None:
 def test_every_mask_holds_what_can_be_completed() -> None:
     rng, met = random.Random(1), Counter[str]()
     for _ in range(TURNS):
-        game = Game.from_dict(rich(rng))
+        game = CopenhagenGame.from_dict(rich(rng))
         play_turn(rng, game, met)
         play_rewards(rng, game, met)
     wanted = {*actions.KINDS, "payments", "recoloured, then discount"}
@@ -73,7 +73,7 @@ def test_every_mask_holds_what_can_be_completed() -> None:
 def test_masks_of_whole_games(players: int) -> None:
     rng, met = random.Random(players), Counter[str]()
     for seed in range(6 if JIT else 1):
-        game = Game(CopenhagenConfig(players), seed=seed)
+        game = CopenhagenGame(CopenhagenConfig(players), seed=seed)
         while not game.done:
             if game.phase == "MAIN":
                 play_turn(rng, game, met)
@@ -87,7 +87,7 @@ def test_random_games_are_as_long_as_measured(players: int, decisions: int, roun
     """Measured on an independent implementation; the mean of 150 games has a standard error of about one."""
     lengths, last, legal = [], [], []
     for seed in range(150 if JIT else 3):
-        rng, game = np.random.default_rng(seed), Game(CopenhagenConfig(players), seed=seed, stream=players)
+        rng, game = np.random.default_rng(seed), CopenhagenGame(CopenhagenConfig(players), seed=seed, stream=players)
         taken = 0
         while not game.done:
             choices = game.legal_actions()
@@ -105,7 +105,7 @@ def test_random_games_are_as_long_as_measured(players: int, decisions: int, roun
 
 
 def test_an_action_that_is_not_legal_changes_nothing() -> None:
-    game = Game(seed=4)
+    game = CopenhagenGame(seed=4)
     before = game.clone()
     for action in (
         actions.encode(actions.KIND_TAKE, 6),

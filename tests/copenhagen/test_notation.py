@@ -7,7 +7,7 @@ import pytest
 
 from helsinki_env.games.copenhagen import actions
 from helsinki_env.games.copenhagen.components import ABILITIES
-from helsinki_env.games.copenhagen.game import CopenhagenConfig, Game, IllegalActionError
+from helsinki_env.games.copenhagen.game import CopenhagenConfig, CopenhagenGame, IllegalActionError
 from helsinki_env.games.copenhagen.notation import action_to_string, string_to_action, why_illegal
 from tests.copenhagen.positions import act, game, position, seat
 
@@ -96,7 +96,7 @@ def test_messages_stay_short() -> None:
 
 
 def test_a_refusal_names_decision_phase_and_what_is_legal() -> None:
-    table = Game(CopenhagenConfig(num_players=3), seed=1)
+    table = CopenhagenGame(CopenhagenConfig(num_players=3), seed=1)
     table.step(act("TAKE", 3))
     with pytest.raises(IllegalActionError) as caught:
         table.step(act("END"))
@@ -120,4 +120,4 @@ def test_long_lists_of_what_is_legal_are_cut() -> None:
 
 def test_once_the_game_is_over_that_is_the_answer() -> None:
     over = position(display=(0, 1, 2, None, None, 0, 1), pile=[], done=True, phase="END")
-    assert why_illegal(Game.from_dict(over), 0) == "action 0 (TAKE 0): the game is over; start a new one"
+    assert why_illegal(CopenhagenGame.from_dict(over), 0) == "action 0 (TAKE 0): the game is over; start a new one"

@@ -14,7 +14,7 @@ from helsinki_env.engine.kernel import JIT
 from helsinki_env.games.copenhagen import observation
 from helsinki_env.games.copenhagen.components import COLOURS, load_components
 from helsinki_env.games.copenhagen.config import CopenhagenConfig
-from helsinki_env.games.copenhagen.game import Game, Phase
+from helsinki_env.games.copenhagen.game import CopenhagenGame, Phase
 from tests.copenhagen.positions import END_CARD, rich
 from tests.copenhagen.test_legal import choose
 
@@ -22,15 +22,15 @@ BOX = load_components()
 PHASES = list(Phase)
 
 
-def games(count: int, seed: int) -> Iterator[Game]:
+def games(count: int, seed: int) -> Iterator[CopenhagenGame]:
     """Positions of games that are dealt and of turns that begin with random positions."""
     rng = random.Random(seed)
     for number in range(count):
         players = 2 + number % 3
         if number % 2:
-            game, turns = Game(CopenhagenConfig(players, [[1], *[[]] * (players - 1)]), seed=number), 200
+            game, turns = CopenhagenGame(CopenhagenConfig(players, [[1], *[[]] * (players - 1)]), seed=number), 200
         else:
-            game, turns = Game.from_dict(rich(rng, players)), 12
+            game, turns = CopenhagenGame.from_dict(rich(rng, players)), 12
         for _ in range(turns):
             yield game
             if game.done:
@@ -116,20 +116,20 @@ def test_default_is_the_seat_to_move() -> None:
 
 
 def test_an_observation_is_written_over_whatever_was_there() -> None:
-    game = Game(seed=1)
+    game = CopenhagenGame(seed=1)
     out = np.full((1, observation.OBSERVATION_SIZE), 77, np.int8)
     loops.batch_observe(game.config.tables[0], game._states, np.array([0]), out)
     assert (out[0] == game.observation(0)).all()
 
 
 def test_batches_are_split_like_single_ones() -> None:
-    both = np.stack([Game(seed=1).observation(), Game(seed=2).observation()])
+    both = np.stack([CopenhagenGame(seed=1).observation(), CopenhagenGame(seed=2).observation()])
     assert observation.unpack(both)["boards"].shape == (2, 4, 4, 9, 5)
     with pytest.raises(ValueError, match=f"expected .*{observation.OBSERVATION_SIZE}"):
         observation.unpack(both[:, 1:])
 
 
-def hidden_otherwise(rng: random.Random, game: Game, viewer: int) -> Game:
+def hidden_otherwise(rng: random.Random, game: CopenhagenGame, viewer: int) -> CopenhagenGame:
     """The same game with what `viewer` may not see dealt anew: hands of others, the order of the draw pile, chance."""
     position = game.to_dict()
     pile = position["draw_pile"]
@@ -150,7 +150,7 @@ def hidden_otherwise(rng: random.Random, game: Game, viewer: int) -> Game:
         unseen.insert(len(unseen) - behind, END_CARD)
     position["draw_pile"] = unseen
     position["chance"] = {"word": f"0x{rng.getrandbits(64):016x}"}
-    return Game.from_dict(position)
+    return CopenhagenGame.from_dict(position)
 
 
 def test_hidden_information_changes_nothing_that_others_see() -> None:

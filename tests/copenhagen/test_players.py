@@ -26,7 +26,7 @@ from helsinki_env.engine.determinization import determinize
 from helsinki_env.engine.kernel import JIT
 from helsinki_env.games.copenhagen.actions import NUM_ACTIONS
 from helsinki_env.games.copenhagen.config import CopenhagenConfig
-from helsinki_env.games.copenhagen.game import Game, apply_setup
+from helsinki_env.games.copenhagen.game import CopenhagenGame, apply_setup
 from helsinki_env.games.copenhagen.observation import OBSERVATION_SIZE as FEATURES
 from helsinki_env.games.copenhagen.state import MAX_SEATS, new_states
 from tests.copenhagen.positions import act, position, row, seat, tile
@@ -44,18 +44,18 @@ PLAYERS: dict[str, Player] = {"greedy": GreedyPlayer(), "heuristic": HeuristicPl
 
 
 @cache
-def some_games() -> list[Game]:
+def some_games() -> list[CopenhagenGame]:
     """Positions of games by the heuristic, which now and then does anything, and of turns that are rich in choice."""
-    found: list[Game] = []
+    found: list[CopenhagenGame] = []
     rng = random.Random("players")
     for number in range(12 if JIT else 0):
-        game = Game(CopenhagenConfig(num_players=2 + number % 3), seed=number)
+        game = CopenhagenGame(CopenhagenConfig(num_players=2 + number % 3), seed=number)
         while not game.done:
             found.append(game.clone())
             rash = rng.random() < 0.15
             game.step(rng.choice(game.legal_actions().tolist()) if rash else answer(PLAYERS["heuristic"], game))
     for _ in range(150 if JIT else 3):
-        game = Game.from_dict(built_position(random_config(rng, ["copenhagen"]), rng))
+        game = CopenhagenGame.from_dict(built_position(random_config(rng, ["copenhagen"]), rng))
         for _ in range(4):
             if not game.done:
                 found.append(game.clone())
@@ -63,12 +63,12 @@ def some_games() -> list[Game]:
     return found
 
 
-def observed(games: Sequence[Game]) -> tuple[Any, Any, Any]:
+def observed(games: Sequence[CopenhagenGame]) -> tuple[Any, Any, Any]:
     masks = np.stack([game.action_mask() for game in games])
     return np.stack([game.observation() for game in games]), masks, np.arange(len(games), dtype=np.uint64)
 
 
-def answer(player: Player, game: Game) -> int:
+def answer(player: Player, game: CopenhagenGame) -> int:
     return int(player.act(*observed([game]))[0])
 
 
@@ -124,14 +124,16 @@ def test_search_gets_a_value_for_every_decision() -> None:
 @pytest.mark.skipif(not JIT, reason="too slow without the compiler")
 def test_a_playout_takes_the_decisions_of_the_player() -> None:
     """Whatever its views remember from one decision to the next, and though it sees whole games."""
-    games = [Game(CopenhagenConfig(num_players=players), seed=seed) for players in (2, 3, 4) for seed in range(6)]
+    games = [
+        CopenhagenGame(CopenhagenConfig(num_players=players), seed=seed) for players in (2, 3, 4) for seed in range(6)
+    ]
     states = np.concatenate([game._states for game in games])
     play_out_with_heuristic(CONFIG, states, [Weights()] * MAX_SEATS)
     while playing := [game for game in games if not game.done]:
         for game, action in zip(playing, PLAYERS["heuristic"].act(*observed(playing)), strict=True):
             game.step(action)
     for game, state in zip(games, states, strict=True):
-        assert Game.from_state(game.config, state) == game
+        assert CopenhagenGame.from_state(game.config, state) == game
 
 
 # -- strength --------------------------------------------------------------------------------------------------
@@ -179,7 +181,7 @@ def test_the_heuristic_beats_greedy(players: int, least: float) -> None:
 # -- plain to see ----------------------------------------------------------------------------------------------
 
 
-def finish_turn(player: Player, game: Game) -> None:
+def finish_turn(player: Player, game: CopenhagenGame) -> None:
     turn = (game.seat, game.to_dict()["round"])
     while not game.done and (game.seat, game.to_dict()["round"]) == turn:
         game.step(answer(player, game))
@@ -188,7 +190,7 @@ def finish_turn(player: Player, game: Game) -> None:
 @pytest.mark.parametrize("player", PLAYERS.values(), ids=PLAYERS)
 def test_the_line_that_wins_is_completed(player: Player) -> None:
     own = seat(hand=(2, 0, 1, 3, 0), tiles=row(0), points=11)
-    game = Game.from_dict(position(own, seat(points=11)))
+    game = CopenhagenGame.from_dict(position(own, seat(points=11)))
     finish_turn(player, game)
     assert game.done
     assert game.scores()[0] == 12
@@ -197,7 +199,7 @@ def test_the_line_that_wins_is_completed(player: Player) -> None:
 @pytest.mark.parametrize("player", PLAYERS.values(), ids=PLAYERS)
 def test_two_cards_of_the_colour_in_hand_are_taken(player: Player) -> None:
     own = seat(hand=(0, 0, 1, 0, 0))
-    game = Game.from_dict(position(own, display=(0, 1, 4, 2, 2, 3, 0)))
+    game = CopenhagenGame.from_dict(position(own, display=(0, 1, 4, 2, 2, 3, 0)))
     finish_turn(player, game)
     assert game.to_dict()["seats"][0]["hand"][2] == 3
 
@@ -207,7 +209,7 @@ def test_a_hole_that_nothing_else_fits_in_gets_the_white_tile() -> None:
     tiles = [*row(0), tile(1, [5, 6], 5), tile(2, [7, 8, 9], 7)]
     own = seat(tiles=tiles, hand=(1, 1, 1, 0, 0), points=4)
     made = position(own, pile=[0, 1, 5], phase="COAT", pending={"rewards": 1})
-    game = Game.from_dict(made)
+    game = CopenhagenGame.from_dict(made)
     assert answer(PLAYERS["heuristic"], game) == act("WHITE", 4)
 
 
@@ -219,7 +221,7 @@ def test_a_finished_game_is_worth_its_points_and_the_winners_share_it() -> None:
     p, shared = piece_table(CONFIG)[0], 0
     for seed in range(200 if JIT else 5):
         rng = random.Random(seed)
-        game = Game(CopenhagenConfig(num_players=2 + seed % 3), seed=seed)
+        game = CopenhagenGame(CopenhagenConfig(num_players=2 + seed % 3), seed=seed)
         while not game.done:
             game.step(rng.choice(game.legal_actions().tolist()))
         t, g = game.config.tables[0], game._states[0]

@@ -12,7 +12,7 @@ import pytest
 
 from helsinki_env.engine.kernel import JIT
 from helsinki_env.games.copenhagen.config import CopenhagenConfig
-from helsinki_env.games.copenhagen.game import Game
+from helsinki_env.games.copenhagen.game import CopenhagenGame
 from helsinki_env.games.copenhagen.position import PositionError
 from tests.copenhagen.positions import (
     BLUE,
@@ -41,8 +41,8 @@ KEYS = [
 ]
 
 
-def read(data: Any) -> Game:
-    return Game.from_dict(json.loads(json.dumps(data)))
+def read(data: Any) -> CopenhagenGame:
+    return CopenhagenGame.from_dict(json.loads(json.dumps(data)))
 
 
 def test_every_position_restores_the_game_byte_for_byte() -> None:
@@ -53,22 +53,22 @@ def test_every_position_restores_the_game_byte_for_byte() -> None:
 
 
 def test_the_keys_and_their_order() -> None:
-    assert list(Game(seed=1).to_dict()) == KEYS
-    with_denied = Game(CopenhagenConfig(denied=[[1], []]), seed=1).to_dict()
+    assert list(CopenhagenGame(seed=1).to_dict()) == KEYS
+    with_denied = CopenhagenGame(CopenhagenConfig(denied=[[1], []]), seed=1).to_dict()
     assert list(with_denied) == [*KEYS[:4], "denied", *KEYS[4:]]
     assert with_denied["denied"] == [[1], []]
-    copied = list(Game(CopenhagenConfig(3), seed=1).to_dict(seat=2))
+    copied = list(CopenhagenGame(CopenhagenConfig(3), seed=1).to_dict(seat=2))
     assert copied == [*KEYS[:10], "end_card", *KEYS[10:-1]]
 
 
 def test_a_copy_for_one_seat_is_refused() -> None:
     with pytest.raises(PositionError, match=r"draw_pile: found .* a copy made for one seat"):
-        read(Game(seed=1).to_dict(seat=0))
+        read(CopenhagenGame(seed=1).to_dict(seat=0))
 
 
 def test_a_seat_that_nobody_sits_on() -> None:
     with pytest.raises(ValueError, match="seat: found 2, expected 0 to 1"):
-        Game(seed=1).to_dict(seat=2)
+        CopenhagenGame(seed=1).to_dict(seat=2)
 
 
 # What cannot happen
@@ -297,7 +297,7 @@ def test_what_is_accepted_plays_to_the_end() -> None:
     """Random positions, a little changed: those that are read play on, and all positions on the way are read, too."""
     rng, accepted, refused = random.Random(7), 0, 0
     for _ in range(800 if JIT else 40):
-        one = Game.from_dict(rich(rng))
+        one = CopenhagenGame.from_dict(rich(rng))
         for _ in range(rng.randrange(8)):
             if not one.done:
                 one.step(choose(rng, [int(action) for action in one.legal_actions()]))

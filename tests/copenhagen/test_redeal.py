@@ -23,7 +23,7 @@ from helsinki_env.engine.kernel import JIT
 from helsinki_env.engine.playout import random_keys, sample_actions
 from helsinki_env.games.copenhagen import actions
 from helsinki_env.games.copenhagen.config import CopenhagenConfig
-from helsinki_env.games.copenhagen.game import Game, apply_setup
+from helsinki_env.games.copenhagen.game import CopenhagenGame, apply_setup
 from helsinki_env.games.copenhagen.state import END_CARD, new_states
 from tests.copenhagen import positions
 from tests.copenhagen.support import built_position
@@ -38,9 +38,9 @@ HIDDEN = {"chance", "hand", "pile"}
 BOUND = ("DISCARD", "END", "MAIN", "PAY", "PLACE", "RECOLOUR")
 
 
-def played(config: CopenhagenConfig, seed: int, decisions: int) -> Game:
+def played(config: CopenhagenConfig, seed: int, decisions: int) -> CopenhagenGame:
     """A game after so many random decisions, or at its end."""
-    rng, game = random.Random(seed), Game(config, seed=seed)
+    rng, game = random.Random(seed), CopenhagenGame(config, seed=seed)
     for _ in range(decisions):
         if game.done:
             break
@@ -48,13 +48,13 @@ def played(config: CopenhagenConfig, seed: int, decisions: int) -> Game:
     return game
 
 
-def built(number: int, components: str = "copenhagen") -> Iterator[Game]:
+def built(number: int, components: str = "copenhagen") -> Iterator[CopenhagenGame]:
     """A built position and what follows it."""
     rng = random.Random(f"redealt {number}")
     if number % 4 or components != "copenhagen":
-        game = Game.from_dict(built_position(random_config(rng, [components]), rng))
+        game = CopenhagenGame.from_dict(built_position(random_config(rng, [components]), rng))
     else:
-        game = Game.from_dict(positions.rich(rng))
+        game = CopenhagenGame.from_dict(positions.rich(rng))
     for _ in range(8):
         yield game
         if game.done:
@@ -62,7 +62,7 @@ def built(number: int, components: str = "copenhagen") -> Iterator[Game]:
         game.step(choose(rng, game.legal_actions().tolist()))
 
 
-def check(game: Game, viewer: int, seed: int) -> Game:
+def check(game: CopenhagenGame, viewer: int, seed: int) -> CopenhagenGame:
     """Deal anew, and check everything that holds for every deal."""
     before = game.clone()
     copy = determinize(game, viewer, seed)
@@ -79,7 +79,7 @@ def check(game: Game, viewer: int, seed: int) -> Game:
     if viewer == game.seat:
         assert (copy.action_mask() == game.action_mask()).all()
     # Reading a position checks that every card is somewhere, and that what is in progress can be completed.
-    assert Game.from_dict(copy.to_dict()) == copy
+    assert CopenhagenGame.from_dict(copy.to_dict()) == copy
     # Nothing but what the viewer knows goes into a deal.
     assert determinize(copy, viewer, seed + 1) == determinize(game, viewer, seed + 1)
     return copy
@@ -89,7 +89,7 @@ def check(game: Game, viewer: int, seed: int) -> Game:
 def test_every_step_of_whole_games(players: int) -> None:
     different = 0
     for seed in range(4 if JIT else 1):
-        rng, game = random.Random(seed), Game(CopenhagenConfig(players), seed=seed)
+        rng, game = random.Random(seed), CopenhagenGame(CopenhagenConfig(players), seed=seed)
         while not game.done:
             for viewer in range(players):
                 different += check(game, viewer, seed + 100) != game
@@ -118,7 +118,7 @@ def test_copies_go_on_like_games() -> None:
         copy = determinize(played(CopenhagenConfig(2 + seed % 3), seed, 60), seed=seed)
         while not copy.done:
             copy.step(choose(rng, copy.legal_actions().tolist()))
-        assert Game.from_dict(copy.to_dict()) == copy
+        assert CopenhagenGame.from_dict(copy.to_dict()) == copy
 
 
 def test_same_seed_same_deal() -> None:
@@ -139,13 +139,13 @@ def test_each_game_of_a_batch_has_its_own_viewer() -> None:
     viewers = np.array([0, 1, 1, 0])
     determinize_batch(games[0].config, states, viewers, np.arange(4, dtype=np.uint64))
     for game, state, viewer in zip(games, states, viewers.tolist(), strict=True):
-        copy = Game.from_state(game.config, state)
+        copy = CopenhagenGame.from_state(game.config, state)
         assert copy.observation(viewer).tobytes() == game.observation(viewer).tobytes()
         assert copy != game
 
 
 def test_wrong_arguments() -> None:
-    game = Game(seed=1)
+    game = CopenhagenGame(seed=1)
     with pytest.raises(ValueError, match="seat: found 2, expected 0 to 1"):
         determinize(game, 2)
     with pytest.raises(ValueError, match="seed: found -1"):
@@ -163,20 +163,20 @@ def test_wrong_arguments() -> None:
 # positions that cannot come up
 
 
-def _more_cards_in_hand(game: Game) -> None:
+def _more_cards_in_hand(game: CopenhagenGame) -> None:
     game.state.hand[1, 0] += 9
     game.state.known[1, 0] += 9
 
 
-def _fewer_cards_in_the_pile(game: Game) -> None:
+def _fewer_cards_in_the_pile(game: CopenhagenGame) -> None:
     game.state.pile_size -= 1
 
 
-def _cards_of_no_pile(game: Game) -> None:
+def _cards_of_no_pile(game: CopenhagenGame) -> None:
     game.state.reshuffled[0] += 1
 
 
-def _more_known_than_held(game: Game) -> None:
+def _more_known_than_held(game: CopenhagenGame) -> None:
     game.state.known[1, 0] += game.state.hand[1].sum() - game.state.known[1].sum() + 1
 
 
@@ -184,8 +184,8 @@ def _more_known_than_held(game: Game) -> None:
 @pytest.mark.parametrize(
     "spoil", [_more_cards_in_hand, _fewer_cards_in_the_pile, _cards_of_no_pile, _more_known_than_held]
 )
-def test_a_position_that_no_game_leads_to(spoil: Callable[[Game], None], players: int) -> None:
-    rng, game = random.Random(5), Game(CopenhagenConfig(players), seed=5)
+def test_a_position_that_no_game_leads_to(spoil: Callable[[CopenhagenGame], None], players: int) -> None:
+    rng, game = random.Random(5), CopenhagenGame(CopenhagenConfig(players), seed=5)
     while not (game.state.end_card and game.state.pile_size < 20):  # with three, the pile was made anew
         game.step(choose(rng, game.legal_actions().tolist()))
     assert determinize(game, 0) != game
@@ -241,7 +241,7 @@ def arrangements(cards: list[int]) -> Counter[tuple[int, ...]]:
 class Known:
     """What a viewer knows of where the cards are, from a copy of the game for this seat alone."""
 
-    def __init__(self, game: Game, viewer: int) -> None:
+    def __init__(self, game: CopenhagenGame, viewer: int) -> None:
         self.copy = game.to_dict(viewer)
         self.components, self.viewer = game.config.component_set, viewer
         seats = self.copy["seats"]
@@ -319,7 +319,7 @@ def outcome_of(hidden: list[list[int]], pile: list[int], others: list[int]) -> O
     return (*hands, tuple(pile[::-1]))
 
 
-def with_a_small_pile(game: Game, rng: random.Random) -> Game:
+def with_a_small_pile(game: CopenhagenGame, rng: random.Random) -> CopenhagenGame:
     """The same position but for the draw pile: most of it lies on the discard pile."""
     position = game.to_dict()
     cards = [card for card in position["draw_pile"] if card != END_CARD]
@@ -328,10 +328,10 @@ def with_a_small_pile(game: Game, rng: random.Random) -> Game:
         position["discard_pile"][card] += 1
     place = rng.randint(max(0, keep - 2), keep)
     position["draw_pile"] = cards[:place] + [END_CARD] * (END_CARD in position["draw_pile"]) + cards[place:keep]
-    return Game.from_dict(position)
+    return CopenhagenGame.from_dict(position)
 
 
-def some_knowledge(components: str, most: int) -> Iterator[tuple[Game, Known, Counter[Outcome], str]]:
+def some_knowledge(components: str, most: int) -> Iterator[tuple[CopenhagenGame, Known, Counter[Outcome], str]]:
     """Positions in which few cards are hidden from a viewer, `most` of each kind, with all deals and the kind."""
     kinds: Counter[str] = Counter()
     for number in range(400):
@@ -357,7 +357,7 @@ def some_knowledge(components: str, most: int) -> Iterator[tuple[Game, Known, Co
                 yield game, known, deals, kind
 
 
-def bound_games() -> Iterator[tuple[Game, Known, Counter[Outcome], str]]:
+def bound_games() -> Iterator[tuple[CopenhagenGame, Known, Counter[Outcome], str]]:
     """Seat 0 is in the middle of a turn, with two cards that seat 1 has not seen and with which it must go on."""
     taken = {"display": (None, None, 2, 3, 4, 0, 1)}
     turns: tuple[tuple[str, list[int], list[int], list[int], list[int], dict[str, Any]], ...] = (

@@ -17,7 +17,7 @@ import pytest
 from helsinki_env.games.copenhagen import render
 from helsinki_env.games.copenhagen.components import ABILITIES, COLOURS, load_components
 from helsinki_env.games.copenhagen.config import CopenhagenConfig
-from helsinki_env.games.copenhagen.game import Game
+from helsinki_env.games.copenhagen.game import CopenhagenGame
 from helsinki_env.games.copenhagen.notation import action_to_string
 from helsinki_env.games.copenhagen.position import PositionError
 from helsinki_env.games.copenhagen.render.view import ABILITY_LABELS, read_table_view
@@ -334,7 +334,7 @@ def test_coats_wait_to_be_rewarded() -> None:
 # The last decision
 
 
-def played() -> Iterator[tuple[str, Game]]:
+def played() -> Iterator[tuple[str, CopenhagenGame]]:
     """Decisions of different kinds and the games after them."""
     table = game(seat((2, 2, 0, 0, 0), tiles=row(0), abilities=(0, 3)), seat((0, 3, 0, 0, 0)))
     table.step(act("TAKE", 3))
@@ -417,7 +417,7 @@ def test_a_tie_goes_to_the_fuller_board_and_may_be_shared() -> None:
 
 
 def test_a_seats_copy_hides_other_hands() -> None:
-    table = Game.from_dict(a_rich(3, 3))
+    table = CopenhagenGame.from_dict(a_rich(3, 3))
     whole = table.to_dict()
     drawn = read_table_view(table.to_dict(seat=1), BOX, 1)[0]
     for i, (one, data) in enumerate(zip(drawn.seats, whole["seats"], strict=True)):
@@ -432,7 +432,7 @@ def test_a_seats_copy_hides_other_hands() -> None:
 @pytest.mark.parametrize("players", [2, 3, 4])
 @pytest.mark.parametrize("number", range(4))
 def test_a_viewer_sees_no_more_in_the_whole_position_than_in_the_copy(players: int, number: int) -> None:
-    table = Game.from_dict(a_rich(number, players))
+    table = CopenhagenGame.from_dict(a_rich(number, players))
     for one in range(players):
         whole, seen = table.to_dict(), table.to_dict(seat=one)
         assert render.svg(whole, viewer=one) == render.svg(seen, viewer=one)
@@ -526,7 +526,7 @@ JUNK: tuple[Any, ...] = (GONE, None, True, -1, 6, 10**30, 2.5, "x", "\x00", [], 
 @pytest.mark.thorough
 @pytest.mark.parametrize("phase", ["PAY", "COAT", "TAKE"])
 def test_whatever_stands_in_a_position_it_is_drawn_or_refused(phase: str) -> None:
-    table = Game.from_dict(in_phase(phase, 3))
+    table = CopenhagenGame.from_dict(in_phase(phase, 3))
     rng, drawn = random.Random(1), 0
     for whole in (table.to_dict(), table.to_dict(seat=0)):
         for *path, last in places_in(whole):
@@ -633,14 +633,14 @@ def test_another_component_file_is_drawn_by_its_own_facts() -> None:
 
 
 def test_a_notebook_draws_a_game() -> None:
-    table = Game(CopenhagenConfig(num_players=3), seed=2)
+    table = CopenhagenGame(CopenhagenConfig(num_players=3), seed=2)
     assert table._repr_svg_() == render.svg(table.to_dict())
 
 
 @pytest.mark.parametrize("players", [2, 3, 4])
 def test_a_game_can_be_drawn_at_every_decision(players: int) -> None:
     rng = np.random.default_rng(players)
-    table = Game(CopenhagenConfig(num_players=players), seed=players)
+    table = CopenhagenGame(CopenhagenConfig(num_players=players), seed=players)
     count, last = 0, None
     while not table.done:
         if count % 25 == 0:

@@ -23,7 +23,7 @@ from helsinki_env.engine.determinization import (
 from helsinki_env.engine.kernel import JIT
 from helsinki_env.games.copenhagen.components import load_components
 from helsinki_env.games.copenhagen.config import CopenhagenConfig
-from helsinki_env.games.copenhagen.game import Game
+from helsinki_env.games.copenhagen.game import CopenhagenGame
 from helsinki_env.games.copenhagen.observation import FIELDS, OBSERVATION_SIZE, unpack
 from helsinki_env.games.copenhagen.state import PHASES, TILES
 from helsinki_env.games.copenhagen.state_from_observation import states_from_observations
@@ -36,7 +36,7 @@ from tests.copenhagen.test_legal import choose
 HIDDEN = {"chance", "hand", "pile"}
 
 
-def moments(rng: random.Random, game: Game, most: int = 1000) -> Iterator[Game]:
+def moments(rng: random.Random, game: CopenhagenGame, most: int = 1000) -> Iterator[CopenhagenGame]:
     """The positions of a game played on at random, up to its end."""
     for _ in range(most):
         if game.done:
@@ -45,16 +45,16 @@ def moments(rng: random.Random, game: Game, most: int = 1000) -> Iterator[Game]:
         game.step(choose(rng, game.legal_actions().tolist()))
 
 
-def some_games(count: int, components: str = "copenhagen") -> Iterator[Game]:
+def some_games(count: int, components: str = "copenhagen") -> Iterator[CopenhagenGame]:
     """Positions from whole games of two, three and four players, and from turns that begin with built ones."""
     for number in range(count):
         rng = random.Random(f"restored {number}")
-        yield from moments(rng, Game(random_config(rng, [components]), seed=number))
+        yield from moments(rng, CopenhagenGame(random_config(rng, [components]), seed=number))
         for _ in range(10 if JIT else 1):
-            built = Game.from_dict(built_position(random_config(rng, [components]), rng))
+            built = CopenhagenGame.from_dict(built_position(random_config(rng, [components]), rng))
             yield from moments(rng, built, 6)
         if components == "copenhagen":
-            yield from moments(rng, Game.from_dict(rich(rng)), 12)
+            yield from moments(rng, CopenhagenGame.from_dict(rich(rng)), 12)
 
 
 def same(states: Any, others: Any) -> bool:
@@ -62,7 +62,7 @@ def same(states: Any, others: Any) -> bool:
     return all((states[name] == others[name]).all() for name in states.dtype.names if name != "pad")
 
 
-def check(games: list[Game], components: str) -> None:
+def check(games: list[CopenhagenGame], components: str) -> None:
     """Restore all of them at once, knowing nothing but the component file; then deal, and look again."""
     config = CopenhagenConfig(components=components)
     states = np.concatenate([game._states for game in games])
@@ -87,7 +87,7 @@ def check(games: list[Game], components: str) -> None:
         determinize_batch(config, restored, viewers, np.arange(1, 1 + len(games), dtype=np.uint64))
 
 
-def kinds_of(games: list[Game]) -> Counter[str]:
+def kinds_of(games: list[CopenhagenGame]) -> Counter[str]:
     """How often everything came up that a record can hold."""
     seen: Counter[str] = Counter()
     for game in games:
@@ -127,8 +127,8 @@ def test_deals_are_those_of_a_redeal_that_had_the_game() -> None:
             assert copies.tobytes() == sample_determinizations(game, 2, seed=number).tobytes()
 
 
-def middle(seed: int = 1, players: int = 2, steps: int = 61) -> Game:
-    return list(moments(random.Random(seed), Game(CopenhagenConfig(players), seed=seed), steps))[-1]
+def middle(seed: int = 1, players: int = 2, steps: int = 61) -> CopenhagenGame:
+    return list(moments(random.Random(seed), CopenhagenGame(CopenhagenConfig(players), seed=seed), steps))[-1]
 
 
 def test_deals_follow_from_the_seed() -> None:
@@ -153,9 +153,9 @@ def test_deals_can_be_played_on() -> None:
         for number, state in enumerate(
             determinize_observation(config, middle(players=players).observation(), 5 if JIT else 1, seed=2)
         ):
-            copy = Game.from_state(config, state)
+            copy = CopenhagenGame.from_state(config, state)
             for game in moments(random.Random(number), copy):
-                assert Game.from_dict(game.to_dict()) == game, "every card is somewhere"
+                assert CopenhagenGame.from_dict(game.to_dict()) == game, "every card is somewhere"
             assert copy.done
 
 
@@ -273,7 +273,9 @@ def test_what_is_no_observation(spoil: Any, message: str) -> None:
     ],
 )
 def test_an_entry_that_cannot_be_is_named(name: str, place: Any, value: int, message: str) -> None:
-    game = next(game for game in moments(random.Random(1), Game(seed=1)) if game.phase == "MAIN" and game.round == 4)
+    game = next(
+        game for game in moments(random.Random(1), CopenhagenGame(seed=1)) if game.phase == "MAIN" and game.round == 4
+    )
     seen = changed(game.observation(), name, place, value)
     with pytest.raises(ObservationError, match=re.escape(f"observations[1]: {message}")):
         states_from_observations(game.config, np.stack([middle(2).observation(), seen]))
@@ -321,7 +323,7 @@ def test_every_mutation_is_refused_or_can_be_looked_at() -> None:
         assert refused["accepted"] > 50
 
 
-def tile_of(game: Game) -> tuple[Any, Any]:
+def tile_of(game: CopenhagenGame) -> tuple[Any, Any]:
     """An observation, and the cells of the second tile of the seat to move."""
     seen = game.observation()
     return seen, np.argwhere(unpack(seen)["boards"][0, 1] == 2)
@@ -348,7 +350,7 @@ def test_tiles_that_are_none_are_refused(fault: str) -> None:
         states_from_observations(game.config, seen[None])
 
 
-def in_phase(phase: str) -> Game:
+def in_phase(phase: str) -> CopenhagenGame:
     return next(game for game in some_games(60) if game.phase == phase)
 
 
@@ -398,12 +400,12 @@ def test_numbers_beyond_what_another_box_holds(tmp_path: Path) -> None:
     """What is in range depends on the component file."""
     config = CopenhagenConfig(4, components=another_box(tmp_path))
     assert max(load_components(config.components).cards) == 10
-    seen = Game(config, seed=1).observation()
+    seen = CopenhagenGame(config, seed=1).observation()
     assert states_from_observations(config, seen[None])["players"][0] == 4
     with pytest.raises(ObservationError, match=r"discard\[0\]: found 11, expected 0 to 10"):
         states_from_observations(config, changed(seen, "discard", 0, 11)[None])
     with pytest.raises(ObservationError, match=r"table\[5\]: found 12, expected 0 to 1"):
-        states_from_observations(config, Game(seed=1).observation()[None])
+        states_from_observations(config, CopenhagenGame(seed=1).observation()[None])
 
 
 def test_an_observation_that_cannot_come_up() -> None:

@@ -9,7 +9,7 @@ import pytest
 from helsinki_env.games.copenhagen import actions
 from helsinki_env.games.copenhagen.components import ABILITIES, COLOURS, TILE_SIZES, load_components
 from helsinki_env.games.copenhagen.config import CopenhagenConfig
-from helsinki_env.games.copenhagen.game import Game
+from helsinki_env.games.copenhagen.game import CopenhagenGame
 from tests.copenhagen.positions import (
     BLUE,
     END_CARD,
@@ -129,7 +129,7 @@ def test_deal(players: int, of_each: int, seed: int, stream: int) -> None:
     hands = [[cards.pop() for _ in range(size)] for size in (2, 3, 3, 4)[:players]]
     if players == 2:
         cards = chance.with_end_card(cards)
-    found = Game(CopenhagenConfig(players), seed, stream).to_dict()
+    found = CopenhagenGame(CopenhagenConfig(players), seed, stream).to_dict()
     assert found["display"] == display
     assert [one["hand"] for one in found["seats"]] == [[hand.count(colour) for colour in range(5)] for hand in hands]
     assert found["draw_pile"] == cards[::-1]
@@ -140,9 +140,9 @@ def test_deal(players: int, of_each: int, seed: int, stream: int) -> None:
 
 
 def test_end_of_game_card_lies_among_the_last_ten() -> None:
-    beneath = {Game(seed=seed).to_dict()["draw_pile"][::-1].index(END_CARD) for seed in range(200)}
+    beneath = {CopenhagenGame(seed=seed).to_dict()["draw_pile"][::-1].index(END_CARD) for seed in range(200)}
     assert beneath == set(range(10))
-    assert END_CARD not in Game(CopenhagenConfig(3), seed=0).to_dict()["draw_pile"]
+    assert END_CARD not in CopenhagenGame(CopenhagenConfig(3), seed=0).to_dict()["draw_pile"]
 
 
 # Taking
@@ -258,7 +258,7 @@ def test_both_actions_needs_something_to_build() -> None:
 # Constructing: placement
 
 
-def places(one: Game, colour: int, size: int) -> set[int]:
+def places(one: CopenhagenGame, colour: int, size: int) -> set[int]:
     """Build a tile and return where its cells can lie."""
     one.step(act("BUILD", 4 * colour + size - 2))
     return set(legal(one, "PLACE"))
@@ -488,7 +488,7 @@ def test_a_row_of_windows_scores_twice() -> None:
 
 
 def test_columns_score_and_windows_double_them() -> None:
-    def column(brick: bool) -> Game:
+    def column(brick: bool) -> CopenhagenGame:
         """Column 0 but for its top; each tile's brick in it, or beside it."""
         colours = (BLUE, PURPLE, BLUE, PURPLE, GREEN, RED, GREEN, YELLOW)
         tiles = [tile(colour, [5 * y, 5 * y + 1], 5 * y + (not brick)) for y, colour in enumerate(colours)]

@@ -1,4 +1,4 @@
-"""One seat of Copenhagen against opponents: the games are `Game`'s, and nobody is shown what others see."""
+"""One seat of Copenhagen against opponents: the games are `CopenhagenGame`'s, and nobody is shown what others see."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from helsinki_env.agents.registry import make_player
 from helsinki_env.engine.kernel import JIT
 from helsinki_env.engine.playout import random_keys, sample_actions
 from helsinki_env.games.copenhagen.episodes import RandomEpisodes
-from helsinki_env.games.copenhagen.game import Game
+from helsinki_env.games.copenhagen.game import CopenhagenGame
 from tests.copenhagen.test_aec import expected_rewards
 from tests.test_seat import act_random, crafty, crude, play, same
 
@@ -30,15 +30,15 @@ SIZE = 4 if JIT else 2
 STEPS = 150 if JIT else 40
 
 
-def by_hand(env: CopenhagenSeatVectorEnv, seed: int, seats: list[int]) -> list[Game]:
+def by_hand(env: CopenhagenSeatVectorEnv, seed: int, seats: list[int]) -> list[CopenhagenGame]:
     """The games of a batch at the learners' first decisions, where the others play as `crude` does."""
-    games = [Game(env.config, seed=seed, stream=b) for b in range(env.num_envs)]
+    games = [CopenhagenGame(env.config, seed=seed, stream=b) for b in range(env.num_envs)]
     for game, seat in zip(games, seats, strict=True):
         let_others_play(game, seat)
     return games
 
 
-def let_others_play(game: Game, seat: int) -> None:
+def let_others_play(game: CopenhagenGame, seat: int) -> None:
     while not game.done and game.seat != seat:
         game.step(int(crude(game.observation()[None], game.action_mask()[None], np.zeros(1, np.uint64))[0]))
 

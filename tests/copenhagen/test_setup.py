@@ -13,7 +13,7 @@ import yaml
 
 from helsinki_env.games.copenhagen.components import ComponentError, load_components
 from helsinki_env.games.copenhagen.config import ConfigError, CopenhagenConfig
-from helsinki_env.games.copenhagen.game import Game
+from helsinki_env.games.copenhagen.game import CopenhagenGame
 from helsinki_env.games.copenhagen.state import GAME, new_states
 from helsinki_env.utils.yaml_files import configs_folder
 
@@ -73,11 +73,11 @@ def test_components_are_values(tmp_path: Path) -> None:
     assert load_components(written(tmp_path, rules__goal=13)).digest != box.digest
 
 
-def play(config: CopenhagenConfig, seed: int) -> Game:
-    game, rng = Game(config, seed=seed), np.random.default_rng(seed)
+def play(config: CopenhagenConfig, seed: int) -> CopenhagenGame:
+    game, rng = CopenhagenGame(config, seed=seed), np.random.default_rng(seed)
     while not game.done:
         game.step(int(rng.choice(game.legal_actions())))
-        assert Game.from_dict(game.to_dict()) == game
+        assert CopenhagenGame.from_dict(game.to_dict()) == game
     return game
 
 
@@ -149,20 +149,20 @@ def test_a_record_is_small_and_aligned() -> None:
 
 
 def test_the_same_seed_deals_the_same_game() -> None:
-    assert Game(seed=3) == Game(seed=3)
-    assert Game(seed=3) != Game(seed=4)
-    assert Game(seed=3, stream=1) != Game(seed=3)
+    assert CopenhagenGame(seed=3) == CopenhagenGame(seed=3)
+    assert CopenhagenGame(seed=3) != CopenhagenGame(seed=4)
+    assert CopenhagenGame(seed=3, stream=1) != CopenhagenGame(seed=3)
     with pytest.raises(ValueError, match="seed: found -1"):
-        Game(seed=-1)
+        CopenhagenGame(seed=-1)
 
 
 def test_copies_are_independent() -> None:
-    game = Game(seed=3)
+    game = CopenhagenGame(seed=3)
     copy = game.clone()
     copy.step(int(copy.legal_actions()[0]))
-    assert game == Game(seed=3) != copy
-    assert Game.from_state(game.config, copy.state) == copy
+    assert game == CopenhagenGame(seed=3) != copy
+    assert CopenhagenGame.from_state(game.config, copy.state) == copy
     with pytest.raises(ValueError, match="found one of 2 players, expected 3"):
-        Game.from_state(CopenhagenConfig(3), game.state)
+        CopenhagenGame.from_state(CopenhagenConfig(3), game.state)
     with pytest.raises(ValueError, match="expected one record of a batch"):
-        Game.from_state(game.config, new_states(1))
+        CopenhagenGame.from_state(game.config, new_states(1))

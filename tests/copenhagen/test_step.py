@@ -9,7 +9,7 @@ from helsinki_env.engine.kernel import JIT
 from helsinki_env.engine.states import copy_states
 from helsinki_env.games.copenhagen import actions, step
 from helsinki_env.games.copenhagen.config import CopenhagenConfig
-from helsinki_env.games.copenhagen.game import Game, apply_setup
+from helsinki_env.games.copenhagen.game import CopenhagenGame, apply_setup
 from helsinki_env.games.copenhagen.state import States, new_states
 
 B = 32 if JIT else 4
@@ -27,7 +27,7 @@ def test_a_batch_plays_the_games_that_are_played_one_by_one() -> None:
     for players in (2, 3, 4):
         config = CopenhagenConfig(players)
         t, states = config.tables[0], dealt(config)
-        games = [Game(config, seed=b) for b in range(B)]
+        games = [CopenhagenGame(config, seed=b) for b in range(B)]
         masks = np.full((B, actions.NUM_ACTIONS), 9, np.int8)
         loops.batch_mask(t, states, masks)
         rng = np.random.default_rng(players)
@@ -41,7 +41,7 @@ def test_a_batch_plays_the_games_that_are_played_one_by_one() -> None:
         loops.batch_scores(t, states, scores, places)
         assert not masks.any()
         for b, game in enumerate(games):
-            assert Game.from_state(config, states[b]) == game
+            assert CopenhagenGame.from_state(config, states[b]) == game
             assert scores[b, :players].tolist() == game.scores().tolist()
             assert places[b, :players].tolist() == game.ranks().tolist()
 

@@ -12,7 +12,7 @@ from helsinki_env.engine.game import IllegalActionError
 from helsinki_env.engine.kernel import JIT
 from helsinki_env.engine.playout import random_keys, sample_actions
 from helsinki_env.games.copenhagen.episodes import RandomEpisodes
-from helsinki_env.games.copenhagen.game import Game
+from helsinki_env.games.copenhagen.game import CopenhagenGame
 
 B = 24 if JIT else 3
 
@@ -31,7 +31,7 @@ def test_its_games_are_those_that_are_played_one_by_one() -> None:
     for players in (2, 3, 4):
         env = CopenhagenVectorEnv(B, players)
         obs, info = env.reset(seed=7)
-        games = [Game(CopenhagenConfig(players), seed=7, stream=b) for b in range(B)]
+        games = [CopenhagenGame(CopenhagenConfig(players), seed=7, stream=b) for b in range(B)]
         words = random_keys(B, seed=players)
         going = set(range(B))
         while going:

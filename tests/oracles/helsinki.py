@@ -21,7 +21,7 @@ from functools import cache
 from typing import Any, Final, TypeAlias
 
 from helsinki_env.games.helsinki.components import BOARD_ACTIONS, COLOURS, ROOFS, Components
-from helsinki_env.games.helsinki.config import GameConfig
+from helsinki_env.games.helsinki.config import HelsinkiConfig
 
 BOARD: Final = 7
 CELLS: Final = BOARD * BOARD
@@ -302,8 +302,8 @@ class ReferenceGame:
         stream: second part of the seed.
     """
 
-    def __init__(self, config: GameConfig | None = None, seed: int = 0, stream: int = 0) -> None:
-        self.config = GameConfig() if config is None else config
+    def __init__(self, config: HelsinkiConfig | None = None, seed: int = 0, stream: int = 0) -> None:
+        self.config = HelsinkiConfig() if config is None else config
         self.components: Components = self.config.component_set
         self.players: int = self.config.num_players
         self.word = first_word(seed, stream)
@@ -1030,13 +1030,13 @@ class ReferenceGame:
         }
 
     @classmethod
-    def from_dict(cls, position: Mapping[str, Any], config: GameConfig | None = None) -> ReferenceGame:
+    def from_dict(cls, position: Mapping[str, Any], config: HelsinkiConfig | None = None) -> ReferenceGame:
         """Return a game at a position. The input is trusted, not checked.
 
         The configuration comes from the position; `config` replaces it if given (for components from elsewhere).
         """
         if config is None:
-            config = GameConfig(
+            config = HelsinkiConfig(
                 num_players=position["players"],
                 covered=position["covered"],
                 denied=position["denied"],

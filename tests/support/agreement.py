@@ -10,8 +10,8 @@ from typing import Any
 
 from helsinki_env.games.helsinki import notation, observation
 from helsinki_env.games.helsinki.components import BOARD_ACTIONS
-from helsinki_env.games.helsinki.config import GameConfig
-from helsinki_env.games.helsinki.game import Game
+from helsinki_env.games.helsinki.config import HelsinkiConfig
+from helsinki_env.games.helsinki.game import HelsinkiGame
 from tests.oracles.helsinki import ReferenceGame, brute_force_legal_actions, decode
 from tests.support import policies
 from tests.support.observations import observations
@@ -53,7 +53,7 @@ class DisagreementError(AssertionError):
 class Pair:
     """One game, played by both implementations."""
 
-    def __init__(self, game: Game, reference: ReferenceGame, seen: Counter[str], origin: str) -> None:
+    def __init__(self, game: HelsinkiGame, reference: ReferenceGame, seen: Counter[str], origin: str) -> None:
         self.game = game
         self.reference = reference
         self.seen = seen
@@ -70,10 +70,10 @@ class Pair:
         self.position = self.compare()
 
     @classmethod
-    def dealt(cls, config: GameConfig, seed: int, seen: Counter[str]) -> Pair:
+    def dealt(cls, config: HelsinkiConfig, seed: int, seen: Counter[str]) -> Pair:
         """A new game."""
         seen["dealt games"] += 1
-        game, reference = Game(config, seed=seed), ReferenceGame(config, seed=seed)
+        game, reference = HelsinkiGame(config, seed=seed), ReferenceGame(config, seed=seed)
         return cls(game, reference, seen, f"seed {seed}, {config}")
 
     @classmethod
@@ -212,7 +212,7 @@ class Pair:
 _SCORING = ("START", "PLACE", "WILD", "LIFT", "ROOF", "USE")
 
 
-def _differing_pieces(game: Game, seat: int, seen: bytes) -> str:
+def _differing_pieces(game: HelsinkiGame, seat: int, seen: bytes) -> str:
     found = game.observation(seat)
     expected = type(found)(found.shape, found.dtype, seen)
     types = game.config.component_set.types
@@ -220,14 +220,14 @@ def _differing_pieces(game: Game, seat: int, seen: bytes) -> str:
     return "; ".join(f"{name}: kernel {a.tolist()}, plain {b.tolist()}" for (name, a), b in pairs if (a != b).any())
 
 
-def random_config(rng: random.Random, components: str = "") -> GameConfig:
+def random_config(rng: random.Random, components: str = "") -> HelsinkiConfig:
     """Settings with everything in them: both component files (or the one given), covers, denials, Dry roads."""
 
     def some(chance: float) -> list[int]:
         return [action for action in range(len(BOARD_ACTIONS)) if rng.random() < chance]
 
     players = rng.choice((2, 2, 2, 3, 3, 4))
-    return GameConfig(
+    return HelsinkiConfig(
         num_players=players,
         covered="first_game" if rng.random() < 0.1 else some(rng.choice((0, 0, 0.1, 0.4))),
         denied=[some(rng.choice((0, 0.15))) for _ in range(players)] if rng.random() < 0.3 else None,
@@ -248,7 +248,7 @@ def rich_game(number: int, seen: Counter[str], search_every: int = 0, components
     """The same with all coats of arms won before the first turn."""
     rng = random.Random(f"rich game {number}")
     style = rng.choice(policies.STYLES[1:])
-    position = rich_deal(notation.to_dict(Game(random_config(rng, components), seed=rng.getrandbits(64))))
+    position = rich_deal(notation.to_dict(HelsinkiGame(random_config(rng, components), seed=rng.getrandbits(64))))
     pair = Pair.at(position, seen, "rich games")
     pair.play(lambda game, legal: policies.choose(rng, style, game, legal), search_every=search_every)
 

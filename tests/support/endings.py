@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from helsinki_env import Game, GameConfig
+from helsinki_env import HelsinkiConfig, HelsinkiGame
 from helsinki_env.games.helsinki import notation
 from helsinki_env.games.helsinki.components import BOARD_ACTIONS
 
@@ -27,7 +27,7 @@ def last_turn(
     meadow: int = 0,
     open_actions: tuple[str, ...] = (),
     drew: bool = False,
-) -> Game:
+) -> HelsinkiGame:
     """Return a game in the very last turn, with a row that lacks two cells.
 
     Args:
@@ -42,7 +42,7 @@ def last_turn(
     seat = players - 1
     denied: list[list[int]] = [[] for _ in range(players)]
     denied[seat] = [action for action, name in enumerate(BOARD_ACTIONS) if name not in open_actions]
-    game = Game(GameConfig(num_players=players, denied=denied), seed=1)
+    game = HelsinkiGame(HelsinkiConfig(num_players=players, denied=denied), seed=1)
     game.step(0)
     position: dict[str, Any] = notation.to_dict(game)
     me = position["seats"][seat]

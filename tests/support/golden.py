@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from helsinki_env import Game, GameConfig
+from helsinki_env import HelsinkiConfig, HelsinkiGame
 from helsinki_env.engine import loops
 from helsinki_env.games.helsinki import notation, observation
 from helsinki_env.games.helsinki.components import BOARD_ACTIONS
@@ -99,13 +99,13 @@ def perft_anew(path: Path) -> str:
 # Playthroughs: one game a file, to be read
 
 
-def playthrough_start(name: str) -> Game:
+def playthrough_start(name: str) -> HelsinkiGame:
     """The game that a playthrough follows."""
     if name == "dry_roads":
-        config = GameConfig(num_players=2, dry_roads=True, components="alternative")
-        return notation.from_dict(rich_deal(notation.to_dict(Game(config, seed=562))))
+        config = HelsinkiConfig(num_players=2, dry_roads=True, components="alternative")
+        return notation.from_dict(rich_deal(notation.to_dict(HelsinkiGame(config, seed=562))))
     players = {"two_players": 2, "three_players": 3, "four_players": 4}[name]
-    return Game(GameConfig(num_players=players), seed=players)
+    return HelsinkiGame(HelsinkiConfig(num_players=players), seed=players)
 
 
 def playthrough(name: str) -> str:
@@ -132,7 +132,7 @@ def playthrough(name: str) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _pick(game: Game, word: int) -> int:
+def _pick(game: HelsinkiGame, word: int) -> int:
     """Three times of four a build or an action of the action board where there is one."""
     legal = [int(action) for action in game.legal_actions()]
     kinds = [decode(action, game.config.component_set.types)[0] for action in legal]
@@ -141,7 +141,7 @@ def _pick(game: Game, word: int) -> int:
     return chosen[((word >> 32) * len(chosen)) >> 32]
 
 
-def changes(game: Game, before: Position, after: Position) -> list[str]:
+def changes(game: HelsinkiGame, before: Position, after: Position) -> list[str]:
     """Say what differs between two positions, one thing an item."""
     found = []
     for key, old in before.items():
@@ -156,7 +156,7 @@ def changes(game: Game, before: Position, after: Position) -> list[str]:
     return found
 
 
-def _change(game: Game, key: str, old: Any, new: Any) -> str:
+def _change(game: HelsinkiGame, key: str, old: Any, new: Any) -> str:
     if key in ("hand", "known", "discard_pile"):
         pairs = enumerate(zip(old, new, strict=True))
         return ", ".join(f"{now - was:+} {_cards(game, [card])}" for card, (was, now) in pairs if was != now)
@@ -178,7 +178,7 @@ def _change(game: Game, key: str, old: Any, new: Any) -> str:
     return f"{json.dumps(old)} to {json.dumps(new)}"
 
 
-def _cards(game: Game, cards: Iterable[int | None]) -> str:
+def _cards(game: HelsinkiGame, cards: Iterable[int | None]) -> str:
     return ", ".join(
         "nothing" if card is None else notation.card_to_string(card, game.config.component_set) for card in cards
     )
@@ -201,21 +201,21 @@ def digest_of(parts: Iterable[bytes]) -> str:
 
 # The signature: ten thousand games in one line
 
-GROUPS: dict[str, tuple[int, GameConfig, bool]] = {
-    "two players": (2000, GameConfig(), False),
-    "two players, full meadows": (2000, GameConfig(), True),
-    "two players, alternative components": (1000, GameConfig(components="alternative"), False),
-    "three players, Dry roads": (1000, GameConfig(num_players=3, dry_roads=True), False),
-    "three players, denied actions": (1000, GameConfig(num_players=3, denied=[[1, 6], [], [2, 7, 12]]), True),
-    "four players": (1000, GameConfig(num_players=4), False),
+GROUPS: dict[str, tuple[int, HelsinkiConfig, bool]] = {
+    "two players": (2000, HelsinkiConfig(), False),
+    "two players, full meadows": (2000, HelsinkiConfig(), True),
+    "two players, alternative components": (1000, HelsinkiConfig(components="alternative"), False),
+    "three players, Dry roads": (1000, HelsinkiConfig(num_players=3, dry_roads=True), False),
+    "three players, denied actions": (1000, HelsinkiConfig(num_players=3, denied=[[1, 6], [], [2, 7, 12]]), True),
+    "four players": (1000, HelsinkiConfig(num_players=4), False),
     "four players, first game": (
         1000,
-        GameConfig(num_players=4, covered="first_game", dry_roads=True, components="alternative"),
+        HelsinkiConfig(num_players=4, covered="first_game", dry_roads=True, components="alternative"),
         False,
     ),
     "four players, alternative components, Dry roads, full meadows": (
         1000,
-        GameConfig(num_players=4, dry_roads=True, components="alternative"),
+        HelsinkiConfig(num_players=4, dry_roads=True, components="alternative"),
         True,
     ),
 }
@@ -235,14 +235,14 @@ def signature(games: int | None = None) -> dict[str, Any]:
     for name, (count, config, rich) in GROUPS.items():
         groups[name] = _play_group(min(count, games or count), config, rich)
     return {
-        "version": notation.to_dict(Game(seed=0))["version"],
+        "version": notation.to_dict(HelsinkiGame(seed=0))["version"],
         "games": sum(group["games"] for group in groups.values()),
         "digest": digest_of(group["digest"].encode() for group in groups.values()),
         "groups": groups,
     }
 
 
-def _play_group(games: int, config: GameConfig, rich: bool) -> dict[str, Any]:
+def _play_group(games: int, config: HelsinkiConfig, rich: bool) -> dict[str, Any]:
     types, tables = config.component_set.types, config.tables[0]
     states = new_states(games, types)
     apply_setup(states, config)

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from helsinki_env import Game, GameConfig
+from helsinki_env import HelsinkiConfig, HelsinkiGame
 from helsinki_env.agents.base import choose_action
 from helsinki_env.agents.registry import make_player
 from helsinki_env.games.helsinki import notation
@@ -42,7 +42,7 @@ def _weights(style: str, types: int) -> npt.NDArray[np.float64]:
     return np.where(kinds == KIND_BUILD, builds, np.where(kinds == KIND_USE, spends, 1.0))
 
 
-def choose(rng: random.Random, style: str, game: Game) -> int:
+def choose(rng: random.Random, style: str, game: HelsinkiGame) -> int:
     """Return one of the legal decisions."""
     legal = game.legal_actions()
     if len(legal) == 1:
@@ -51,7 +51,7 @@ def choose(rng: random.Random, style: str, game: Game) -> int:
     return int(rng.choices(legal.tolist(), weights.tolist())[0])
 
 
-def _played(rng: random.Random, game: Game, style: str) -> Iterator[Game]:
+def _played(rng: random.Random, game: HelsinkiGame, style: str) -> Iterator[HelsinkiGame]:
     """Play a game to its end; yield copies of it at every decision."""
     player = make_player(style, game.config) if style in ("greedy", "heuristic") else None
     while not game.done:
@@ -69,14 +69,14 @@ def starts(seed: int, games: int, components: Sequence[str]) -> list[Position]:
     found = []
     for number in range(games):
         players = rng.choice((2, 3, 4))
-        config = GameConfig(
+        config = HelsinkiConfig(
             num_players=players,
             covered=_some_actions(rng),
             denied=[_some_actions(rng) for _ in range(players)],
             dry_roads=rng.random() < 0.5,
             components=components[number % len(components)],
         )
-        game = Game(config, seed=rng.getrandbits(64))
+        game = HelsinkiGame(config, seed=rng.getrandbits(64))
         if rng.random() < 0.4:
             game = notation.from_dict(rich_deal(notation.to_dict(game)))
         on_the_way = list(_played(rng, game, STYLES[number % len(STYLES)]))

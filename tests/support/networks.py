@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from helsinki_env import GameConfig
+from helsinki_env import HelsinkiConfig
 from helsinki_env.agents.net.checkpoint import save_checkpoint
 from helsinki_env.agents.net.network import Network, NetworkConfig
 
@@ -19,7 +19,7 @@ SMALL = NetworkConfig(seat_hidden=16, seat=8, width=32, blocks=1)
 def untrained(components: str = "default", seed: int = 0) -> Network:
     """A network as training begins with it."""
     torch.manual_seed(seed)
-    return Network(GameConfig(components=components), SMALL)
+    return Network(HelsinkiConfig(components=components), SMALL)
 
 
 def opinionated(components: str = "default", seed: int = 0) -> Network:
@@ -39,5 +39,5 @@ def contrary() -> Network:
 
 def saved(path: Path, network: Network, components: str = "default", **more: Any) -> Path:
     """Write a network with the least that a description holds."""
-    content = {"game": GameConfig(components=components).to_dict(), "network": asdict(network.config)}
+    content = {"game": HelsinkiConfig(components=components).to_dict(), "network": asdict(network.config)}
     return save_checkpoint(path, network, content | more)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
-from helsinki_env import Game, GameConfig
+from helsinki_env import HelsinkiConfig, HelsinkiGame
 from helsinki_env.games.helsinki import notation
 
 #: The first seat's northern row lacks two cells, the second's three; below them lies what a tile comes to rest on.
@@ -20,7 +20,7 @@ _HANDS = (("blue 1/2", "purple 2/3", "purple 4/4+1"), ("purple 3/3+1", "purple 3
 
 @cache
 def _position() -> dict[str, Any]:
-    game = Game(GameConfig(denied=[range(15), range(15)]), seed=1)
+    game = HelsinkiGame(HelsinkiConfig(denied=[range(15), range(15)]), seed=1)
     game.step(0)
     position: dict[str, Any] = notation.to_dict(game)
     types = game.config.component_set.types
@@ -60,7 +60,7 @@ def _position() -> dict[str, Any]:
     return position
 
 
-def riddle() -> tuple[Game, int, int]:
+def riddle() -> tuple[HelsinkiGame, int, int]:
     """Return a game, the one decision that wins it, and the one that looks best.
 
     The first seat leads by a point and stands in the north; this is its last turn, the other's comes after it. Filling

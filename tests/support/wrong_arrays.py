@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 
-from helsinki_env import CopenhagenConfig, GameConfig
+from helsinki_env import CopenhagenConfig, HelsinkiConfig
 from helsinki_env.agents.base import init_streams, next_keys
 from helsinki_env.agents.evaluation import evaluate_actions
 from helsinki_env.agents.random import RandomPlayer
@@ -323,7 +323,7 @@ def forked(name: str, called: Called) -> list[str]:
 def main() -> None:
     torch.set_num_threads(1)
     count = 0
-    for config in (GameConfig(), CopenhagenConfig()):
+    for config in (HelsinkiConfig(), CopenhagenConfig()):
         for name, called in functions(config, sys.argv[1:]).items():
             called.call(**called.arrays())  # compiles
             count += 1

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from helsinki_env import GameConfig
+from helsinki_env import HelsinkiConfig
 from helsinki_env.evaluation.match import play_match
 from helsinki_env.games.helsinki.actions import KIND_USE
 from helsinki_env.games.helsinki.components import BOARD_ACTIONS
@@ -22,30 +22,30 @@ from tests.support.golden import TESTS
 
 SIGNATURE = TESTS / "greedy_signature.json"
 
-GROUPS: dict[str, tuple[int, list[str], GameConfig]] = {
-    "two players": (150, ["greedy", "greedy"], GameConfig()),
-    "two players, Dry roads": (80, ["greedy", "greedy"], GameConfig(dry_roads=True)),
-    "two players, alternative components": (60, ["greedy", "random"], GameConfig(components="alternative")),
-    "two players, first game": (40, ["greedy", "greedy"], GameConfig(covered="first_game")),
+GROUPS: dict[str, tuple[int, list[str], HelsinkiConfig]] = {
+    "two players": (150, ["greedy", "greedy"], HelsinkiConfig()),
+    "two players, Dry roads": (80, ["greedy", "greedy"], HelsinkiConfig(dry_roads=True)),
+    "two players, alternative components": (60, ["greedy", "random"], HelsinkiConfig(components="alternative")),
+    "two players, first game": (40, ["greedy", "greedy"], HelsinkiConfig(covered="first_game")),
     "three players, denied actions": (
         120,
         ["greedy", "greedy", "random"],
-        GameConfig(num_players=3, denied=[[0, 1, 6, 10], [3, 9, 14], [2, 4, 5, 7, 12]]),
+        HelsinkiConfig(num_players=3, denied=[[0, 1, 6, 10], [3, 9, 14], [2, 4, 5, 7, 12]]),
     ),
     "three players, covered actions": (
         60,
         ["greedy", "greedy", "greedy"],
-        GameConfig(num_players=3, covered=[1, 4, 5, 6, 9, 14]),
+        HelsinkiConfig(num_players=3, covered=[1, 4, 5, 6, 9, 14]),
     ),
     "four players, Dry roads, denied actions": (
         100,
         ["greedy", "random", "greedy", "greedy"],
-        GameConfig(num_players=4, dry_roads=True, denied=[[1, 5, 6, 9, 14], [], [4, 7, 11, 12], [2, 8, 13]]),
+        HelsinkiConfig(num_players=4, dry_roads=True, denied=[[1, 5, 6, 9, 14], [], [4, 7, 11, 12], [2, 8, 13]]),
     ),
     "four players, first game, Dry roads": (
         60,
         ["greedy", "random", "random", "greedy"],
-        GameConfig(num_players=4, covered="first_game", dry_roads=True),
+        HelsinkiConfig(num_players=4, covered="first_game", dry_roads=True),
     ),
 }
 """Number of games, who plays them, and settings."""

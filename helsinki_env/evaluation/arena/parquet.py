@@ -29,7 +29,7 @@ SCHEMA = pa.schema(
         ("lineup", pa.int32()),
         ("block", pa.int32()),  # within the line-up; also the deal number
         ("game", pa.int32()),  # within the line-up
-        ("seed", pa.uint64()),  # of the deal, as for `Game`
+        ("seed", pa.uint64()),  # of the deal, as for `HelsinkiGame`
         ("config_digest", pa.string()),
         ("players", pa.list_(pa.string())),
         ("player", pa.list_(pa.int16())),  # index into the players of the matchup

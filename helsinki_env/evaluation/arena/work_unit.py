@@ -43,7 +43,7 @@ class Schedule:
     Attributes:
         block: number of the block within the line-up, int64 (G,); also the deal number.
         game: number of the game within the line-up, int64 (G,).
-        seeds: seed of the deal, uint64 (G,), as for `Game`.
+        seeds: seed of the deal, uint64 (G,), as for `HelsinkiGame`.
         lineup_positions: position in the line-up of the player in each seat, int64 (G, S).
         seating: the player in each seat, int64 (G, S), indices into the matchup's players.
         disabled: disabled actions.

@@ -9,8 +9,8 @@ A copy made by `determinize` differs from the game only in what its viewer canno
 The viewer's observation of the copy is identical byte for byte.
 
     >>> from helsinki_env.engine.determinization import determinize
-    >>> from helsinki_env.games.copenhagen.game import Game
-    >>> game = Game(seed=3)
+    >>> from helsinki_env.games.copenhagen.game import CopenhagenGame
+    >>> game = CopenhagenGame(seed=3)
     >>> game.step(0)
     >>> copy = determinize(game, viewer=0, seed=1)
     >>> bool((copy.observation(0) == game.observation(0)).all()), copy == game

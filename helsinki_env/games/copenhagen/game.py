@@ -1,7 +1,7 @@
 """A game of Copenhagen for interactive use, search and tests: an object interface to the kernels.
 
->>> from helsinki_env.games.copenhagen.game import CopenhagenConfig, Game
->>> game = Game(CopenhagenConfig(num_players=2), seed=0)
+>>> from helsinki_env.games.copenhagen.game import CopenhagenConfig, CopenhagenGame
+>>> game = CopenhagenGame(CopenhagenConfig(num_players=2), seed=0)
 >>> game.phase
 <Phase.MAIN: 'MAIN'>
 >>> game.step(3)
@@ -36,7 +36,7 @@ from helsinki_env.games.copenhagen.scales import scales
 from helsinki_env.games.copenhagen.state import GAME, PHASES, new_states
 from helsinki_env.games.copenhagen.state_from_observation import states_from_observations
 
-__all__ = ["COPENHAGEN", "CopenhagenConfig", "Game", "IllegalActionError", "Phase", "apply_setup"]
+__all__ = ["COPENHAGEN", "CopenhagenConfig", "CopenhagenGame", "IllegalActionError", "Phase", "apply_setup"]
 
 
 class Phase(StrEnum):
@@ -73,7 +73,7 @@ def _check(states: States, config: CopenhagenConfig) -> None:
     check_ranges(states, config.tables[0])
     for b, state in enumerate(states):
         try:
-            game = Game._from_valid_state(_config_of(config, state), state)
+            game = CopenhagenGame._from_valid_state(_config_of(config, state), state)
             again = from_dict(to_dict(game), game.config)
         except (ArithmeticError, LookupError, TypeError, ValueError) as problem:
             raise ValueError(f"states: game {b}: {problem}") from None
@@ -144,14 +144,14 @@ COPENHAGEN = GameSpec(
     deniable=dict(enumerate(ABILITIES[1:], 1)),
     used=_used,
     to_dict=lambda game, seat=None: game.to_dict(seat),
-    from_dict=lambda data: Game.from_dict(data),
+    from_dict=lambda data: CopenhagenGame.from_dict(data),
     allows_ties=True,
     revealing_fields=("pile_size",),
 )
 """Copenhagen, as game-independent code sees it."""
 
 
-class Game(BoardGame):
+class CopenhagenGame(BoardGame):
     """A game in progress; see `BoardGame` for the arguments. The default game has two players."""
 
     __slots__ = ()
@@ -166,7 +166,7 @@ class Game(BoardGame):
         return phase
 
     @classmethod
-    def from_dict(cls, position: Mapping[str, Any]) -> Game:
+    def from_dict(cls, position: Mapping[str, Any]) -> CopenhagenGame:
         """Return the game that `to_dict` wrote; see `position.from_dict`."""
         from helsinki_env.games.copenhagen.position import from_dict
 

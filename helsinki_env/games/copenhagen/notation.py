@@ -21,7 +21,7 @@ from helsinki_env.games.copenhagen.components import ABILITIES, COLOURS, COLUMNS
 from helsinki_env.games.copenhagen.position import from_dict, to_dict
 
 if TYPE_CHECKING:
-    from helsinki_env.games.copenhagen.game import Game
+    from helsinki_env.games.copenhagen.game import CopenhagenGame
 
 __all__ = ["action_to_string", "from_dict", "string_to_action", "tile_name", "to_dict", "why_illegal"]
 
@@ -101,7 +101,7 @@ def _expected(kind: int) -> str:
     return f"something from '{name} {texts[0]}' to '{name} {texts[-1]}'"
 
 
-def why_illegal(game: Game, action: object) -> str:
+def why_illegal(game: CopenhagenGame, action: object) -> str:
     """Explain why an action is illegal: its name, the phase, and the legal actions.
 
     Args:

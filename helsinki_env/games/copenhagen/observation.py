@@ -5,8 +5,8 @@ so on; unused seats are zero. No entry is negative: codes are shifted by one so 
 the named fields:
 
     >>> from helsinki_env.games.copenhagen import observation
-    >>> from helsinki_env.games.copenhagen.game import Game
-    >>> pieces = observation.unpack(Game(seed=0).observation())
+    >>> from helsinki_env.games.copenhagen.game import CopenhagenGame
+    >>> pieces = observation.unpack(CopenhagenGame(seed=0).observation())
     >>> pieces["boards"].shape, pieces["display"].shape
     ((4, 4, 9, 5), (7,))
 """

@@ -5,11 +5,11 @@ record are blank until `redeal` samples them: the right number of cards, all of 
 draw pile.
 
     >>> from helsinki_env.engine.determinization import determinize_observation
-    >>> from helsinki_env.games.copenhagen.game import Game
-    >>> game = Game(seed=3)
+    >>> from helsinki_env.games.copenhagen.game import CopenhagenGame
+    >>> game = CopenhagenGame(seed=3)
     >>> game.step(0)
     >>> copies = determinize_observation(game.config, game.observation(), count=2, seed=1)
-    >>> copy = Game.from_state(game.config, copies[0])
+    >>> copy = CopenhagenGame.from_state(game.config, copies[0])
     >>> bool((copy.observation() == game.observation()).all())
     True
 """

@@ -11,7 +11,7 @@ from helsinki_env.games.copenhagen import actions as a
 from helsinki_env.games.copenhagen.abilities import active
 from helsinki_env.games.copenhagen.actions import KINDS
 from helsinki_env.games.copenhagen.components import ABILITIES, CELLS, COLOURS, COLUMNS, Components
-from helsinki_env.games.copenhagen.game import Game
+from helsinki_env.games.copenhagen.game import CopenhagenGame
 from helsinki_env.games.copenhagen.notation import action_to_string, tile_name
 from helsinki_env.games.copenhagen.state import PHASE_DISCARD, PHASE_MAIN, PHASE_PAY
 
@@ -33,7 +33,7 @@ _VERBS = {
 }
 
 
-def list_ui_actions(game: Game, seat: int) -> list[UIAction]:
+def list_ui_actions(game: CopenhagenGame, seat: int) -> list[UIAction]:
     """Return a touch for each legal action of a seat, by id; empty if another seat is to move.
 
     Args:
@@ -48,7 +48,7 @@ def list_ui_actions(game: Game, seat: int) -> list[UIAction]:
     return [_touch(game, int(action)) for action in game.legal_actions()]
 
 
-def available_selection(game: Game, seat: int) -> ActionSelection | None:
+def available_selection(game: CopenhagenGame, seat: int) -> ActionSelection | None:
     """Return the cards that a seat may choose one by one in any order now, or None.
 
     Args:
@@ -79,7 +79,7 @@ def available_selection(game: Game, seat: int) -> ActionSelection | None:
     return None
 
 
-def _pair(game: Game) -> ActionSelection | None:
+def _pair(game: CopenhagenGame) -> ActionSelection | None:
     """Return the selection of two cards of the display."""
     firsts = [argument for kind, argument in map(a.decode, game.legal_actions().tolist()) if kind == a.KIND_TAKE]
     if not firsts:
@@ -99,7 +99,7 @@ def _pair(game: Game) -> ActionSelection | None:
     )
 
 
-def _cards(game: Game, kind: int, count: int, held: list[int]) -> ActionSelection | None:
+def _cards(game: CopenhagenGame, kind: int, count: int, held: list[int]) -> ActionSelection | None:
     """Return the selection of `count` cards by color; None if it consists of one card."""
     if count < 2:
         return None
@@ -111,14 +111,14 @@ def _cards(game: Game, kind: int, count: int, held: list[int]) -> ActionSelectio
     return ActionSelection(KINDS[kind], (count,), tuple(items))
 
 
-def _touch(game: Game, action: int) -> UIAction:
+def _touch(game: CopenhagenGame, action: int) -> UIAction:
     kind, argument = a.decode(action)
     now, then = _VERBS[kind]
     what, where = _placed(game, argument) if kind == a.KIND_PLACE else _said(game, kind, argument)
     return UIAction(action, KINDS[kind], action_to_string(action), f"{now} {what}", f"{then} {what}", **where)
 
 
-def _said(game: Game, kind: int, argument: int) -> tuple[str, dict[str, Any]]:
+def _said(game: CopenhagenGame, kind: int, argument: int) -> tuple[str, dict[str, Any]]:
     """Return the effect of an action other than PLACE in words, and the fields with its location."""
     g, seat = game.state, game.seat
     if kind == a.KIND_TAKE:
@@ -139,7 +139,7 @@ def _said(game: Game, kind: int, argument: int) -> tuple[str, dict[str, Any]]:
     return "the used abilities back" if kind == a.KIND_REACTIVATE else "the turn", {"at": ("now",)}
 
 
-def _placed(game: Game, argument: int) -> tuple[str, dict[str, Any]]:
+def _placed(game: CopenhagenGame, argument: int) -> tuple[str, dict[str, Any]]:
     """Return the effect of PLACE in words, and the fields with the tile's location."""
     t, kind = game.config.tables[0], int(game.state.tile)
     turn, corner = divmod(argument, CELLS)

@@ -1,6 +1,6 @@
 """Game configuration: players, covered and denied board actions, expansion, component file, reward.
 
-A `GameConfig` is frozen and validated on creation.
+A `HelsinkiConfig` is frozen and validated on creation.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from helsinki_env.engine.configuration import (
 )
 from helsinki_env.games.helsinki.components import BOARD_ACTIONS, Components, load_components
 
-__all__ = ["REWARDS", "ConfigError", "GameConfig"]
+__all__ = ["REWARDS", "ConfigError", "HelsinkiConfig"]
 
 
 @lru_cache(maxsize=32)
@@ -34,7 +34,7 @@ def _build_tables(components: Components) -> Any:
 
 
 @dataclass(frozen=True)
-class GameConfig(Configuration):
+class HelsinkiConfig(Configuration):
     """Configuration of a game.
 
     Frozen, hashable and picklable. Two configurations are equal if all values and the contents of the component files

@@ -10,9 +10,9 @@ A copy made by `determinize` differs from the game only in what its viewer canno
 The viewer's observation of the copy is byte-identical. Every arrangement of hidden cards that the rules and the
 observation allow can occur. Its probability depends on the cards alone: no inference from the actions of other seats.
 
-    >>> from helsinki_env import Game
+    >>> from helsinki_env import HelsinkiGame
     >>> from helsinki_env.engine.determinization import determinize
-    >>> game = Game(seed=3)
+    >>> game = HelsinkiGame(seed=3)
     >>> game.step(0)
     >>> copy = determinize(game, viewer=0, seed=1)
     >>> bool((copy.observation(0) == game.observation(0)).all()), copy == game

@@ -1,7 +1,7 @@
 """A single game, for interactive use, search and tests: the kernels behind an object.
 
-    >>> from helsinki_env import Game, GameConfig
-    >>> game = Game(GameConfig(num_players=2), seed=0)
+    >>> from helsinki_env import HelsinkiGame, HelsinkiConfig
+    >>> game = HelsinkiGame(HelsinkiConfig(num_players=2), seed=0)
     >>> game.phase, game.legal_actions().tolist()
     (<Phase.START: 'START'>, [0, 1, 2, 3, 4, 5, 6, 7])
     >>> game.step(3)
@@ -30,7 +30,7 @@ from helsinki_env.games.helsinki import observation, state_checks
 from helsinki_env.games.helsinki import step as rules  # noqa: F401  # registers the rules that the engine's loops call
 from helsinki_env.games.helsinki.actions import KINDS, ActionTable, action_table
 from helsinki_env.games.helsinki.components import BOARD_ACTIONS
-from helsinki_env.games.helsinki.config import GameConfig
+from helsinki_env.games.helsinki.config import HelsinkiConfig
 from helsinki_env.games.helsinki.deal import SETUP_FIELDS
 from helsinki_env.games.helsinki.determinization import SCRATCH
 from helsinki_env.games.helsinki.episodes import RandomEpisodes
@@ -40,7 +40,7 @@ from helsinki_env.games.helsinki.state_from_observation import states_from_obser
 
 __all__ = [
     "HELSINKI",
-    "Game",
+    "HelsinkiGame",
     "IllegalActionError",
     "Phase",
     "action_table",
@@ -68,7 +68,7 @@ class Phase(StrEnum):
     END = "END"
 
 
-def apply_setup(states: States, config: GameConfig) -> None:
+def apply_setup(states: States, config: HelsinkiConfig) -> None:
     """Write the game setup (players, covered and denied board actions, expansion) into blank records."""
     states["players"] = config.num_players
     states["covered"] = sum(1 << action for action in config.covered)
@@ -78,11 +78,11 @@ def apply_setup(states: States, config: GameConfig) -> None:
     states["dry_roads"] = config.dry_roads
 
 
-def _new_states(config: GameConfig, count: int) -> States:
+def _new_states(config: HelsinkiConfig, count: int) -> States:
     return new_states(count, config.component_set.types)
 
 
-def _config_of(config: GameConfig, state: Any) -> GameConfig:
+def _config_of(config: HelsinkiConfig, state: Any) -> HelsinkiConfig:
     return config.replace(
         num_players=int(state.players),
         covered=[a for a in range(15) if state.covered >> a & 1],
@@ -97,7 +97,7 @@ def _why_illegal(game: Any, action: object) -> str:
     return notation.why_illegal(game, action)
 
 
-def _describe(action: int, config: GameConfig) -> str:
+def _describe(action: int, config: HelsinkiConfig) -> str:
     from helsinki_env.games.helsinki import notation
 
     return notation.action_to_string(action, config.component_set)
@@ -121,26 +121,26 @@ def _selection(game: Any, seat: int) -> ActionSelection | None:
     return available_selection(game, seat)
 
 
-def _to_dict(game: Game, seat: int | None = None) -> dict[str, Any]:
+def _to_dict(game: HelsinkiGame, seat: int | None = None) -> dict[str, Any]:
     from helsinki_env.games.helsinki import position
 
     return position.to_dict(game, seat)
 
 
-def _from_dict(data: Mapping[str, Any]) -> Game:
+def _from_dict(data: Mapping[str, Any]) -> HelsinkiGame:
     from helsinki_env.games.helsinki import position
 
     return position.from_dict(data)
 
 
 def _used(
-    config: GameConfig, observations: npt.NDArray[np.int8], viewers: npt.NDArray[np.int64]
+    config: HelsinkiConfig, observations: npt.NDArray[np.int8], viewers: npt.NDArray[np.int64]
 ) -> npt.NDArray[np.int16]:
     used = observation.observation_layout(config.component_set.types)["used"]
     return unpack_seat_sets(observations[:, used.slice], used.shape, viewers, config.num_players)
 
 
-def _kinds(config: GameConfig) -> tuple[tuple[str, int], ...]:
+def _kinds(config: HelsinkiConfig) -> tuple[tuple[str, int], ...]:
     return tuple(zip(KINDS, action_table(config.component_set.types).sizes, strict=True))
 
 
@@ -157,7 +157,7 @@ HELSINKI = GameSpec(
     name="helsinki",
     is_default=True,
     version=ENV_VERSION,
-    config=GameConfig,
+    config=HelsinkiConfig,
     options=("num_players", "covered", "denied", "dry_roads", "reward"),
     phases=tuple(Phase[name] for name in PHASES),
     setup_fields=SETUP_FIELDS,
@@ -193,7 +193,7 @@ HELSINKI = GameSpec(
 """Helsinki, as game-independent code sees it."""
 
 
-class Game(BoardGame):
+class HelsinkiGame(BoardGame):
     """A game in progress.
 
     Args:
@@ -209,7 +209,7 @@ class Game(BoardGame):
     __slots__ = ()
 
     spec = HELSINKI
-    config: GameConfig
+    config: HelsinkiConfig
 
     @property
     def actions(self) -> ActionTable:

@@ -21,7 +21,7 @@ from helsinki_env.data import Node, as_integer
 from helsinki_env.games.helsinki import actions as a
 from helsinki_env.games.helsinki.actions import KINDS, SIDES, ActionTable, action_table
 from helsinki_env.games.helsinki.components import BOARD_ACTIONS, COLOURS, Components, load_components
-from helsinki_env.games.helsinki.game import Game
+from helsinki_env.games.helsinki.game import HelsinkiGame
 from helsinki_env.games.helsinki.position import from_dict, to_dict
 
 __all__ = ["action_to_string", "card_to_string", "from_dict", "string_to_action", "to_dict"]
@@ -141,7 +141,7 @@ def _example(kind: int, table: ActionTable, components: Components) -> str:
     return f"something from '{low}' to '{high}'"
 
 
-def why_illegal(game: Game, action: object) -> str:
+def why_illegal(game: HelsinkiGame, action: object) -> str:
     """Explain why an action is illegal: its name, the phase, and the legal alternatives."""
     components = game.config.component_set
     try:

@@ -5,8 +5,8 @@ any number of players and any configuration with the same components. Seats are 
 self, next clockwise, and so on; unused seats are zero. No entry is negative: codes are shifted by one, so 0 means
 "none". `unpack` returns the named fields:
 
-    >>> from helsinki_env import Game, observation
-    >>> pieces = observation.unpack(Game(seed=0).observation())
+    >>> from helsinki_env import HelsinkiGame, observation
+    >>> pieces = observation.unpack(HelsinkiGame(seed=0).observation())
     >>> pieces["boards"].shape, pieces["display"].shape
     ((4, 4, 7, 7), (8,))
 """

@@ -18,7 +18,7 @@ from helsinki_env.games.helsinki import limits  # noqa: F401  # registers the ra
 from helsinki_env.games.helsinki.actions import MOVE_1_TO_5, MOVE_1_TO_6, action_table
 from helsinki_env.games.helsinki.build import coats_to_place, free_roofs, hand_by_color
 from helsinki_env.games.helsinki.coats import usable_actions
-from helsinki_env.games.helsinki.config import GameConfig
+from helsinki_env.games.helsinki.config import HelsinkiConfig
 from helsinki_env.games.helsinki.shapes import NORTH, WEST, tile_cells
 from helsinki_env.games.helsinki.state import (
     MAX_SEATS,
@@ -81,7 +81,7 @@ _FAULTS = (
 _SOUND = -1
 
 
-def check_states(states: States, config: GameConfig) -> None:
+def check_states(states: States, config: HelsinkiConfig) -> None:
     """Check that games can continue from records.
 
     Args:

@@ -5,12 +5,12 @@ leak. Hidden cards are placeholders in the record (the right number of cards, al
 `helsinki_env.engine.determinization` determinize_observation them.
 
     >>> import numpy as np
-    >>> from helsinki_env import Game
+    >>> from helsinki_env import HelsinkiGame
     >>> from helsinki_env.engine.determinization import determinize_observation
-    >>> game = Game(seed=3)
+    >>> game = HelsinkiGame(seed=3)
     >>> game.step(0)
     >>> copies = determinize_observation(game.config, game.observation(), count=2, seed=1)
-    >>> copy = Game.from_state(game.config, copies[0])
+    >>> copy = HelsinkiGame.from_state(game.config, copies[0])
     >>> bool((copy.observation() == game.observation()).all())
     True
 """
@@ -29,7 +29,7 @@ from helsinki_env.engine.determinization import ObservationError, observation_ro
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.games.helsinki.actions import ONE_WILD_TILE, TWO_WILD_TILES
 from helsinki_env.games.helsinki.components import Components
-from helsinki_env.games.helsinki.config import GameConfig
+from helsinki_env.games.helsinki.config import HelsinkiConfig
 from helsinki_env.games.helsinki.deal import end_turn_fields
 from helsinki_env.games.helsinki.observation import PENDING_FACTS, PLANES, SEAT_FACTS, TABLE_FACTS, observation_layout
 from helsinki_env.games.helsinki.shapes import tile_cells
@@ -321,7 +321,7 @@ def _complain(components: Components, observations: npt.NDArray[np.int8], outsid
     )
 
 
-def states_from_observations(config: GameConfig, observations: npt.NDArray[np.int8]) -> States:
+def states_from_observations(config: HelsinkiConfig, observations: npt.NDArray[np.int8]) -> States:
     """Return a record for each observation, (B,), with placeholders for hidden cards.
 
     Args:

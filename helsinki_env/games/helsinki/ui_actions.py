@@ -14,7 +14,7 @@ from helsinki_env.games.helsinki import actions as a
 from helsinki_env.games.helsinki.action_words import action_phrase
 from helsinki_env.games.helsinki.actions import KINDS, SIDES
 from helsinki_env.games.helsinki.components import BOARD_ACTIONS, COLOURS, Components
-from helsinki_env.games.helsinki.game import Game
+from helsinki_env.games.helsinki.game import HelsinkiGame
 from helsinki_env.games.helsinki.notation import action_to_string, card_to_string
 from helsinki_env.games.helsinki.shapes import resting_corner, tile_cells
 from helsinki_env.games.helsinki.state import PHASE_DISCARD, PHASE_PAY, PHASE_ROOF
@@ -39,7 +39,7 @@ _VERBS = {
 }
 
 
-def list_ui_actions(game: Game, seat: int) -> list[UIAction]:
+def list_ui_actions(game: HelsinkiGame, seat: int) -> list[UIAction]:
     """Return a touch for each legal action of a seat, by id; empty if another seat is to move.
 
     Args:
@@ -54,7 +54,7 @@ def list_ui_actions(game: Game, seat: int) -> list[UIAction]:
     return [_touch(game, int(action)) for action in game.legal_actions()]
 
 
-def available_selection(game: Game, seat: int) -> ActionSelection | None:
+def available_selection(game: HelsinkiGame, seat: int) -> ActionSelection | None:
     """Return the cards or roofs that a seat may now select in any order, or None if there is nothing to select.
 
     Args:
@@ -89,7 +89,7 @@ def available_selection(game: Game, seat: int) -> ActionSelection | None:
     return None
 
 
-def _selected(game: Game, kind: int, *parts: tuple[int, Sequence[int]]) -> ActionSelection | None:
+def _selected(game: HelsinkiGame, kind: int, *parts: tuple[int, Sequence[int]]) -> ActionSelection | None:
     """Return a selection of `count` arguments from each part, or None for a single action or too few items."""
     hand, items = game.state.hand[game.seat], []
     for part, (count, arguments) in enumerate(parts):
@@ -105,7 +105,7 @@ def _selected(game: Game, kind: int, *parts: tuple[int, Sequence[int]]) -> Actio
     return ActionSelection(KINDS[kind], counts, tuple(items)) if sum(counts) > 1 else None
 
 
-def _touch(game: Game, action: int) -> UIAction:
+def _touch(game: HelsinkiGame, action: int) -> UIAction:
     kind, argument = game.actions.decode(action)
     now, then = _VERBS[kind]
     rest_of_it, where = _placed(game, argument) if kind == a.KIND_PLACE else _said(game, kind, argument)
@@ -113,7 +113,7 @@ def _touch(game: Game, action: int) -> UIAction:
     return UIAction(action, KINDS[kind], text, f"{now} {rest_of_it}", f"{then} {rest_of_it}", **where)
 
 
-def _said(game: Game, kind: int, argument: int) -> tuple[str, dict[str, Any]]:
+def _said(game: HelsinkiGame, kind: int, argument: int) -> tuple[str, dict[str, Any]]:
     """Return the text of an action other than PLACE, and its location fields."""
     components, seat, token = game.config.component_set, game.seat, int(game.state.token[game.seat])
     if kind == a.KIND_START:
@@ -160,7 +160,7 @@ def _superstructures(components: Components, card: int) -> list[str]:
     return [f"{amount} superstructure{'s' * (amount > 1)}"] if amount else []
 
 
-def _placed(game: Game, argument: int) -> tuple[str, dict[str, Any]]:
+def _placed(game: HelsinkiGame, argument: int) -> tuple[str, dict[str, Any]]:
     """Return the text of a PLACE, and the fields for the tile's path and final cells."""
     t, g = game.config.tables[0], game.state
     side, turned = divmod(argument, a.ORIENTATIONS * a.LANES)

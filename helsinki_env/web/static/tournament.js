@@ -115,7 +115,7 @@ function showLatest(games) {
         ),
       );
       const look = button("Look at it", () => lookAt(number), { class: "small", "aria-label": `Look at game ${number + 1}` });
-      return make("li", {}, make("span", { class: "soft number" }, `Game ${number + 1}`), make("span", { class: "played" }, ...who), look);
+      return make("li", {}, make("span", { class: "soft number" }, `HelsinkiGame ${number + 1}`), make("span", { class: "played" }, ...who), look);
     }),
   );
 }

@@ -19,7 +19,7 @@ from helsinki_env.evaluation.arena.load import MatchupGames
 from helsinki_env.evaluation.balance.helsinki.replay import Course
 from helsinki_env.evaluation.match_stats import fractional_wins, mean_by_deal
 from helsinki_env.games.helsinki.components import BOARD_ACTIONS
-from helsinki_env.games.helsinki.config import GameConfig
+from helsinki_env.games.helsinki.config import HelsinkiConfig
 
 __all__ = [
     "FIRST_GAME",
@@ -50,7 +50,7 @@ def cover_index(covered: int) -> int:
     return int(np.flatnonzero((subsets(5) @ (1 << np.arange(len(BOARD_ACTIONS)))) == covered)[0])
 
 
-FIRST_GAME = sum(1 << action for action in GameConfig(covered="first_game").covered)
+FIRST_GAME = sum(1 << action for action in HelsinkiConfig(covered="first_game").covered)
 """Set that the rulebook covers in a first game, bit i for action i."""
 
 

@@ -12,7 +12,7 @@ from helsinki_env.data import Node, UserError, read_json, read_yaml, short_repr
 from helsinki_env.evaluation.arena.designs import ScreeningDesign
 from helsinki_env.evaluation.arena.plan import MAX_MATCHUP_GAMES
 from helsinki_env.games.helsinki.components import BOARD_ACTIONS
-from helsinki_env.games.helsinki.config import GameConfig
+from helsinki_env.games.helsinki.config import HelsinkiConfig
 from helsinki_env.utils.files import write_json
 from helsinki_env.utils.yaml_files import find_yaml
 
@@ -212,7 +212,7 @@ def check_design(design: ScreeningDesign, key: str) -> None:
 def component_file(data: Node) -> str:
     """Return the name of a valid component file."""
     name = data.text("the name of a component file, such as default, or a path")
-    GameConfig(components=name)
+    HelsinkiConfig(components=name)
     return name
 
 

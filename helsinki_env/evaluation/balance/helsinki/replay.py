@@ -26,8 +26,8 @@ from helsinki_env.evaluation.arena.store import RunFolder
 from helsinki_env.games.helsinki import actions as a
 from helsinki_env.games.helsinki import notation
 from helsinki_env.games.helsinki.components import BOARD_ACTIONS
-from helsinki_env.games.helsinki.config import GameConfig
-from helsinki_env.games.helsinki.game import HELSINKI, Game, action_table, apply_setup
+from helsinki_env.games.helsinki.config import HelsinkiConfig
+from helsinki_env.games.helsinki.game import HELSINKI, HelsinkiGame, action_table, apply_setup
 from helsinki_env.games.helsinki.score import score
 from helsinki_env.games.helsinki.state import MAX_SEATS, new_states
 
@@ -154,7 +154,7 @@ def _follow_batch(t, states, decisions, ends, by_score, mask, has, tallies):
 
 
 def replay_games(
-    config: GameConfig,
+    config: HelsinkiConfig,
     seeds: npt.NDArray[np.uint64],
     covered: npt.NDArray[np.int16],
     denied: npt.NDArray[np.int16],
@@ -166,7 +166,7 @@ def replay_games(
 
     Args:
         config: players, expansion and component file; its covered and denied actions are ignored.
-        seeds: seeds of the games, uint64 (G,), as for `Game`.
+        seeds: seeds of the games, uint64 (G,), as for `HelsinkiGame`.
         covered: actions disabled for all players, int16 (G,), bit i for action i.
         denied: actions disabled for each seat, int16 (G, S), bit i for action i.
         decisions: action ids of each game, in order.
@@ -195,11 +195,11 @@ def replay_games(
     scratch = np.zeros(table.size, np.int8), np.zeros(MAX_SEATS, np.int64)
     wrong, at = _follow_batch(t, states, taken, lengths.cumsum(), standing == "score", *scratch, tallies)
     if wrong >= 0:
-        raise UserError(_what_is_wrong(Game.from_state(config, states[wrong]), wrong, at, decisions[wrong]))
+        raise UserError(_what_is_wrong(HelsinkiGame.from_state(config, states[wrong]), wrong, at, decisions[wrong]))
     return _course(t, states, tallies, lengths, seats)
 
 
-def _what_is_wrong(game: Game, number: int, at: int, decisions: npt.NDArray[np.int16]) -> str:
+def _what_is_wrong(game: HelsinkiGame, number: int, at: int, decisions: npt.NDArray[np.int16]) -> str:
     """Describe the illegal action `at`, or the missing one at the end of the record."""
     if at == len(decisions):
         return f"game {number}: found {at} decisions, after which the game is not over, expected all of them"
@@ -253,7 +253,7 @@ def replay_run(path: str | Path, *, standing: LeadMeasure = "points") -> dict[st
     return {table.name: _joined(parts) for table, parts in zip(folder.plan.tables, played, strict=True)}
 
 
-def _of_nothing(config: GameConfig) -> Course:
+def _of_nothing(config: HelsinkiConfig) -> Course:
     none = np.zeros(0, np.int16)
     return replay_games(config, none.astype(np.uint64), none, none.reshape(0, config.num_players), [])
 

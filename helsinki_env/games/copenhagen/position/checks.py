@@ -21,7 +21,7 @@ from types import SimpleNamespace
 from helsinki_env.engine.positions import MAX_OBSERVED, cell_list, fail, record_to_namespace
 from helsinki_env.games.copenhagen import actions as a
 from helsinki_env.games.copenhagen.components import CELLS, COLOURS, TILE_SIZES, Components
-from helsinki_env.games.copenhagen.game import Game, Phase
+from helsinki_env.games.copenhagen.game import CopenhagenGame, Phase
 from helsinki_env.games.copenhagen.state import END_CARD
 
 __all__ = ["check_position"]
@@ -35,7 +35,7 @@ _CHANGE = 1 << a.CHANGE_OF_COLOURS
 _DISCOUNT = 1 << a.CONSTRUCTION_DISCOUNT
 
 
-def check_position(game: Game) -> None:
+def check_position(game: CopenhagenGame) -> None:
     """Check that a game can be played to its end.
 
     Args:
@@ -131,7 +131,7 @@ def _supported(filled: int) -> int:
     return (_GROUND | filled << 5) & _BOARD
 
 
-def _check_seat(p: SimpleNamespace, game: Game, seat: int) -> None:
+def _check_seat(p: SimpleNamespace, game: CopenhagenGame, seat: int) -> None:
     _check_standing(p, game, seat)
     if not p.owned[seat] & _ANY:
         fail(f"seats[{seat}].abilities", _names(p.owned[seat]), "0, any_cards, among them: everybody owns it")
@@ -142,7 +142,7 @@ def _check_seat(p: SimpleNamespace, game: Game, seat: int) -> None:
         fail(f"seats[{seat}].abilities", found, "none of those that are denied to this seat")
 
 
-def _check_standing(p: SimpleNamespace, game: Game, seat: int) -> None:
+def _check_standing(p: SimpleNamespace, game: CopenhagenGame, seat: int) -> None:
     """Section 3, Placement: check that tiles had support in the order built; white ones may come at any time."""
     masks = game.config.tables["cells"][0]
     filled, white = 0, p.white[seat]
@@ -293,7 +293,7 @@ def _check_hand(p: SimpleNamespace, components: Components, phase: str) -> None:
 # the operation in progress
 
 
-def _check_build(game: Game, p: SimpleNamespace, phase: str) -> None:
+def _check_build(game: CopenhagenGame, p: SimpleNamespace, phase: str) -> None:
     """Section 3, Constructing: check that the supply has the tile and that RECOLOUR has or gets a card of its color."""
     colour, size = p.tile // 4, TILE_SIZES[p.tile % 4]
     if p.supply[p.tile] == 0:
@@ -309,7 +309,7 @@ def _check_build(game: Game, p: SimpleNamespace, phase: str) -> None:
         _check_pay(game, p, colour, size)
 
 
-def _check_pay(game: Game, p: SimpleNamespace, colour: int, size: int) -> None:
+def _check_pay(game: CopenhagenGame, p: SimpleNamespace, colour: int, size: int) -> None:
     """Section 3, Paying: check that paid plus due is the cost of a placement and that the rest is payable in order."""
     t = game.config.tables[0]
     orientation, corner = divmod(p.place, CELLS)

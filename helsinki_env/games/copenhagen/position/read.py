@@ -20,7 +20,7 @@ from helsinki_env.engine.positions import MAX_OBSERVED, PositionError, fill_reco
 from helsinki_env.games.copenhagen import actions
 from helsinki_env.games.copenhagen.components import ABILITIES, CELLS, COLOURS, COLUMNS, DISPLAY, TILE_SIZES, Components
 from helsinki_env.games.copenhagen.config import CopenhagenConfig
-from helsinki_env.games.copenhagen.game import Game, apply_setup
+from helsinki_env.games.copenhagen.game import CopenhagenGame, apply_setup
 from helsinki_env.games.copenhagen.position.checks import check_position
 from helsinki_env.games.copenhagen.position.write import POSITION_VERSION
 from helsinki_env.games.copenhagen.state import END_CARD, PHASES, PILE, TILES, new_states
@@ -64,7 +64,7 @@ _PENDING: dict[str, tuple[set[str], set[str]]] = {
 _MOST_POINTS = 1000
 
 
-def from_dict(position: Mapping[str, Any], config: CopenhagenConfig | None = None) -> Game:
+def from_dict(position: Mapping[str, Any], config: CopenhagenConfig | None = None) -> CopenhagenGame:
     """Return the game that `to_dict` wrote; both continue identically.
 
     Every accepted position can be played to the end, and every later position is accepted too. It need not be
@@ -101,7 +101,7 @@ def from_dict(position: Mapping[str, Any], config: CopenhagenConfig | None = Non
     _read_pending(p, data["pending"], phase)
     p.chance = hex_uint64(exact_mapping(data["chance"], ("word",))["word"])
     fill_record(states, p)
-    game = Game._from_valid_state(config, states[0])
+    game = CopenhagenGame._from_valid_state(config, states[0])
     check_position(game)
     return game
 

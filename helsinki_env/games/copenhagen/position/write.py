@@ -7,7 +7,7 @@ from typing import Any
 
 from helsinki_env.engine.positions import cell_list, record_to_namespace
 from helsinki_env.games.copenhagen.components import COLOURS, TILE_SIZES
-from helsinki_env.games.copenhagen.game import Game
+from helsinki_env.games.copenhagen.game import CopenhagenGame
 
 __all__ = ["POSITION_VERSION", "to_dict"]
 
@@ -15,7 +15,7 @@ POSITION_VERSION = 0
 """Version of the environment, `copenhagen_v0`."""
 
 
-def to_dict(game: Game, seat: int | None = None) -> dict[str, Any]:
+def to_dict(game: CopenhagenGame, seat: int | None = None) -> dict[str, Any]:
     """Return a game as plain data for JSON.
 
     Args:
@@ -56,7 +56,7 @@ def to_dict(game: Game, seat: int | None = None) -> dict[str, Any]:
     return position
 
 
-def _seat(game: Game, p: SimpleNamespace, seat: int) -> dict[str, Any]:
+def _seat(game: CopenhagenGame, p: SimpleNamespace, seat: int) -> dict[str, Any]:
     tiles = range(p.tile_count[seat])
     return {
         "tiles": [_tile(game, p.tile_piece[seat][i], p.tile_cell[seat][i]) for i in tiles],
@@ -73,7 +73,7 @@ def _kind(kind: int) -> dict[str, Any]:
     return {"colour": COLOURS[kind // 4], "size": TILE_SIZES[kind % 4]}
 
 
-def _tile(game: Game, piece: int, corner: int) -> dict[str, Any]:
+def _tile(game: CopenhagenGame, piece: int, corner: int) -> dict[str, Any]:
     t = game.config.tables
     cells = int(t["cells"][0, piece]) << corner
     return {**_kind(piece // 8), "cells": cell_list(cells), "brick": int(t["brick"][0, piece]) + corner}

@@ -21,14 +21,14 @@ from helsinki_env.engine.positions import MAX_OBSERVED, cell_list, fail, record_
 from helsinki_env.games.helsinki.build import coats_to_place
 from helsinki_env.games.helsinki.coats import usable_actions
 from helsinki_env.games.helsinki.components import BOARD_ACTIONS, COLOURS, Components
-from helsinki_env.games.helsinki.game import Game, Phase
+from helsinki_env.games.helsinki.game import HelsinkiGame, Phase
 from helsinki_env.games.helsinki.position.plain import CARRIED_OUT, MOVES
 from helsinki_env.games.helsinki.state import PHASES, TILES, UNSEEN
 
 __all__ = ["check_position"]
 
 
-def check_position(game: Game) -> None:
+def check_position(game: HelsinkiGame) -> None:
     """Check whether a game can be played to its end.
 
     Args:
@@ -290,7 +290,7 @@ def _check_turn(p: SimpleNamespace, components: Components, phase: str) -> None:
 # the pending action (section 3)
 
 
-def _check_decision(game: Game, p: SimpleNamespace, phase: str) -> None:
+def _check_decision(game: HelsinkiGame, p: SimpleNamespace, phase: str) -> None:
     if phase == Phase.DISCARD:
         _check_discard(p, game.config.component_set.hand_limit)
     elif phase in (Phase.PAY, Phase.PLACE):
@@ -314,7 +314,7 @@ def _check_discard(p: SimpleNamespace, limit: int) -> None:
         fail("pending.built", True, "no such key: the limit is checked before anything is built")
 
 
-def _check_build(game: Game, p: SimpleNamespace) -> None:
+def _check_build(game: HelsinkiGame, p: SimpleNamespace) -> None:
     """Check that the tile is in supply and that the cards could be paid in this order."""
     components = game.config.component_set
     paid = p.paid[: p.paid_count]
@@ -338,7 +338,7 @@ def _check_build(game: Game, p: SimpleNamespace) -> None:
         fail("pending.paid", paid, "cards of the colour or wild in ascending order, after a substitute if any")
 
 
-def _check_build_ends(game: Game, p: SimpleNamespace) -> None:
+def _check_build_ends(game: HelsinkiGame, p: SimpleNamespace) -> None:
     """No dead ends: check the cards due after the substitute and that the tile can be placed."""
     g, t, components = game.state, game.config.tables[0], game.config.component_set
     colour = components.card_color(p.card)
@@ -370,7 +370,7 @@ def _check_lift(p: SimpleNamespace, components: Components) -> None:
         fail("phase", "LIFT", "another roof to which a superstructure can be moved")
 
 
-def _check_roof(game: Game, p: SimpleNamespace) -> None:
+def _check_roof(game: HelsinkiGame, p: SimpleNamespace) -> None:
     action = BOARD_ACTIONS[p.action] if p.action >= 0 else None
     if action:
         most = max(1, game.config.component_set.strengths[p.action])

@@ -18,8 +18,8 @@ from helsinki_env.engine.position_reader import (
 )
 from helsinki_env.engine.positions import MAX_OBSERVED, PositionError, cell_list, fill_record, record_to_namespace
 from helsinki_env.games.helsinki.components import BOARD_ACTIONS, COLOURS, ROOFS, Components
-from helsinki_env.games.helsinki.config import GameConfig
-from helsinki_env.games.helsinki.game import Game, apply_setup
+from helsinki_env.games.helsinki.config import HelsinkiConfig
+from helsinki_env.games.helsinki.game import HelsinkiGame, apply_setup
 from helsinki_env.games.helsinki.position.checks import check_position
 from helsinki_env.games.helsinki.position.plain import CARRIED_OUT, ENV_VERSION, FLAGS, MOVES, NUMBERS, WILDS
 from helsinki_env.games.helsinki.state import DECK, PAID, PHASES, TILES, UNSEEN, new_states
@@ -82,7 +82,7 @@ _PENDING: dict[str, tuple[set[str], set[str]]] = {
 _CELLS, _SPACES = 49, 8
 
 
-def from_dict(position: Mapping[str, Any]) -> Game:
+def from_dict(position: Mapping[str, Any]) -> HelsinkiGame:
     """Return the game that `to_dict` wrote, with identical future play.
 
     Every accepted position can be played to its end, and all later positions are accepted too. It need not be reachable
@@ -115,7 +115,7 @@ def from_dict(position: Mapping[str, Any]) -> Game:
     _read_pending(p, config.component_set, data["pending"], phase)
     p.chance = hex_uint64(exact_mapping(data["chance"], ("word",))["word"])
     fill_record(states, p)
-    game = Game._from_valid_state(config, states[0])
+    game = HelsinkiGame._from_valid_state(config, states[0])
     check_position(game)
     return game
 
@@ -137,11 +137,11 @@ def _counts(entry: Node, types: int) -> list[int]:
 # the parts of a position
 
 
-def _config(data: Mapping[str, Node]) -> GameConfig:
+def _config(data: Mapping[str, Node]) -> HelsinkiConfig:
     players = bounded_integer(data["players"], "seats", 2, 4)
     denied = data["denied"].entries("lists of actions, one for each seat", length=players)
     try:
-        return GameConfig(
+        return HelsinkiConfig(
             num_players=players,
             covered=distinct_integers(data["covered"], "an action", "actions", len(BOARD_ACTIONS)),
             denied=[distinct_integers(actions, "an action", "actions", len(BOARD_ACTIONS)) for actions in denied],
@@ -188,7 +188,7 @@ def _bonus_index(entry: Node, components: Components) -> int:
     return values.index(value)
 
 
-def _read_seat(p: SimpleNamespace, config: GameConfig, seat: int, data: Mapping[str, Node]) -> None:
+def _read_seat(p: SimpleNamespace, config: HelsinkiConfig, seat: int, data: Mapping[str, Node]) -> None:
     components, types = config.component_set, config.component_set.types
     _read_board(p, components, seat, data)
     p.meadow[seat] = bounded_integer(data["meadow"], "coats of arms", 0, len(components.coats))

@@ -7,14 +7,14 @@ from typing import Any
 
 from helsinki_env.engine.positions import cell_list, record_to_namespace
 from helsinki_env.games.helsinki.components import BOARD_ACTIONS, COLOURS, ROOFS
-from helsinki_env.games.helsinki.game import Game
+from helsinki_env.games.helsinki.game import HelsinkiGame
 from helsinki_env.games.helsinki.position.plain import CARRIED_OUT, ENV_VERSION, FLAGS, NUMBERS
 from helsinki_env.games.helsinki.state import PHASES
 
 __all__ = ["to_dict"]
 
 
-def to_dict(game: Game, seat: int | None = None) -> dict[str, Any]:
+def to_dict(game: HelsinkiGame, seat: int | None = None) -> dict[str, Any]:
     """Return a game as plain data for JSON.
 
     Args:
@@ -53,7 +53,7 @@ def to_dict(game: Game, seat: int | None = None) -> dict[str, Any]:
     return position
 
 
-def _seat(game: Game, p: SimpleNamespace, seat: int) -> dict[str, Any]:
+def _seat(game: HelsinkiGame, p: SimpleNamespace, seat: int) -> dict[str, Any]:
     components = game.config.component_set
     tiles = range(p.tile_count[seat])
     return {
@@ -72,7 +72,7 @@ def _seat(game: Game, p: SimpleNamespace, seat: int) -> dict[str, Any]:
     }
 
 
-def _pavilion(game: Game, piece: int, corner: int) -> dict[str, Any]:
+def _pavilion(game: HelsinkiGame, piece: int, corner: int) -> dict[str, Any]:
     cells = int(game.config.tables[0]["roofs_mask"][piece]) << corner
     return {"colour": COLOURS[piece // 32], "roofs": ROOFS[piece // 8 % 4], "cells": cell_list(cells)}
 
