@@ -19,13 +19,14 @@ from helsinki_env.agents.net.checkpoint import load_checkpoint, save_checkpoint
 from helsinki_env.agents.net.description import DESCRIPTION_KEY, CheckpointError
 from helsinki_env.agents.net.export import compare_models, export_half, export_onnx
 from helsinki_env.agents.net.features import feature_offsets
+from helsinki_env.agents.net.make import bundled_networks
 from helsinki_env.agents.net.network import Network, NetworkConfig, NetworkOutput
 from helsinki_env.agents.net.onnx import PREFERENCE_KEY, OnnxModel, load_onnx
 from helsinki_env.agents.net.player import INFERENCE_BATCH, NetPlayer
 from helsinki_env.agents.net.pytorch import TorchModel
 from helsinki_env.cli.main import main
 from helsinki_env.engine.kernel import JIT
-from helsinki_env.engine.spec import config_from_dict
+from helsinki_env.engine.spec import config_from_dict, game_names, spec_by_name
 from helsinki_env.evaluation.match import play_match
 
 SMALL = NetworkConfig(seat_hidden=8, seat=8, width=16, blocks=1)
@@ -165,21 +166,42 @@ class Gone:
             raise ModuleNotFoundError(f"{name} is not to be imported here", name=name)
 
 sys.meta_path.insert(0, Gone())
+from helsinki_env.engine.spec import spec_by_name
 from helsinki_env.evaluation.match import play_match
 
-results = play_match(["net:" + sys.argv[1], "heuristic"], games=20, seed=3)
+results = play_match([sys.argv[1], "heuristic"], games=20, config=spec_by_name(sys.argv[2]).config(), seed=3)
 print(json.dumps([game.tolist() for game in results.decisions]))
 """
 
 
-def test_a_model_plays_the_same_games_without_pytorch(checkpoint: Path, original: Path) -> None:
-    done = subprocess.run([sys.executable, "-c", PLAY, str(original)], capture_output=True, text=True, check=False)
+def without_pytorch(player: str, game: str = "helsinki") -> list[list[int]]:
+    command = [sys.executable, "-c", PLAY, player, game]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+    decisions: list[list[int]] = json.loads(done.stdout)
+    return decisions
+
+
+def test_a_model_plays_the_same_games_without_pytorch(checkpoint: Path, original: Path) -> None:
     with_pytorch = NetPlayer(TorchModel(load_checkpoint(checkpoint)[0]))
     expected = play_match([with_pytorch, "heuristic"], games=20, seed=3, threads=2)
-    assert json.loads(done.stdout) == [game.tolist() for game in expected.decisions]
+    assert without_pytorch(f"net:{original}") == [game.tolist() for game in expected.decisions]
     shared = play_match([NetPlayer(OnnxModel(original)), "heuristic"], games=20, seed=3, threads=2)
-    assert json.loads(done.stdout) == [game.tolist() for game in shared.decisions]
+    assert [game.tolist() for game in shared.decisions] == [game.tolist() for game in expected.decisions]
+
+
+@pytest.mark.parametrize("game", game_names())
+def test_the_bundled_network_plays_the_same_games_without_pytorch(game: str) -> None:
+    config = spec_by_name(game).config()
+    expected = play_match(["net", "heuristic"], games=20, config=config, seed=3)
+    assert without_pytorch("net", game) == [decisions.tolist() for decisions in expected.decisions]
+
+
+@pytest.mark.parametrize("game", game_names())
+def test_the_exported_bundled_network_is_that_of_its_checkpoint(game: str) -> None:
+    path = bundled_networks(spec_by_name(game).config())[""]
+    agreement = compare_models(path, path.with_suffix(".onnx"), positions=400)
+    assert agreement.differ == 0
 
 
 # what is in the file

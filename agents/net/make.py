@@ -14,6 +14,7 @@ from helsinki_env.agents.net.search import NetSearchPlayer
 from helsinki_env.agents.registry import MAX_SIMULATIONS, parse_simulations
 from helsinki_env.data import short_repr
 from helsinki_env.engine.spec import default_spec, spec_of
+from helsinki_env.utils.extras import MissingExtraError
 
 __all__ = [
     "bundled_network",
@@ -121,9 +122,18 @@ def check_network_game(path: Path, description: dict[str, Any], config: Any) -> 
 
 
 def _load(path: Path, fast: bool) -> tuple[InferenceModel, dict[str, Any]]:
-    """Where the processor multiplies bfloat16 natively, a search takes it: what it needs is many trials."""
-    from helsinki_env.agents.net.checkpoint import load_checkpoint
-    from helsinki_env.agents.net.pytorch import TorchModel, supports_bfloat16
+    """Load a checkpoint. Without PyTorch, a bundled network is read from the exported model next to it.
+
+    A search uses bfloat16 where the CPU multiplies it natively, as it needs many evaluations.
+    """
+    try:
+        from helsinki_env.agents.net.checkpoint import load_checkpoint
+        from helsinki_env.agents.net.pytorch import TorchModel, supports_bfloat16
+    except MissingExtraError:
+        exported = path.with_suffix(".onnx")
+        if path.parent.parent != Path(__file__).parent.parent or not exported.is_file():
+            raise
+        return _load_onnx(exported)
 
     network, description = load_checkpoint(path)
     return TorchModel(network, fast and supports_bfloat16()), description

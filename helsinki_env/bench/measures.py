@@ -389,9 +389,9 @@ MEASUREMENT_KINDS = {
     "choice": MeasurementKind("uniform choice", lambda asked: prepare_sampling(_batch(asked))),
     "guided": MeasurementKind("playouts by the heuristic", lambda asked: prepare_heuristic_playouts(_batch(asked))),
     "aec": MeasurementKind("AEC, raw", lambda asked: _alone(prepare_aec_steps(_raw(asked))), single=True),
-    "step": MeasurementKind("HelsinkiGame.step", lambda asked: stepping_one(_first(asked)), single=True),
+    "step": MeasurementKind("one game: step", lambda asked: stepping_one(_first(asked)), single=True),
     "mask": MeasurementKind(
-        "HelsinkiGame.action_mask after a step", lambda asked: masking_one(_first(asked)), single=True
+        "one game: action_mask after a step", lambda asked: masking_one(_first(asked)), single=True
     ),
 }
 """Rows of a comparison by key, with two players unless the name says otherwise."""

@@ -27,12 +27,13 @@ class Extra(NamedTuple):
 #: The extras of pyproject.toml. Each is sufficient for its purpose in an otherwise empty environment.
 EXTRAS = {
     "train": Extra(
-        "PyTorch, safetensors, TensorBoard, Matplotlib", "`helsinki train`; players `net`, `net+search:N`, `plain:PATH`"
+        "PyTorch, safetensors, TensorBoard, Matplotlib",
+        "`helsinki train`; players `net:RUN`, `net+search:N:RUN`, `plain:PATH`",
     ),
     "cuda": Extra("`train`, numba-cuda, NVIDIA's compilers", 'games in tensors on a graphics card: `device="cuda"`'),
-    "play": Extra("`train`, SciPy, FastAPI, pydantic, Uvicorn, websockets", "`helsinki play`: the game in a browser"),
+    "play": Extra("`onnx`, SciPy, FastAPI, pydantic, Uvicorn, websockets", "`helsinki play`: the game in a browser"),
     "export": Extra("`train`, ONNX, ONNX Script, ONNX Runtime", "`helsinki export`"),
-    "onnx": Extra("ONNX Runtime", "players `net:MODEL.onnx`, `net+search:N:MODEL.onnx`, without PyTorch"),
+    "onnx": Extra("ONNX Runtime", "players `net`, `net+search:N`, `net:MODEL.onnx`, without PyTorch"),
     "arena": Extra(
         "PyArrow, SciPy, Matplotlib",
         "`helsinki arena` as Parquet, `rate`, `ladder`, `balance`; with `train` also `evaluate`, `balance retrain`, "
