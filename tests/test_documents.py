@@ -194,13 +194,6 @@ def test_the_citation_is_of_this_version() -> None:
     assert all(reference["title"] and reference["authors"] for reference in citation["references"])
 
 
-def test_nightly_tests_are_listed() -> None:
-    page = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
-    for path in sorted((ROOT / "tests").rglob("test_*.py")):
-        if "mark.nightly" in path.read_text(encoding="utf-8"):
-            assert f"`{path.relative_to(ROOT / 'tests')}`" in page
-
-
 def test_every_command_is_described() -> None:
     page = (ROOT / "docs" / "command-line.md").read_text(encoding="utf-8")
     for name in COMMANDS:
