@@ -137,25 +137,28 @@ def test_the_extras_that_are_named_exist() -> None:
     for path in PAGES:
         for names in re.findall(r'-e "?\.\[([^\]]*)\]', path.read_text(encoding="utf-8")):
             assert set(names.split(",")) <= set(extras), f"{path.name} names {names}"
-    for name in extras:
-        assert f"`{name}`" in README, f"the table of extras lacks {name}"
 
 
 def test_the_readme_is_short() -> None:
-    assert len(README.splitlines()) <= 120
+    assert len(README.split()) <= 1000
+    for line in README.splitlines():
+        cells = [re.sub(r"\]\([^)]*\)", "", cell).strip() for cell in line.split("|")[1:-1]]
+        assert all(len(cell) <= 60 for cell in cells), line
 
 
 def test_the_fact_tables_are_those_of_the_environment() -> None:
     env = helsinki_v0.env()
     agent = env.possible_agents[0]
     observation = env.observation_space(agent)
-    for page in (README, (ROOT / "docs" / "environment.md").read_text(encoding="utf-8")):
-        assert f"`{env.action_space(agent)}`" in page
-        for name in ("observation", "action_mask"):
-            assert f"`{observation[name].shape}`" in page
-        assert not env.metadata["is_parallelizable"]
-        assert "Parallel API | no" in page
-        assert all(f'`"{reward}"`' in page for reward in ("win", "rank", "margin"))
+    assert f"`{env.action_space(agent)}`" in README
+    assert f"`{observation['observation'].shape}`" in README
+    page = (ROOT / "docs" / "environment.md").read_text(encoding="utf-8")
+    assert f"`{env.action_space(agent)}`" in page
+    for name in ("observation", "action_mask"):
+        assert f"`{observation[name].shape}`" in page
+    assert not env.metadata["is_parallelizable"]
+    assert "Parallel API | no" in page
+    assert all(f'`"{reward}"`' in page for reward in ("win", "rank", "margin"))
 
 
 def test_every_public_name_is_in_the_reference() -> None:
