@@ -39,7 +39,7 @@ WORK = {
     "arena": "--players random,greedy --games 4 --processes 1 --out OUT",
     "rate": "GAMES",
     "ladder": "--from-json LADDER --out OUT.md",
-    "evaluate": "--verify CERTIFICATE --games 1 --processes 1 net",
+    "evaluate": "verify CERTIFICATE net --games 1 --processes 1",
     "balance": "report --from-json STUDY --out OUT",
     "compile": "--parts games",
     "bench": "--seconds 0.01 --batches 1 --threads 1 --players greedy",

@@ -98,7 +98,7 @@ COMMANDS = {
     "evaluate": Command(
         "helsinki_env.cli.commands.evaluate",
         "Rate any player against fixed opponents, with a certificate.",
-        "helsinki evaluate heuristic --out runs/evaluate",
+        "helsinki evaluate run heuristic --out runs/evaluate",
     ),
     "balance": Command(
         "helsinki_env.cli.commands.balance",

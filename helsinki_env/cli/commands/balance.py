@@ -46,7 +46,7 @@ def run(
     Args:
         config: study: a name in configs/balance or the path of a YAML file.
         out: folder of the study.
-        parts: parts to play, separated by commas: gate, screen, variants, quality, covers, again, confirm; default: all.
+        parts: comma-separated parts to play: gate, screen, variants, quality, covers, again, confirm. Default: all.
         processes: number of parallel processes; default: one per CPU core.
         ray: address of the Ray cluster that plays the games; without an address, a new cluster on this machine.
         trust: run code that the file names: program:COMMAND and MODULE:ATTRIBUTE. Read the code first.
