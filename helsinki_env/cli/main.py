@@ -68,7 +68,7 @@ COMMANDS = {
     "replay": Command(
         "helsinki_env.cli.commands.replay",
         "Show a recorded game in the terminal, as pictures or as a page.",
-        "helsinki replay games.jsonl --game 3 --svg game.svg",
+        "helsinki replay games.jsonl --record 3 --svg game.svg",
     ),
     "train": Command(
         "helsinki_env.cli.commands.train",
