@@ -110,7 +110,7 @@ def found(player: str) -> list[str]:
     del data["digest"]
     data["tuning"]["weaker"] = player
     Path("asked.yaml").write_text(json.dumps(with_digest(data)))
-    return ["balance", "tune", "--found", "asked.yaml", "--judge", "random", "--out", "out"]
+    return ["balance", "tune", "--proposal", "asked.yaml", "--evaluator", "random", "--out", "out"]
 
 
 def retrain(player: str) -> list[str]:
