@@ -1120,7 +1120,7 @@ def test_the_command_shows_a_table_and_writes_games(tmp_path: Path, capsys: pyte
     assert played[0].config == HelsinkiConfig(num_players=3, dry_roads=True)
     for record in played:
         replay(record)
-    assert main(["replay", str(folder / "games.jsonl"), "--game", "12", "--each", "game"]) == 0
+    assert main(["replay", str(folder / "games.jsonl"), "--record", "12", "--each", "game"]) == 0
     words[words.index("6")] = "9"
     assert main(words) == 0, "more of the same"
     assert "18 games with seed 0, 12 of them from before" in capsys.readouterr().out

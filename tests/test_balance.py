@@ -136,7 +136,7 @@ def test_verdicts_and_pictures_follow_from_the_json(
     read = json.loads(files[Path("balance.json")])
     assert conclusions_of(read) == read["verdicts"]
     (tmp_path / "balance.json").write_bytes(files[Path("balance.json")])
-    assert main(["balance", "report", "--from", str(tmp_path / "balance.json")]) == 0
+    assert main(["balance", "report", "--from-json", str(tmp_path / "balance.json")]) == 0
     written = {path.relative_to(tmp_path): path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
     assert written == files, "the report is made again from the JSON alone"
     # Something else in the numbers is something else in the verdicts.

@@ -162,14 +162,14 @@ def test_the_command_tells_it_and_tells_it_again_without_the_former_study(
     study(published, tmp_path, all_of("two_points", 3, 6.0, 0.5))
     (tmp_path / "study-0.json").rename(former)
     now.write_text(json.dumps({key: value for key, value in compared.items() if key != "former"} | {"digest": ""}))
-    assert main(["balance", "report", "--from", str(now), "--former", str(former), "--out", str(out)]) == 2
+    assert main(["balance", "report", "--from-json", str(now), "--baseline", str(former), "--out", str(out)]) == 2
     assert "digest" in capsys.readouterr().err, "the numbers do not belong to their seal"
     plain = {key: value for key, value in compared.items() if key not in ("former", "digest")}
     now.write_text(json.dumps(with_digest(plain)))
-    assert main(["balance", "report", "--from", str(now), "--former", str(former), "--out", str(out)]) == 0
+    assert main(["balance", "report", "--from-json", str(now), "--baseline", str(former), "--out", str(out)]) == 0
     told = (out / "balance.md").read_text()
     assert "## What differs from the former study" in told
-    assert main(["balance", "report", "--from", str(out / "balance.json"), "--out", str(tmp_path / "again")]) == 0
+    assert main(["balance", "report", "--from-json", str(out / "balance.json"), "--out", str(tmp_path / "again")]) == 0
     assert (tmp_path / "again" / "balance.md").read_text() == told
-    assert main(["balance", "report", "--from", str(now), "--former", str(tmp_path / "none.json")]) == 2
+    assert main(["balance", "report", "--from-json", str(now), "--baseline", str(tmp_path / "none.json")]) == 2
     assert "none.json" in capsys.readouterr().err

@@ -141,27 +141,27 @@ def test_version(capsys: Output) -> None:
         (["ladder", "--resamples", "0"], "--resamples: found 0, expected a whole number from 1"),
         (["export", "none", "--positions", "0"], "--positions: found 0, expected a whole number from 1"),
         (["balance", "run", "--processes", "-2"], "--processes: found -2, expected a whole number from 1"),
-        (["balance", "tune", "--players", "2,5"], "--players: found '2,5', expected some of 2, 3, 4, separated by"),
-        (["balance", "tune", "--players", "3"], "players: found 3, expected some of 2, of which it says the games"),
-        (["balance", "tune", "--judge", "heuristic"], "--judge: found 'heuristic', expected another player than"),
-        (["balance", "tune", "--found", "tune.json"], "--found: found tune.json, expected --judge with it"),
-        (["balance", "tune", "quick", "--found", "x.json", "--judge", "net"], "and neither another file nor --player"),
-        (["balance", "tune", "--found", "nothing", "--judge", "net"], "nothing: cannot be read: No such file"),
+        (["balance", "tune", "--num-players", "2,5"], "--num-players: found '2,5', expected some of 2, 3, 4"),
+        (["balance", "tune", "--num-players", "3"], "players: found 3, expected some of 2, of which it says the games"),
+        (["balance", "tune", "--evaluator", "heuristic"], "--evaluator: found 'heuristic', expected another player"),
+        (["balance", "tune", "--proposal", "tune.json"], "--proposal: found tune.json, expected it with --evaluator"),
+        (["balance", "tune", "quick", "--proposal", "x.json", "--evaluator", "net"], "--proposal: found x.json"),
+        (["balance", "tune", "--proposal", "nothing", "--evaluator", "net"], "nothing: cannot be read: No such file"),
         (["balance", "tune", "quik"], "expected the path of a .yaml file or one of covered, quick, standard"),
         (["arena", "--chunk", "0"], "--chunk: found 0, expected a whole number from 1"),
         (["bench", "--seconds", "nan"], "helsinki bench: --seconds: found nan, expected a number above 0"),
         (["bench", "--batches", "1", "0"], "helsinki bench: --batches: found 0, expected a whole number from 1"),
         (["replay", "no/such/file"], "helsinki replay: no/such/file: cannot be read: No such file or"),
-        (["replay", "GAMES", "--game", "5"], "games.jsonl: found 4 games, so there is no --game 5"),
-        (["replay", "GAMES", "--game", "0"], "helsinki replay: --game: found 0, expected a number from 1"),
+        (["replay", "GAMES", "--record", "5"], "games.jsonl: found 4 records, expected at least 5 for --record 5"),
+        (["replay", "GAMES", "--record", "0"], "helsinki replay: --record: found 0, expected a number from 1"),
         (["replay", "GAMES", "--seat", "2"], "helsinki replay: --seat: found 2, expected 0 to 1"),
         (["replay", "GAMES", "--svg", "x.png"], "--svg: found x.png, expected a name ending in .svg or a folder"),
         (["replay", "GAMES", "--html", "x.htm"], "--html: found x.htm, expected a name ending in .html"),
-        (["replay", "GAMES", "--judge", "net"], "--judge: found net, but no --html: a judgement is shown in that page"),
-        (["replay", "GAMES", "--html", "x.html", "--judge", "greedy"], "judge: found 'greedy', expected one that"),
+        (["replay", "GAMES", "--evaluator", "net"], "--evaluator: found net without --html; only that page"),
+        (["replay", "GAMES", "--html", "x.html", "--evaluator", "greedy"], "judge: found 'greedy', expected one that"),
         (
-            ["replay", "GAMES", "--html", "x.html", "--judge", "net", "--seat", "1"],
-            "--judge: found net with --seat 1, expected none: it judges by what every seat saw",
+            ["replay", "GAMES", "--html", "x.html", "--evaluator", "net", "--seat", "1"],
+            "--evaluator: found net with --seat 1, expected none",
         ),
     ],
 )  # fmt: skip
@@ -338,7 +338,7 @@ def test_what_is_left_is_told_by_the_pace_of_late() -> None:
 
 
 def test_replay_shows_every_turn(games: Path, capsys: Output) -> None:
-    assert main(["replay", str(games), "--game", "2"]) == 0
+    assert main(["replay", str(games), "--record", "2"]) == 0
     shown = capsys.readouterr().out
     record = list(read_records(games))[1]
     assert shown.count("HELSINKI") == len(_turns(record.decisions)) + 1
@@ -359,7 +359,7 @@ def test_replay_views(games: Path, capsys: Output) -> None:
     shown = capsys.readouterr().out
     assert shown.count("HELSINKI") == 1
     assert "\x1b[" in shown
-    assert main(["replay", str(games), "--each", "decision", "--seat", "0"]) == 0
+    assert main(["replay", str(games), "--each", "action", "--seat", "0"]) == 0
     shown = capsys.readouterr().out
     assert shown.count("HELSINKI") == len(next(read_records(games)).decisions) + 1
 
@@ -380,7 +380,7 @@ def test_replay_step_by_step(games: Path, capsys: Output, monkeypatch: pytest.Mo
 
 def test_replay_draws(games: Path, tmp_path: Path, capsys: Output) -> None:
     single = tmp_path / "new" / "game.svg"
-    assert main(["replay", str(games), "--game", "3", "--svg", str(single)]) == 0
+    assert main(["replay", str(games), "--record", "3", "--svg", str(single)]) == 0
     assert single.read_text().startswith("<svg")
     assert f"Wrote {single}" in capsys.readouterr().out
     folder = tmp_path / "all"
@@ -422,7 +422,7 @@ def test_replay_of_an_unfinished_game(games: Path, tmp_path: Path, capsys: Outpu
     path = tmp_path / "part.jsonl"
     write_records(path, [part])
     assert main(["replay", str(path)]) == 0
-    assert "the game was not played to its end" in capsys.readouterr().out
+    assert "the game is unfinished" in capsys.readouterr().out
 
 
 def test_replay_notices_a_wrong_result(games: Path, tmp_path: Path, capsys: Output) -> None:
@@ -443,7 +443,7 @@ def test_a_byte_order_mark_stops_no_command(tmp_path: Path, capsys: Output) -> N
     words = ["simulate", "--players", "random,greedy", "--games", "4", "--out", str(path)]
     assert main(words) == 0
     path.write_bytes(mark + path.read_bytes())
-    assert main(["replay", str(path), "--game", "1", "--each", "game"]) == 0
+    assert main(["replay", str(path), "--record", "1", "--each", "game"]) == 0
     assert main([*words, "--resume", "--games", "8"]) == 0
     assert len(list(read_records(path))) == 8
     run = tmp_path / "run"

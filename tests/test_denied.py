@@ -26,7 +26,7 @@ PROVENANCE = {
     "package": "0.1.0",
     "seed": 3,
     "plan": "0123456789abcdef",
-    "command": "helsinki balance denied runs/some",
+    "command": "helsinki balance effects runs/some",
 }
 
 
@@ -105,7 +105,7 @@ def test_tables_without_games_are_left_out_and_unfinished_ones_say_so() -> None:
     assert data["provenance"] == PROVENANCE
     assert list(data["tables"]) == ["made up"]
     assert "400 games with seed 3, plan `0123456789abcdef`; copenhagen_v0, helsinki-env 0.1.0. Made by" in page
-    assert "\n    helsinki balance denied runs/some\n" in page
+    assert "\n    helsinki balance effects runs/some\n" in page
     assert "400 games, `one` in all seats; 100 more are planned and not played yet." in page
     assert "not yet" not in page
     with pytest.raises(RatingError, match=r"table 'not yet': found no games yet"):
@@ -128,7 +128,7 @@ def test_the_command_says_which_games_it_tells_of(tmp_path: Path, capsys: pytest
     (tmp_path / "asked.yaml").write_text(yaml.safe_dump(asked))
     run, page = tmp_path / "run", tmp_path / "page.md"
     assert main(["arena", "--config", str(tmp_path / "asked.yaml"), "--out", str(run), "--processes", "1"]) == 0
-    assert main(["balance", "denied", str(run), "--out", str(page), "--title", "What it costs"]) == 0
+    assert main(["balance", "effects", str(run), "--out", str(page), "--title", "What it costs"]) == 0
     assert f"Wrote {page}" in capsys.readouterr().out
     told = json.loads(page.with_suffix(".json").read_text())
     plan = RunFolder.open(run).plan
@@ -137,7 +137,7 @@ def test_the_command_says_which_games_it_tells_of(tmp_path: Path, capsys: pytest
     assert told["tables"]["two at random"]["games"] == 120
     text = page.read_text()
     assert text.startswith("# What it costs\n\n120 games with seed 5, ")
-    assert f"helsinki balance denied {run} --out {page} --title 'What it costs'" in text
+    assert f"helsinki balance effects {run} --out {page} --title 'What it costs'" in text
     assert (tmp_path / "images" / "page.svg").is_file()
 
 

@@ -50,10 +50,10 @@ NEEDING = [
 #: Commands that need none.
 FREE = [
     "helsinki simulate --players random,greedy --games 4 --out games.jsonl",
-    "helsinki replay games.jsonl --game 2 --svg game.svg",
-    "helsinki replay games.jsonl --game 2 --html game.html",
+    "helsinki replay games.jsonl --record 2 --svg game.svg",
+    "helsinki replay games.jsonl --record 2 --html game.html",
     "helsinki arena --players random,greedy --games 40 --processes 1 --format jsonl --out records",
-    "helsinki replay records/games.jsonl --game 2 --svg game.svg",
+    "helsinki replay records/games.jsonl --record 2 --svg game.svg",
 ]
 
 #: Runs commands, a list of lists as JSON, and prints [status, what it wrote to standard error] of each. Nothing that is

@@ -80,7 +80,7 @@ def test_the_viewer_names_no_game() -> None:
 def test_a_game_of_four_is_stepped_through_by_keys(game: TestedGame, browser: Any, tmp_path: Path) -> None:
     record, games = game_of(game, 4, tmp_path)
     file = tmp_path / "game.html"
-    assert main(["replay", str(games), "--html", str(file), "--judge", "none"]) == 0
+    assert main(["replay", str(games), "--html", str(file), "--evaluator", "none"]) == 0
     assert file.stat().st_size < MOST_BYTES
     steps = make_animation(replace(record, decisions=record.decisions[:30], scores=None, ranking=None, places=None))[
         "steps"

@@ -168,14 +168,14 @@ def test_a_page_is_made_again_from_its_numbers_alone(folder: Path, tmp_path: Pat
     docs = folder / "docs"
     written = {path.relative_to(docs): path.read_bytes() for path in docs.rglob("*") if path.is_file()}
     shutil.copy(docs / "page.json", tmp_path)
-    assert main(["ladder", "--from", str(tmp_path / "page.json")]) == 0
+    assert main(["ladder", "--from-json", str(tmp_path / "page.json")]) == 0
     assert {path.relative_to(tmp_path): path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == written
     (tmp_path / "page.json").write_text((tmp_path / "page.json").read_text().replace('"seed": 1', '"seed": 2'))
-    assert main(["ladder", "--from", str(tmp_path / "page.json")]) == 2
+    assert main(["ladder", "--from-json", str(tmp_path / "page.json")]) == 2
     assert "page.json: digest: found '" in capsys.readouterr().err
     # of another report
     shutil.copy(Path(__file__).resolve().parent.parent / "docs" / "balance" / "balance.json", tmp_path)
-    assert main(["ladder", "--from", str(tmp_path / "balance.json")]) == 2
+    assert main(["ladder", "--from-json", str(tmp_path / "balance.json")]) == 2
     assert "balance.json: provenance.games: found" in capsys.readouterr().err
 
 

@@ -38,9 +38,9 @@ WORK = {
     "export": "NETWORK --positions 20 --out OUT.onnx",
     "arena": "--players random,greedy --games 4 --processes 1 --out OUT",
     "rate": "GAMES",
-    "ladder": "--from LADDER --out OUT.md",
-    "evaluate": "--verify CERTIFICATE --games 1 --processes 1 net",
-    "balance": "report --from STUDY --out OUT",
+    "ladder": "--from-json LADDER --out OUT.md",
+    "evaluate": "verify CERTIFICATE net --games 1 --processes 1",
+    "balance": "report --from-json STUDY --out OUT",
     "compile": "--parts games",
     "bench": "--seconds 0.01 --batches 1 --threads 1 --players greedy",
 }

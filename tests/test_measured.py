@@ -266,8 +266,10 @@ def test_tournaments_and_ratings_say_it_in_a_line_however_many_processes_play(
     found = told("arena", *players, "--components", name, "--out", "run", folder=tmp_path)
     assert len(found) == lines
     (tmp_path / "small.yaml").write_text(GAUNTLET.replace("COMPONENTS", name))
-    told("evaluate", "--gauntlet", "small.yaml", "--reference", "--out", "reference", folder=tmp_path)
-    rated = told("evaluate", "net", "--gauntlet", "small.yaml", "--processes", "2", "--out", "net", folder=tmp_path)
+    told("evaluate", "reference", "--gauntlet", "small.yaml", "--out", "reference", folder=tmp_path)
+    rated = told(
+        "evaluate", "run", "net", "--gauntlet", "small.yaml", "--processes", "2", "--out", "net", folder=tmp_path
+    )
     assert len(rated) == lines
     if lines:
         assert rated[0].startswith("helsinki evaluate: warning: ")

@@ -110,7 +110,7 @@ def found(player: str) -> list[str]:
     del data["digest"]
     data["tuning"]["weaker"] = player
     Path("asked.yaml").write_text(json.dumps(with_digest(data)))
-    return ["balance", "tune", "--found", "asked.yaml", "--judge", "random", "--out", "out"]
+    return ["balance", "tune", "--proposal", "asked.yaml", "--evaluator", "random", "--out", "out"]
 
 
 def retrain(player: str) -> list[str]:
@@ -124,7 +124,7 @@ def gauntlet(player: str) -> list[str]:
     data = {"version": 1, "seed": 1, "chunk": 4, "stages": {"quick": 2}, "zero": "random"}
     data["networks"] = {player: hashlib.sha256(MODULE.encode()).hexdigest()[:16]}
     asked = written({**data, "tables": [{**table, "reference": parts}]})
-    return ["evaluate", "--reference", "--gauntlet", asked, "--out", "out"]
+    return ["evaluate", "reference", "--gauntlet", asked, "--out", "out"]
 
 
 WAYS = [arena, lineups, ladder, train, measured, against, study, gate, tune, found, retrain, gauntlet]
@@ -207,6 +207,6 @@ def test_the_check_runs_nothing_itself() -> None:
 
 
 def test_every_help_page_of_such_a_command_says_it(capsys: pytest.CaptureFixture[str]) -> None:
-    for words in ("arena", "ladder", "train", "evaluate", "play", "balance run", "balance tune", "balance retrain"):
+    for words in ("arena", "ladder", "train", "evaluate run", "play", "balance run", "balance tune", "balance retrain"):
         assert main([*words.split(), "--help"]) == 0
         assert "--trust" in capsys.readouterr().out, words

@@ -478,11 +478,11 @@ def test_a_board_is_put_right_and_the_report_says_how(tmp_path: Path, capsys: py
     assert f"now: helsinki play --components {proposal}" in shown
     assert load_components(proposal).costs[POINTS] == data["change"][0]["now"]
     judged = played_here(config, tmp_path / "one", judge="greedy")
-    killed_while_it_plays([*command, "--judge", "greedy"], tmp_path / "other" / "judge")
-    assert main([*command, "--judge", "greedy", "--processes", "2"]) == 0
+    killed_while_it_plays([*command, "--evaluator", "greedy"], tmp_path / "other" / "judge")
+    assert main([*command, "--evaluator", "greedy", "--processes", "2"]) == 0
     for path, content in judged.items():
         assert (tmp_path / "other" / "report" / path).read_bytes() == content, "so it is with who judges"
-    assert main([*command, "--most", "1", "--player", "greedy"]) == 2
+    assert main([*command, "--max-changes", "1", "--player", "greedy"]) == 2
     assert "there is a tuning with player 'random', found 'greedy' now" in capsys.readouterr().err
 
 

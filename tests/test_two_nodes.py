@@ -130,8 +130,8 @@ def rating(folder: Path) -> list[str]:
         "tables:\n  - {name: two, seats: 2, opponents: [[random], [greedy]],"
         " reference: [{decks: 60, lineups: [[random, greedy]]}]}\n"
     )
-    assert main(["evaluate", "--gauntlet", str(path), "--reference", "--out", str(folder / "reference")]) == 0
-    return ["evaluate", "greedy", "--gauntlet", str(path), "--stage", "full"]
+    assert main(["evaluate", "reference", "--gauntlet", str(path), "--out", str(folder / "reference")]) == 0
+    return ["evaluate", "run", "greedy", "--gauntlet", str(path), "--stage", "full"]
 
 
 @pytest.mark.parametrize(

@@ -68,7 +68,7 @@ COMMANDS = {
     "replay": Command(
         "helsinki_env.cli.commands.replay",
         "Show a recorded game in the terminal, as pictures or as a page.",
-        "helsinki replay games.jsonl --game 3 --svg game.svg",
+        "helsinki replay games.jsonl --record 3 --svg game.svg",
     ),
     "train": Command(
         "helsinki_env.cli.commands.train",
@@ -98,7 +98,7 @@ COMMANDS = {
     "evaluate": Command(
         "helsinki_env.cli.commands.evaluate",
         "Rate any player against fixed opponents, with a certificate.",
-        "helsinki evaluate heuristic --out runs/evaluate",
+        "helsinki evaluate run heuristic --out runs/evaluate",
     ),
     "balance": Command(
         "helsinki_env.cli.commands.balance",

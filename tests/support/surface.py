@@ -39,7 +39,7 @@ WRONG = (
     "arena --config nowhere.yaml",
     "balance report nowhere",
     "balance tune nothing --out {folder}/tune",
-    "evaluate nobody",
+    "evaluate run nobody",
     "export nowhere --out {folder}/model.onnx",
     "ladder nowhere.yaml --run {folder}/run",
     "rate nowhere",

@@ -21,7 +21,7 @@ from helsinki_env.utils.extras import requires_extra
 from helsinki_env.utils.files import atomic_write, write_json
 from helsinki_env.utils.terminal import plain_console
 
-__all__ = ["denied", "main", "report", "run"]
+__all__ = ["effects", "main", "report", "run"]
 
 
 def _study(name: str) -> Any:
@@ -37,18 +37,18 @@ def run(
     ray: Annotated[tuple[str, ...] | None, tyro.conf.arg(metavar="[ADDRESS]")] = None,
     trust: bool = False,
 ) -> int:
-    """Play a study, or go on with it: part after part, each a tournament that can be stopped at any moment.
+    """Play a study of the board actions. Each part is a tournament that resumes after an interruption.
 
-    The games depend on the file alone, not on processes, machines, or on how often it was stopped.
+    The games depend only on the study's file, not on processes, machines or interruptions.
 
     Example: helsinki balance run configs/balance/quick.yaml --out runs/quick-balance
 
     Args:
-        config: what is studied: a name in configs/balance or the path of a YAML file.
+        config: study: a name in configs/balance or the path of a YAML file.
         out: folder of the study.
-        parts: only these, separated by commas: gate, screen, variants, quality, covers, again, confirm.
-        processes: how many play side by side; default: one for each processor.
-        ray: spread the games over the Ray cluster at this address; without one over a new cluster on this machine.
+        parts: comma-separated parts to play: gate, screen, variants, quality, covers, again, confirm. Default: all.
+        processes: number of parallel processes; default: one per CPU core.
+        ray: address of the Ray cluster that plays the games; without an address, a new cluster on this machine.
         trust: run code that the file names: program:COMMAND and MODULE:ATTRIBUTE. Read the code first.
     """
     with requires_extra("arena" if ray is None else "ray"):
@@ -85,34 +85,34 @@ def run(
 def report(
     study: Annotated[Path, tyro.conf.Positional] = Path("runs/balance"),
     out: Path | None = None,
-    source: Annotated[Path | None, tyro.conf.arg(name="from")] = None,
-    former: Path | None = None,
+    from_json: Path | None = None,
+    baseline: Path | None = None,
 ) -> int:
-    """Write the report of a study: HTML that needs nothing else, Markdown with its figures, and all numbers as JSON.
+    """Write the report of a study: self-contained HTML, Markdown with figures, and all numbers as JSON.
 
-    A study that is not finished is reported as far as it goes. The same games give the same bytes.
+    The report of an unfinished study covers the games so far. The same games give the same bytes.
 
     Example: helsinki balance report runs/balance --out docs/balance
 
-    Example: helsinki balance report runs/new --former docs/balance/balance.json --out docs/balance
+    Example: helsinki balance report runs/new --baseline docs/balance/balance.json --out docs/balance
 
     Args:
         study: folder of the study.
-        out: folder of the report; default: report in the folder of the study, or the one of --from.
-        source: instead of reading games, make the report again from the balance.json of an earlier one.
-        former: the balance.json of another study, of an earlier version or of other components: the report tells which
-            verdicts differ from it, and why.
+        out: folder of the report; default: report in the folder of the study, or the folder of the --from-json file.
+        from_json: balance.json of an earlier report, to write that report again without reading games.
+        baseline: balance.json of another study, such as one of an earlier version; the report lists the conclusions
+            that differ, with reasons.
     """
     results = _study("results")
-    before = None if former is None else results.read_results(former)
-    if source is not None:
-        out = out or source.parent
+    before = None if baseline is None else results.read_results(baseline)
+    if from_json is not None:
+        out = out or from_json.parent
         out_folder(out)
-        data = results.read_results(source)
+        data = results.read_results(from_json)
     else:
         out = out or study / "report"
         out_folder(out)
-        command = f"helsinki balance report {study} --out {out}" + (f" --former {former}" if former else "")
+        command = f"helsinki balance report {study} --out {out}" + (f" --baseline {baseline}" if baseline else "")
         data = results.study_results(_study("run").read_study(study), study, command)
     if before is not None:
         data = _study("baseline").compare_with_baseline(data, before)
@@ -126,21 +126,21 @@ def report(
     return 0
 
 
-def denied(
+def effects(
     run: Annotated[Path, tyro.conf.Positional] = Path("runs/arena"),
     out: Path | None = None,
-    title: str = "What is worth how much",
+    title: str = "Marginal effects",
 ) -> int:
-    """Tell what each thing is worth that a tournament denied to its seats at random, of any game.
+    """Estimate marginal effects from a tournament of any game that disabled actions for its seats at random.
 
-    Example: helsinki arena --config configs/arena/abilities.yaml --out runs/abilities
+    Example: helsinki arena configs/arena/abilities.yaml --out runs/abilities
 
-    Example: helsinki balance denied runs/abilities --out docs/abilities.md --title "What abilities are worth"
+    Example: helsinki balance effects runs/abilities --out docs/abilities.md --title "What abilities are worth"
 
     Args:
-        run: folder of the tournament; the file that it was played from says boards with denied.
-        out: the page, a file name that ends in .md; default: denied.md in the folder of the run.
-        title: of the page.
+        run: folder of the tournament, whose file has boards with denied actions.
+        out: Markdown page to write; default: effects.md in the folder of the run.
+        title: title of the page.
     """
     with requires_extra("arena"):
         from helsinki_env.evaluation.balance.denied import ablation_report_files
@@ -148,18 +148,18 @@ def denied(
     from helsinki_env.evaluation.arena.plan import environment_versions
     from helsinki_env.evaluation.arena.store import RunFolder
 
-    page = out or run / "denied.md"
+    page = out or run / "effects.md"
     if page.suffix != ".md":
         raise UserError(f"--out: found {page}, expected a file name that ends in .md")
     out_file(page)
     plan = RunFolder.open(run).plan
-    words = ["helsinki", "balance", "denied", str(run), *(["--out", str(out)] if out else []), "--title", title]
+    command = ["helsinki", "balance", "effects", str(run), *(["--out", str(out)] if out else []), "--title", title]
     provenance = {
         "environment": environment_versions(plan.tables),
         "package": helsinki_env.__version__,
         "seed": plan.seed,
         "plan": plan.digest,
-        "command": shlex.join(words),
+        "command": shlex.join(command),
     }
     files, data = ablation_report_files(load_run(run), page.stem, title, provenance)
     for path, content in files.items():
@@ -170,4 +170,4 @@ def denied(
     return 0
 
 
-main = {"run": run, "report": report, "denied": denied, "tune": tune, "retrain": retrain}
+main = {"run": run, "report": report, "effects": effects, "tune": tune, "retrain": retrain}

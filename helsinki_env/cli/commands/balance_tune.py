@@ -27,99 +27,99 @@ def tune(
     config: Annotated[str | None, tyro.conf.Positional] = None,
     out: Path = Path("runs/tune"),
     player: str | None = None,
-    players: str | None = None,
-    most: int | None = None,
-    judge: str | None = None,
-    found: Path | None = None,
+    num_players: str | None = None,
+    max_changes: int | None = None,
+    evaluator: str | None = None,
+    proposal: Path | None = None,
     processes: int | None = None,
     ray: Annotated[tuple[str, ...] | None, tyro.conf.arg(metavar="[ADDRESS]")] = None,
     trust: bool = False,
 ) -> int:
-    """Search the smallest change of the action board after which no action stands out.
+    """Search the smallest change of the action board after which no action is an outlier.
 
-    What may change are costs and strengths, or which five actions are covered; the file says it.
-    Games with denied actions tell what actions are worth, on the board as it is, on boards with random numbers, and on
-    those that seem best. A change is proposed only if fresh games prove that it brings the board nearer to balance.
-    The report is written to OUT/report, with the file to play with. It can be stopped at any moment.
+    The file says what may change: costs and strengths, or which five actions are covered. Games with denied actions
+    estimate marginal effects on the published board, on boards with random numbers, and on the best candidates. The
+    command proposes a change only if a test on fresh deals shows a better balanced board.
+
+    The report is written to OUT/report, with the file to play with. The same command resumes an interrupted search.
 
     Example: helsinki balance tune quick --out runs/tune
 
-    Example: helsinki balance tune standard --players 2,3 --most 3 --out runs/tune-3
+    Example: helsinki balance tune standard --num-players 2,3 --max-changes 3 --out runs/tune-3
 
-    Example: helsinki balance tune covered --out runs/covered --judge net
+    Example: helsinki balance tune covered --out runs/covered --evaluator net
 
-    Example: helsinki balance tune --found docs/balance/tune/standard/tune.json --judge net --out runs/judged
+    Example: helsinki balance tune --proposal docs/balance/tune/standard/tune.json --evaluator net --out runs/evaluated
 
     Args:
-        config: what is asked: a name in configs/tune or the path of a YAML file, which says what may change. Default:
-            quick.
-        out: folder of everything that is played.
-        player: who plays, instead of the one in the file.
-        players: only these numbers of players of those in the file, separated by commas.
-        most: how many numbers may change at most, instead of what is in the file.
-        judge: another player, who judges what is proposed on fresh decks; may be asked once all else is played.
-        found: the tune.json of an earlier search; its proposal is judged, and nothing is searched.
-        processes: how many play side by side; default: one for each processor.
-        ray: spread the games over the Ray cluster at this address; without one over a new cluster on this machine.
-        trust: run code that the file or that of --found names: program:COMMAND and MODULE:ATTRIBUTE. Read the code
+        config: search: a name in configs/tune or the path of a YAML file; default: quick.
+        out: folder of all games of the search.
+        player: player in all seats; default: the player of the file.
+        num_players: comma-separated numbers of players, a subset of those in the file.
+        max_changes: maximum number of changed values; default: that of the file.
+        evaluator: another player, which tests the proposal on fresh deals; can be added after the search.
+        proposal: tune.json of an earlier search, to test its proposal without a search.
+        processes: number of parallel processes; default: one per CPU core.
+        ray: address of the Ray cluster that plays the games; without an address, a new cluster on this machine.
+        trust: run code that the file or the --proposal names: program:COMMAND and MODULE:ATTRIBUTE. Read the code
             first.
     """
     with requires_extra("arena" if ray is None else "ray"):
-        playing, report = _tuning("run"), _tuning("report")
+        run, report = _module("run"), _module("report")
     address_of(ray)
-    if found is not None:
-        if judge is None or any(x is not None for x in (config, player, players, most)):
+    if proposal is not None:
+        if evaluator is None or any(value is not None for value in (config, player, num_players, max_changes)):
             raise UserError(
-                f"--found: found {found}, expected --judge with it, and neither another file nor --player, --players "
-                "or --most: its proposal is judged, and nothing is searched"
+                f"--proposal: found {proposal}, expected it with --evaluator and without a file, --player, "
+                "--num-players and --max-changes; it is tested without a search"
             )
-        asked, earlier = _tuning("found").read_found(found, trust=trust)
+        search, earlier = _module("found").read_found(proposal, trust=trust)
     else:
-        asked, earlier = _tuning("config").TuneConfig.from_yaml(config or "quick", trust=trust), None
-    if players is not None:
-        asked = asked.only(_numbers(players))
+        search, earlier = _module("config").TuneConfig.from_yaml(config or "quick", trust=trust), None
+    if num_players is not None:
+        search = search.only(_read_numbers(num_players))
     if player is not None:
-        asked = replace(asked, player=player, weaker="random" if player == asked.weaker else asked.weaker)
-    if most is not None:
-        asked = replace(asked, most=most)
-    if judge == asked.player:
-        raise UserError(f"--judge: found {judge!r}, expected another player than the one who searches")
-    everybody = [asked.player, asked.weaker, *([] if judge is None else [judge])]
-    check_players(everybody)
+        search = replace(search, player=player, weaker="random" if player == search.weaker else search.weaker)
+    if max_changes is not None:
+        search = replace(search, most=max_changes)
+    if evaluator == search.player:
+        raise UserError(f"--evaluator: found {evaluator!r}, expected another player than the one that searches")
+    all_players = [search.player, search.weaker, *([] if evaluator is None else [evaluator])]
+    check_players(all_players)
     out_folder(out)
-    playing.open_board_tuning(asked, out)
-    precompile_groups(groups_for(everybody))
+    run.open_board_tuning(search, out)
+    precompile_groups(groups_for(all_players))
     console = plain_console()
 
-    tuning = playing.Tuning(asked, out, tournament_runner(out, processes, ray))
-    with save_on_interrupt(lambda: f"what was played is kept in {out}; go on with: {rerun_command_line()}"):
-        results = _tuning("results")
+    tuning = run.Tuning(search, out, tournament_runner(out, processes, ray))
+    with save_on_interrupt(lambda: f"games saved in {out}; resume with: {rerun_command_line()}"):
+        results = _module("results")
         if earlier is None:
-            options = {"--player": player, "--players": players, "--most": most}
-            words = [word for name, value in options.items() if value is not None for word in (name, str(value))]
-            command = shlex.join(["helsinki", "balance", "tune", asked.name, *words])
-            data = results.tune_results(tuning, judge, command)
+            options = {"--player": player, "--num-players": num_players, "--max-changes": max_changes}
+            given = [part for name, value in options.items() if value is not None for part in (name, str(value))]
+            command = shlex.join(["helsinki", "balance", "tune", search.name, *given])
+            data = results.tune_results(tuning, evaluator, command)
         else:
-            data = results.reevaluate_proposal(tuning, earlier, judge)
-    proposal: Path | None = tuning.proposal
+            data = results.reevaluate_proposal(tuning, earlier, evaluator)
+    board: Path | None = tuning.proposal
     check_no_link(out / "report")
-    for path, content in report.tune_report_files(data, proposal.read_bytes() if proposal else None).items():
+    for path, content in report.tune_report_files(data, board.read_bytes() if board else None).items():
         with atomic_write(out / "report" / path) as file:
             file.write(content)
     for sentence in (*data["summary"], *([data["judged"]["summary"]] if data["judged"] else [])):
         console.print(f"- {sentence}", highlight=False, soft_wrap=True)
-    play = f"; now: {report.play_command(data, f'{out}/report/{report.PROPOSAL}')}" if proposal else ""
-    console.print(f"Wrote {out}/report{play}", highlight=False, soft_wrap=True)
+    next_command = f"; next: {report.play_command(data, f'{out}/report/{report.PROPOSAL}')}" if board else ""
+    console.print(f"Wrote {out}/report{next_command}", highlight=False, soft_wrap=True)
     return 0
 
 
-def _tuning(name: str) -> Any:
+def _module(name: str) -> Any:
     """Return a module of the default game's search."""
     return import_module(f"helsinki_env.evaluation.balance.{default_spec().name}.tune.{name}")
 
 
-def _numbers(text: str) -> tuple[int, ...]:
-    words = [word.strip() for word in text.split(",")]
-    if not all(word in ("2", "3", "4") for word in words):
-        raise UserError(f"--players: found {text!r}, expected some of 2, 3, 4, separated by commas")
-    return tuple(int(word) for word in words)
+def _read_numbers(text: str) -> tuple[int, ...]:
+    numbers = [number.strip() for number in text.split(",")]
+    if not all(number in ("2", "3", "4") for number in numbers):
+        raise UserError(f"--num-players: found {text!r}, expected some of 2, 3, 4, separated by commas")
+    return tuple(map(int, numbers))

@@ -31,103 +31,153 @@ if TYPE_CHECKING:
     from helsinki_env.evaluation.gauntlet.reference_ratings import ReferenceRatings
     from helsinki_env.evaluation.gauntlet.verify import UnverifiedCertificate
 
-__all__ = ["main"]
+__all__ = ["main", "reference", "run", "verify"]
 
-#: Default number of games replayed to verify a certificate.
-_AGAIN = 100
+Ray = Annotated[tuple[str, ...] | None, tyro.conf.arg(metavar="[ADDRESS]")]
 
 
-def main(
-    player: Annotated[str | None, tyro.conf.Positional] = None,
+def run(
+    player: Annotated[str, tyro.conf.Positional],
     gauntlet: str | None = None,
-    stage: str | None = None,
-    out: Path | None = None,
+    stage: str = "quick",
+    out: Path = Path("runs/evaluate"),
     processes: int | None = None,
-    ray: Annotated[tuple[str, ...] | None, tyro.conf.arg(metavar="[ADDRESS]")] = None,
-    verify: Path | None = None,
-    games: int | None = None,
-    seed: int | None = None,
-    reference: bool = False,
+    ray: Ray = None,
     write: Path | None = None,
     trust: bool = False,
 ) -> int:
-    """Rate a player on a fixed scale: against fixed opponents on fixed decks, with a certificate that others can check.
+    """Rate a player on a fixed scale: against fixed opponents on fixed deals, with a verifiable certificate.
 
-    The same command goes on with a run that was stopped, at any moment, and comes to the same certificate; --stage full
-    in the same folder goes on from --stage quick. Games do not depend on the number of processes or machines.
+    The same command resumes an interrupted run and gives the same certificate. --stage full in the folder of a quick
+    run plays the missing games. Games do not depend on the number of processes or machines.
 
-    Example: helsinki evaluate heuristic --out runs/evaluate
+    Example: helsinki evaluate run heuristic --out runs/evaluate
 
-    Example: helsinki evaluate net:runs/quick --stage full --out runs/evaluate-quick
+    Example: helsinki evaluate run net:runs/quick --stage full --out runs/evaluate-quick
 
-    Example: helsinki evaluate my_bots:Builder --out runs/builder
+    Example: helsinki evaluate run my_bots:Builder --out runs/builder
 
-    Example: helsinki evaluate "program:./bot --fast" --out runs/bot
+    Example: helsinki evaluate run "program:./bot --fast" --out runs/bot
 
-    Example: helsinki evaluate --verify runs/evaluate/certificate.json heuristic
-
-    Example: helsinki evaluate net --stage full --out runs/net --write docs/leaderboard.md
+    Example: helsinki evaluate run net --stage full --out runs/net --write docs/leaderboard.md
 
     Args:
         player: random, greedy, heuristic, mc:N, ismcts:N, net, net:CHECKPOINT or net:MODEL.onnx, net+search:N,
-            program:COMMAND for a program that reads and writes JSON, MODULE:ATTRIBUTE for one in Python, or a name that
-            a package brings.
+            program:COMMAND for a program that exchanges JSON, MODULE:ATTRIBUTE for Python code, or the name of a
+            player from an installed package.
         gauntlet: a name in configs/gauntlets or the path of a YAML file; default: helsinki.
-        stage: how much is played: quick, full, or another one of the gauntlet; default: quick.
-        out: folder of the run; certificate.json goes there. Default: runs/evaluate.
-        processes: how many play side by side; default: one for each processor.
-        ray: spread the games over the Ray cluster at this address; without one over a new cluster on this machine.
-        verify: instead of rating, check this certificate and play some of its games again.
-        games: of --verify, how many at least; default 100.
-        seed: of --verify, which of them; default: drawn anew each time.
-        reference: instead of rating, measure the ratings of the gauntlet's opponents, which are its scale, and write
-            them beside its file.
-        write: a page that gets the player's row, such as docs/leaderboard.md; the certificate is kept in the folder
-            beside it. With --reference its table of opponents is written anew.
-        trust: run code that the gauntlet or the certificate of --verify names: program:COMMAND and MODULE:ATTRIBUTE.
-            Read the code first.
+        stage: stage of the gauntlet, which sets the number of games: quick, full or another of its stages.
+        out: folder of the run and of certificate.json.
+        processes: number of parallel processes; default: one per CPU core.
+        ray: address of the Ray cluster that plays the games; without an address, a new cluster on this machine.
+        write: page that gets the player's row, such as docs/leaderboard.md; a folder next to it gets the certificate.
+        trust: run code that the gauntlet names: program:COMMAND and MODULE:ATTRIBUTE. Read the code first.
     """
     with requires_extra("arena" if ray is None else "ray"):
-        from helsinki_env.evaluation.gauntlet.gauntlet import Gauntlet
-        from helsinki_env.evaluation.gauntlet.leaderboard import Leaderboard
+        from helsinki_env.evaluation.gauntlet.reference_ratings import ReferenceRatings
+
+    address = address_of(ray)
+    player = _player_name(player)
+    chosen, page = _gauntlet(gauntlet, trust), None
+    if write is not None:
+        page = _leaderboard(write, chosen)
+    check_players([player], chosen.reference.tables[0].config)  # before the kernels of its matchups are compiled
+    playing = {"processes": processes, "ray": ray is not None, "address": address}
+    _rate(chosen, ReferenceRatings.of(chosen), player, stage, out, page, playing)
+    return 0
+
+
+def verify(
+    certificate: Annotated[Path, tyro.conf.Positional],
+    player: Annotated[str | None, tyro.conf.Positional] = None,
+    gauntlet: str | None = None,
+    games: int = 100,
+    seed: int | None = None,
+    processes: int | None = None,
+    trust: bool = False,
+) -> int:
+    """Check a certificate: recompute its figures and replay a random sample of its games.
+
+    Example: helsinki evaluate verify runs/evaluate/certificate.json heuristic
+
+    Args:
+        certificate: certificate.json of a run.
+        player: player that replays the games; default: the player that the certificate names.
+        gauntlet: a name in configs/gauntlets or the path of a YAML file; default: helsinki.
+        games: minimum number of games to replay.
+        seed: random seed of the sample; default: a new one each time.
+        processes: number of parallel processes; default: one per CPU core.
+        trust: run code that the gauntlet or the certificate names: program:COMMAND and MODULE:ATTRIBUTE. Read the code
+            first.
+    """
+    with requires_extra("arena"):
         from helsinki_env.evaluation.gauntlet.reference_ratings import ReferenceRatings
         from helsinki_env.evaluation.gauntlet.verify import read_unverified_certificate
 
-    address = address_of(ray)
-    if reference and (verify is not None or player is not None):
-        raise UserError("--reference: found a player or --verify too, expected one of the three")
-    if write is not None and verify is not None:
-        raise UserError("--write: found with --verify, which writes nothing")
-    if verify is None and (games is not None or seed is not None):
-        raise UserError("--games, --seed: found without --verify, whose games they choose; a gauntlet has its own")
-    if stage is not None and (reference or verify is not None):
-        raise UserError("--stage: found with --reference or --verify, expected a player: what they play is given")
-    if verify is not None and (out is not None or ray is not None):
-        raise UserError("--out, --ray: found with --verify, which plays some games on this machine and keeps none")
-    if player is not None and not player.strip():
-        raise UserError(
-            f"found {short_repr(player)} as the player, expected a name, such as helsinki evaluate heuristic"
-        )
-    out = out or Path("runs/evaluate")
-    chosen = Gauntlet.from_yaml(default_spec().name if gauntlet is None else gauntlet, trust=trust)
-    chosen.check_networks()
-    playing = {"processes": processes, "ray": ray is not None, "address": address}
-    page = None
-    if write is not None:
-        out_file(write, "--write")
-        page = Leaderboard(write, chosen)
-    if reference:
-        _measure(chosen, out, page, playing)
-    elif verify is not None:
-        check_players([player] if player else [], chosen.reference.tables[0].config)
-        claim = read_unverified_certificate(verify, chosen, ReferenceRatings.of(chosen), player, trust=trust)
-        _verify(claim, _AGAIN if games is None else games, seed, processes)
-    elif player is None:
-        raise UserError("found no player, expected one, such as helsinki evaluate heuristic; or --verify CERTIFICATE")
-    else:
-        check_players([player.strip()], chosen.reference.tables[0].config)  # before anything is compiled for it
-        _rate(chosen, ReferenceRatings.of(chosen), player.strip(), stage or "quick", out, page, playing)
+    player = None if player is None else _player_name(player)
+    chosen = _gauntlet(gauntlet, trust)
+    check_players([] if player is None else [player], chosen.reference.tables[0].config)
+    claim = read_unverified_certificate(certificate, chosen, ReferenceRatings.of(chosen), player, trust=trust)
+    _verify(claim, games, seed, processes)
     return 0
+
+
+def reference(
+    gauntlet: str | None = None,
+    out: Path = Path("runs/evaluate"),
+    processes: int | None = None,
+    ray: Ray = None,
+    write: Path | None = None,
+    trust: bool = False,
+) -> int:
+    """Measure the ratings of a gauntlet's opponents, which define its scale, and write them next to its file.
+
+    The same command resumes an interrupted run and gives the same ratings.
+
+    Example: helsinki evaluate reference --gauntlet my_gauntlet.yaml --out runs/reference
+
+    Args:
+        gauntlet: a name in configs/gauntlets or the path of a YAML file; default: helsinki.
+        out: folder of the run.
+        processes: number of parallel processes; default: one per CPU core.
+        ray: address of the Ray cluster that plays the games; without an address, a new cluster on this machine.
+        write: page whose table of opponents is replaced, such as docs/leaderboard.md.
+        trust: run code that the gauntlet names: program:COMMAND and MODULE:ATTRIBUTE. Read the code first.
+    """
+    with requires_extra("arena" if ray is None else "ray"):
+        chosen = _gauntlet(gauntlet, trust)
+    playing = {"processes": processes, "ray": ray is not None, "address": address_of(ray)}
+    _measure(chosen, out, None if write is None else _leaderboard(write, chosen), playing)
+    return 0
+
+
+main = {"run": run, "verify": verify, "reference": reference}
+
+
+def _player_name(player: str) -> str:
+    """Return the name without surrounding spaces; an empty name raises UserError."""
+    if not player.strip():
+        raise UserError(
+            f"found {short_repr(player)} as the player, expected a name, such as helsinki evaluate run heuristic"
+        )
+    return player.strip()
+
+
+def _gauntlet(name: str | None, trust: bool) -> Gauntlet:
+    """Read a gauntlet, by default that of the default game, and check its networks."""
+    from helsinki_env.evaluation.gauntlet.gauntlet import Gauntlet
+
+    gauntlet = Gauntlet.from_yaml(default_spec().name if name is None else name, trust=trust)
+    gauntlet.check_networks()
+    return gauntlet
+
+
+def _leaderboard(path: Path, gauntlet: Gauntlet) -> Leaderboard:
+    """Return the page of the option --write."""
+    from helsinki_env.evaluation.gauntlet.leaderboard import Leaderboard
+
+    out_file(path, "--write")
+    return Leaderboard(path, gauntlet)
 
 
 def _play(plan: Plan, out: Path, playing: Mapping[str, Any]) -> None:
@@ -266,9 +316,9 @@ def _about(option: str) -> Iterator[None]:
 def _command(gauntlet: Gauntlet) -> str:
     """Return the command that measures the opponents, without the folder of its run."""
     shipped = gauntlet.path.parent == configs_folder() / "gauntlets"
-    usual = shipped and gauntlet.name == default_spec().name
-    named = gauntlet.name if shipped else gauntlet.path.name
-    return "evaluate --reference" + ("" if usual else f" --gauntlet {named}")
+    if shipped and gauntlet.name == default_spec().name:
+        return "evaluate reference"
+    return f"evaluate reference --gauntlet {gauntlet.name if shipped else gauntlet.path.name}"
 
 
 def _verify(claim: UnverifiedCertificate, games: int, seed: int | None, processes: int | None) -> None:

@@ -20,7 +20,7 @@ def main(
     config: Annotated[str, tyro.conf.Positional] = "ladder",
     run: Path = Path("runs/ladder"),
     out: Path | None = None,
-    source: Annotated[Path | None, tyro.conf.arg(name="from")] = None,
+    from_json: Path | None = None,
     seed: int = 0,
     resamples: int = 1000,
     reference: str | None = None,
@@ -28,37 +28,37 @@ def main(
     processes: int | None = None,
     trust: bool = False,
 ) -> int:
-    """Play a tournament, or go on with it, and write the page with the ratings of its players.
+    """Play or resume a tournament, and write the page with the ratings of its players.
 
-    The page, NAME.json beside it and the figures in images/ are the same bytes for the same games and seed.
+    The same games and seed give the same bytes of the page, of NAME.json next to it, and of the figures in images/.
 
     Example: helsinki ladder configs/arena/ladder.yaml --run runs/ladder --out runs/ladder/ladder.md
 
     Args:
-        config: what is played: a name in configs/arena or the path of a YAML file.
+        config: tournament: a name in configs/arena or the path of a YAML file.
         run: folder of the run.
-        out: the page, a file name that ends in .md; default: ladder.md in the folder of the run, or the page of --from.
-        source: instead of playing, make the page and its figures again from the NAME.json beside an earlier one.
-        seed: of the resampling that intervals come from; that of the games stands in the file.
-        resamples: how many.
-        reference: the player whose rating is zero; default: random, else the weakest.
-        overwrite: replace a page that stands outside the folder of the run.
-        processes: how many play side by side; default: one for each processor.
+        out: Markdown page to write; default: ladder.md in the folder of the run, or the page of the --from-json file.
+        from_json: NAME.json of an earlier page, to write that page and its figures again without playing.
+        seed: random seed of the resampling for intervals; the file has the seed of the games.
+        resamples: number of resamples.
+        reference: player with rating zero; default: random, or else the weakest.
+        overwrite: replace an existing page outside the folder of the run.
+        processes: number of parallel processes; default: one per CPU core.
         trust: run code that the file names: program:COMMAND and MODULE:ATTRIBUTE. Read the code first.
     """
     from helsinki_env.evaluation.rating.report import ratings_data, read_report
 
     if out is None:
-        out = run / "ladder.md" if source is None else source.with_suffix(".md")
+        out = run / "ladder.md" if from_json is None else from_json.with_suffix(".md")
     if out.suffix != ".md":
         raise UserError(f"--out: found {out}, expected a file name that ends in .md")
     out_file(out)
-    own = source.parent if source is not None else run
+    own = from_json.parent if from_json is not None else run
     if out.exists() and not overwrite and not out.resolve().is_relative_to(own.resolve()):
         raise UserError(f"--out: found {out} there already, expected a new page; --overwrite replaces it")
     console = plain_console()
-    if source is not None:
-        data = read_report(source)
+    if from_json is not None:
+        data = read_report(from_json)
     else:
         status = arena.main(config=config, out=run, processes=processes, trust=trust)
         if status:

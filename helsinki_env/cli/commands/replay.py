@@ -12,79 +12,133 @@ from typing import Annotated, Any, Literal
 import tyro
 
 from helsinki_env.cli.options import out_file, out_folder
-from helsinki_env.cli.record_page import check_page, write_page
+from helsinki_env.cli.progress import ProgressDisplay
 from helsinki_env.data import UserError
 from helsinki_env.engine.game import BoardGame
 from helsinki_env.engine.spec import spec_of
 from helsinki_env.records import Record, RecordError, read_records, replay_steps
+from helsinki_env.records import replay as replay_record
+from helsinki_env.records.animation import GameEvaluation
+from helsinki_env.records.page import page
 from helsinki_env.utils.colors import supports_color
-from helsinki_env.utils.extras import requires_extra
+from helsinki_env.utils.extras import MissingExtraError, requires_extra
 from helsinki_env.utils.files import atomic_write
 
 __all__ = ["main"]
 
 
+#: The evaluator name that disables evaluation.
+_NO_EVALUATOR = "none"
+
+
 def main(
     file: Annotated[Path, tyro.conf.Positional],
-    game: int = 1,
-    each: Literal["turn", "decision", "game"] = "turn",
+    record: int = 1,
+    each: Literal["turn", "action", "game"] = "turn",
     seat: int | None = None,
     step: bool = False,
     svg: Path | None = None,
     png: Path | None = None,
     html: Path | None = None,
-    judge: str | None = None,
+    evaluator: str | None = None,
     color: Literal["auto", "always", "never"] = "auto",
 ) -> None:
     """Show a recorded game in the terminal, as pictures, or as a page to step through.
 
-    The game is played again from its record, and the result is checked against it.
+    The command replays the game from its record and checks the result against it.
 
-    Example: helsinki replay games.jsonl --game 3 --step
+    Example: helsinki replay games.jsonl --record 3 --step
 
-    Example: helsinki replay games.jsonl --game 3 --html game.html
+    Example: helsinki replay games.jsonl --record 3 --html game.html
 
     Args:
-        file: a file of records, as helsinki simulate --out writes it.
-        game: which game of the file, from 1.
-        each: show the table after each turn, after each decision, or once, at the end of the game.
-        seat: show only what this seat may see.
+        file: file of records from helsinki simulate --out.
+        record: number of the record in the file, from 1.
+        each: views to show: after each turn, after each action, or only the end of the game.
+        seat: viewing seat; hides what this seat cannot see.
         step: wait for Enter after each view.
-        svg: write pictures instead: a file name ending in .svg for the end of the game, else a folder for all views.
-        png: the same as PNG.
-        html: write one file for a browser instead, which needs nothing else: the game to step through, with a graph of
-            its course and the decisions that cost the most.
-        judge: who says there what decisions cost: net, net+search:N, mc:N or none; default: net, if there is one.
-        color: colours in the terminal.
+        svg: SVG output instead of text: a name ending in .svg for the end of the game, else a folder for all views.
+        png: PNG output, in the same way.
+        html: self-contained page for a browser: the game to step through, a graph of its course, and the actions with
+            the largest regret.
+        evaluator: player that evaluates the actions on that page: net, net+search:N, mc:N or none; default: net, if it
+            is available.
+        color: colors in the terminal.
     """
-    record = _find(file, game)
-    if seat is not None and not 0 <= seat < record.config.num_players:
-        raise UserError(f"--seat: found {seat}, expected 0 to {record.config.num_players - 1}")
+    chosen = _read_record(file, record)
+    if seat is not None and not 0 <= seat < chosen.config.num_players:
+        raise UserError(f"--seat: found {seat}, expected 0 to {chosen.config.num_players - 1}")
     for path, suffix in ((svg, ".svg"), (png, ".png")):
         if path is not None:
-            _check(path, suffix)
-    check_page(html, judge, seat)
+            _check_pictures(path, suffix)
+    _check_page(html, evaluator, seat)
     if html is not None:
-        write_page(record, html, judge, seat)
+        _write_page(chosen, html, evaluator, seat)
         if svg is None and png is None:
             return
-    views = list(_views(record, each)) if each != "game" else [_last(record)]
+    views = list(_views(chosen, each)) if each != "game" else [_last_view(chosen)]
     if svg is None and png is None:
-        _print(record, views, seat, step, color == "always" or (color == "auto" and supports_color(sys.stdout)))
+        _print(chosen, views, seat, step, color == "always" or (color == "auto" and supports_color(sys.stdout)))
         return
     for path, suffix in ((svg, ".svg"), (png, ".png")):
         if path is not None:
-            _draw(record, views, seat, path, suffix)
+            _draw(chosen, views, seat, path, suffix)
 
 
-def _find(file: Path, game: int) -> Record:
-    if game < 1:
-        raise UserError(f"--game: found {game}, expected a number from 1")
-    record = next(itertools.islice(read_records(file), game - 1, game), None)
+def _read_record(file: Path, number: int) -> Record:
+    if number < 1:
+        raise UserError(f"--record: found {number}, expected a number from 1")
+    record = next(itertools.islice(read_records(file), number - 1, number), None)
     if record is None:
         count = sum(1 for _ in read_records(file))
-        raise RecordError(f"{file}: found {count} games, so there is no --game {game}")
+        raise RecordError(f"{file}: found {count} records, expected at least {number} for --record {number}")
     return record
+
+
+def _check_page(path: Path | None, evaluator: str | None, seat: int | None) -> None:
+    """Check the options for the page before any work."""
+    if path is None:
+        if evaluator is not None:
+            raise UserError(f"--evaluator: found {evaluator} without --html; only that page shows an evaluation")
+        return
+    if path.suffix.lower() != ".html":
+        raise UserError(f"--html: found {path}, expected a name ending in .html")
+    if seat is not None and evaluator not in (None, _NO_EVALUATOR):
+        raise UserError(
+            f"--evaluator: found {evaluator} with --seat {seat}, expected none; an evaluation reveals what other "
+            "seats see"
+        )
+    out_file(path, "--html")
+
+
+def _write_page(record: Record, path: Path, evaluator: str | None, seat: int | None) -> None:
+    """Write a record as a page, without evaluation if there is a viewing seat."""
+    replay_record(record)  # report an invalid record before the evaluation starts
+    evaluation = None if evaluator == _NO_EVALUATOR or seat is not None else _evaluate(record, evaluator)
+    with ProgressDisplay(len(record.decisions) + 1, "pictures") as display:
+        text = page(record, evaluation, seat=seat, progress=lambda done, _: display.advance(done - display.done))
+    with atomic_write(path, follow=True) as file:
+        file.write(text.encode())
+    print(f"Wrote {path}")
+
+
+def _evaluate(record: Record, evaluator: str | None) -> GameEvaluation | None:
+    from helsinki_env.agents.analysis import analyze  # takes a while to import
+    from helsinki_env.agents.evaluation import DEFAULT_EVALUATOR
+    from helsinki_env.agents.registry import make_player
+
+    if evaluator is None:
+        try:
+            make_player(DEFAULT_EVALUATOR, record.config)
+        except (MissingExtraError, UserError) as problem:
+            print(f"helsinki replay: the page has no evaluation: {problem}", file=sys.stderr)
+            return None
+    with ProgressDisplay(len(record.decisions), "actions") as display:
+        return analyze(
+            record,
+            evaluator or DEFAULT_EVALUATOR,
+            progress=lambda done, _: display.advance(done - display.done),
+        ).judgement
 
 
 View = tuple[BoardGame, list[str]]
@@ -97,7 +151,7 @@ def _views(record: Record, each: str) -> Iterator[View]:
     describe = spec_of(record.config).action_to_string
     for game, action in replay_steps(record):
         now = (game.round, game.seat)
-        if mover is None or each == "decision" or now != mover or action is None:
+        if mover is None or each == "action" or now != mover or action is None:
             yield game, so_far
             so_far = []
         mover = now
@@ -105,7 +159,7 @@ def _views(record: Record, each: str) -> Iterator[View]:
             so_far.append(f"{record.players[game.seat]} ({game.seat}): {describe(action, game.config)}")
 
 
-def _last(record: Record) -> View:
+def _last_view(record: Record) -> View:
     *_, (game, _) = replay_steps(record)
     return game, []
 
@@ -124,7 +178,7 @@ def _print(record: Record, views: list[View], seat: int | None, step: bool, colo
     if record.finished:
         print("Result: " + _result(record))
     else:
-        print("The record ends here; the game was not played to its end.")
+        print("The record ends here; the game is unfinished.")
 
 
 def _result(record: Record) -> str:
@@ -138,7 +192,7 @@ def _result(record: Record) -> str:
     return text
 
 
-def _check(path: Path, suffix: str) -> None:
+def _check_pictures(path: Path, suffix: str) -> None:
     """Check that pictures can be written to a path."""
     option = f"--{suffix[1:]}"
     if path.suffix.lower() == suffix:

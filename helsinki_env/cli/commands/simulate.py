@@ -116,7 +116,9 @@ def main(
         soft_wrap=True,
     )
     if out is not None:
-        console.print(f"Wrote {out}; see a game with: helsinki replay {out} --game 1", highlight=False, soft_wrap=True)
+        console.print(
+            f"Wrote {out}; see a game with: helsinki replay {out} --record 1", highlight=False, soft_wrap=True
+        )
 
 
 def _table(results: Results) -> Table:

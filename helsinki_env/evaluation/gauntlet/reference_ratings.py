@@ -1,7 +1,7 @@
 """Reference ratings: the ratings of a gauntlet's opponents, fixed once by a reference run.
 
 They are stored next to the gauntlet's file, with the same name and the extension ``.json``; ``helsinki evaluate
---reference`` writes them.
+reference`` writes them.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class ReferenceRatings:
         path = reference_ratings_path(gauntlet)
         if not is_file(path):
             raise GauntletError(
-                f"{path}: found no such file, expected the opponents' ratings (helsinki evaluate --reference "
+                f"{path}: found no such file, expected the opponents' ratings (helsinki evaluate reference "
                 f"--gauntlet {gauntlet.path} measures and writes them)"
             )
         data = read_json(path, GauntletError).verify_digest("the ratings of a gauntlet's opponents")
@@ -81,7 +81,7 @@ class ReferenceRatings:
             if entry.value != expected:
                 entry.fail(
                     f"{expected!r}, {whose}",
-                    f"measure them anew: helsinki evaluate --reference --gauntlet {gauntlet.path}",
+                    f"measure them anew: helsinki evaluate reference --gauntlet {gauntlet.path}",
                 )
         tables = {
             table.name: _table(data["tables"][table.name], [gauntlet.zero, *table.players], table.played["seats"])
