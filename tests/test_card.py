@@ -285,8 +285,16 @@ def test_a_riddle_is_learnt_from_playing_alone() -> None:
             said = network(observation)
         return said.log_probs(mask)[0, [right, tempting]].exp().tolist(), float(said.win_logits.softmax(1)[0, 0])
 
-    config = PPOConfig(decisions=10**9, games=128, steps=10, batch=320, learning_rate=4e-3, entropy=0.01, margin=0.0)
-    ppo = GpuPPO(network, Riddles(config.games, config.steps), config, 1, lambda _: network, False)
+    config = PPOConfig(
+        total_timesteps=10**9,
+        num_envs=128,
+        num_steps=10,
+        minibatch_size=320,
+        learning_rate=4e-3,
+        ent_coef=0.01,
+        margin_coef=0.0,
+    )
+    ppo = GpuPPO(network, Riddles(config.num_envs, config.num_steps), config, 1, lambda _: network, False)
     assert ppo.parts == 2  # of five steps of every game: the largest divisor of ten that is not above four
     assert opinion()[0][0] < 0.5
     for _ in range(60):
@@ -302,7 +310,7 @@ def test_a_riddle_is_learnt_from_playing_alone() -> None:
 @pytest.mark.parametrize("fast", [False, True], ids=["float32", "bfloat16"])
 def test_updates_change_weights_count_and_leave_the_rival_alone(fast: bool) -> None:
     network, past, at = plain(), plain(1), stage(16, 8)
-    config = PPOConfig(decisions=500, games=16, steps=8, batch=64, apart=0.5)
+    config = PPOConfig(total_timesteps=500, num_envs=16, num_steps=8, minibatch_size=64, fixed_opponent_fraction=0.5)
     ppo, before, was = GpuPPO(network, at, config, 1, lambda _: past, fast), plain(), plain(1)
     learnt = 0
     for _ in range(3):
@@ -325,7 +333,7 @@ minutes: 60
 precision: float32
 tables: [{players: [2, 3], denied: [0, 3]}]
 network: {width: 32, seat: 16, seat_hidden: 16, blocks: 1}
-ppo: {decisions: 900, games: 12, steps: 16, apart: 0.25, batch: 96}
+ppo: {total_timesteps: 900, num_envs: 12, num_steps: 16, fixed_opponent_fraction: 0.25, minibatch_size: 96}
 gate: {decks: 16, at_once: 16}
 evaluation: {times: 2, games: 4, final_games: 4, opponents: [random]}
 """
@@ -496,7 +504,7 @@ def test_the_preset_for_a_card_is_valid_for_both_games(rules: str) -> None:
     preset = Preset.from_yaml("card")
     preset = preset if rules == preset.rules else preset.for_game(rules, "card")
     assert preset.learner == "plain"
-    assert preset.ppo.games >= 4096
+    assert preset.ppo.num_envs >= 4096
     assert Preset.from_dict(json.loads(json.dumps(preset.to_dict()))) == preset
 
 
@@ -524,7 +532,7 @@ def test_games_are_shared_out_by_their_numbers() -> None:
     for half in halves:  # a run may go on with another number of processes
         half.restore(whole.state())
     check_games()
-    with pytest.raises(ValueError, match=r"ppo\.games: 13 games .* cannot be shared out to 2 processes"):
+    with pytest.raises(ValueError, match=r"ppo\.num_envs: found 13 games .* multiple of the 2 processes"):
         GpuRolloutCollector(HelsinkiConfig(), [MatchupConfig()], 13, 8, 0.5, 3, CPU, ProcessGroup(0, 2))
 
 

@@ -28,7 +28,7 @@ minutes: 60
 precision: float32
 network: {size}
 warm: {{positions: 0}}
-ppo: {{decisions: 600, games: 12, steps: 16, batch: 128}}
+ppo: {{total_timesteps: 600, num_envs: 12, num_steps: 16, minibatch_size: 128}}
 gate: {{decks: 16, at_once: 16}}
 evaluation: {{times: 1, games: 4, final_games: 4}}
 start: {start}
@@ -131,11 +131,14 @@ def test_mistakes_are_named(
     [
         ({"opponents": ["heuristic"]}, r"opponents: found \['heuristic'\], expected \[greedy\] alone, as in against"),
         ({"evaluation": {"opponents": ["random"]}}, r"evaluation.opponents: found \['random'\], expected \[greedy\]"),
-        ({"ppo": {"apart": 0.5}}, r"ppo.apart: found 0.5, expected 1.0: greedy is met in every game"),
+        (
+            {"ppo": {"fixed_opponent_fraction": 0.5}},
+            r"ppo.fixed_opponent_fraction: found 0.5, expected 1.0: greedy is met in every game",
+        ),
     ],
 )
 def test_a_preset_says_one_thing_of_who_is_to_be_beaten(changes: dict[str, Any], message: str) -> None:
-    alone = {"opponents": ["greedy"], "evaluation": {"opponents": ["greedy"]}, "ppo": {"apart": 1.0}}
+    alone = {"opponents": ["greedy"], "evaluation": {"opponents": ["greedy"]}, "ppo": {"fixed_opponent_fraction": 1.0}}
     assert Preset.from_dict({"against": "greedy", **alone}).against == "greedy"
     with pytest.raises(PresetError, match=message):
         Preset.from_dict({"against": "greedy", **alone, **changes})
@@ -144,4 +147,4 @@ def test_a_preset_says_one_thing_of_who_is_to_be_beaten(changes: dict[str, Any],
 def test_a_preset_with_a_player_that_cannot_be_met_names_it() -> None:
     with pytest.raises(PresetError, match="against: player 'gredy'"):
         Preset.from_dict({"against": "gredy"})
-    assert Preset.from_dict({}).best_response_to("random").ppo.apart == 1.0
+    assert Preset.from_dict({}).best_response_to("random").ppo.fixed_opponent_fraction == 1.0

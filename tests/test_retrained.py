@@ -46,7 +46,7 @@ PRESET: dict[str, Any] = {
     "tables": [{"players": [2], "denied": [0, 5]}],
     "network": {"seat_hidden": 8, "seat": 8, "width": 8, "blocks": 1},
     "warm": {"positions": 2000, "games": 24},
-    "ppo": {"decisions": 600, "games": 16, "steps": 16, "batch": 64},
+    "ppo": {"total_timesteps": 600, "num_envs": 16, "num_steps": 16, "minibatch_size": 64},
     "gate": {"decks": 16, "at_once": 16},
     "evaluation": {"times": 1, "games": 8, "final_games": 16, "opponents": ["greedy"]},
 }

@@ -581,7 +581,7 @@ def test_the_warm_start_learns_who_will_win() -> None:
 def test_updates_change_weights_and_leave_numbers_finite(fast: bool) -> None:
     network = untrained()
     start = Pretraining(network, HelsinkiConfig(), TABLES, PretrainingConfig(positions=1000, games=10), 1, fast)
-    config = PPOConfig(decisions=500, steps=8, batch=64, apart=0.25)
+    config = PPOConfig(total_timesteps=500, num_steps=8, minibatch_size=64, fixed_opponent_fraction=0.25)
     ppo = PPO(network, stage(16, 0.25), config, 1, lambda _: Last(), fast)
     parts: tuple[Pretraining, PPO] = (start, ppo)
     for part in parts:
@@ -643,7 +643,7 @@ def test_a_position_is_learnt_to_its_value() -> None:
         share = assessor(inputs.seats, inputs.table).wins[inputs.position, 0]
         return float(np.exp(log_probs[inputs.action == right])[0]), float((np.exp(log_probs) * share).sum())
 
-    config = PPOConfig(decisions=10**9, games=64, steps=9, batch=128, learning_rate=2e-3)
+    config = PPOConfig(total_timesteps=10**9, num_envs=64, num_steps=9, minibatch_size=128, learning_rate=2e-3)
     ppo = PPO(network, Riddles(64), config, 1, lambda _: Last(), False)
     before, _ = opinion()
     assert before < 0.25
@@ -670,7 +670,7 @@ precision: float32
 tables: [{players: [2, 3], denied: [0, 3]}]
 network: {width: 32, seat: 16, seat_hidden: 16, blocks: 1}
 warm: {positions: 1500, games: 12}
-ppo: {decisions: 1500, games: 12, steps: 16, apart: 0.25, batch: 128}
+ppo: {total_timesteps: 1500, num_envs: 12, num_steps: 16, fixed_opponent_fraction: 0.25, minibatch_size: 128}
 search: {share: 0.05, trials: 8}
 gate: {decks: 16, at_once: 16}
 evaluation: {times: 2, games: 4, final_games: 4, opponents: [random]}
@@ -978,8 +978,8 @@ def test_a_run_that_cannot_be_begun_or_resumed_says_why_and_what_to_do(
             "the run was begun with seed 5, found 6 now: resume it with what it was begun with, or choose",
         ),
         (
-            {"preset": replace(preset, ppo=replace(preset.ppo, decay=0.5)), "resume": True},
-            r"the run was begun with preset\.ppo\.decay 0\.92, found 0\.5 now: resume it with what it was begun",
+            {"preset": replace(preset, ppo=replace(preset.ppo, gae_lambda=0.5)), "resume": True},
+            r"the run was begun with preset\.ppo\.gae_lambda 0\.92, found 0\.5 now: resume it with what it was begun",
         ),
         (
             {"preset": replace(preset, precision="bfloat16", opponents=("greedy",)), "resume": True},
@@ -1202,7 +1202,7 @@ def test_what_is_asked_wrongly_is_one_line_and_status_2(
 def test_the_presets_are_valid_and_come_back_from_plain_data(name: str) -> None:
     preset = Preset.from_yaml(name)
     assert preset.warm.positions > 100_000
-    assert preset.ppo.decisions > 100_000
+    assert preset.ppo.total_timesteps > 100_000
     assert Preset.from_dict(json.loads(json.dumps(preset.to_dict()))) == preset
 
 
@@ -1256,23 +1256,26 @@ def test_a_single_value_stands_for_a_list_of_one() -> None:
             "components: nowhere",
             "components: found 'nowhere', which is no file; expected .*one of alternative, .*default",
         ),
-        ("ppo: {epochs: 0}", r"ppo\.epochs: found 0, expected a whole number of at least 1"),
-        ("ppo: {clip: high}", r"ppo\.clip: found 'high', expected a number of at least 0"),
-        ("ppo: {batch: 1.5}", r"ppo\.batch: found 1.5, expected a whole number of at least 1"),
+        ("ppo: {update_epochs: 0}", r"ppo\.update_epochs: found 0, expected a whole number of at least 1"),
+        ("ppo: {clip_coef: high}", r"ppo\.clip_coef: found 'high', expected a number of at least 0"),
+        ("ppo: {minibatch_size: 1.5}", r"ppo\.minibatch_size: found 1.5, expected a whole number of at least 1"),
         ("ppo: {learning_rate: .inf}", r"ppo\.learning_rate: found inf, expected a number of at least 0"),
-        ("ppo: {apart: .nan}", r"ppo\.apart: found nan, expected a number from 0 to 1"),
-        ("ppo: {games: 1000000000}", r"ppo\.games: found 1000000000, expected a whole number from 1 to 100000"),
+        (
+            "ppo: {fixed_opponent_fraction: .nan}",
+            r"ppo\.fixed_opponent_fraction: found nan, expected a number from 0 to 1",
+        ),
+        ("ppo: {num_envs: 1000000000}", r"ppo\.num_envs: found 1000000000, expected a whole number from 1 to 100000"),
         ("warm: {share: .nan}", r"warm\.share: found nan, expected a number from 0 to 1"),
         ("tables: [{share: .nan}]", r"tables\[0\]\.share: found nan, expected a number above 0"),
         ("tables: [{players: [2.0]}]", r"tables\[0\]\.players: found \(2\.0,\), expected some of 2, 3 and 4"),
         ("gate: {players: [2.0]}", r"gate\.players: found \[2\.0\], expected some of 2, 3 and 4"),
         ("gate: {elo: .nan}", r"gate\.elo: found nan, expected a number"),
         ("minutes: .inf", "minutes: found inf, expected a number above 0"),
-        ("ppo: {steps: true}", r"ppo\.steps: found True, expected a whole number"),
-        ("ppo: {decay: 1.1}", r"ppo\.decay: found 1.1, expected a number from 0 to 1"),
-        ("ppo: {rate: 1}", r"ppo\.rate: no such key \(found 1\), expected one of decisions, games"),
-        ("ppo: {apart: 0.1}\nopponents: []", "opponents: found none, expected at least one"),
-        ("ppo: 5", "ppo: found 5, expected a mapping of some of decisions"),
+        ("ppo: {num_steps: true}", r"ppo\.num_steps: found True, expected a whole number"),
+        ("ppo: {gae_lambda: 1.1}", r"ppo\.gae_lambda: found 1.1, expected a number from 0 to 1"),
+        ("ppo: {rate: 1}", r"ppo\.rate: no such key \(found 1\), expected one of total_timesteps, num_envs"),
+        ("ppo: {fixed_opponent_fraction: 0.1}\nopponents: []", "opponents: found none, expected at least one"),
+        ("ppo: 5", "ppo: found 5, expected a mapping of some of total_timesteps"),
         ("warm: {share: 0}", r"warm\.share: found 0, expected a part of the turns above 0"),
         ("warm: {stray: 2}", r"warm\.stray: found 2, expected a number from 0 to 1"),
         ("network: {width: 64, heads: 2}", r"network\.heads: no such key \(found 2\), expected one of seat_hidden"),

@@ -133,10 +133,17 @@ class AfterstateLearner:
         self.network = (_begun(preset) if preset.start else Network(game, preset.network)).to(place.device)
         met = 0 if preset.against else PAST_SELVES
         self.pool = OpponentPool(
-            game, preset.opponents if ppo.apart else (), place.folder / "past", seed, place.fast, met
+            game, preset.opponents if ppo.fixed_opponent_fraction else (), place.folder / "past", seed, place.fast, met
         )
         stage = RolloutCollector(
-            game, tables, ppo.games, ppo.apart, seed, place.device, preset.search, preset.network.ahead
+            game,
+            tables,
+            ppo.num_envs,
+            ppo.fixed_opponent_fraction,
+            seed,
+            place.device,
+            preset.search,
+            preset.network.ahead,
         )
         self.warm = Pretraining(self.network, game, tables, preset.warm, seed, place.fast)
         self.ppo: SelfPlayPhase = PPO(self.network, stage, ppo, seed, self.pool.choose, place.fast)

@@ -233,7 +233,7 @@ class Preset:
             self,
             against=player,
             opponents=(player,),
-            ppo=replace(self.ppo, apart=1.0),
+            ppo=replace(self.ppo, fixed_opponent_fraction=1.0),
             evaluation=replace(self.evaluation, opponents=(player,)),
         )
         preset.check()
@@ -265,8 +265,10 @@ class Preset:
         for path, met in (("opponents", self.opponents), ("evaluation.opponents", self.evaluation.opponents)):
             if met != alone:
                 Node(list(met), PresetError, path).fail(f"[{self.against}] alone, as in against")
-        if self.ppo.apart != 1.0:
-            Node(self.ppo.apart, PresetError, "ppo.apart").fail(f"1.0: {self.against} is met in every game")
+        if self.ppo.fixed_opponent_fraction != 1.0:
+            Node(self.ppo.fixed_opponent_fraction, PresetError, "ppo.fixed_opponent_fraction").fail(
+                f"1.0: {self.against} is met in every game"
+            )
 
     def _check_players(self) -> None:
         """Make every player once, so that an invalid name fails before training starts."""
@@ -287,10 +289,10 @@ class Preset:
             raise PresetError(
                 f"opponents: found {', '.join(self.opponents)}, expected none: a plain network meets past selves alone"
             )
-        if self.learner == AFTERSTATE_KIND and self.ppo.apart and not self.opponents:
+        if self.learner == AFTERSTATE_KIND and self.ppo.fixed_opponent_fraction and not self.opponents:
             raise PresetError(
-                "opponents: found none, expected at least one: ppo.apart wants somebody to play against before there "
-                "are past selves"
+                "opponents: found none, expected at least one: ppo.fixed_opponent_fraction needs an opponent before "
+                "there are past selves"
             )
 
 

@@ -100,7 +100,7 @@ def main(
     if chosen.start:
         taught = f"from the network {chosen.start} on, {taught if chosen.warm.positions else ''}"
     console.print(
-        f"Training {preset} on {device}: {taught}{chosen.ppo.decisions:,} decisions of its own, at most "
+        f"Training {preset} on {device}: {taught}{chosen.ppo.total_timesteps:,} decisions of its own, at most "
         f"{chosen.minutes:g} minutes; results go to {folder}"
     )
     out_folder(folder)
