@@ -331,10 +331,10 @@ TINY = """
 learner: plain
 minutes: 60
 precision: float32
-tables: [{players: [2, 3], denied: [0, 3]}]
+matchups: [{players: [2, 3], denied: [0, 3]}]
 network: {width: 32, seat: 16, seat_hidden: 16, blocks: 1}
 ppo: {total_timesteps: 900, num_envs: 12, num_steps: 16, fixed_opponent_fraction: 0.25, minibatch_size: 96}
-gate: {decks: 16, at_once: 16}
+promotion: {deals: 16, parallel_deals: 16}
 evaluation: {times: 2, games: 4, final_games: 4, opponents: [random]}
 """
 
@@ -372,7 +372,7 @@ def test_what_a_run_leaves(finished: tuple[Path, Path]) -> None:
     summary = json.loads((whole / "summary.json").read_text())
     assert summary["finished"]
     assert Preset.from_dict(summary["preset"]) == preset
-    assert "warm" not in summary["preset"]
+    assert "pretraining" not in summary["preset"]
     assert summary["standings"][0]["opponent"] == "random"
     curve = json.loads((whole / "curve.json").read_text())
     assert [entry["positions"] for entry in curve] == [0, 0, 0]
@@ -485,10 +485,10 @@ def test_a_run_is_not_resumed_from_games_that_cannot_be(
     [
         ("learner: plane", "learner: found 'plane', expected one of judge, plain"),
         (
-            "learner: plain\nwarm: {positions: 5}",
-            "warm: found .* expected nothing, as a plain network learns by playing",
+            "learner: plain\npretraining: {samples: 5}",
+            "pretraining: found .* a plain network learns by self-play",
         ),
-        ("learner: plain\nopponents: [random]", "opponents: found random, expected none: a plain network meets past"),
+        ("learner: plain\nopponents: [random]", "opponents: found random, expected none: a plain network meets"),
         ("learner: plain\nnetwork: {heads: 2}", r"network\.heads: no such key"),
     ],
 )
@@ -501,8 +501,8 @@ def test_a_preset_with_a_mistake_names_it(tmp_path: Path, text: str, message: st
 
 @pytest.mark.parametrize("rules", ["helsinki", "copenhagen"])
 def test_the_preset_for_a_card_is_valid_for_both_games(rules: str) -> None:
-    preset = Preset.from_yaml("card")
-    preset = preset if rules == preset.rules else preset.for_game(rules, "card")
+    preset = Preset.from_yaml("gpu")
+    preset = preset if rules == preset.rules else preset.for_game(rules, "gpu")
     assert preset.learner == "plain"
     assert preset.ppo.num_envs >= 4096
     assert Preset.from_dict(json.loads(json.dumps(preset.to_dict()))) == preset

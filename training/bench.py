@@ -9,7 +9,7 @@ per minibatch. Both may use all CPU cores. Our learner starts from a trained net
 The benchmark counts all steps of the games, as Stable-Baselines3 counts its time steps, and the steps that a network
 evaluates. Our learner skips steps with a single legal action; Stable-Baselines3 evaluates them and learns from them.
 
-A preset of a plain network (``--preset card``) is measured alone, on the chosen device.
+A preset of a plain network (``--preset gpu``) is measured alone, on the chosen device.
 """
 
 from __future__ import annotations

@@ -73,7 +73,7 @@ def make_plain_player(argument: str, config: Any) -> PlainPlayer:
     """
     if not argument:
         raise CheckpointError(
-            "player plain: no such network comes with the package; train one with 'helsinki train --preset card' and "
+            "player plain: no such network comes with the package; train one with 'helsinki train --preset gpu' and "
             "play it as plain:FOLDER"
         )
     path: Path = network_path(argument)

@@ -46,7 +46,7 @@ class PlainLearner:
         self.network = PlainNetwork(game, preset.network).to(place.device)
         self.pool: OpponentPool = _PastSelves(game, place.folder / "past", seed, place.device)
         stage = GpuRolloutCollector(
-            game, preset.tables, c.num_envs, c.num_steps, c.fixed_opponent_fraction, seed, place.device, place.group
+            game, preset.matchups, c.num_envs, c.num_steps, c.fixed_opponent_fraction, seed, place.device, place.group
         )
         self.ppo: SelfPlayPhase = GpuPPO(self.network, stage, c, seed, self.pool.choose, place.fast)
         self.parts: dict[str, TrainingPhase] = {"ppo": self.ppo}

@@ -69,7 +69,7 @@ def retrain(
             f"{config}: preset: found {asked.preset}, expected one whose networks learn from nothing, on the "
             "board of the box, with all actions: without start, against and covered"
         )
-    taught = {count for table in preset.tables for count in table.players}
+    taught = {count for table in preset.matchups for count in table.players}
     if missing := set(asked.players) - taught:
         raise UserError(
             f"{config}: found games of {min(missing)} players, expected some of {', '.join(map(str, sorted(taught)))}, "
