@@ -64,7 +64,7 @@ ENOUGH = {
         "helsinki simulate --players net:exported.onnx,net --games 4",
     ],
     "onnx": ["helsinki simulate --players net:model.onnx,net+search:2:model.onnx --games 4"],
-    "arena": [
+    "stats": [
         "helsinki arena --players random,greedy --games 40 --seats 3 --out arena",
         "helsinki rate arena --out arena/report --resamples 100",
         "helsinki rate arena --better greedy,random",
@@ -77,7 +77,7 @@ ENOUGH = {
         "helsinki replay games.jsonl --png game.png",
         f"python -c '{PIXELS}'",
     ],
-    "tune": ["python -m helsinki_env.training.tune_heuristic --generations 1 --decks 4 --players 2"],
+    "cma": ["python -m helsinki_env.training.tune_heuristic --generations 1 --decks 4 --players 2"],
     "sb3": [
         "python -m helsinki_env.training.sb3 --decisions 4096 --games 20 --out sb3.zip",
         "python -m helsinki_env.training.bench --rounds 1 --preset training.yaml",
@@ -90,8 +90,8 @@ ENOUGH = {
     ],
     "docs": ["mkdocs build --strict"],
 }
-ENOUGH["all"] = [command for extra in ("export", "play", "ray", "render", "tune", "sb3") for command in ENOUGH[extra]]
-ENOUGH["all"] += [*ENOUGH["train"], *ENOUGH["onnx"], *ENOUGH["arena"]]
+ENOUGH["all"] = [command for extra in ("export", "play", "ray", "render", "cma", "sb3") for command in ENOUGH[extra]]
+ENOUGH["all"] += [*ENOUGH["train"], *ENOUGH["onnx"], *ENOUGH["stats"]]
 ENOUGH["dev"] = ["ruff check .", "mypy", "python -m pytest -q tests/test_config.py", *ENOUGH["notebooks"][:1]]
 
 

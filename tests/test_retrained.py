@@ -141,7 +141,7 @@ def test_who_does_without_and_what_it_wins_follows_from_the_games(made: Path, da
 
 @pytest.mark.parametrize("name", ["retrained", "retrained-weak", "retrained-strong"])
 def test_reports_on_the_pages_follow_from_their_numbers_and_the_legend_hides_none(name: str) -> None:
-    pytest.importorskip("matplotlib", reason="needs the extra arena")
+    pytest.importorskip("matplotlib", reason="needs the extra stats")
     data = json.loads((BALANCE / name / "retrained.json").read_text())
     files = retraining_report_files(data)
     page = files[Path("retrained.md")].decode()

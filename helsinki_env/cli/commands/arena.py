@@ -79,7 +79,7 @@ def main(
     from helsinki_env.evaluation.arena.run import run_arena
 
     if form == "parquet":
-        with requires_extra("arena" if ray is None else "ray"):
+        with requires_extra("stats" if ray is None else "ray"):
             import_module("helsinki_env.evaluation.arena.parquet")
     address = address_of(ray)
     asked: dict[str, Any] = {

@@ -48,7 +48,7 @@ def retrain(
         trust: run code that the preset names: program:COMMAND and MODULE:ATTRIBUTE. Read the code first.
     """
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # as in `helsinki_env.cli.commands.train`
-    with requires_extra("arena" if ray is None else "ray"):
+    with requires_extra("stats" if ray is None else "ray"):
         running, results, report = (_retrained(name) for name in ("run", "results", "report"))
     with requires_extra("train"):
         import torch

@@ -64,7 +64,7 @@ def tune(
         trust: run code that the file or that of --found names: program:COMMAND and MODULE:ATTRIBUTE. Read the code
             first.
     """
-    with requires_extra("arena" if ray is None else "ray"):
+    with requires_extra("stats" if ray is None else "ray"):
         playing, report = _tuning("run"), _tuning("report")
     address_of(ray)
     if found is not None:

@@ -87,7 +87,7 @@ def main(
         trust: run code that the gauntlet or the certificate of --verify names: program:COMMAND and MODULE:ATTRIBUTE.
             Read the code first.
     """
-    with requires_extra("arena" if ray is None else "ray"):
+    with requires_extra("stats" if ray is None else "ray"):
         from helsinki_env.evaluation.gauntlet.gauntlet import Gauntlet
         from helsinki_env.evaluation.gauntlet.leaderboard import Leaderboard
         from helsinki_env.evaluation.gauntlet.reference_ratings import ReferenceRatings
