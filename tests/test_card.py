@@ -435,7 +435,7 @@ def test_a_run_that_is_killed_goes_on_as_if_nothing_had_happened(finished: tuple
         killed += process.returncode == -9
     assert killed >= 1
     assert process.returncode == 0, shown
-    assert f"play it as plain:{state.parent}" in shown
+    assert f"play it as mlp:{state.parent}" in shown
     check_same(state.parent, whole)
 
 

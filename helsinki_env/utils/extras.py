@@ -27,7 +27,7 @@ class Extra(NamedTuple):
 #: The extras of pyproject.toml. Each is sufficient for its purpose in an otherwise empty environment.
 EXTRAS = {
     "train": Extra(
-        "PyTorch, safetensors, TensorBoard, Matplotlib", "`helsinki train`; players `net`, `net+search:N`, `plain:PATH`"
+        "PyTorch, safetensors, TensorBoard, Matplotlib", "`helsinki train`; players `net`, `net+search:N`, `mlp:PATH`"
     ),
     "cuda": Extra("`train`, numba-cuda, NVIDIA's compilers", 'games in tensors on a graphics card: `device="cuda"`'),
     "play": Extra("`train`, SciPy, FastAPI, pydantic, Uvicorn, websockets", "`helsinki play`: the game in a browser"),
