@@ -48,7 +48,7 @@ _OWN = {
     "ismcts": "helsinki_env.agents.registry:_make_tree",
     "net": "helsinki_env.agents.net.make:make_net_player",
     "net+search": "helsinki_env.agents.net.make:make_net_search_player",
-    "plain": "helsinki_env.agents.mlp.player:make_plain_player",
+    "mlp": "helsinki_env.agents.mlp.player:make_plain_player",
     "forced": "helsinki_env.agents.registry:_make_forced",
     "counted": "helsinki_env.agents.replaced_actions:make_counted_player",
     "program": "helsinki_env.agents.program.player:make",
@@ -228,7 +228,7 @@ def player_files(spec: str, config: Any = None) -> tuple[Path, ...]:
     if name not in player_names():
         module = _found(name)
         return () if module is None or module.origin is None else (Path(module.origin),)
-    if name not in ("net", "net+search", "plain") or (name == "plain" and not argument):
+    if name not in ("net", "net+search", "mlp") or (name == "mlp" and not argument):
         return ()
     from helsinki_env.agents.net.make import network_path
 

@@ -285,8 +285,16 @@ def test_a_riddle_is_learnt_from_playing_alone() -> None:
             said = network(observation)
         return said.log_probs(mask)[0, [right, tempting]].exp().tolist(), float(said.win_logits.softmax(1)[0, 0])
 
-    config = PPOConfig(decisions=10**9, games=128, steps=10, batch=320, learning_rate=4e-3, entropy=0.01, margin=0.0)
-    ppo = GpuPPO(network, Riddles(config.games, config.steps), config, 1, lambda _: network, False)
+    config = PPOConfig(
+        total_timesteps=10**9,
+        num_envs=128,
+        num_steps=10,
+        minibatch_size=320,
+        learning_rate=4e-3,
+        ent_coef=0.01,
+        margin_coef=0.0,
+    )
+    ppo = GpuPPO(network, Riddles(config.num_envs, config.num_steps), config, 1, lambda _: network, False)
     assert ppo.parts == 2  # of five steps of every game: the largest divisor of ten that is not above four
     assert opinion()[0][0] < 0.5
     for _ in range(60):
@@ -302,7 +310,7 @@ def test_a_riddle_is_learnt_from_playing_alone() -> None:
 @pytest.mark.parametrize("fast", [False, True], ids=["float32", "bfloat16"])
 def test_updates_change_weights_count_and_leave_the_rival_alone(fast: bool) -> None:
     network, past, at = plain(), plain(1), stage(16, 8)
-    config = PPOConfig(decisions=500, games=16, steps=8, batch=64, apart=0.5)
+    config = PPOConfig(total_timesteps=500, num_envs=16, num_steps=8, minibatch_size=64, fixed_opponent_fraction=0.5)
     ppo, before, was = GpuPPO(network, at, config, 1, lambda _: past, fast), plain(), plain(1)
     learnt = 0
     for _ in range(3):
@@ -323,10 +331,10 @@ TINY = """
 learner: plain
 minutes: 60
 precision: float32
-tables: [{players: [2, 3], denied: [0, 3]}]
+matchups: [{players: [2, 3], denied: [0, 3]}]
 network: {width: 32, seat: 16, seat_hidden: 16, blocks: 1}
-ppo: {decisions: 900, games: 12, steps: 16, apart: 0.25, batch: 96}
-gate: {decks: 16, at_once: 16}
+ppo: {total_timesteps: 900, num_envs: 12, num_steps: 16, fixed_opponent_fraction: 0.25, minibatch_size: 96}
+promotion: {deals: 16, parallel_deals: 16}
 evaluation: {times: 2, games: 4, final_games: 4, opponents: [random]}
 """
 
@@ -364,7 +372,7 @@ def test_what_a_run_leaves(finished: tuple[Path, Path]) -> None:
     summary = json.loads((whole / "summary.json").read_text())
     assert summary["finished"]
     assert Preset.from_dict(summary["preset"]) == preset
-    assert "warm" not in summary["preset"]
+    assert "pretraining" not in summary["preset"]
     assert summary["standings"][0]["opponent"] == "random"
     curve = json.loads((whole / "curve.json").read_text())
     assert [entry["positions"] for entry in curve] == [0, 0, 0]
@@ -427,7 +435,7 @@ def test_a_run_that_is_killed_goes_on_as_if_nothing_had_happened(finished: tuple
         killed += process.returncode == -9
     assert killed >= 1
     assert process.returncode == 0, shown
-    assert f"play it as plain:{state.parent}" in shown
+    assert f"play it as mlp:{state.parent}" in shown
     check_same(state.parent, whole)
 
 
@@ -477,10 +485,10 @@ def test_a_run_is_not_resumed_from_games_that_cannot_be(
     [
         ("learner: plane", "learner: found 'plane', expected one of judge, plain"),
         (
-            "learner: plain\nwarm: {positions: 5}",
-            "warm: found .* expected nothing, as a plain network learns by playing",
+            "learner: plain\npretraining: {samples: 5}",
+            "pretraining: found .* a plain network learns by self-play",
         ),
-        ("learner: plain\nopponents: [random]", "opponents: found random, expected none: a plain network meets past"),
+        ("learner: plain\nopponents: [random]", "opponents: found random, expected none: a plain network meets"),
         ("learner: plain\nnetwork: {heads: 2}", r"network\.heads: no such key"),
     ],
 )
@@ -493,10 +501,10 @@ def test_a_preset_with_a_mistake_names_it(tmp_path: Path, text: str, message: st
 
 @pytest.mark.parametrize("rules", ["helsinki", "copenhagen"])
 def test_the_preset_for_a_card_is_valid_for_both_games(rules: str) -> None:
-    preset = Preset.from_yaml("card")
-    preset = preset if rules == preset.rules else preset.for_game(rules, "card")
+    preset = Preset.from_yaml("gpu")
+    preset = preset if rules == preset.rules else preset.for_game(rules, "gpu")
     assert preset.learner == "plain"
-    assert preset.ppo.games >= 4096
+    assert preset.ppo.num_envs >= 4096
     assert Preset.from_dict(json.loads(json.dumps(preset.to_dict()))) == preset
 
 
@@ -524,7 +532,7 @@ def test_games_are_shared_out_by_their_numbers() -> None:
     for half in halves:  # a run may go on with another number of processes
         half.restore(whole.state())
     check_games()
-    with pytest.raises(ValueError, match=r"ppo\.games: 13 games .* cannot be shared out to 2 processes"):
+    with pytest.raises(ValueError, match=r"ppo\.num_envs: found 13 games .* multiple of the 2 processes"):
         GpuRolloutCollector(HelsinkiConfig(), [MatchupConfig()], 13, 8, 0.5, 3, CPU, ProcessGroup(0, 2))
 
 

@@ -73,13 +73,13 @@ def test_help_names_every_player(words: list[str], capsys: Output) -> None:
         "net,",
         "net:CHECKPOINT",
         "net+search:N",
-        "plain:CHECKPOINT",
+        "mlp:CHECKPOINT",
         "forced:ACTION:PLAYER",
         "program:COMMAND",
     ):
         assert name in listed.replace("net (the", "net, (the"), name
     assert player_names()[:11] == [
-        *("random", "greedy", "heuristic", "mc", "ismcts", "net", "net+search", "plain", "forced", "counted", "program")
+        *("random", "greedy", "heuristic", "mc", "ismcts", "net", "net+search", "mlp", "forced", "counted", "program")
     ]
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 pytest.importorskip("torch", reason="needs the extra train")
-pytest.importorskip("matplotlib", reason="needs the extra arena")
+pytest.importorskip("matplotlib", reason="needs the extra stats")
 
 from helsinki_env.training.learning_curve import draw_curve
 from helsinki_env.training.run import RunError

@@ -18,9 +18,9 @@ TRAINING = """
 minutes: 60
 precision: float32
 network: {width: 32, seat: 16, seat_hidden: 16, blocks: 1}
-warm: {positions: 1500, games: 12}
-ppo: {decisions: 1500, games: 12, steps: 16, apart: 0.25, batch: 128}
-gate: {decks: 16, at_once: 16}
+pretraining: {samples: 1500, games: 12}
+ppo: {total_timesteps: 1500, num_envs: 12, num_steps: 16, fixed_opponent_fraction: 0.25, minibatch_size: 128}
+promotion: {deals: 16, parallel_deals: 16}
 evaluation: {times: 2, games: 4, final_games: 4, opponents: [random]}
 """
 STUDY = """
@@ -64,7 +64,7 @@ ENOUGH = {
         "helsinki simulate --players net:exported.onnx,net --games 4",
     ],
     "onnx": ["helsinki simulate --players net:model.onnx,net+search:2:model.onnx --games 4"],
-    "arena": [
+    "stats": [
         "helsinki arena --players random,greedy --games 40 --seats 3 --out arena",
         "helsinki rate arena --out arena/report --resamples 100",
         "helsinki rate arena --better greedy,random",
@@ -77,7 +77,7 @@ ENOUGH = {
         "helsinki replay games.jsonl --png game.png",
         f"python -c '{PIXELS}'",
     ],
-    "tune": ["python -m helsinki_env.training.tune_heuristic --generations 1 --decks 4 --players 2"],
+    "cma": ["python -m helsinki_env.training.tune_heuristic --generations 1 --decks 4 --players 2"],
     "sb3": [
         "python -m helsinki_env.training.sb3 --decisions 4096 --games 20 --out sb3.zip",
         "python -m helsinki_env.training.bench --rounds 1 --preset training.yaml",
@@ -90,8 +90,8 @@ ENOUGH = {
     ],
     "docs": ["mkdocs build --strict"],
 }
-ENOUGH["all"] = [command for extra in ("export", "play", "ray", "render", "tune", "sb3") for command in ENOUGH[extra]]
-ENOUGH["all"] += [*ENOUGH["train"], *ENOUGH["onnx"], *ENOUGH["arena"]]
+ENOUGH["all"] = [command for extra in ("export", "play", "ray", "render", "cma", "sb3") for command in ENOUGH[extra]]
+ENOUGH["all"] += [*ENOUGH["train"], *ENOUGH["onnx"], *ENOUGH["stats"]]
 ENOUGH["dev"] = ["ruff check .", "mypy", "python -m pytest -q tests/test_config.py", *ENOUGH["notebooks"][:1]]
 
 

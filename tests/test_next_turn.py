@@ -256,10 +256,10 @@ def test_a_run_may_begin_with_a_network_that_is_not_told(tmp_path: Path, monkeyp
         {
             "start": str(start),
             "network": asdict(replace(SMALL, ahead=True, turned=True)),
-            "warm": {"positions": 300, "games": 10},
-            "ppo": {"decisions": 60, "games": 4, "steps": 8},
+            "pretraining": {"samples": 300, "games": 10},
+            "ppo": {"total_timesteps": 60, "num_envs": 4, "num_steps": 8},
             "evaluation": {"times": 1, "games": 4, "final_games": 4, "opponents": ["random"]},
-            "gate": {"decks": 16},
+            "promotion": {"deals": 16},
         }
     )
     training = Training(preset, tmp_path / "run", 5)

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 pytest.importorskip("nbclient", reason="needs the extra notebooks")
-pytest.importorskip("matplotlib", reason="needs the extra arena")
+pytest.importorskip("matplotlib", reason="needs the extra stats")
 pytest.importorskip("onnxscript", reason="needs the extra onnx")
 
 from helsinki_env.engine.kernel import JIT

@@ -174,7 +174,7 @@ def test_a_checkpoint_comes_back_and_plays_by_name(config: Any, tmp_path: Path) 
     observation, mask = rows(config, 10, 10)
     words = np.zeros(len(mask), np.uint64)
     expected = PlainPlayer(network).act(observation, mask, words)
-    for name in (f"plain:{path}", f"plain:{tmp_path}"):
+    for name in (f"mlp:{path}", f"mlp:{tmp_path}"):
         player = make_player(name, config)
         assert player.name == name
         np.testing.assert_array_equal(player.act(observation, mask, words), expected)
@@ -183,19 +183,19 @@ def test_a_checkpoint_comes_back_and_plays_by_name(config: Any, tmp_path: Path) 
 
 def test_networks_of_other_kinds_games_and_card_types_are_refused(tmp_path: Path) -> None:
     ours, theirs = kept(tmp_path / "plain.safetensors", plain()), saved(tmp_path / "net.safetensors", untrained())
-    with pytest.raises(CheckpointError, match=r"a network of another kind \(plain\); play it as plain:"):
+    with pytest.raises(CheckpointError, match=r"a network of another kind \(plain\); play it as mlp:"):
         load_checkpoint(ours)
     with pytest.raises(CheckpointError, match=r"a network of another kind \(judge\); play it as net:"):
         load_network(theirs, PlainNetwork)
     with pytest.raises(ValueError, match="trained for helsinki_v"):
-        make_player(f"plain:{ours}", CopenhagenConfig())
+        make_player(f"mlp:{ours}", CopenhagenConfig())
     with pytest.raises(ValueError, match="trained with 51 card types, these games have 16"):
-        make_player(f"plain:{ours}", HelsinkiConfig(components=small_components(tmp_path)))
+        make_player(f"mlp:{ours}", HelsinkiConfig(components=small_components(tmp_path)))
     with pytest.raises(ValueError, match="no such network comes with the package; train one with"):
-        make_player("plain")
-    assert player_files("plain") == ()
-    with pytest.raises((PlayerError, CheckpointError), match=r"there is no such file; train one with .*--preset card"):
-        make_player(f"plain:{tmp_path / 'none'}")
+        make_player("mlp")
+    assert player_files("mlp") == ()
+    with pytest.raises((PlayerError, CheckpointError), match=r"there is no such file; train one with .*--preset gpu"):
+        make_player(f"mlp:{tmp_path / 'none'}")
 
 
 def test_a_network_that_was_made_for_other_inputs_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -27,9 +27,9 @@ TINY = """
 minutes: 60
 precision: float32
 network: {size}
-warm: {{positions: 0}}
-ppo: {{decisions: 600, games: 12, steps: 16, batch: 128}}
-gate: {{decks: 16, at_once: 16}}
+pretraining: {{samples: 0}}
+ppo: {{total_timesteps: 600, num_envs: 12, num_steps: 16, minibatch_size: 128}}
+promotion: {{deals: 16, parallel_deals: 16}}
 evaluation: {{times: 1, games: 4, final_games: 4}}
 start: {start}
 """
@@ -71,7 +71,10 @@ def test_the_best_is_who_wins_most_against_that_player(tiny: Preset, tmp_path: P
         save_checkpoint(tmp_path / "run" / "past" / f"{which:04d}.safetensors", network, training.describe())
     told: list[Report] = []
     summary = Training(preset, tmp_path / "run", 5, resume=True).run(told.append)
-    assert [(one.progress.part, one.progress.done) for one in told] == [("race", 0.5), ("race", 1.0)]
+    assert [(one.progress.part, one.progress.done) for one in told] == [
+        ("sequential halving", 0.5),
+        ("sequential halving", 1.0),
+    ]
     assert same_weights(load_checkpoint(tmp_path / "run" / "best.safetensors")[0], untrained())
     curve = json.loads((tmp_path / "run" / "curve.json").read_text())
     assert summary["best"]["decisions"] == curve[stronger]["decisions"]
@@ -100,7 +103,7 @@ def test_a_network_of_another_size_is_no_beginning(tiny: Preset, tmp_path: Path)
 
 
 def test_the_preset_in_the_box_begins_with_the_network_in_the_box() -> None:
-    preset = Preset.from_yaml("response")
+    preset = Preset.from_yaml("best_response")
     assert preset == Preset.from_dict(json.loads(json.dumps(preset.to_dict())))
     assert preset.best_response_to("net") == preset
     assert preset.best_response_to("heuristic").evaluation.opponents == ("heuristic",)
@@ -111,7 +114,7 @@ def test_the_preset_in_the_box_begins_with_the_network_in_the_box() -> None:
     ("arguments", "message"),
     [
         (["--against", "nobody"], "opponents: player 'nobody': there is no such player"),
-        (["--against", "heuristic", "--preset", "card"], "against: found heuristic, expected none"),
+        (["--against", "heuristic", "--preset", "gpu"], "against: found heuristic, expected none"),
         (["--preset", "START"], "start: .*nowhere.safetensors: there is no such file"),
     ],
 )
@@ -131,11 +134,14 @@ def test_mistakes_are_named(
     [
         ({"opponents": ["heuristic"]}, r"opponents: found \['heuristic'\], expected \[greedy\] alone, as in against"),
         ({"evaluation": {"opponents": ["random"]}}, r"evaluation.opponents: found \['random'\], expected \[greedy\]"),
-        ({"ppo": {"apart": 0.5}}, r"ppo.apart: found 0.5, expected 1.0: greedy is met in every game"),
+        (
+            {"ppo": {"fixed_opponent_fraction": 0.5}},
+            r"ppo.fixed_opponent_fraction: found 0.5, expected 1.0: greedy",
+        ),
     ],
 )
 def test_a_preset_says_one_thing_of_who_is_to_be_beaten(changes: dict[str, Any], message: str) -> None:
-    alone = {"opponents": ["greedy"], "evaluation": {"opponents": ["greedy"]}, "ppo": {"apart": 1.0}}
+    alone = {"opponents": ["greedy"], "evaluation": {"opponents": ["greedy"]}, "ppo": {"fixed_opponent_fraction": 1.0}}
     assert Preset.from_dict({"against": "greedy", **alone}).against == "greedy"
     with pytest.raises(PresetError, match=message):
         Preset.from_dict({"against": "greedy", **alone, **changes})
@@ -144,4 +150,4 @@ def test_a_preset_says_one_thing_of_who_is_to_be_beaten(changes: dict[str, Any],
 def test_a_preset_with_a_player_that_cannot_be_met_names_it() -> None:
     with pytest.raises(PresetError, match="against: player 'gredy'"):
         Preset.from_dict({"against": "gredy"})
-    assert Preset.from_dict({}).best_response_to("random").ppo.apart == 1.0
+    assert Preset.from_dict({}).best_response_to("random").ppo.fixed_opponent_fraction == 1.0

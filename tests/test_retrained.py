@@ -43,11 +43,11 @@ ASKED: dict[str, Any] = {
     "meetings": {2: 300},
 }
 PRESET: dict[str, Any] = {
-    "tables": [{"players": [2], "denied": [0, 5]}],
+    "matchups": [{"players": [2], "denied": [0, 5]}],
     "network": {"seat_hidden": 8, "seat": 8, "width": 8, "blocks": 1},
-    "warm": {"positions": 2000, "games": 24},
-    "ppo": {"decisions": 600, "games": 16, "steps": 16, "batch": 64},
-    "gate": {"decks": 16, "at_once": 16},
+    "pretraining": {"samples": 2000, "games": 24},
+    "ppo": {"total_timesteps": 600, "num_envs": 16, "num_steps": 16, "minibatch_size": 64},
+    "promotion": {"deals": 16, "parallel_deals": 16},
     "evaluation": {"times": 1, "games": 8, "final_games": 16, "opponents": ["greedy"]},
 }
 
@@ -141,7 +141,7 @@ def test_who_does_without_and_what_it_wins_follows_from_the_games(made: Path, da
 
 @pytest.mark.parametrize("name", ["retrained", "retrained-weak", "retrained-strong"])
 def test_reports_on_the_pages_follow_from_their_numbers_and_the_legend_hides_none(name: str) -> None:
-    pytest.importorskip("matplotlib", reason="needs the extra arena")
+    pytest.importorskip("matplotlib", reason="needs the extra stats")
     data = json.loads((BALANCE / name / "retrained.json").read_text())
     files = retraining_report_files(data)
     page = files[Path("retrained.md")].decode()
@@ -278,9 +278,9 @@ def test_what_cannot_be_asked_is_said_before_anything_is_learnt(
     out = ["--out", str(tmp_path / "run")]
     assert main([*written(tmp_path, screen={3: 450}, meetings={3: 450}), *out]) == 2
     assert "found games of 3 players, expected some of 2, which the preset" in capsys.readouterr().err
-    covering = {"tables": [{"players": [2], "covered": [0, 5]}]}
+    covering = {"matchups": [{"players": [2], "covered": [0, 5]}]}
     assert main([*written(tmp_path, covering), *out]) == 2
-    assert "expected none: the same actions are covered at all tables" in capsys.readouterr().err
+    assert "covered: found [0, 5], expected none" in capsys.readouterr().err
     assert not (tmp_path / "run").exists()
     assert main([*written(tmp_path, band=2.0), "--out", str(made)]) == 2
     assert "there is a retraining with preset '" in capsys.readouterr().err

@@ -51,7 +51,7 @@ from helsinki_env.training.gae import compute_gae
 from helsinki_env.training.matchups import MatchupConfig, divide_games
 from helsinki_env.training.opponents import OpponentPool
 from helsinki_env.training.ppo import PPO, PPOConfig
-from helsinki_env.training.preset import Preset, PresetError
+from helsinki_env.training.preset import Preset, PresetError, current_preset_keys
 from helsinki_env.training.pretraining import Pretraining, PretrainingConfig, generate_samples
 from helsinki_env.training.progress import Report
 from helsinki_env.training.rollout import (
@@ -426,7 +426,7 @@ def played_by(network: Network) -> NetPlayer:
 @pytest.mark.thorough
 @pytest.mark.parametrize("players", [(2,), pytest.param((2, 3, 4), marks=pytest.mark.nightly)])
 def test_the_gate_lets_through_who_is_better_and_nobody_else(players: tuple[int, ...]) -> None:
-    config = PromotionConfig(decks=48, at_once=16, players=players, covered=(0, 9), denied=(0, 9))
+    config = PromotionConfig(deals=48, parallel_deals=16, players=players, covered=(0, 9), denied=(0, 9))
     equal = promotion_test(played_by(untrained()), played_by(untrained()), HelsinkiConfig(), config, 1)
     assert equal.verdict in ("not better", "undecided")
     assert equal.mean == 0.5  # both win every deck equally often
@@ -439,9 +439,9 @@ def test_the_gate_lets_through_who_is_better_and_nobody_else(players: tuple[int,
 
 
 def test_the_gate_says_the_same_however_many_decks_are_played_at_once() -> None:
-    config = PromotionConfig(decks=36, at_once=36, players=(2, 3))
+    config = PromotionConfig(deals=36, parallel_deals=36, players=(2, 3))
     one, other = make_player("random"), make_player("random")  # who need a random number for everything
-    states = [promotion_test(one, other, HelsinkiConfig(), replace(config, at_once=at_once), 1) for at_once in (36, 7)]
+    states = [promotion_test(one, other, HelsinkiConfig(), replace(config, parallel_deals=lot), 1) for lot in (36, 7)]
     assert states[0] == states[1]
     assert states[0].mean != 0.5
 
@@ -456,7 +456,7 @@ def test_at_the_gate_everybody_has_every_hand_and_every_board(monkeypatch: pytes
         return played
 
     monkeypatch.setattr("helsinki_env.training.evaluate.play_games", watched)
-    config = PromotionConfig(decks=36, at_once=18, players=(2, 3, 4), covered=(2, 2), denied=(5, 5))
+    config = PromotionConfig(deals=36, parallel_deals=18, players=(2, 3, 4), covered=(2, 2), denied=(5, 5))
     assert promotion_test(played_by(untrained()), played_by(untrained()), HelsinkiConfig(), config, 1).mean == 0.5
     assert len(found) == 6  # three player counts, twice
     seeds, boards = set(), set()
@@ -479,11 +479,11 @@ def test_at_the_gate_everybody_has_every_hand_and_every_board(monkeypatch: pytes
 
 def test_what_a_preset_covers_is_covered_at_every_table_and_at_the_gate(monkeypatch: pytest.MonkeyPatch) -> None:
     tables = [{}, {"players": [3], "denied": [3, 7], "dry_roads": [False, True]}]
-    gate_config = {"decks": 16, "denied": [5, 5], "players": [2]}
-    preset = Preset.from_dict({"covered": ["two_points", 3], "tables": tables, "gate": gate_config})
+    promotion_config = {"deals": 16, "denied": [5, 5], "players": [2]}
+    preset = Preset.from_dict({"covered": ["two_points", 3], "matchups": tables, "promotion": promotion_config})
     assert Preset.from_dict(preset.to_dict()) == preset
     expected = 1 << BOARD_ACTIONS.index("two_points") | 1 << 3
-    for table in preset.tables:
+    for table in preset.matchups:
         env = GameVectorEnv(16, preset.game, episodes=table.episodes(preset.game))
         env.reset(seed=1)
         assert (env.states["covered"] == expected).all()
@@ -494,7 +494,7 @@ def test_what_a_preset_covers_is_covered_at_every_table_and_at_the_gate(monkeypa
         return play_games(*args, **named)
 
     monkeypatch.setattr("helsinki_env.training.evaluate.play_games", watched)
-    promotion_test(played_by(untrained()), played_by(untrained()), preset.game, preset.gate, 1)
+    promotion_test(played_by(untrained()), played_by(untrained()), preset.game, preset.promotion, 1)
     assert (found[0].covered == expected).all()
     assert np.bitwise_count(found[0].denied.view(np.uint16)).any()
 
@@ -560,14 +560,14 @@ def test_a_part_of_the_turns_is_kept_and_straying_makes_worse_games() -> None:
 
 @pytest.mark.thorough
 def test_the_warm_start_learns_who_will_win() -> None:
-    config = PretrainingConfig(positions=50_000, games=200, batch=256, learning_rate=5e-3)
+    config = PretrainingConfig(samples=50_000, games=200, minibatch_size=256, learning_rate=5e-3)
     start, losses = Pretraining(untrained(), HelsinkiConfig(), [MatchupConfig()], config, 1, False), []
     points: list[float] = []
     while start.done < 1.0:
         progress = start.update()
         losses.append(progress.losses)
         points.append(progress.points)
-        assert progress.part == "warm start"
+        assert progress.part == "pretraining"
         assert progress.decisions == start.positions
         assert progress.games == 200 * len(losses)
     start.close()
@@ -580,8 +580,8 @@ def test_the_warm_start_learns_who_will_win() -> None:
 @pytest.mark.parametrize("fast", [False, True], ids=["float32", "bfloat16"])
 def test_updates_change_weights_and_leave_numbers_finite(fast: bool) -> None:
     network = untrained()
-    start = Pretraining(network, HelsinkiConfig(), TABLES, PretrainingConfig(positions=1000, games=10), 1, fast)
-    config = PPOConfig(decisions=500, steps=8, batch=64, apart=0.25)
+    start = Pretraining(network, HelsinkiConfig(), TABLES, PretrainingConfig(samples=1000, games=10), 1, fast)
+    config = PPOConfig(total_timesteps=500, num_steps=8, minibatch_size=64, fixed_opponent_fraction=0.25)
     ppo = PPO(network, stage(16, 0.25), config, 1, lambda _: Last(), fast)
     parts: tuple[Pretraining, PPO] = (start, ppo)
     for part in parts:
@@ -643,7 +643,7 @@ def test_a_position_is_learnt_to_its_value() -> None:
         share = assessor(inputs.seats, inputs.table).wins[inputs.position, 0]
         return float(np.exp(log_probs[inputs.action == right])[0]), float((np.exp(log_probs) * share).sum())
 
-    config = PPOConfig(decisions=10**9, games=64, steps=9, batch=128, learning_rate=2e-3)
+    config = PPOConfig(total_timesteps=10**9, num_envs=64, num_steps=9, minibatch_size=128, learning_rate=2e-3)
     ppo = PPO(network, Riddles(64), config, 1, lambda _: Last(), False)
     before, _ = opinion()
     assert before < 0.25
@@ -667,12 +667,12 @@ def test_a_position_is_learnt_to_its_value() -> None:
 TINY = """
 minutes: 60
 precision: float32
-tables: [{players: [2, 3], denied: [0, 3]}]
+matchups: [{players: [2, 3], denied: [0, 3]}]
 network: {width: 32, seat: 16, seat_hidden: 16, blocks: 1}
-warm: {positions: 1500, games: 12}
-ppo: {decisions: 1500, games: 12, steps: 16, apart: 0.25, batch: 128}
+pretraining: {samples: 1500, games: 12}
+ppo: {total_timesteps: 1500, num_envs: 12, num_steps: 16, fixed_opponent_fraction: 0.25, minibatch_size: 128}
 search: {share: 0.05, trials: 8}
-gate: {decks: 16, at_once: 16}
+promotion: {deals: 16, parallel_deals: 16}
 evaluation: {times: 2, games: 4, final_games: 4, opponents: [random]}
 """
 
@@ -806,7 +806,7 @@ def test_a_run_that_breaks_off_anywhere_goes_on_as_if_nothing_had_happened(
 ) -> None:
     monkeypatch.setattr("helsinki_env.training.run._SAVE_EVERY", -1.0)  # after each update but the one that breaks off
     parts = run_in_parts(preset, tmp_path, [2, 3, 7, 2, 4, 3])
-    assert parts.count("warm start") >= 2
+    assert parts.count("pretraining") >= 2
     assert parts.count("self-play") >= 3
     check_same(tmp_path, whole)
 
@@ -825,7 +825,7 @@ def test_tensorboard_shows_every_update_of_a_run_that_broke_off_once(
     def steps(name: str) -> list[int]:
         return [event.step for event in shown.Scalars(name)]
 
-    assert steps("warm_start/win_loss") == list(range(1, warm + 1))
+    assert steps("pretraining/win_loss") == list(range(1, warm + 1))
     assert steps("self-play/win_loss") == list(range(warm + 1, warm + ppo + 1))
     assert steps("strength/2 players against random")[0] == warm
     assert len(steps("strength/2 players against random")) == 3
@@ -835,7 +835,7 @@ def test_tensorboard_shows_every_update_of_a_run_that_broke_off_once(
 def test_a_run_goes_on_from_what_was_saved_long_before(preset: Preset, whole: Path, tmp_path: Path) -> None:
     """Nothing is saved but at the end of the warm start and where strength is measured."""
     parts = run_in_parts(preset, tmp_path, [5, 14, 3, 9])
-    assert set(parts) == {"warm start", "self-play"}
+    assert set(parts) == {"pretraining", "self-play"}
     assert len(parts) == 4
     check_same(tmp_path, whole)
 
@@ -978,8 +978,8 @@ def test_a_run_that_cannot_be_begun_or_resumed_says_why_and_what_to_do(
             "the run was begun with seed 5, found 6 now: resume it with what it was begun with, or choose",
         ),
         (
-            {"preset": replace(preset, ppo=replace(preset.ppo, decay=0.5)), "resume": True},
-            r"the run was begun with preset\.ppo\.decay 0\.92, found 0\.5 now: resume it with what it was begun",
+            {"preset": replace(preset, ppo=replace(preset.ppo, gae_lambda=0.5)), "resume": True},
+            r"the run was begun with preset\.ppo\.gae_lambda 0\.92, found 0\.5 now: resume it with what it was begun",
         ),
         (
             {"preset": replace(preset, precision="bfloat16", opponents=("greedy",)), "resume": True},
@@ -1176,7 +1176,7 @@ def test_the_command_stops_when_told_and_goes_on(
         (["--preset", "quik"], "training: found 'quik', which is no file; expected .*quick"),
         (
             ["--game", "copenhagen", "--preset", "standard"],
-            r"standard: a preset for helsinki, not for copenhagen: .*copenhagen: card, copenhagen, quick, response\)",
+            r"standard: a preset for helsinki, not for copenhagen: .*: best_response, copenhagen, gpu, quick\)",
         ),
         (["--game", "chess"], "rules: found 'chess', expected one of copenhagen, helsinki"),
         (["--minutes", "0"], "--minutes: found 0.0, expected a number above 0"),
@@ -1201,13 +1201,13 @@ def test_what_is_asked_wrongly_is_one_line_and_status_2(
 @pytest.mark.parametrize("name", ["quick", "standard", "strong"])
 def test_the_presets_are_valid_and_come_back_from_plain_data(name: str) -> None:
     preset = Preset.from_yaml(name)
-    assert preset.warm.positions > 100_000
-    assert preset.ppo.decisions > 100_000
+    assert preset.pretraining.samples > 100_000
+    assert preset.ppo.total_timesteps > 100_000
     assert Preset.from_dict(json.loads(json.dumps(preset.to_dict()))) == preset
 
 
 def test_a_preset_for_another_game_asks_for_nothing_that_it_does_not_tell() -> None:
-    for name in ("quick", "response"):
+    for name in ("quick", "best_response"):
         own, other = Preset.from_yaml(name), Preset.from_yaml(name).for_game("copenhagen", name)
         assert (own.network.turned, own.network.ahead) == (True, True)
         assert (other.network.turned, other.network.ahead) == (False, False)
@@ -1223,12 +1223,12 @@ def test_games_that_measure_have_as_many_players_as_those_that_teach(tmp_path: P
     def players(text: str) -> list[tuple[int, ...]]:
         (tmp_path / "own.yaml").write_text(text)
         made = Preset.from_yaml(tmp_path / "own.yaml")
-        return [made.gate.players, made.evaluation.players]
+        return [made.promotion.players, made.evaluation.players]
 
     assert players("minutes: 1\n") == [(2,), (2,)]
-    assert players("tables: [{players: [3], share: 0.5}, {players: [4, 2], share: 0.5}]\n") == [(2, 3, 4)] * 2
-    assert players("tables: [{players: [3]}]\ngate: {players: [4]}\n") == [(4,), (3,)]
-    assert players("tables: [{players: [3]}]\nevaluation: {players: [2, 4]}\n") == [(3,), (2, 4)]
+    assert players("matchups: [{players: [3], share: 0.5}, {players: [4, 2], share: 0.5}]\n") == [(2, 3, 4)] * 2
+    assert players("matchups: [{players: [3]}]\npromotion: {players: [4]}\n") == [(4,), (3,)]
+    assert players("matchups: [{players: [3]}]\nevaluation: {players: [2, 4]}\n") == [(3,), (2, 4)]
 
 
 def test_a_single_value_stands_for_a_list_of_one() -> None:
@@ -1236,12 +1236,12 @@ def test_a_single_value_stands_for_a_list_of_one() -> None:
         {
             "opponents": "greedy",
             "evaluation": {"opponents": "random", "players": 3},
-            "tables": [{"players": 3, "covered": 2}],
+            "matchups": [{"players": 3, "covered": 2}],
         }
     )
     lists = {"opponents": ["random"], "players": [3]}
     tables = [{"players": [3], "covered": [2, 2]}]
-    assert one == Preset.from_dict({"opponents": ["greedy"], "evaluation": lists, "tables": tables})
+    assert one == Preset.from_dict({"opponents": ["greedy"], "evaluation": lists, "matchups": tables})
 
 
 @pytest.mark.parametrize(
@@ -1256,56 +1256,62 @@ def test_a_single_value_stands_for_a_list_of_one() -> None:
             "components: nowhere",
             "components: found 'nowhere', which is no file; expected .*one of alternative, .*default",
         ),
-        ("ppo: {epochs: 0}", r"ppo\.epochs: found 0, expected a whole number of at least 1"),
-        ("ppo: {clip: high}", r"ppo\.clip: found 'high', expected a number of at least 0"),
-        ("ppo: {batch: 1.5}", r"ppo\.batch: found 1.5, expected a whole number of at least 1"),
+        ("ppo: {update_epochs: 0}", r"ppo\.update_epochs: found 0, expected a whole number of at least 1"),
+        ("ppo: {clip_coef: high}", r"ppo\.clip_coef: found 'high', expected a number of at least 0"),
+        ("ppo: {minibatch_size: 1.5}", r"ppo\.minibatch_size: found 1.5, expected a whole number of at least 1"),
         ("ppo: {learning_rate: .inf}", r"ppo\.learning_rate: found inf, expected a number of at least 0"),
-        ("ppo: {apart: .nan}", r"ppo\.apart: found nan, expected a number from 0 to 1"),
-        ("ppo: {games: 1000000000}", r"ppo\.games: found 1000000000, expected a whole number from 1 to 100000"),
-        ("warm: {share: .nan}", r"warm\.share: found nan, expected a number from 0 to 1"),
-        ("tables: [{share: .nan}]", r"tables\[0\]\.share: found nan, expected a number above 0"),
-        ("tables: [{players: [2.0]}]", r"tables\[0\]\.players: found \(2\.0,\), expected some of 2, 3 and 4"),
-        ("gate: {players: [2.0]}", r"gate\.players: found \[2\.0\], expected some of 2, 3 and 4"),
-        ("gate: {elo: .nan}", r"gate\.elo: found nan, expected a number"),
+        (
+            "ppo: {fixed_opponent_fraction: .nan}",
+            r"ppo\.fixed_opponent_fraction: found nan, expected a number from 0 to 1",
+        ),
+        ("ppo: {num_envs: 1000000000}", r"ppo\.num_envs: found 1000000000, expected a whole number from 1 to 100000"),
+        ("pretraining: {share: .nan}", r"pretraining\.share: found nan, expected a number from 0 to 1"),
+        ("matchups: [{share: .nan}]", r"matchups\[0\]\.share: found nan, expected a number above 0"),
+        ("matchups: [{players: [2.0]}]", r"matchups\[0\]\.players: found \(2\.0,\), expected some of 2, 3 and 4"),
+        ("promotion: {players: [2.0]}", r"promotion\.players: found \[2\.0\], expected some of 2, 3 and 4"),
+        ("promotion: {elo: .nan}", r"promotion\.elo: found nan, expected a number"),
         ("minutes: .inf", "minutes: found inf, expected a number above 0"),
-        ("ppo: {steps: true}", r"ppo\.steps: found True, expected a whole number"),
-        ("ppo: {decay: 1.1}", r"ppo\.decay: found 1.1, expected a number from 0 to 1"),
-        ("ppo: {rate: 1}", r"ppo\.rate: no such key \(found 1\), expected one of decisions, games"),
-        ("ppo: {apart: 0.1}\nopponents: []", "opponents: found none, expected at least one"),
-        ("ppo: 5", "ppo: found 5, expected a mapping of some of decisions"),
-        ("warm: {share: 0}", r"warm\.share: found 0, expected a part of the turns above 0"),
-        ("warm: {stray: 2}", r"warm\.stray: found 2, expected a number from 0 to 1"),
+        ("ppo: {num_steps: true}", r"ppo\.num_steps: found True, expected a whole number"),
+        ("ppo: {gae_lambda: 1.1}", r"ppo\.gae_lambda: found 1.1, expected a number from 0 to 1"),
+        ("ppo: {rate: 1}", r"ppo\.rate: no such key \(found 1\), expected one of total_timesteps, num_envs"),
+        ("ppo: {fixed_opponent_fraction: 0.1}\nopponents: []", "opponents: found none, expected at least one"),
+        ("ppo: 5", "ppo: found 5, expected a mapping of some of total_timesteps"),
+        ("pretraining: {share: 0}", r"pretraining\.share: found 0, expected a fraction of the turns above 0"),
+        ("pretraining: {epsilon: 2}", r"pretraining\.epsilon: found 2, expected a number from 0 to 1"),
         ("network: {width: 64, heads: 2}", r"network\.heads: no such key \(found 2\), expected one of seat_hidden"),
         ("network: {width: 0}", r"network\.width: found 0, expected a whole number from 1 to 8192"),
-        ("tables: []", r"tables: found \[\], expected a list of kinds of tables"),
-        ("tables: {players: 2}", "tables: found {'players': 2}, expected a list of kinds of tables"),
-        ("tables: [2]", r"tables\[0\]: found 2, expected a mapping of some of share, players"),
-        ("tables: [{}, {seats: 2}]", r"tables\[1\]\.seats: no such key \(found 2\), expected one of share, players"),
-        ("tables: [{players: [2, 5]}]", r"tables\[0\]\.players: found \(2, 5\), expected some of 2, 3 and 4"),
-        ("tables: [{covered: [9, 16]}]", r"tables\[0\]\.covered: found \(9, 16\), expected how many actions"),
+        ("matchups: []", r"matchups: found \[\], expected a list of matchups"),
+        ("matchups: {players: 2}", "matchups: found {'players': 2}, expected a list of matchups"),
+        ("matchups: [2]", r"matchups\[0\]: found 2, expected a mapping of some of share, players"),
         (
-            "tables: [{dry_roads: maybe}]",
-            r"tables\[0\]\.dry_roads: found \('maybe',\), expected False or True",
+            "matchups: [{}, {seats: 2}]",
+            r"matchups\[1\]\.seats: no such key \(found 2\), expected one of share",
         ),
-        ("tables: [{share: 0}]", r"tables\[0\]\.share: found 0, expected a number above 0"),
+        ("matchups: [{players: [2, 5]}]", r"matchups\[0\]\.players: found \(2, 5\), expected some of 2, 3 and 4"),
+        ("matchups: [{covered: [9, 16]}]", r"matchups\[0\]\.covered: found \(9, 16\), expected how many actions"),
+        (
+            "matchups: [{dry_roads: maybe}]",
+            r"matchups\[0\]\.dry_roads: found \('maybe',\), expected False or True",
+        ),
+        ("matchups: [{share: 0}]", r"matchups\[0\]\.share: found 0, expected a number above 0"),
         ("covered: [two_pints]", r"covered\[0\]: found 'two_pints', expected .*two_points"),
         (
-            "covered: two_points\ntables: [{covered: [1, 2]}]",
-            r"tables\[0\]\.covered: found \[1, 2\], expected none: the same actions are covered at all tables",
+            "covered: two_points\nmatchups: [{covered: [1, 2]}]",
+            r"matchups\[0\]\.covered: found \[1, 2\], expected none",
         ),
         (
             "covered: [1]\ngate: {covered: [0, 3]}",
-            r"gate\.covered: found \[0, 3\], expected none: the same actions are covered at all tables",
+            r"promotion\.covered: found \[0, 3\], expected none",
         ),
         ("rules: copenhagen\ncovered: [1]", r"covered: no such key"),
         ("opponents: [gredy]", "opponents: player 'gredy': there is no such player; .* did you mean 'greedy'"),
         ("opponents: 5", "opponents: player: found 5, expected a name"),
-        ("gate: {decks: 3}", r"gate\.decks: found 3, expected a whole number of at least 16"),
-        ("gate: {denied: 5}", r"gate\.denied: found 5, expected how many actions, \[from, to\]"),
-        ("gate: {covered: [0, 16]}", r"gate\.covered\[1\]: found 16, expected a whole number from 0 to 15"),
-        ("gate: {players: [2, 5]}", r"gate\.players: found \[2, 5\], expected some of 2, 3 and 4"),
-        ("gate: {players: 2}", r"gate\.players: found 2, expected some of 2, 3 and 4"),
-        ("gate: {elo: 0}", r"gate\.elo: found 0, expected a number above 0"),
+        ("promotion: {deals: 3}", r"promotion\.deals: found 3, expected a whole number of at least 16"),
+        ("promotion: {denied: 5}", r"promotion\.denied: found 5, expected how many actions, \[from, to\]"),
+        ("promotion: {covered: [0, 16]}", r"promotion\.covered\[1\]: found 16, expected a whole number from 0 to 15"),
+        ("promotion: {players: [2, 5]}", r"promotion\.players: found \[2, 5\], expected some of 2, 3 and 4"),
+        ("promotion: {players: 2}", r"promotion\.players: found 2, expected some of 2, 3 and 4"),
+        ("promotion: {elo: 0}", r"promotion\.elo: found 0, expected a number above 0"),
         ("evaluation: {players: 5}", r"evaluation\.players: found \(5,\), expected some of 2, 3 and 4"),
         ("evaluation: {opponents: [net:none]}", r"evaluation\.opponents: none: there is no such file"),
         ("evaluation: {times: 0}", r"evaluation\.times: found 0, expected a whole number of at least 1"),
@@ -1320,3 +1326,29 @@ def test_a_preset_with_a_mistake_names_it(tmp_path: Path, text: str, message: st
         Preset.from_yaml(path)
     assert str(caught.value).startswith(f"{path}: ")
     assert str(caught.value).count(str(path)) == 1
+
+
+def test_presets_of_earlier_runs_are_read_with_the_current_keys() -> None:
+    old = {
+        "tables": [{"players": [2]}],
+        "warm": {"positions": 5, "stray": 0.1, "batch": 8},
+        "ppo": {"decisions": 7, "games": 2, "apart": 0.5, "decay": 0.9, "learning_rate": 0.1},
+        "gate": {"decks": 20, "at_once": 4},
+        "minutes": 3,
+    }
+    assert current_preset_keys(old) == {
+        "matchups": [{"players": [2]}],
+        "pretraining": {"samples": 5, "epsilon": 0.1, "minibatch_size": 8},
+        "ppo": {
+            "total_timesteps": 7,
+            "num_envs": 2,
+            "fixed_opponent_fraction": 0.5,
+            "gae_lambda": 0.9,
+            "learning_rate": 0.1,
+        },
+        "promotion": {"deals": 20, "parallel_deals": 4},
+        "minutes": 3,
+    }
+    plain = Preset().to_dict()
+    assert current_preset_keys(plain) == plain
+    assert current_preset_keys(None) is None

@@ -87,7 +87,12 @@ def measured(player: str) -> list[str]:
 
 def against(player: str) -> list[str]:
     pytest.importorskip("torch", reason="needs the extra train")
-    alone = {"against": player, "opponents": player, "ppo": {"apart": 1.0}, "evaluation": {"opponents": player}}
+    alone = {
+        "against": player,
+        "opponents": player,
+        "ppo": {"fixed_opponent_fraction": 1.0},
+        "evaluation": {"opponents": player},
+    }
     return ["train", "--preset", written(alone), "--out", "out"]
 
 

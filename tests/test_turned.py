@@ -132,10 +132,10 @@ def test_a_run_may_begin_with_a_network_that_does_not_turn_and_turn_it(tmp_path:
         {
             "start": str(start),
             "network": asdict(replace(SMALL, turned=True)),
-            "warm": {"positions": 0},
-            "ppo": {"decisions": 60, "games": 4, "steps": 8},
+            "pretraining": {"samples": 0},
+            "ppo": {"total_timesteps": 60, "num_envs": 4, "num_steps": 8},
             "evaluation": {"times": 1, "games": 4, "final_games": 4, "opponents": ["random"]},
-            "gate": {"decks": 16},
+            "promotion": {"deals": 16},
         }
     )
     Training(preset, tmp_path / "run", 5).run()

@@ -9,7 +9,7 @@ per minibatch. Both may use all CPU cores. Our learner starts from a trained net
 The benchmark counts all steps of the games, as Stable-Baselines3 counts its time steps, and the steps that a network
 evaluates. Our learner skips steps with a single legal action; Stable-Baselines3 evaluates them and learns from them.
 
-A preset of a plain network (``--preset card``) is measured alone, on the chosen device.
+A preset of a plain network (``--preset gpu``) is measured alone, on the chosen device.
 """
 
 from __future__ import annotations
@@ -49,10 +49,10 @@ def _ours(preset: Any, network: Network, seed: int) -> Update:
     from helsinki_env.training.run import uses_bfloat16
 
     torch.manual_seed(seed)
-    config = replace(preset.ppo, apart=0.0)
+    config = replace(preset.ppo, fixed_opponent_fraction=0.0)
     device = torch.device("cpu")
     stage = RolloutCollector(
-        preset.game, [MatchupConfig()], config.games, 0.0, seed, device, ahead=network.config.ahead
+        preset.game, [MatchupConfig()], config.num_envs, 0.0, seed, device, ahead=network.config.ahead
     )
 
     def nobody(rollout: int) -> Any:
@@ -65,7 +65,7 @@ def _ours(preset: Any, network: Network, seed: int) -> Update:
         before = learner.decisions
         progress = learner.update()
         learner.wait_for_rollout()  # otherwise it would keep playing during the other's measurement
-        return config.games * config.steps, learner.decisions - before, progress.seconds
+        return config.num_envs * config.num_steps, learner.decisions - before, progress.seconds
 
     return update
 
@@ -79,21 +79,21 @@ def _theirs(preset: Any, ours: int, seed: int) -> tuple[Update, int]:
     from helsinki_env.training.sb3 import make_sb3_env
 
     c = preset.ppo
-    env = make_sb3_env(c.games, seed=seed)
+    env = make_sb3_env(c.num_envs, seed=seed)
     inputs, ids = int(env.observation_space.shape[0]), int(env.action_space.n)  # type: ignore[index,attr-defined]
     # Policy and value have separate bodies: 2 (inputs w + w w) + w ids weights.
     width = next(w for w in range(16, 4096, 16) if 2 * (inputs * w + w * w) + w * ids >= ours)
     arch = {"net_arch": [width, width], "activation_fn": torch.nn.ReLU}
     model = MaskablePPO(
-        "MlpPolicy", env, n_steps=c.steps, batch_size=c.batch, n_epochs=c.epochs, gamma=1.0, seed=seed,
-        policy_kwargs=arch, device="cpu",
+        "MlpPolicy", env, n_steps=c.num_steps, batch_size=c.minibatch_size, n_epochs=c.update_epochs, gamma=1.0,
+        seed=seed, policy_kwargs=arch, device="cpu",
     )  # fmt: skip
     threads = cpu_count()
 
     def update() -> tuple[int, int, dict[str, float]]:
         torch.set_num_threads(threads)
-        model.learn(c.games * c.steps, reset_num_timesteps=False)
-        return c.games * c.steps, c.games * c.steps, {}
+        model.learn(c.num_envs * c.num_steps, reset_num_timesteps=False)
+        return c.num_envs * c.num_steps, c.num_envs * c.num_steps, {}
 
     return update, sum(p.numel() for p in model.policy.parameters())
 

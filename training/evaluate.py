@@ -44,15 +44,15 @@ class PromotionConfig:
     """
 
     elo: float = 25.0
-    decks: int = 400
-    at_once: int = 120
+    deals: int = 400
+    parallel_deals: int = 120
     players: tuple[int, ...] = ()
     covered: tuple[int, int] = (0, 0)
     denied: tuple[int, int] = (0, 0)
 
     def __post_init__(self) -> None:
         """Check every value."""
-        check_numbers(self, {"decks": 16, "at_once": 1}, {"at_once": 100_000})
+        check_numbers(self, {"deals": 16, "parallel_deals": 1}, {"parallel_deals": 100_000})
         if not 0 < self.elo <= 1000:
             raise UserError(f"elo: found {self.elo}, expected a number above 0, at most 1000")
         if self.players != ():
@@ -68,7 +68,7 @@ class PromotionConfig:
     @property
     def hypotheses(self) -> Hypotheses:
         """What is tested."""
-        return Hypotheses(expected_score(0.0), expected_score(self.elo), max_blocks=self.decks)
+        return Hypotheses(expected_score(0.0), expected_score(self.elo), max_blocks=self.deals)
 
 
 def evaluate_against(
@@ -120,8 +120,8 @@ def promotion_test(candidate: Player, best: Player, game: Any, config: Promotion
     """
     tables = [_Table([candidate, best], game, count, config.boards, seed) for count in config.players]
     test = SequentialTest(config.hypotheses)
-    for first in range(0, config.decks, config.at_once):
-        decks = np.arange(first, min(config.decks, first + config.at_once))
+    for first in range(0, config.deals, config.parallel_deals):
+        decks = np.arange(first, min(config.deals, first + config.parallel_deals))
         won = np.zeros(len(decks))
         for number, table in enumerate(tables):
             mine = decks % len(tables) == number

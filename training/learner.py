@@ -128,24 +128,31 @@ class AfterstateLearner:
     def __init__(self, preset: Preset, place: RunContext) -> None:
         if place.group.size > 1:
             raise UserError(f"learner: {preset.learner} is trained by one process, found {place.group.size}")
-        game, tables, ppo, seed = preset.game, preset.tables, preset.ppo, place.seed
+        game, tables, ppo, seed = preset.game, preset.matchups, preset.ppo, place.seed
         self._game, self._fast = game, place.fast
         self.network = (_begun(preset) if preset.start else Network(game, preset.network)).to(place.device)
         met = 0 if preset.against else PAST_SELVES
         self.pool = OpponentPool(
-            game, preset.opponents if ppo.apart else (), place.folder / "past", seed, place.fast, met
+            game, preset.opponents if ppo.fixed_opponent_fraction else (), place.folder / "past", seed, place.fast, met
         )
         stage = RolloutCollector(
-            game, tables, ppo.games, ppo.apart, seed, place.device, preset.search, preset.network.ahead
+            game,
+            tables,
+            ppo.num_envs,
+            ppo.fixed_opponent_fraction,
+            seed,
+            place.device,
+            preset.search,
+            preset.network.ahead,
         )
-        self.warm = Pretraining(self.network, game, tables, preset.warm, seed, place.fast)
+        self.pretraining = Pretraining(self.network, game, tables, preset.pretraining, seed, place.fast)
         self.ppo: SelfPlayPhase = PPO(self.network, stage, ppo, seed, self.pool.choose, place.fast)
-        self.parts: dict[str, TrainingPhase] = {"warm": self.warm, "ppo": self.ppo}
+        self.parts: dict[str, TrainingPhase] = {"warm": self.pretraining, "ppo": self.ppo}
 
     @property
     def positions(self) -> int:
         """How many positions of the heuristic's games have been learnt from."""
-        return self.warm.positions
+        return self.pretraining.positions
 
     def player(self, network: Network, name: str) -> Player:
         """Return a network as a player of that name."""

@@ -41,54 +41,55 @@ __all__ = ["PPO", "PPOConfig"]
 
 StateArrays = dict[str, npt.NDArray[Any]]
 
-#: Of what is in memory at once.
-_MOST = {"games": 100_000, "steps": 10_000}
+#: Upper bounds of what is in memory at once.
+_MOST = {"num_envs": 100_000, "num_steps": 10_000}
 
 
 @dataclass(frozen=True)
 class PPOConfig:
-    """How to learn by playing. All values can stand in a preset (``configs/training/*.yaml``).
+    """Settings of PPO, the section ``ppo`` of a preset (``configs/training/*.yaml``).
 
     Args:
-        decisions: decisions to learn from in all; 0 leaves this part out.
-        games: games played side by side (B).
-        steps: decisions in each game between two updates (T).
-        apart: part of the games in which the learner has one seat and an opponent from the pool the others.
-        epochs: passes over a rollout.
-        batch: decisions in a minibatch.
-        learning_rate: at the beginning; it falls along a cosine to `last` times as much.
-        last: see `learning_rate` and `entropy`.
-        discount: for each own decision.
-        decay: lambda of the advantage estimate.
-        clip: limit of the change of a probability ratio.
-        entropy: weight of the entropy bonus at the beginning; it falls like the learning rate.
-        value: weight of the value loss.
-        scores: weight of the final scores in the value loss, for a squared error of ten points.
-        margin: what each point ahead of the mean of the others counts; a win counts 1.
-        max_grad_norm: limit of the gradient's norm.
+        total_timesteps: total number of self-play steps; 0 skips self-play.
+        num_envs: number of parallel games, B.
+        num_steps: steps in each game per rollout, T.
+        fixed_opponent_fraction: fraction of the games in which the learner has one seat and an opponent of the pool
+            plays the others.
+        update_epochs: passes over each rollout.
+        minibatch_size: actions per minibatch.
+        learning_rate: initial learning rate, annealed along a cosine to `final_lr_fraction` times this value.
+        final_lr_fraction: final learning rate and entropy bonus as a fraction of their initial values.
+        gamma: discount factor per action of the same seat.
+        gae_lambda: lambda of generalized advantage estimation.
+        clip_coef: clipping range of the probability ratio.
+        ent_coef: initial weight of the entropy bonus, annealed like the learning rate.
+        vf_coef: weight of the value loss.
+        score_coef: weight of the final scores in the value loss (squared error in units of ten points).
+        margin_coef: value of each point of lead over the mean of the others; a win is worth 1.
+        max_grad_norm: maximum gradient norm.
     """
 
-    decisions: int = 2_000_000
-    games: int = 512
-    steps: int = 64
-    apart: float = 0.0
-    epochs: int = 2
-    batch: int = 2048
+    total_timesteps: int = 2_000_000
+    num_envs: int = 512
+    num_steps: int = 64
+    fixed_opponent_fraction: float = 0.0
+    update_epochs: int = 2
+    minibatch_size: int = 2048
     learning_rate: float = 3e-4
-    last: float = 0.1
-    discount: float = 1.0
-    decay: float = 0.92
-    clip: float = 0.2
-    entropy: float = 0.003
-    value: float = 0.5
-    scores: float = 0.3
-    margin: float = 0.02
+    final_lr_fraction: float = 0.1
+    gamma: float = 1.0
+    gae_lambda: float = 0.92
+    clip_coef: float = 0.2
+    ent_coef: float = 0.003
+    vf_coef: float = 0.5
+    score_coef: float = 0.3
+    margin_coef: float = 0.02
     max_grad_norm: float = 0.5
 
     def __post_init__(self) -> None:
         """Check every value."""
-        parts = dict.fromkeys(("apart", "last", "discount", "decay"), 1)
-        check_numbers(self, dict.fromkeys(("games", "steps", "epochs", "batch"), 1), parts | _MOST)
+        most = dict.fromkeys(("fixed_opponent_fraction", "final_lr_fraction", "gamma", "gae_lambda"), 1) | _MOST
+        check_numbers(self, dict.fromkeys(("num_envs", "num_steps", "update_epochs", "minibatch_size"), 1), most)
 
 
 class PPO:
@@ -124,7 +125,7 @@ class PPO:
     @property
     def done(self) -> float:
         """Part that lies behind, 0 to 1."""
-        return min(1.0, self.decisions / self.config.decisions) if self.config.decisions else 1.0
+        return min(1.0, self.decisions / self.config.total_timesteps) if self.config.total_timesteps else 1.0
 
     def begin(self) -> None:
         """Play with what has been learnt before this part."""
@@ -157,33 +158,33 @@ class PPO:
     def _play(self) -> None:
         """Begin to play the next rollout, and keep what it begins from."""
         self._began_from = self.stage.state()
-        opponent = self.opponent(self.updates) if self.config.apart else _Nobody()
+        opponent = self.opponent(self.updates) if self.config.fixed_opponent_fraction else _Nobody()
         self._next = self._worker.submit(
-            self.stage.play, self.playing, opponent, self.config.steps, self.updates, self.fast
+            self.stage.play, self.playing, opponent, self.config.num_steps, self.updates, self.fast
         )
 
     def _learn(self, rollout: Rollout) -> dict[str, float]:
         c, n = self.config, len(rollout.action)
-        fade = c.last + (1 - c.last) * 0.5 * (1 + math.cos(math.pi * self.done))
+        fade = c.final_lr_fraction + (1 - c.final_lr_fraction) * 0.5 * (1 + math.cos(math.pi * self.done))
         for group in self.optimizer.param_groups:
             group["lr"] = c.learning_rate * fade
         gained = compute_gae(
             rollout.decision, rollout.seat, rollout.ended, rollout.outcome, rollout.expected, rollout.after, MAX_SEATS,
-            c.discount, c.decay,
+            c.gamma, c.gae_lambda,
         )  # fmt: skip
         returns = rollout.expected + gained
         halves = returns[:, :MAX_SEATS], returns[:, MAX_SEATS:]
         wins, scores = (to_viewer_order(half, rollout.viewer, rollout.players) for half in halves)
         wins = np.clip(wins, 0.0, 1.0)
         wins /= np.maximum(wins.sum(axis=1, keepdims=True), 1e-6)
-        advantage = viewer_value(gained, rollout.viewer, rollout.players, c.margin)
+        advantage = viewer_value(gained, rollout.viewer, rollout.players, c.margin_coef)
         advantage = (advantage - advantage.mean()) / (advantage.std() + 1e-8)
         searched = rollout.arms, rollout.policy_target, rollout.value_target
         shuffled = np.random.default_rng([self.seed, self.updates])
         losses: list[dict[str, float]] = []
-        for _ in range(c.epochs):
+        for _ in range(c.update_epochs):
             order = shuffled.permutation(n)
-            for rows in np.array_split(order, max(1, n // c.batch)):
+            for rows in np.array_split(order, max(1, n // c.minibatch_size)):
                 targets = (rollout.action, rollout.log_prob, advantage, wins, scores, *searched)
                 batch = [torch.from_numpy(target[rows]).to(self.stage.device) for target in targets]
                 losses.append(
@@ -200,12 +201,12 @@ class PPO:
         taken = x.action == action[x.row]
         new = log_probs[taken]
         ratio = (new - old).exp()
-        gain = torch.min(ratio * advantage, ratio.clamp(1 - c.clip, 1 + c.clip) * advantage).mean()
+        gain = torch.min(ratio * advantage, ratio.clamp(1 - c.clip_coef, 1 + c.clip_coef) * advantage).mean()
         entropy = -(log_probs.exp() * log_probs).sum() / x.decisions
         # The position that a decision led to is worth what came of it.
         led = x.position[taken]
         win_loss, score_loss = value_losses(NetworkOutput(*(values[led] for values in said)), wins, scores)
-        loss = -search.gain * gain - c.entropy * fade * entropy + c.value * (win_loss + c.scores * score_loss)
+        loss = -search.gain * gain - c.ent_coef * fade * entropy + c.vf_coef * (win_loss + c.score_coef * score_loss)
         found: dict[str, float] = {}
         if search.share:
             policy_loss, tried_loss = search_losses(x, said, log_probs, *searched)
@@ -220,7 +221,7 @@ class PPO:
             "win_loss": win_loss.item(),
             "score_loss": score_loss.item(),
             "kl": ((ratio - 1) - (new - old)).mean().item(),
-            "clipped": ((ratio - 1).abs() > c.clip).float().mean().item(),
+            "clipped": ((ratio - 1).abs() > c.clip_coef).float().mean().item(),
             **found,
         }
 

@@ -1,4 +1,4 @@
-"""Training presets: files in ``configs/training`` with what is played, the network and the learning in one place."""
+"""Training presets: files in ``configs/training`` with all settings of a training run."""
 
 from __future__ import annotations
 
@@ -22,28 +22,28 @@ from helsinki_env.training.pretraining import PretrainingConfig
 from helsinki_env.training.search_targets import SearchConfig
 from helsinki_env.utils.yaml_files import find_yaml, list_yaml
 
-__all__ = ["EvaluationConfig", "Preset", "PresetError"]
+__all__ = ["EvaluationConfig", "Preset", "PresetError", "current_preset_keys", "network_name"]
 
-#: Games that are played at once.
+#: Maximum number of parallel games.
 _MOST = 10_000_000
-#: Opponents, or kinds of tables.
+#: Maximum number of opponents or matchups.
 _MOST_LISTED = 100
 
 
 class PresetError(UserError):
-    """A preset that cannot be used; the message names file, key, value found and what is expected."""
+    """An invalid preset; the message names the file, the key, the value found and what is expected."""
 
 
 @dataclass(frozen=True)
 class EvaluationConfig:
-    """How the learner is measured on the way and at the end.
+    """Settings of the evaluation during and after training.
 
     Args:
-        times: how often during self-play.
-        games: each time, against each opponent with each player count.
-        final_games: the same at the end.
-        opponents: names of players.
-        players: player counts; none: those at the tables of the preset.
+        times: number of evaluations during self-play.
+        games: games per evaluation, for each opponent and player count.
+        final_games: games of the final evaluation, for each opponent and player count.
+        opponents: names of the opponents.
+        players: player counts; default: those of the matchups.
     """
 
     times: int = 10
@@ -62,96 +62,94 @@ class EvaluationConfig:
 
 @dataclass(frozen=True)
 class Preset:
-    """What a training run does.
+    """Settings of a training run.
 
     Args:
-        rules: the game, by name.
-        components: component file of the games, name or path; "default": the usual one of the game.
-        tables: what is played.
-        covered: actions that are covered for all at every table, by name or id: who learns this game has never seen
-            them used.
-        learner: "judge", a network that judges the ends of turns, on a processor; or "plain", one that reads nothing
-            but the observation: it learns by playing alone, on the device where the games are
-                (`helsinki_env.training.gpu`).
+        rules: name of the game.
+        components: component file, name or path; "default" is the default file of the game.
+        matchups: settings to sample for the games.
+        covered: actions disabled for all in every game, by name or id.
+        learner: "judge", a network that evaluates the ends of turns, on a CPU; or "plain", a network that reads only
+            the observation and learns by self-play on the device of the games (`helsinki_env.training.gpu`).
         network: size of the network.
-        warm: how to learn from the heuristic's games, to begin with.
-        ppo: how to learn by playing.
-        search: what is learnt from search meanwhile.
-        opponents: baselines in the pool of opponents, which past selves join; a plain network meets those alone.
-        start: network to begin with: "net", the one in the box, or as in ``net:PATH``; none: weights by chance.
-        against: the one player that is to be beaten, see `best_response_to`; none: whoever comes.
-        gate: when a candidate counts as better than the best so far.
-        evaluation: how the learner is measured.
-        minutes: the run stops here at the latest and can be resumed.
-        precision: "float32", "bfloat16", or "auto": bfloat16 where the processor knows it.
+        pretraining: settings of supervised pretraining on games of the heuristic.
+        ppo: settings of self-play.
+        search: settings of search targets.
+        opponents: baselines in the opponent pool, next to past versions; empty for a plain network.
+        start: initial network: "net", the bundled one, or PATH of ``net:PATH``; default: random weights.
+        against: target player of a best response, see `best_response_to`; default: none.
+        promotion: settings of the promotion test.
+        evaluation: settings of the evaluation.
+        minutes: time limit; a stopped run can be resumed.
+        precision: "float32", "bfloat16", or "auto": bfloat16 if the hardware supports it.
     """
 
     rules: str = field(default_factory=lambda: default_spec().name)
     components: str = "default"
-    tables: tuple[MatchupConfig, ...] = (MatchupConfig(),)
+    matchups: tuple[MatchupConfig, ...] = (MatchupConfig(),)
     covered: tuple[str | int, ...] = ()
     learner: str = AFTERSTATE_KIND
     network: NetworkConfig = field(default_factory=NetworkConfig)
-    warm: PretrainingConfig = field(default_factory=PretrainingConfig)
+    pretraining: PretrainingConfig = field(default_factory=PretrainingConfig)
     ppo: PPOConfig = field(default_factory=PPOConfig)
     search: SearchConfig = field(default_factory=SearchConfig)
     opponents: tuple[str, ...] = ("heuristic",)
     start: str = ""
     against: str = ""
-    gate: PromotionConfig = field(default_factory=PromotionConfig)
+    promotion: PromotionConfig = field(default_factory=PromotionConfig)
     evaluation: EvaluationConfig = field(default_factory=EvaluationConfig)
     minutes: float = 90.0
     precision: str = "auto"
 
     def __post_init__(self) -> None:
-        """Check what is not checked by its parts."""
+        """Check the values that no section checks."""
         object.__setattr__(self, "opponents", _listed(self.opponents))
         object.__setattr__(self, "covered", _listed(self.covered))
         Node(self.rules, PresetError, "rules").choice(game_names())
         Node(self.learner, PresetError, "learner").choice((AFTERSTATE_KIND, PLAIN_KIND))
         Node(self.minutes, PresetError, "minutes").number(0, inside=True)
         Node(self.precision, PresetError, "precision").choice(("auto", "float32", "bfloat16"))
-        played = tuple(sorted({count for table in self.tables for count in table.players}))
-        for name in ("gate", "evaluation"):  # who learns games of three players is not measured by games of two
+        played = tuple(sorted({count for matchup in self.matchups for count in matchup.players}))
+        for name in ("promotion", "evaluation"):  # evaluate with the player counts of the games
             if not getattr(self, name).players:
                 object.__setattr__(self, name, replace(getattr(self, name), players=played))
 
     @cached_property
     def game(self) -> Any:
-        """The games, as far as they are the same at all tables."""
+        """Return the game configuration that all matchups share."""
         changes: dict[str, Any] = {} if self.components == "default" else {"components": self.components}
         if self.covered:
             changes["covered"] = self.covered
-        usual = spec_by_name(self.rules).config()
-        return usual.replace(**changes) if changes else usual
+        default = spec_by_name(self.rules).config()
+        return default.replace(**changes) if changes else default
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything as plain data, as it could stand in a file."""
+        """Return the preset as plain data, in the form of a preset file."""
         plain: dict[str, Any] = _plain(asdict(self))
         if spec_by_name(self.rules).is_default:
-            del plain["rules"]  # as in the files that there were before there was another game
+            del plain["rules"]  # omit defaults, as files of earlier versions do
         if self.learner == AFTERSTATE_KIND:
-            del plain["learner"]  # likewise
+            del plain["learner"]
         else:
-            del plain["warm"]
+            del plain["pretraining"]
         for name in ("covered", "start", "against"):
             if not plain[name]:
-                del plain[name]  # likewise
+                del plain[name]
         if not self.search.share:
-            del plain["search"]  # likewise
+            del plain["search"]
         return plain
 
     @classmethod
     def from_yaml(cls, name_or_path: str | Path, *, trust: bool = False) -> Preset:
-        """Return the preset in a file (a name in ``configs/training``, or a path).
+        """Read a preset from a file.
 
         Args:
-            name_or_path: the file.
+            name_or_path: name in ``configs/training``, or path.
             trust: allow players that run code (``program:COMMAND``, ``MODULE:ATTRIBUTE``).
 
         Raises:
-            PresetError: naming file, key, value and remedy.
-            PlayerError: if the file names code and is not trusted.
+            PresetError: for an invalid file; the message names the file, the key and the value.
+            PlayerError: if the file names code and `trust` is false.
         """
         data = read_yaml(find_yaml(name_or_path, "training", PresetError), PresetError)
         preset = cls._read(data)
@@ -162,7 +160,7 @@ class Preset:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any] | Node) -> Preset:
-        """Return the preset in plain data; PresetError if something is wrong with it."""
+        """Return the preset in plain data; raise PresetError for invalid data."""
         data = Node.of(data, PresetError, "the preset")
         preset = cls._read(data)
         with data.prefix_errors():
@@ -171,28 +169,28 @@ class Preset:
 
     @classmethod
     def _read(cls, data: Node) -> Preset:
-        """Return the preset in plain data, whose players have not been made yet."""
+        """Return the preset in plain data, before its players are checked."""
         data.mapping([item.name for item in fields(cls)])
         parts: dict[str, Any] = {name: data[name].build(part) for name, part in _PARTS.items() if data[name].is_present}
-        if data["tables"].is_present:
-            tables = data["tables"].entries("kinds of tables", least=1, most=_MOST_LISTED)
-            parts["tables"] = tuple(table.build(MatchupConfig) for table in tables)
+        if data["matchups"].is_present:
+            matchups = data["matchups"].entries("matchups", least=1, most=_MOST_LISTED)
+            parts["matchups"] = tuple(matchup.build(MatchupConfig) for matchup in matchups)
         if data.get("learner", AFTERSTATE_KIND).value == PLAIN_KIND:
-            if data["warm"].is_present:
-                data["warm"].fail("nothing, as a plain network learns by playing alone")
+            if data["pretraining"].is_present:
+                data["pretraining"].fail("no such section: a plain network learns by self-play alone")
             parts.setdefault("opponents", data.get("opponents", ()).value)
         data.value = {**data.value, **parts}
         return data.build(cls)
 
     def for_game(self, rules: str, name: str) -> Preset:
-        """Return the same for another game, with a network that is told no more than that game tells.
+        """Return the preset for another game, without network features that the game lacks.
 
         Args:
-            rules: the game, by name.
-            name: of the preset, for the message.
+            rules: name of the game.
+            name: name of the preset, for the error message.
 
         Raises:
-            PresetError: if the game lacks something that is to be played; names the presets that it has all of.
+            PresetError: if the game lacks a feature of the preset; the message lists the presets for the game.
         """
         preset = self._with(rules)
         try:
@@ -208,51 +206,52 @@ class Preset:
     def _with(self, rules: str) -> Preset:
         preset = replace(self, rules=rules)
         try:
-            told = game_features(preset.game)
+            features = game_features(preset.game)
         except NoFeaturesError:
-            return preset  # which the check refuses
-        turned, ahead = told.turning is not None, told.next_turn_parts is not None
-        network = replace(self.network, turned=self.network.turned and turned, ahead=self.network.ahead and ahead)
+            return preset  # `check` rejects it
+        turned = self.network.turned and features.turning is not None
+        ahead = self.network.ahead and features.next_turn_parts is not None
+        network = replace(self.network, turned=turned, ahead=ahead)
         return replace(preset, network=network)
 
     def best_response_to(self, player: str) -> Preset:
-        """Return the same with one player to be beaten: a best response to it shows how far from unbeatable it is.
+        """Return the preset for a best response to a player; its win rate bounds how exploitable that player is.
 
-        The learner has one seat of every game and that player all others; past selves are not met. The best is
-        that one of all measured which wins most against that player; there is no gate.
+        The learner has one seat of every game and the target player has all others. There is no promotion test: the
+        best network is the evaluated one that wins most games against the target.
 
         Args:
-            player: its name.
+            player: name of the target player.
 
         Raises:
-            PresetError: if it cannot be made, or the network is one that meets past selves alone.
+            PresetError: if the player is invalid, or for a plain network, which meets only past versions.
         """
         if self.learner == PLAIN_KIND:
-            raise PresetError(f"against: found {player}, expected none: a plain network meets past selves alone")
+            raise PresetError(f"against: found {player}, expected none: a plain network meets only past versions")
         preset = replace(
             self,
             against=player,
             opponents=(player,),
-            ppo=replace(self.ppo, apart=1.0),
+            ppo=replace(self.ppo, fixed_opponent_fraction=1.0),
             evaluation=replace(self.evaluation, opponents=(player,)),
         )
         preset.check()
         return preset
 
     def check(self) -> None:
-        """Check that the game has what is to be played, and that every player can be made; PresetError if not."""
+        """Raise PresetError if the game lacks a feature of the preset, or for an invalid player."""
         at = ""
         try:
             game = self.game
             game_features(game)
-            if self.covered and any(self.gate.covered):
+            if self.covered and any(self.promotion.covered):
                 raise UserError(
-                    f"gate.covered: found {list(self.gate.covered)}, expected none: the same actions are covered at "
-                    "all tables"
+                    f"promotion.covered: found {list(self.promotion.covered)}, expected none: covered holds for "
+                    "all games"
                 )
-            for i, table in enumerate(self.tables):
-                at = f"tables[{i}]."
-                table.episodes(game)
+            for i, matchup in enumerate(self.matchups):
+                at = f"matchups[{i}]."
+                matchup.episodes(game)
         except UserError as problem:
             raise PresetError(f"{at}{problem}") from None
         self._check_players()
@@ -262,14 +261,16 @@ class Preset:
     def _check_against(self) -> None:
         """Check that the target player of a best response is the only opponent in training and evaluation."""
         alone = (self.against,)
-        for path, met in (("opponents", self.opponents), ("evaluation.opponents", self.evaluation.opponents)):
-            if met != alone:
-                Node(list(met), PresetError, path).fail(f"[{self.against}] alone, as in against")
-        if self.ppo.apart != 1.0:
-            Node(self.ppo.apart, PresetError, "ppo.apart").fail(f"1.0: {self.against} is met in every game")
+        for path, names in (("opponents", self.opponents), ("evaluation.opponents", self.evaluation.opponents)):
+            if names != alone:
+                Node(list(names), PresetError, path).fail(f"[{self.against}] alone, as in against")
+        if self.ppo.fixed_opponent_fraction != 1.0:
+            Node(self.ppo.fixed_opponent_fraction, PresetError, "ppo.fixed_opponent_fraction").fail(
+                f"1.0: {self.against} plays in every game"
+            )
 
     def _check_players(self) -> None:
-        """Make every player once, so that an invalid name fails before training starts."""
+        """Make every player once: an invalid name fails before training starts."""
         game = self.game
         named = {"opponents": self.opponents, "evaluation.opponents": self.evaluation.opponents}
         if self.against:
@@ -285,32 +286,32 @@ class Preset:
                     raise PresetError(f"{path}: {problem}") from None
         if self.learner == PLAIN_KIND and self.opponents:
             raise PresetError(
-                f"opponents: found {', '.join(self.opponents)}, expected none: a plain network meets past selves alone"
+                f"opponents: found {', '.join(self.opponents)}, expected none: a plain network meets only past versions"
             )
-        if self.learner == AFTERSTATE_KIND and self.ppo.apart and not self.opponents:
+        if self.learner == AFTERSTATE_KIND and self.ppo.fixed_opponent_fraction and not self.opponents:
             raise PresetError(
-                "opponents: found none, expected at least one: ppo.apart wants somebody to play against before there "
-                "are past selves"
+                "opponents: found none, expected at least one: ppo.fixed_opponent_fraction needs an opponent before "
+                "there are past versions"
             )
 
 
 _PARTS: dict[str, type] = {
     "network": NetworkConfig,
-    "warm": PretrainingConfig,
+    "pretraining": PretrainingConfig,
     "ppo": PPOConfig,
     "search": SearchConfig,
-    "gate": PromotionConfig,
+    "promotion": PromotionConfig,
     "evaluation": EvaluationConfig,
 }
 
 
 def network_name(start: str) -> str:
-    """Return the name of the player whose network a run begins with."""
+    """Return the name of the player with the initial network of a run."""
     return start if start == "net" else f"net:{start}"
 
 
 def _fits(name: str, rules: str) -> bool:
-    """Whether a preset can be played with a game."""
+    """Return whether a game has all features of a preset."""
     try:
         Preset.from_yaml(name)._with(rules).check()
     except PresetError:
@@ -319,12 +320,53 @@ def _fits(name: str, rules: str) -> bool:
 
 
 def _listed(value: Any) -> tuple[Any, ...]:
-    """A single value stands for a list of one."""
+    """Return a list as a tuple, and any other value as a tuple of one."""
     return tuple(value) if isinstance(value, list | tuple) else (value,)
 
 
 def _plain(value: Any) -> Any:
-    """Tuples as lists, as in a file."""
+    """Return plain data with lists for tuples."""
     if isinstance(value, dict):
         return {key: _plain(item) for key, item in value.items()}
     return [_plain(item) for item in value] if isinstance(value, list | tuple) else value
+
+
+#: Preset sections and keys of earlier versions, with the current names; run folders contain them.
+_OLD_SECTIONS = {"tables": "matchups", "warm": "pretraining", "gate": "promotion"}
+_OLD_KEYS = {
+    "pretraining": {
+        "positions": "samples",
+        "stray": "epsilon",
+        "batch": "minibatch_size",
+        "last": "final_lr_fraction",
+        "scores": "score_coef",
+    },
+    "ppo": {
+        "decisions": "total_timesteps",
+        "games": "num_envs",
+        "steps": "num_steps",
+        "apart": "fixed_opponent_fraction",
+        "epochs": "update_epochs",
+        "batch": "minibatch_size",
+        "last": "final_lr_fraction",
+        "discount": "gamma",
+        "decay": "gae_lambda",
+        "clip": "clip_coef",
+        "entropy": "ent_coef",
+        "value": "vf_coef",
+        "scores": "score_coef",
+        "margin": "margin_coef",
+    },
+    "promotion": {"decks": "deals", "at_once": "parallel_deals"},
+}
+
+
+def current_preset_keys(plain: Any) -> Any:
+    """Return the plain data of a preset, possibly of an earlier version, with the current keys."""
+    if not isinstance(plain, dict):
+        return plain
+    preset = {_OLD_SECTIONS.get(name, name): value for name, value in plain.items()}
+    for name, keys in _OLD_KEYS.items():
+        if isinstance(section := preset.get(name), dict):
+            preset[name] = {keys.get(key, key): value for key, value in section.items()}
+    return preset

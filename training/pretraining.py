@@ -49,35 +49,35 @@ class PretrainingConfig:
     """Settings of supervised pretraining.
 
     Args:
-        positions: total number of samples; 0 skips pretraining.
+        samples: total number of samples; 0 skips pretraining.
         games: games per generated dataset.
         share: fraction of the turns that become samples.
-        stray: probability of a random action.
-        batch: samples per minibatch.
-        learning_rate: initial learning rate, annealed along a cosine to `last` times this value.
-        last: final learning rate as a fraction of `learning_rate`.
+        epsilon: probability of a random action.
+        minibatch_size: samples per minibatch.
+        learning_rate: initial learning rate, annealed along a cosine to `final_lr_fraction` times this value.
+        final_lr_fraction: final learning rate as a fraction of `learning_rate`.
         weight_decay: AdamW weight decay.
-        scores: weight of the score loss (squared error in units of ten points).
+        score_coef: weight of the score loss (squared error in units of ten points).
         max_grad_norm: maximum gradient norm.
     """
 
-    positions: int = 2_000_000
+    samples: int = 2_000_000
     games: int = 600
     share: float = 0.3
-    stray: float = 0.03
-    batch: int = 1024
+    epsilon: float = 0.03
+    minibatch_size: int = 1024
     learning_rate: float = 2e-3
-    last: float = 0.02
+    final_lr_fraction: float = 0.02
     weight_decay: float = 0.05
-    scores: float = 0.3
+    score_coef: float = 0.3
     max_grad_norm: float = 1.0
 
     def __post_init__(self) -> None:
         """Check every value."""
-        parts = dict.fromkeys(("share", "stray", "last"), 1)
-        check_numbers(self, {"games": 1, "batch": 1}, parts | {"games": 1_000_000})
-        if self.positions and not self.share:
-            raise UserError("share: found 0, expected a part of the turns above 0")
+        parts = dict.fromkeys(("share", "epsilon", "final_lr_fraction"), 1)
+        check_numbers(self, {"games": 1, "minibatch_size": 1}, parts | {"games": 1_000_000})
+        if self.samples and not self.share:
+            raise UserError("share: found 0, expected a fraction of the turns above 0")
 
 
 @dataclass
@@ -96,18 +96,18 @@ class PretrainingSamples:
 
 
 @kernel
-def _below(word, chance):
-    """Return true with probability `chance`, from a random key."""
-    return np.float64(word >> np.uint64(11)) * 2.0**-53 < chance
+def _bernoulli(key, chance):
+    """Return True with probability `chance`, from a random key."""
+    return np.float64(key >> np.uint64(11)) * 2.0**-53 < chance
 
 
 @kernel
-def _random_legal(mask, word):
+def _random_legal(mask, key):
     """Sample a legal action uniformly."""
     legal = np.int64(0)
     for i in range(len(mask)):
         legal += mask[i]
-    left = np.int64(word % np.uint64(legal))
+    left = np.int64(key % np.uint64(legal))
     for i in range(len(mask)):
         if mask[i]:
             if left == 0:
@@ -117,99 +117,76 @@ def _random_legal(mask, word):
 
 
 @kernel
-def _play(desk, games, words, share, stray, seat_at, table_at, seats, table, wins, scores, most):
+def _play(workspace, games, keys, share, epsilon, seat_at, table_at, seats, table, wins, scores, max_samples):
     """Play games to the end, write sampled positions at the ends of turns, and return their number."""
-    t, p = desk.tables[0], desk.pieces[0]
-    found = 0
+    t, p = workspace.tables[0], workspace.pieces[0]
+    count = 0
     for b in range(len(games)):
         g = games[b]
-        reset_views(desk, words[b])
-        word, begin, drawn = words[b], found, 0
+        reset_views(workspace, keys[b])
+        key, begin, drawn = keys[b], count, 0
         while not g.done:
             seat = np.int64(g.seat)
-            write_mask(t, g, desk.mask)
-            word += GOLDEN
-            if _below(mix(word), stray):
-                action = _random_legal(desk.mask, mix(word ^ GOLDEN))
+            write_mask(t, g, workspace.mask)
+            key += GOLDEN
+            if _bernoulli(mix(key), epsilon):
+                action = _random_legal(workspace.mask, mix(key ^ GOLDEN))
             else:
-                action = select_action(t, p, desk.weights[seat], g, desk.views[seat], desk.mask, desk.values, False)
+                action = select_action(
+                    t, p, workspace.weights[seat], g, workspace.views[seat], workspace.mask, workspace.values, False
+                )
             drawn = apply_and_track_reveals(t, g, action, drawn)
             if g.seat == seat and not g.done:
                 continue
-            word += GOLDEN
-            if _below(mix(word), share) and found < most and not g.done:
+            key += GOLDEN
+            if _bernoulli(mix(key), share) and count < max_samples and not g.done:
                 # Determinize first: the sample must not reveal hidden cards that the seat has not seen.
-                desk.trial[0] = g
-                determinize_state(t, desk.trial[0], seat, mix(~word), desk.hidden[0], desk.mask)
-                write_features(desk, desk.trial[0], seat, drawn, seat_at, table_at, seats[found], table[found])
-                wins[found, 0] = seat  # kept here until the game is over
-                found += 1
+                workspace.trial[0] = g
+                determinize_state(t, workspace.trial[0], seat, mix(~key), workspace.hidden[0], workspace.mask)
+                write_features(
+                    workspace, workspace.trial[0], seat, drawn, seat_at, table_at, seats[count], table[count]
+                )
+                wins[count, 0] = seat  # stored here until the game ends
+                count += 1
             drawn = 0
-        for i in range(begin, found):
+        for i in range(begin, count):
             viewer = np.int64(wins[i, 0])
             for turn in range(g.players):
                 seat = (viewer + turn) % g.players
                 wins[i, turn] = final_win_probability(t, g, seat)
                 scores[i, turn] = score(t, g, seat)
-    return found
+    return count
 
 
 def generate_samples(
-    desk: SearchWorkspace,
-    at: FeatureOffsets,
+    workspace: SearchWorkspace,
+    offsets: FeatureOffsets,
     games: npt.NDArray[Any],
-    words: npt.NDArray[np.uint64],
+    keys: npt.NDArray[np.uint64],
     share: float,
-    stray: float,
+    epsilon: float,
     seats: int = MAX_SEATS,
 ) -> PretrainingSamples:
-    """Let the heuristic play games to their end, in place, and keep some of the positions.
+    """Play dealt games (B,) to the end in place with the heuristic and return samples with `seats` seats each.
 
-    Args:
-        desk: to play at.
-        at: where the parts of the inputs begin.
-        games: records with all cards dealt, (B,).
-        words: random numbers, uint64 (B,).
-        share: part of the turns that is kept.
-        stray: chance of a decision to be taken at random.
-        seats: P, at least the players of the fullest game.
+    `keys` are random keys, uint64 (B,). A fraction `share` of the turns becomes samples; a fraction `epsilon` of the
+    actions is random.
     """
-    games, words = writable_array("games", games, desk.trial.dtype, None), key_array("words", words, len(games))
-    most = int(len(games) * 120 * share) + 64  # turns of a long game
-    lessons = PretrainingSamples(
-        np.zeros((most, seats, at.seat[-1]), np.int8),
-        np.zeros((most, at.table[-1]), np.int8),
-        np.zeros((most, MAX_SEATS), np.float32),
-        np.zeros((most, MAX_SEATS), np.float32),
+    games, keys = writable_array("games", games, workspace.trial.dtype, None), key_array("keys", keys, len(games))
+    max_samples = int(len(games) * 120 * share) + 64  # 120 turns is a long game
+    samples = PretrainingSamples(
+        np.zeros((max_samples, seats, offsets.seat[-1]), np.int8),
+        np.zeros((max_samples, offsets.table[-1]), np.int8),
+        np.zeros((max_samples, MAX_SEATS), np.float32),
+        np.zeros((max_samples, MAX_SEATS), np.float32),
     )
-    n = _play(
-        desk,
-        games,
-        words,
-        share,
-        stray,
-        at.seat,
-        at.table,
-        lessons.seats,
-        lessons.table,
-        lessons.wins,
-        lessons.scores,
-        most,
-    )
-    return PretrainingSamples(lessons.seats[:n], lessons.table[:n], lessons.wins[:n], lessons.scores[:n])
+    arrays = samples.seats, samples.table, samples.wins, samples.scores
+    n = _play(workspace, games, keys, share, epsilon, offsets.seat, offsets.table, *arrays, max_samples)
+    return PretrainingSamples(*(array[:n] for array in arrays))
 
 
 class Pretraining:
-    """Learns what positions are worth from lessons, while the next lesson is being played.
-
-    Args:
-        network: what learns, on its device.
-        game: the games; only the component file matters.
-        tables: what is played.
-        config: how.
-        seed: of games and minibatches.
-        fast: compute in bfloat16.
-    """
+    """Pretraining of a network: learns from one dataset while a thread generates the next one."""
 
     def __init__(
         self,
@@ -230,88 +207,90 @@ class Pretraining:
             GameVectorEnv(size, game, episodes=table.episodes(game))
             for table, size in divide_games(tables, config.games)
         ]
-        self._desk, self._at = new_workspace(game), feature_offsets(game, network.config.ahead)
-        self._worker = ThreadPoolExecutor(1, "lesson")
+        self._workspace, self._offsets = new_workspace(game), feature_offsets(game, network.config.ahead)
+        self._worker = ThreadPoolExecutor(1, "pretraining")
         self._next: Future[list[PretrainingSamples]] | None = None
 
     @property
     def done(self) -> float:
-        """Part that lies behind, 0 to 1."""
-        return min(1.0, self.positions / self.config.positions) if self.config.positions else 1.0
+        """Return the completed fraction, 0 to 1."""
+        return min(1.0, self.positions / self.config.samples) if self.config.samples else 1.0
 
-    def _lesson(self, number: int) -> list[PretrainingSamples]:
-        """Play a lesson; it depends on seed and number alone."""
-        found = []
+    def _generate(self, number: int) -> list[PretrainingSamples]:
+        """Generate a dataset, which depends only on the seed and its number."""
+        samples = []
         for i, env in enumerate(self._envs):
             seed = int(np.random.default_rng([self.seed, number, i]).integers(2**50))
             env.reset(seed=seed)
-            words = random_keys(env.num_envs, seed + 1)
-            c = self.config
-            found.append(generate_samples(self._desk, self._at, env.states, words, c.share, c.stray, self.most_players))
-        return found
+            keys, c = random_keys(env.num_envs, seed + 1), self.config
+            samples.append(
+                generate_samples(
+                    self._workspace, self._offsets, env.states, keys, c.share, c.epsilon, self.most_players
+                )
+            )
+        return samples
 
     def begin(self) -> None:
-        """Nothing comes before this part."""
+        """Do nothing: this is the first phase."""
 
     def update(self) -> Progress:
-        """Learn from one lesson while the next is being played."""
+        """Learn from one dataset."""
         began = time.perf_counter()
         if self._next is None:
-            self._next = self._worker.submit(self._lesson, self.updates)
+            self._next = self._worker.submit(self._generate, self.updates)
         parts = self._next.result()
         waited = time.perf_counter() - began
         self.updates += 1
-        self._next = self._worker.submit(self._lesson, self.updates)
-        lessons = PretrainingSamples(
+        self._next = self._worker.submit(self._generate, self.updates)
+        samples = PretrainingSamples(
             *(np.concatenate([getattr(part, name) for part in parts]) for name in ("seats", "table", "wins", "scores"))
         )
-        n, c = len(lessons.table), self.config
+        n, c = len(samples.table), self.config
         order = np.random.default_rng([self.seed, self.updates]).permutation(n)
-        losses = [self._descend(lessons, rows) for rows in np.array_split(order, max(1, n // c.batch))]
+        losses = [self._step(samples, rows) for rows in np.array_split(order, max(1, n // c.minibatch_size))]
         self.positions += n
         self.games += c.games
-        scores = lessons.scores[:, 0]
         return Progress(
-            part="warm start",
+            part="pretraining",
             done=self.done,
             decisions=self.positions,
             games=self.games,
-            points=float(scores.mean()),
+            points=float(samples.scores[:, 0].mean()),
             losses={name: float(np.mean([loss[name] for loss in losses])) for name in losses[0]},
             seconds={"waiting": waited, "learning": time.perf_counter() - began - waited},
         )
 
-    def _descend(self, lessons: PretrainingSamples, rows: npt.NDArray[np.int64]) -> dict[str, float]:
+    def _step(self, samples: PretrainingSamples, rows: npt.NDArray[np.int64]) -> dict[str, float]:
         c = self.config
         device = self.network.group.device
         seats, table, wins, scores = (
-            torch.from_numpy(x[rows]).to(device) for x in (lessons.seats, lessons.table, lessons.wins, lessons.scores)
+            torch.from_numpy(x[rows]).to(device) for x in (samples.seats, samples.table, samples.wins, samples.scores)
         )
-        rising = min(1.0, (1 + self.positions) / (0.05 * c.positions))
-        fade = c.last + (1 - c.last) * 0.5 * (1 + math.cos(math.pi * self.done))
+        warmup = min(1.0, (1 + self.positions) / (0.05 * c.samples))
+        lr_anneal = c.final_lr_fraction + (1 - c.final_lr_fraction) * 0.5 * (1 + math.cos(math.pi * self.done))
         for group in self.optimizer.param_groups:
-            group["lr"] = c.learning_rate * fade * rising
+            group["lr"] = c.learning_rate * lr_anneal * warmup
         with torch.autocast(device.type, torch.bfloat16, enabled=self.fast):
-            said = self.network(pad_rows(seats), pad_rows(table))
-        win_loss, score_loss = value_losses(NetworkOutput(*(values[: len(rows)] for values in said)), wins, scores)
+            output = self.network(pad_rows(seats), pad_rows(table))
+        win_loss, score_loss = value_losses(NetworkOutput(*(values[: len(rows)] for values in output)), wins, scores)
         self.optimizer.zero_grad(set_to_none=True)
-        (win_loss + c.scores * score_loss).backward()
+        (win_loss + c.score_coef * score_loss).backward()
         nn.utils.clip_grad_norm_(self.network.parameters(), c.max_grad_norm)
         self.optimizer.step()
         return {"win_loss": win_loss.item(), "score_loss": score_loss.item()}
 
     def state(self) -> dict[str, npt.NDArray[Any]]:
-        """Return everything that the next update depends on, but for `counts`."""
+        """Return all that the next update depends on, except `counts`."""
         return module_arrays("network", self.network) | optimizer_arrays("optimiser", self.optimizer)
 
     def restore(self, arrays: Mapping[str, npt.NDArray[Any]]) -> None:
-        """Go on from what `state` returned, before the first update."""
+        """Restore a result of `state`, before the first update."""
         load_module("network", self.network, arrays)
         load_optimizer("optimiser", self.optimizer, arrays)
 
     @property
     def counts(self) -> dict[str, int]:
-        """How far it is."""
+        """Return the number of updates, samples and games so far."""
         return {"updates": self.updates, "positions": self.positions, "games": self.games}
 
     @counts.setter
@@ -319,5 +298,5 @@ class Pretraining:
         self.updates, self.positions, self.games = counts["updates"], counts["positions"], counts["games"]
 
     def close(self) -> None:
-        """Let the lesson that is being played end, and its thread."""
+        """Wait for the dataset that is being generated, and stop the thread."""
         self._worker.shutdown()

@@ -136,7 +136,7 @@ class RolloutCollector:
         game: game configuration; only the component file matters.
         tables: matchups.
         games: number of parallel games, B.
-        apart: fixed-opponent fraction: share of the games in which the learner has one seat.
+        fixed_opponent_fraction: fraction of the games in which the learner has one seat.
         seed: random seed of deals and actions.
         device: device of the network.
         search: search settings; default: no search.
@@ -148,7 +148,7 @@ class RolloutCollector:
         game: Any,
         tables: Sequence[MatchupConfig],
         games: int,
-        apart: float,
+        fixed_opponent_fraction: float,
         seed: int,
         device: torch.device,
         search: SearchConfig | None = None,
@@ -167,8 +167,8 @@ class RolloutCollector:
         self._gather([obs for obs, _ in starts], [info for _, info in starts])
         #: The learner's seat in games against opponents; -1: it has all seats.
         self.own = np.full(games, -1, np.int64)
-        spread = np.arange(games) * apart
-        self.own[np.floor(spread + apart) > np.floor(spread)] = 0
+        spread = np.arange(games) * fixed_opponent_fraction
+        self.own[np.floor(spread + fixed_opponent_fraction) > np.floor(spread)] = 0
         self._deal_seats(np.ones(games, np.bool_))
 
     def _deal_seats(self, chosen: npt.NDArray[np.bool_]) -> None:

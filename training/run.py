@@ -42,7 +42,7 @@ from helsinki_env.training.checkpoint_io import (
 from helsinki_env.training.evaluate import evaluate_against, promotion_test
 from helsinki_env.training.gpu.distributed import ProcessGroup
 from helsinki_env.training.learner import RunContext, make_learner
-from helsinki_env.training.preset import Preset
+from helsinki_env.training.preset import Preset, current_preset_keys
 from helsinki_env.training.progress import Progress, Report
 from helsinki_env.training.sequential_halving import best_contender
 from helsinki_env.training.tensorboard import TensorBoardWriter
@@ -162,9 +162,9 @@ class Training:
             arrays, told = read_state(self._state)
         except StateError as problem:
             raise RunError(str(problem)) from None
-        different = [
-            text for key, value in self._identity().items() for text in differences(told[key].value, value, key)
-        ]
+        saved = {key: told[key].value for key in self._identity()}
+        saved["preset"] = current_preset_keys(saved["preset"])
+        different = [text for key, value in self._identity().items() for text in differences(saved[key], value, key)]
         if different:
             raise RunError(
                 f"{self.folder}: the run was begun with {'; '.join(different)}: resume it with what it was begun with, "
@@ -326,7 +326,7 @@ class Training:
             return found, None
         both = self.learner.player(self.network, "new"), self.learner.player(self.best, "best")
         seed = _GATE_SEED + 1000 * self.seed + 100 * s.measured
-        state = promotion_test(*both, self.preset.game, self.preset.gate, seed)
+        state = promotion_test(*both, self.preset.game, self.preset.promotion, seed)
         return found, {"verdict": state.verdict, "decks": state.blocks, "mean": state.mean}
 
     def _against(self, network: Any, games: int, seed: int) -> list[dict[str, Any]]:
@@ -344,7 +344,7 @@ class Training:
 
         def told(done: float) -> None:
             if report is not None:
-                progress = Progress("race", done, ppo.decisions, ppo.games)
+                progress = Progress("sequential halving", done, ppo.decisions, ppo.games)
                 report(Report(self._seconds(), progress, self.standing.curve[-1]))
 
         return best_contender(self.standing.measured, games, won, told)

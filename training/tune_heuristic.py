@@ -104,7 +104,7 @@ def tune_weights(
     for name, number in (("minutes", minutes), ("sigma", sigma)):
         Node(number, UserError, name).number(0, inside=True)
     Node(seed, UserError, "seed").integer(0, 10**9)
-    with requires_extra("tune"):
+    with requires_extra("cma"):
         import cma
 
     game = game or default_config()
@@ -169,7 +169,7 @@ def main() -> None:
 
 if __name__ == "__main__":
     prepare_output()
-    with requires_extra("tune", program=True):
+    with requires_extra("cma", program=True):
         try:
             main()
         except UserError as problem:

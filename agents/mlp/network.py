@@ -87,7 +87,7 @@ class PlainNetwork(nn.Module):
 
     kind = PLAIN_KIND
     #: For messages: the player, and a preset that trains one.
-    player, preset = "plain", "card"
+    player, preset = "mlp", "gpu"
 
     def __init__(self, game: Any = None, config: NetworkConfig | None = None) -> None:
         super().__init__()

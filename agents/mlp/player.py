@@ -33,7 +33,7 @@ class PlainPlayer:
         fast: compute in bfloat16.
     """
 
-    def __init__(self, network: PlainNetwork, name: str = "plain", fast: bool = False) -> None:
+    def __init__(self, network: PlainNetwork, name: str = "mlp", fast: bool = False) -> None:
         self.network, self.name, self.fast = network.eval(), name, fast
         self._device = network.present.device
 
@@ -73,11 +73,11 @@ def make_plain_player(argument: str, config: Any) -> PlainPlayer:
     """
     if not argument:
         raise CheckpointError(
-            "player plain: no such network comes with the package; train one with 'helsinki train --preset card' and "
-            "play it as plain:FOLDER"
+            "player mlp: no such network comes with the package; train one with 'helsinki train --preset gpu' and "
+            "play it as mlp:FOLDER"
         )
     path: Path = network_path(argument)
     network, description = load_network(path, PlainNetwork)
     check_network_game(path, description, config)
-    warn_unmeasured(f"plain:{argument}", path, description, config)
-    return PlainPlayer(network, f"plain:{argument}")
+    warn_unmeasured(f"mlp:{argument}", path, description, config)
+    return PlainPlayer(network, f"mlp:{argument}")

@@ -49,7 +49,7 @@ def styled_figure(
     Raises:
         MissingExtraError: if Matplotlib is not installed.
     """
-    with requires_extra("arena"):
+    with requires_extra("stats"):
         import matplotlib as mpl
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         from matplotlib.figure import Figure

@@ -39,16 +39,16 @@ EXTRAS = {
         "`helsinki arena` as Parquet, `rate`, `ladder`, `balance`; with `train` also `evaluate`, `balance retrain`, "
         "and whatever plays `net`",
     ),
-    "ray": Extra("`arena`, Ray", "`--ray` of `helsinki arena` and `balance`; with `train` also of `evaluate`"),
+    "ray": Extra("`stats`, Ray", "`--ray` of `helsinki arena` and `balance`; with `train` also of `evaluate`"),
     "render": Extra("resvg, Pillow", 'pictures as pixels: `helsinki replay --png`, `render_mode="rgb_array"`'),
-    "tune": Extra("cma", "`python -m helsinki_env.training.tune_heuristic`"),
+    "cma": Extra("cma", "`python -m helsinki_env.training.tune_heuristic`"),
     "sb3": Extra(
         "`train`, Stable-Baselines3, sb3-contrib",
         "`python -m helsinki_env.training.sb3`, `python -m helsinki_env.training.bench`",
     ),
-    "notebooks": Extra("`export`, `arena`, JupyterLab", "the notebooks"),
+    "notebooks": Extra("`export`, `stats`, JupyterLab", "the notebooks"),
     "docs": Extra("MkDocs with Material, mkdocstrings", "this documentation as a site"),
-    "all": Extra("`export`, `play`, `ray`, `render`, `tune`, `sb3`", "every command"),
+    "all": Extra("`export`, `play`, `ray`, `render`, `cma`, `sb3`", "every command"),
     "dev": Extra("`all`, `notebooks`, `docs`, pytest, mypy, Ruff", "working on the project"),
 }
 

@@ -33,7 +33,7 @@ def main(preset: Preset, rounds: int, seed: int, device: str, games: int | None)
         device: "cpu" or "cuda".
         games: side by side, instead of the preset's.
     """
-    ppo = preset.ppo if games is None else replace(preset.ppo, games=games)
+    ppo = preset.ppo if games is None else replace(preset.ppo, num_envs=games)
     place = RunContext(
         Path(), seed, torch.device(device), uses_bfloat16(preset.precision, torch.device(device)), ProcessGroup()
     )
@@ -48,15 +48,15 @@ def main(preset: Preset, rounds: int, seed: int, device: str, games: int | None)
         for name, seconds in part.update().seconds.items():
             spent[name] += seconds
     took = time.perf_counter() - began
-    played = rounds * ppo.games * ppo.steps
+    played = rounds * ppo.num_envs * ppo.num_steps
     size = sum(p.numel() for p in learner.network.parameters())
-    title = f"{rounds} updates on {_name(device)}: {ppo.games:,} games, {ppo.steps} steps, {size:,} weights"
+    title = f"{rounds} updates on {_name(device)}: {ppo.num_envs:,} games, {ppo.num_steps} steps, {size:,} weights"
     table = Table(title=title)
     table.add_column("what")
     table.add_column("decisions a second", justify="right")
     for name, count, seconds in (
         ("playing: games, network, noise", played, spent["playing"]),
-        (f"learning: {ppo.epochs} passes", played, spent["learning"]),
+        (f"learning: {ppo.update_epochs} passes", played, spent["learning"]),
         ("both", played, took),
         ("both, decisions that are learnt from", part.decisions - before, took),
     ):

@@ -45,7 +45,9 @@ class PlainLearner:
         self._fast = place.fast
         self.network = PlainNetwork(game, preset.network).to(place.device)
         self.pool: OpponentPool = _PastSelves(game, place.folder / "past", seed, place.device)
-        stage = GpuRolloutCollector(game, preset.tables, c.games, c.steps, c.apart, seed, place.device, place.group)
+        stage = GpuRolloutCollector(
+            game, preset.matchups, c.num_envs, c.num_steps, c.fixed_opponent_fraction, seed, place.device, place.group
+        )
         self.ppo: SelfPlayPhase = GpuPPO(self.network, stage, c, seed, self.pool.choose, place.fast)
         self.parts: dict[str, TrainingPhase] = {"ppo": self.ppo}
         #: It learns nothing from the heuristic's games.

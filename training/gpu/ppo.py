@@ -46,7 +46,7 @@ class GpuPPO:
     Args:
         network: what learns, on its device.
         stage: where it plays.
-        config: how; `batch` counts steps of games.
+        config: how; `minibatch_size` counts steps of games.
         seed: of minibatches.
         opponent: says who has the other seats in the rollout of that number.
         fast: compute in bfloat16.
@@ -71,10 +71,10 @@ class GpuPPO:
         self.rival = copy.deepcopy(network)
         self.updates, self.decisions, self.games = 0, 0, 0
         self._learner = stage.group.wrap_ddp(network)
-        cells = stage.steps * config.games
+        cells = stage.steps * config.num_envs
         #: Minibatches of a pass: all of the same size.
         self.parts = next(
-            n for n in range(min(stage.steps, max(1, cells // config.batch)), 0, -1) if stage.steps % n == 0
+            n for n in range(min(stage.steps, max(1, cells // config.minibatch_size)), 0, -1) if stage.steps % n == 0
         )
         room = stage.steps // self.parts * stage.games
         self._rows = torch.zeros(room, dtype=torch.int64, device=device)
@@ -90,7 +90,7 @@ class GpuPPO:
     @property
     def done(self) -> float:
         """Part that lies behind, 0 to 1."""
-        return min(1.0, self.decisions / self.config.decisions) if self.config.decisions else 1.0
+        return min(1.0, self.decisions / self.config.total_timesteps) if self.config.total_timesteps else 1.0
 
     def begin(self) -> None:
         """Nothing is to be prepared."""
@@ -99,7 +99,7 @@ class GpuPPO:
         """Play a rollout and learn from it."""
         began = time.perf_counter()
         self.updates += 1
-        if self.config.apart:
+        if self.config.fixed_opponent_fraction:
             self.rival.load_state_dict(self.opponent(self.updates).state_dict())
         kept = self.stage.play(self.network, self.rival, self.updates, self.fast)
         counted = torch.cat([kept.learnt.sum().double()[None], self.stage.counted])
@@ -120,7 +120,7 @@ class GpuPPO:
 
     def _learn(self, kept: RolloutBuffer) -> dict[str, float]:
         c = self.config
-        fade = c.last + (1 - c.last) * 0.5 * (1 + math.cos(math.pi * self.done))
+        fade = c.final_lr_fraction + (1 - c.final_lr_fraction) * 0.5 * (1 + math.cos(math.pi * self.done))
         self._fade.fill_(fade)
         for group in self.optimizer.param_groups:
             if isinstance(group["lr"], Tensor):
@@ -131,13 +131,13 @@ class GpuPPO:
         self._losses.zero_()
         games = torch.arange(self.stage.games, device=self.stage.device)
         numbers = torch.from_numpy(self.stage.numbers.astype(np.int32)).to(self.stage.device)
-        for epoch in range(c.epochs):
+        for epoch in range(c.update_epochs):
             word = torch.tensor(hash_key(self.seed + _ORDER, self.updates, epoch), dtype=torch.int32)
             order = shuffled_steps(game_keys(word.to(self.stage.device), numbers), self.stage.steps)
             for steps in (order * self.stage.games + games).chunk(self.parts):
                 self._rows.copy_(steps.flatten())
                 self._descend()
-        found = self.stage.group.all_reduce(self._losses) / (c.epochs * self.parts)
+        found = self.stage.group.all_reduce(self._losses) / (c.update_epochs * self.parts)
         return dict(zip(_LOSSES, found.tolist(), strict=True))
 
     @torch.no_grad()
@@ -145,7 +145,7 @@ class GpuPPO:
         """Work out what the learner should have expected, and how much better than that its decisions were."""
         c = self.config
         gained = compute_gae(
-            kept.learnt, kept.seat, kept.ended, kept.outcome, kept.expected, kept.last, MAX_SEATS, c.discount, c.decay
+            kept.learnt, kept.seat, kept.ended, kept.outcome, kept.expected, kept.last, MAX_SEATS, c.gamma, c.gae_lambda
         )
         returns = kept.expected + gained
         halves = returns[..., :MAX_SEATS], returns[..., MAX_SEATS:]
@@ -153,7 +153,7 @@ class GpuPPO:
         wins = wins.clamp(0.0, 1.0)
         self._wins.copy_((wins / wins.sum(-1, keepdim=True).clamp_min(1e-6)).flatten(0, 1))
         self._scores.copy_(scores.flatten(0, 1))
-        worth, mine = viewer_value(gained, kept.seat, kept.players, c.margin).double(), kept.learnt.double()
+        worth, mine = viewer_value(gained, kept.seat, kept.players, c.margin_coef).double(), kept.learnt.double()
         count, total, squares = self.stage.group.all_reduce(
             torch.stack([mine.sum(), (worth * mine).sum(), (worth.square() * mine).sum()])
         )
@@ -178,18 +178,18 @@ class GpuPPO:
         new = log_probs.gather(1, taken(kept.action)[:, None])[:, 0]
         old, advantage = taken(kept.log_prob), self._advantage.index_select(0, rows)
         ratio = (new - old).exp()
-        gain = (torch.min(ratio * advantage, ratio.clamp(1 - c.clip, 1 + c.clip) * advantage) * share).sum()
+        gain = (torch.min(ratio * advantage, ratio.clamp(1 - c.clip_coef, 1 + c.clip_coef) * advantage) * share).sum()
         entropy = -((log_probs.exp() * log_probs).sum(1) * share).sum()
         wins, scores = self._wins.index_select(0, rows), self._scores.index_select(0, rows)
         win_loss, score_loss = ((error * share).sum() for error in value_errors(said, wins, scores))
-        loss = -gain - c.entropy * self._fade * entropy + c.value * (win_loss + c.scores * score_loss)
+        loss = -gain - c.ent_coef * self._fade * entropy + c.vf_coef * (win_loss + c.score_coef * score_loss)
         self.optimizer.zero_grad(set_to_none=True)
         loss.backward()
         nn.utils.clip_grad_norm_(self.network.parameters(), c.max_grad_norm)
         self.optimizer.step()
         with torch.no_grad():
             kl = ((ratio - 1 - (new - old)) * share).sum()
-            clipped = (((ratio - 1).abs() > c.clip).float() * share).sum()
+            clipped = (((ratio - 1).abs() > c.clip_coef).float() * share).sum()
             told = torch.stack([entropy, win_loss, score_loss, kl, clipped])
             self._losses += told.detach() / self.stage.group.size
 

@@ -71,7 +71,7 @@ class GpuRolloutCollector:
         tables: what is played.
         games: of all processes; each table kind's are shared out evenly.
         steps: T, of each rollout.
-        apart: part of the games in which the learner has one seat and a past self the others.
+        fixed_opponent_fraction: fraction of the games in which the learner has one seat.
         seed: of decks and decisions.
         device: where everything lies.
         group: the processes.
@@ -86,7 +86,7 @@ class GpuRolloutCollector:
         tables: Sequence[MatchupConfig],
         games: int,
         steps: int,
-        apart: float,
+        fixed_opponent_fraction: float,
         seed: int,
         device: torch.device,
         group: ProcessGroup | None = None,
@@ -100,15 +100,16 @@ class GpuRolloutCollector:
             own, rest = divmod(size, self.group.size)
             if rest:
                 raise UserError(
-                    f"ppo.games: {size} games at a kind of tables cannot be shared out to {self.group.size} processes"
+                    f"ppo.num_envs: found {size} games of one matchup, expected a multiple of the {self.group.size} "
+                    "processes"
                 )
             self.envs.append(self._dealt(game, table, size, own, seed * 1009 + i))
             rows.append(start + self.group.rank * own + np.arange(own))
             start += size
         #: The numbers of this process' games among those of all.
         self.numbers = np.concatenate(rows)
-        spread = np.arange(games) * apart
-        played_apart = (np.floor(spread + apart) > np.floor(spread))[self.numbers]
+        spread = np.arange(games) * fixed_opponent_fraction
+        played_apart = (np.floor(spread + fixed_opponent_fraction) > np.floor(spread))[self.numbers]
         self.games = len(self.numbers)
         #: The learner's seat in games against a past self; -1: it has all seats.
         self.own = torch.from_numpy(np.where(played_apart, 0, -1)).to(device)

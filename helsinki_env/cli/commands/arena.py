@@ -56,7 +56,7 @@ def main(
 
     Args:
         players: separated by commas: random, greedy, heuristic, mc:N, ismcts:N, net, net:CHECKPOINT, net+search:N,
-            plain:CHECKPOINT, forced:ACTION:PLAYER, program:COMMAND, MODULE:ATTRIBUTE or a name that a package brings;
+            mlp:CHECKPOINT, forced:ACTION:PLAYER, program:COMMAND, MODULE:ATTRIBUTE or a name that a package brings;
             default random,greedy.
         games: of each line-up, made up to whole rotations of the seats; default 2000.
         seats: 2, 3 or 4; with fewer players some sit in several. Default: those of --game-config, or 2.
@@ -79,7 +79,7 @@ def main(
     from helsinki_env.evaluation.arena.run import run_arena
 
     if form == "parquet":
-        with requires_extra("arena" if ray is None else "ray"):
+        with requires_extra("stats" if ray is None else "ray"):
             import_module("helsinki_env.evaluation.arena.parquet")
     address = address_of(ray)
     asked: dict[str, Any] = {

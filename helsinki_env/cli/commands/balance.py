@@ -51,7 +51,7 @@ def run(
         ray: address of the Ray cluster that plays the games; without an address, a new cluster on this machine.
         trust: run code that the file names: program:COMMAND and MODULE:ATTRIBUTE. Read the code first.
     """
-    with requires_extra("arena" if ray is None else "ray"):
+    with requires_extra("stats" if ray is None else "ray"):
         from helsinki_env.evaluation.arena.workers import reuse_workers
 
         playing = _study("run")
@@ -142,7 +142,7 @@ def effects(
         out: Markdown page to write; default: effects.md in the folder of the run.
         title: title of the page.
     """
-    with requires_extra("arena"):
+    with requires_extra("stats"):
         from helsinki_env.evaluation.balance.denied import ablation_report_files
     from helsinki_env.evaluation.arena.load import load_run
     from helsinki_env.evaluation.arena.plan import environment_versions

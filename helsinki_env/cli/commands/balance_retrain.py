@@ -48,7 +48,7 @@ def retrain(
         trust: run code that the preset names: program:COMMAND and MODULE:ATTRIBUTE. Read the code first.
     """
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # as in `helsinki_env.cli.commands.train`
-    with requires_extra("arena" if ray is None else "ray"):
+    with requires_extra("stats" if ray is None else "ray"):
         running, results, report = (_retrained(name) for name in ("run", "results", "report"))
     with requires_extra("train"):
         import torch
@@ -69,7 +69,7 @@ def retrain(
             f"{config}: preset: found {asked.preset}, expected one whose networks learn from nothing, on the "
             "board of the box, with all actions: without start, against and covered"
         )
-    taught = {count for table in preset.tables for count in table.players}
+    taught = {count for table in preset.matchups for count in table.players}
     if missing := set(asked.players) - taught:
         raise UserError(
             f"{config}: found games of {min(missing)} players, expected some of {', '.join(map(str, sorted(taught)))}, "

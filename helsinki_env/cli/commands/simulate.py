@@ -52,7 +52,7 @@ def main(
     Args:
         players: one for each seat, separated by commas: random, greedy, heuristic, mc:N or ismcts:N (search, N games
             tried for each decision), net (the network that comes with the package), net:CHECKPOINT, net+search:N or
-            net+search:N:CHECKPOINT, plain:CHECKPOINT (a network that reads nothing but the observation),
+            net+search:N:CHECKPOINT, mlp:CHECKPOINT (a network that reads nothing but the observation),
             forced:ACTION:PLAYER (uses the action as soon as it may), program:COMMAND (any language, JSON),
             MODULE:ATTRIBUTE (one of your own), or a name that a package brings. A single one
             plays all seats.

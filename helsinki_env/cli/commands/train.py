@@ -40,23 +40,23 @@ def main(
 
     Example: helsinki train --game copenhagen --preset quick
 
-    Example: helsinki train --preset card --device cuda
+    Example: helsinki train --preset gpu --device cuda
 
-    Example: helsinki train --against net --out runs/response
+    Example: helsinki train --against net --out runs/best-response
 
     A run that was stopped, by whatever, goes on with --resume as if nothing had happened. Watch a long one with
     tensorboard --logdir runs.
 
     Args:
-        preset: a name in configs/training (quick, card, response for any game; standard, strong, two_players,
+        preset: a name in configs/training (quick, gpu, best_response for any game; standard, strong, two_players,
             retrained, retrained_long for Helsinki; copenhagen) or the path of a YAML file; default: quick, or with
-            --against response.
+            --against best_response.
         game: which game, such as copenhagen; default: that of the preset.
         out: folder of the run; default runs/PRESET, or runs/GAME-PRESET.
         seed: of weights, games and evaluation.
         resume: go on with the run in the folder.
         minutes: stop after so many minutes of training in all instead of the preset's.
-        device: where the network computes (with card: everything); auto takes a graphics card if PyTorch finds one.
+        device: where the network computes (with gpu: everything); auto takes a graphics card if PyTorch finds one.
         threads: processors that learn, beside the one that plays; more of them change the last digits.
         against: train a best response to this player alone, such as net: how often it wins says how far from
             unbeatable that player is.
@@ -76,7 +76,7 @@ def main(
         from helsinki_env.training.preset import Preset
         from helsinki_env.training.run import Training, check_run_folder
 
-    preset = preset or ("quick" if against is None else "response")
+    preset = preset or ("quick" if against is None else "best_response")
     chosen = Preset.from_yaml(preset, trust=trust)
     if game is not None and game != chosen.rules:
         chosen = chosen.for_game(game, preset)
@@ -96,11 +96,11 @@ def main(
     console = plain_console()
     console.quiet = not group.is_main
     judges = chosen.learner == AFTERSTATE_KIND
-    taught = f"{chosen.warm.positions:,} positions of the heuristic's games, then " if judges else ""
+    taught = f"{chosen.pretraining.samples:,} positions of the heuristic's games, then " if judges else ""
     if chosen.start:
-        taught = f"from the network {chosen.start} on, {taught if chosen.warm.positions else ''}"
+        taught = f"from the network {chosen.start} on, {taught if chosen.pretraining.samples else ''}"
     console.print(
-        f"Training {preset} on {device}: {taught}{chosen.ppo.decisions:,} decisions of its own, at most "
+        f"Training {preset} on {device}: {taught}{chosen.ppo.total_timesteps:,} decisions of its own, at most "
         f"{chosen.minutes:g} minutes; results go to {folder}"
     )
     out_folder(folder)
@@ -180,9 +180,9 @@ class _Lines:
 
 def _describe(now: Any) -> str:
     p = now.progress
-    if p.part == "race":
-        return "race of all that were measured"
-    noun = "positions" if p.part == "warm start" else "decisions"
+    if p.part == "sequential halving":
+        return "sequential halving of all measured networks"
+    noun = "positions" if p.part == "pretraining" else "decisions"
     text = f"{p.part}: {p.decisions:,} {noun}"
     if p.points == p.points:  # false for NaN, when no game has ended
         text += f", {p.points:.1f} points a seat"

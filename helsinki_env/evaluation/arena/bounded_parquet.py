@@ -18,7 +18,7 @@ from helsinki_env.evaluation.arena.parquet_pages import PageError, page_headers
 from helsinki_env.evaluation.arena.plan import ArenaError
 from helsinki_env.utils.extras import requires_extra
 
-with requires_extra("arena"):
+with requires_extra("stats"):
     import pyarrow as pa
     import pyarrow.compute as pc
     import pyarrow.parquet as pq

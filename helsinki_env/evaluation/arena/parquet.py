@@ -17,7 +17,7 @@ from helsinki_env.evaluation.arena.work_unit import Schedule, WorkUnitGames, sch
 from helsinki_env.evaluation.play import GameResults
 from helsinki_env.utils.extras import requires_extra
 
-with requires_extra("arena"):
+with requires_extra("stats"):
     import pyarrow as pa
     import pyarrow.parquet as pq
 

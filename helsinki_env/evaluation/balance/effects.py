@@ -29,7 +29,7 @@ import numpy.typing as npt
 from helsinki_env.evaluation.rating.plackett_luce import Fit, Rankings, VirtualDraws, fit, orders_of_finish
 from helsinki_env.utils.extras import requires_extra
 
-with requires_extra("arena"):
+with requires_extra("stats"):
     from scipy import sparse, stats
 
 __all__ = [

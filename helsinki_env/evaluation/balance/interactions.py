@@ -43,7 +43,7 @@ from helsinki_env.evaluation.match_stats import fractional_wins
 from helsinki_env.evaluation.rating.errors import RatingError
 from helsinki_env.utils.extras import requires_extra
 
-with requires_extra("arena"):
+with requires_extra("stats"):
     from scipy import stats
 
 __all__ = ["Interactions", "estimate_interactions", "weighted_least_squares"]

@@ -23,7 +23,7 @@ import numpy.typing as npt
 from helsinki_env.evaluation.rating.errors import RatingError
 from helsinki_env.utils.extras import requires_extra
 
-with requires_extra("arena"):
+with requires_extra("stats"):
     from scipy import sparse
 
 __all__ = ["LeastSquares", "MarginEffects", "against_others", "contrasts", "estimate_margin_effects", "least_squares"]

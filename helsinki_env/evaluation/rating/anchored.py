@@ -36,7 +36,7 @@ from helsinki_env.evaluation.rating.plackett_luce import Array, orders_of_finish
 from helsinki_env.evaluation.rating.ratings import ELO
 from helsinki_env.utils.extras import requires_extra
 
-with requires_extra("arena"):
+with requires_extra("stats"):
     from scipy.optimize import brentq
     from scipy.special import expit
 

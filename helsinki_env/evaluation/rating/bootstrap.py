@@ -29,7 +29,7 @@ from helsinki_env.evaluation.rating.plackett_luce import (
 )
 from helsinki_env.utils.extras import requires_extra
 
-with requires_extra("arena"):
+with requires_extra("stats"):
     from scipy.special import ndtr
 
 __all__ = ["bootstrap_fits", "percentiles", "rank_probabilities", "stronger_probabilities"]

@@ -17,7 +17,7 @@ from helsinki_env.evaluation.rating.errors import RatingError
 from helsinki_env.evaluation.rating.plackett_luce import Array, Rankings, VirtualDraws, derivatives, orders_of_finish
 from helsinki_env.utils.extras import requires_extra
 
-with requires_extra("arena"):
+with requires_extra("stats"):
     from scipy import sparse
     from scipy.sparse.csgraph import connected_components
 

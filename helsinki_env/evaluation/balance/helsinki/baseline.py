@@ -37,7 +37,7 @@ from helsinki_env.evaluation.balance.helsinki.results import findings_of, to_jso
 from helsinki_env.evaluation.balance.helsinki.study import StudyError
 from helsinki_env.utils.extras import requires_extra
 
-with requires_extra("arena"):
+with requires_extra("stats"):
     from scipy import stats
 
 __all__ = ["compare_with_baseline"]

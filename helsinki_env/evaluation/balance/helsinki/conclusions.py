@@ -39,7 +39,7 @@ from helsinki_env.evaluation.balance.multiplicity import holm
 from helsinki_env.games.helsinki.action_numbers import BOARD_ACTIONS
 from helsinki_env.utils.extras import requires_extra
 
-with requires_extra("arena"):
+with requires_extra("stats"):
     from scipy import linalg
 
 __all__ = [

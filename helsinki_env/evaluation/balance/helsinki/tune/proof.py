@@ -33,7 +33,7 @@ from helsinki_env.evaluation.balance.helsinki.tune.numbers import BoardValues
 from helsinki_env.games.helsinki.action_numbers import BOARD_ACTIONS
 from helsinki_env.utils.extras import requires_extra
 
-with requires_extra("arena"):
+with requires_extra("stats"):
     from scipy import linalg
 
 __all__ = [
