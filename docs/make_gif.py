@@ -1,6 +1,6 @@
 """Draw the picture of the README: `net` plays `heuristic`, one frame per action.
 
-    python docs/make_gif.py docs/images/game.gif
+python docs/make_gif.py docs/images/game.gif
 """
 
 from __future__ import annotations
@@ -33,6 +33,7 @@ def frames(seed: int, width: int) -> list[Image.Image]:
 
 
 def main() -> None:
+    """Write the picture and print its size."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("out", type=Path, help="the GIF file")
     parser.add_argument("--seed", type=int, default=7, help="random seed of the game")

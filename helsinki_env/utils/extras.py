@@ -28,13 +28,13 @@ class Extra(NamedTuple):
 EXTRAS = {
     "train": Extra(
         "PyTorch, safetensors, TensorBoard, Matplotlib",
-        "`helsinki train`; players `net:RUN`, `net+search:N:RUN`, `plain:PATH`",
+        "`helsinki train`; players `net:RUN`, `net+search:N:RUN`, `mlp:PATH`",
     ),
     "cuda": Extra("`train`, numba-cuda, NVIDIA's compilers", 'games in tensors on a graphics card: `device="cuda"`'),
     "play": Extra("`onnx`, SciPy, FastAPI, pydantic, Uvicorn, websockets", "`helsinki play`: the game in a browser"),
     "export": Extra("`train`, ONNX, ONNX Script, ONNX Runtime", "`helsinki export`"),
     "onnx": Extra("ONNX Runtime", "players `net`, `net+search:N`, `net:MODEL.onnx`, without PyTorch"),
-    "arena": Extra(
+    "stats": Extra(
         "PyArrow, SciPy, Matplotlib",
         "`helsinki arena` as Parquet, `rate`, `ladder`, `balance`; with `train` also `evaluate`, `balance retrain`, "
         "and whatever plays `net`",

@@ -64,7 +64,7 @@ def tune(
         trust: run code that the file or the --proposal names: program:COMMAND and MODULE:ATTRIBUTE. Read the code
             first.
     """
-    with requires_extra("arena" if ray is None else "ray"):
+    with requires_extra("stats" if ray is None else "ray"):
         run, report = _module("run"), _module("report")
     address_of(ray)
     if proposal is not None:

@@ -73,7 +73,7 @@ def run(
         write: page that gets the player's row, such as docs/leaderboard.md; a folder next to it gets the certificate.
         trust: run code that the gauntlet names: program:COMMAND and MODULE:ATTRIBUTE. Read the code first.
     """
-    with requires_extra("arena" if ray is None else "ray"):
+    with requires_extra("stats" if ray is None else "ray"):
         from helsinki_env.evaluation.gauntlet.reference_ratings import ReferenceRatings
 
     address = address_of(ray)
@@ -110,7 +110,7 @@ def verify(
         trust: run code that the gauntlet or the certificate names: program:COMMAND and MODULE:ATTRIBUTE. Read the code
             first.
     """
-    with requires_extra("arena"):
+    with requires_extra("stats"):
         from helsinki_env.evaluation.gauntlet.reference_ratings import ReferenceRatings
         from helsinki_env.evaluation.gauntlet.verify import read_unverified_certificate
 
@@ -144,7 +144,7 @@ def reference(
         write: page whose table of opponents is replaced, such as docs/leaderboard.md.
         trust: run code that the gauntlet names: program:COMMAND and MODULE:ATTRIBUTE. Read the code first.
     """
-    with requires_extra("arena" if ray is None else "ray"):
+    with requires_extra("stats" if ray is None else "ray"):
         chosen = _gauntlet(gauntlet, trust)
     playing = {"processes": processes, "ray": ray is not None, "address": address_of(ray)}
     _measure(chosen, out, None if write is None else _leaderboard(write, chosen), playing)
