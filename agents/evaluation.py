@@ -8,8 +8,8 @@ search, and flat Monte Carlo. Like an action, an evaluation depends only on what
     >>> game = HelsinkiGame(seed=0)
     >>> seen = game.observation()[None], game.action_mask()[None], np.zeros(1, np.uint64)
     >>> net = make_player("net")
-    >>> opinion = opinions(net, game.config, *seen)[0]
-    >>> opinion.best == int(net.act(*seen)[0]), opinion.cost(opinion.best)
+    >>> evaluation = evaluate_actions(net, game.config, *seen)[0]
+    >>> evaluation.best == int(net.act(*seen)[0]), evaluation.regret(evaluation.best)
     (True, 0.0)
 """
 
@@ -108,7 +108,7 @@ def evaluate_actions(
         ValueError: if the player cannot evaluate, or the arrays do not fit such games.
     """
     if not isinstance(player, Evaluator):
-        raise UserError(f"judge: found {short_repr(player.name)}, expected one that tells: net, net+search:N or mc:N")
+        raise UserError(f"evaluator: found {short_repr(player.name)}, expected one of net, net+search:N and mc:N")
     observation = observation_rows(observation, spec_of(config).observation_size(config))
     action_mask, keys = validate_masks_and_keys(config, observation, action_mask, keys)
     return (

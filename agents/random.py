@@ -20,5 +20,5 @@ class RandomPlayer:
         self, observation: npt.NDArray[np.int8], action_mask: npt.NDArray[np.int8], keys: npt.NDArray[np.uint64]
     ) -> npt.NDArray[np.int64]:
         """Return a uniformly random legal action for each row; see `helsinki_env.agents.base.Player`."""
-        masks = action_masks("mask", action_mask)
-        return sample_actions(masks, key_array("words", keys, len(masks)).copy())
+        masks = action_masks("action_mask", action_mask)
+        return sample_actions(masks, key_array("keys", keys, len(masks)).copy())

@@ -60,17 +60,17 @@ class ReplacedActions(NamedTuple):
         return ", ".join(f"{count:,} {kind}" for kind, count in self.to_dict().items())
 
 
-def replacement_warnings(player: str, mishaps: ReplacedActions, where: str = "") -> list[str]:
+def replacement_warnings(player: str, counts: ReplacedActions, where: str = "") -> list[str]:
     """Return a warning that actions were replaced, as a list of one line, or an empty list if none were.
 
     Args:
         player: name of the player.
-        mishaps: its replaced actions.
+        counts: its replaced actions.
         where: name of the matchup, if there are several.
     """
-    if not any(mishaps):
+    if not any(counts):
         return []
-    return [f"{where and where + ': '}decisions of {player} were replaced by any legal ones: {mishaps.summary}"]
+    return [f"{where and where + ': '}actions of {player} were replaced by random legal ones: {counts.summary}"]
 
 
 def run_replacement_warnings(times: Iterable[Mapping[str, Any]]) -> list[str]:
@@ -109,8 +109,8 @@ class CountedPlayer:
         self, observation: npt.NDArray[np.int8], action_mask: npt.NDArray[np.int8], keys: npt.NDArray[np.uint64]
     ) -> npt.NDArray[np.int64]:
         """Return one legal action for each row, int64 (B,); see `helsinki_env.agents.base.Player`."""
-        action_mask = action_masks("mask", action_mask)
-        keys = key_array("words", keys, len(action_mask))
+        action_mask = action_masks("action_mask", action_mask)
+        keys = key_array("keys", keys, len(action_mask))
         # Pass copies, so that a player cannot make its action legal by writing to the mask.
         found = self.player.act(observation, action_mask.copy(), keys.copy())
         actions = checked_actions(self.name, found, len(action_mask)).astype(np.int64)

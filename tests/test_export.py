@@ -19,10 +19,9 @@ from helsinki_env.agents.net.checkpoint import load_checkpoint, save_checkpoint
 from helsinki_env.agents.net.description import DESCRIPTION_KEY, CheckpointError
 from helsinki_env.agents.net.export import compare_models, export_half, export_onnx
 from helsinki_env.agents.net.features import feature_offsets
-from helsinki_env.agents.net.network import Network, NetworkConfig, NetworkOutput
+from helsinki_env.agents.net.network import Network, NetworkConfig, NetworkOutput, TorchModel
 from helsinki_env.agents.net.onnx import PREFERENCE_KEY, OnnxModel, load_onnx
 from helsinki_env.agents.net.player import INFERENCE_BATCH, NetPlayer
-from helsinki_env.agents.net.pytorch import TorchModel
 from helsinki_env.cli.main import main
 from helsinki_env.engine.kernel import JIT
 from helsinki_env.engine.spec import config_from_dict

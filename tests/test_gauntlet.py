@@ -478,7 +478,7 @@ def test_the_command_rates_and_verifies(
         assert main([*words, "--verify", str(changed(rated, tmp_path, a_program)), nobody]) == 2
         assert "as the player, expected a name" in capsys.readouterr().err
     assert main([*words, "--verify", str(rated), "nobody"]) == 2
-    assert capsys.readouterr().err.startswith("helsinki evaluate: player 'nobody': there is no such player")
+    assert capsys.readouterr().err.startswith("helsinki evaluate: player 'nobody': found no such player")
     forged = changed(rated, tmp_path, other_games)
     assert main([*words, "--verify", str(forged), "--processes", "1"]) == 2
     assert "played again, its games came out otherwise than the certificate says" in capsys.readouterr().err
@@ -682,7 +682,7 @@ def test_on_a_cluster_the_certificate_is_the_same(rated: Path, gauntlet: Gauntle
         (["--reference", "--write", str(ROOT / "README.md")], "README.md: expected the lines '<!-- written: tiny -->'"),
         (["gr\udcffedy"], "found a name with bytes that are no UTF-8, expected text"),
         (["heuristic", "--write", str(ROOT / "README.md")], "expected the lines '<!-- written: tiny, rated -->'"),
-        (["nobody"], "there is no such player"),
+        (["nobody"], "found no such player"),
     ],
 )
 def test_what_is_asked_wrongly(

@@ -32,9 +32,8 @@ from helsinki_env.agents.mlp.network import PlainNetwork
 from helsinki_env.agents.net.afterstates import MAX_EVALUATED_CHOICES, AfterstateBatch, AfterstateEncoder
 from helsinki_env.agents.net.checkpoint import CheckpointError, load_checkpoint, same_weights, save_checkpoint
 from helsinki_env.agents.net.features import FeatureSpec, offsets_for_types
-from helsinki_env.agents.net.network import AfterstateTensors, Network, NetworkConfig, NetworkOutput
+from helsinki_env.agents.net.network import AfterstateTensors, Network, NetworkConfig, NetworkOutput, TorchModel
 from helsinki_env.agents.net.player import NetPlayer, choice_log_probs
-from helsinki_env.agents.net.pytorch import TorchModel
 from helsinki_env.agents.net.search import NetSearchPlayer, NetSearchSettings
 from helsinki_env.agents.registry import make_player
 from helsinki_env.engine.determinization import determinize_batch

@@ -433,7 +433,7 @@ def test_results_say_how_much_of_them_was_chance(
 ) -> None:
     monkeypatch.setenv("COLUMNS", "200")
     players, out = f"program:{bot} garbage,random", str(tmp_path / "run")
-    told = r"decisions of program:.* garbage were replaced by any legal ones: [\d,]+ illegal\n"
+    told = r"actions of program:.* garbage were replaced by random legal ones: [\d,]+ illegal\n"
     assert main(["simulate", "--players", players, "--games", "2"]) == 0
     assert len(re.findall(rf"^{told}", capsys.readouterr().out, re.MULTILINE)) == 1
     for words in (["arena", "--players", players, "--games", "24", "--processes", "1"], ["rate", out]):

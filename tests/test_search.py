@@ -11,9 +11,9 @@ import pytest
 
 from helsinki_env import HelsinkiConfig
 from helsinki_env.agents.base import choose_action, init_streams, next_keys
+from helsinki_env.agents.heuristic_api import MonteCarloSettings
 from helsinki_env.agents.registry import PlayerError, make_player
 from helsinki_env.agents.search.player import FlatPlayer, TreePlayer
-from helsinki_env.agents.search.settings import MonteCarloSettings
 from helsinki_env.agents.search.tree import NODE
 from helsinki_env.agents.search.tree import _decided as decided
 from helsinki_env.engine.determinization import DeterminizationError

@@ -34,9 +34,8 @@ from helsinki_env.agents.helsinki.features import table_parts
 from helsinki_env.agents.net.afterstates import AfterstateBatch, AfterstateEncoder
 from helsinki_env.agents.net.checkpoint import load_checkpoint, same_weights
 from helsinki_env.agents.net.features import feature_offsets
-from helsinki_env.agents.net.network import AfterstateTensors, Network, NetworkOutput
+from helsinki_env.agents.net.network import AfterstateTensors, Network, NetworkOutput, TorchModel
 from helsinki_env.agents.net.player import NetPlayer
-from helsinki_env.agents.net.pytorch import TorchModel
 from helsinki_env.agents.registry import make_player
 from helsinki_env.agents.search.workspace import new_workspace
 from helsinki_env.cli.main import main
@@ -1298,7 +1297,7 @@ def test_a_single_value_stands_for_a_list_of_one() -> None:
             r"gate\.covered: found \[0, 3\], expected none: the same actions are covered at all tables",
         ),
         ("rules: copenhagen\ncovered: [1]", r"covered: no such key"),
-        ("opponents: [gredy]", "opponents: player 'gredy': there is no such player; .* did you mean 'greedy'"),
+        ("opponents: [gredy]", "opponents: player 'gredy': found no such player; .* did you mean 'greedy'"),
         ("opponents: 5", "opponents: player: found 5, expected a name"),
         ("gate: {decks: 3}", r"gate\.decks: found 3, expected a whole number of at least 16"),
         ("gate: {denied: 5}", r"gate\.denied: found 5, expected how many actions, \[from, to\]"),

@@ -25,7 +25,6 @@ from helsinki_env.games.copenhagen.components import Components
 from helsinki_env.games.copenhagen.config import CopenhagenConfig
 
 __all__ = [
-    "ILLEGAL_VALUE",
     "PIECES_DTYPE",
     "VIEW_DTYPE",
     "analyze_board",
@@ -35,8 +34,6 @@ __all__ = [
     "reset_view",
 ]
 
-ILLEGAL_VALUE = -1e9
-"""The worth of what cannot be done."""
 #: Rows and columns of the board, and as many beyond it as the largest tile could reach, where nothing is gained.
 ROWS, COLUMNS = 9, 5
 #: Cells that a tile can add to a line, one more.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from helsinki_env.agents.copenhagen.board import placement_gain, white_gain
-from helsinki_env.agents.copenhagen.board_view import ILLEGAL_VALUE, analyze_board
+from helsinki_env.agents.copenhagen.board_view import analyze_board
 from helsinki_env.agents.copenhagen.hand import (
     ability_price,
     ability_worth,
@@ -19,6 +19,7 @@ from helsinki_env.agents.copenhagen.hand import (
     paid_value,
     recoloured,
 )
+from helsinki_env.agents.heuristic_api import ILLEGAL_VALUE
 from helsinki_env.engine.bits import bit
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.games.copenhagen import actions as a

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from helsinki_env.agents.copenhagen import heuristic_api  # noqa: F401  # states what the kernels below think with
-from helsinki_env.agents.copenhagen.evaluation import expected_points
+from helsinki_env.agents.copenhagen.heuristic_api import expected_points
 from helsinki_env.agents.heuristic_api import ILLEGAL_VALUE
 from helsinki_env.agents.net import features
 from helsinki_env.agents.net.features import FeatureSpec, GameFeatures

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from helsinki_env.agents.copenhagen.board import remember_placements
-from helsinki_env.agents.copenhagen.board_view import HAND_CAPACITY, ILLEGAL_VALUE
+from helsinki_env.agents.copenhagen.board_view import HAND_CAPACITY
+from helsinki_env.agents.heuristic_api import ILLEGAL_VALUE
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.games.copenhagen.actions import ADDITIONAL_CARD, ANY_CARDS, CHANGE_OF_COLOURS, CONSTRUCTION_DISCOUNT
 from helsinki_env.games.copenhagen.build import size_of

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from helsinki_env.agents.helsinki.board_view import ABOVE, BY_DEPTH, BY_LANE, ILLEGAL_VALUE, roof_value
-from helsinki_env.agents.helsinki.cells import shadow
+from helsinki_env.agents.helsinki.board_view import ABOVE, BY_DEPTH, BY_LANE, roof_value, shadow
 from helsinki_env.agents.helsinki.eval_cache import DUE, SHOWN
+from helsinki_env.agents.heuristic_api import ILLEGAL_VALUE
 from helsinki_env.engine.bits import bit, lowest_bit, popcount
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.games.helsinki import actions as a
@@ -16,6 +16,7 @@ from helsinki_env.games.helsinki.shapes import MOST_ROOFS, legal_slides
 __all__ = [
     "best_cell",
     "best_placement",
+    "best_roof",
     "best_wilds",
     "cells_gain",
     "corner_of",
@@ -23,8 +24,10 @@ __all__ = [
     "gain_upper_bound",
     "placement_gain",
     "remember_placement",
+    "roofs_worth",
     "tile_gain",
     "wilds_gain",
+    "worst_roof",
 ]
 
 _SIZE = np.uint64(7)
@@ -365,3 +368,42 @@ def wilds_gain(t, w, v, number, one, two):
         chosen |= added
         gain = best
     return gain
+
+
+@kernel
+def roofs_worth(t, v, cells, number, each):
+    """Return the value of the best roofs for `number` superstructures, plus `each` for each of them."""
+    total = 0.0
+    for _ in range(number):
+        value, cell = best_roof(t, v, cells)
+        if cell < 0:
+            break
+        cells &= ~bit(cell)
+        total += value + each
+    return total
+
+
+@kernel
+def best_roof(t, v, cells):
+    """Return (value, cell) of the best of some roofs for a superstructure; (0, -1) for an empty set."""
+    best, chosen = 0.0, np.int64(-1)
+    while cells:
+        cell = lowest_bit(cells)
+        cells &= cells - 1
+        value = roof_value(t, v, cell, 0, 0)
+        if value > best or chosen < 0:
+            best, chosen = value, cell
+    return best, chosen
+
+
+@kernel
+def worst_roof(t, v, cells):
+    """Return (value, cell) of the superstructure with the lowest value in its present position."""
+    worst, chosen = 1e9, np.int64(-1)
+    while cells:
+        cell = lowest_bit(cells)
+        cells &= cells - 1
+        value = roof_value(t, v, cell, 0, 0)
+        if value < worst:
+            worst, chosen = value, cell
+    return worst, chosen

@@ -18,33 +18,65 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from helsinki_env.agents.helsinki.cells import shadow
 from helsinki_env.agents.helsinki.eval_cache import PADDED, PIECES_DTYPE, PILES
 from helsinki_env.engine.bits import lowest_bit, popcount
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.engine.vectors import copier, gatherer
 from helsinki_env.games.helsinki.bits import BOARD, COLUMN, ROW, neighbors
 from helsinki_env.games.helsinki.config import HelsinkiConfig
-from helsinki_env.games.helsinki.shapes import MOST_ROOFS, NORTH, SOUTH, corner_at, profile, tile_cells
+from helsinki_env.games.helsinki.shapes import MOST_ROOFS, NORTH, SOUTH, WEST, corner_at, profile, tile_cells
 
 __all__ = [
     "ABOVE",
     "BY_DEPTH",
     "BY_LANE",
-    "ILLEGAL_VALUE",
     "analyze_board",
     "analyze_lines",
     "analyze_turns",
+    "first_reachable_side",
     "is_view_current",
     "piece_table",
     "read_board",
     "read_hand",
     "roof_value",
+    "shadow",
     "turns_left",
 ]
 
-ILLEGAL_VALUE = -1e9
-"""Value of something impossible."""
+_MIDDLE_WEST = np.int64(sum(int(COLUMN) << column for column in range(1, 7)))
+_TWO_WEST = np.int64(sum(int(COLUMN) << column for column in range(2, 7)))
+_FOUR_WEST = np.int64(sum(int(COLUMN) << column for column in range(4, 7)))
+_MIDDLE_EAST = np.int64(sum(int(COLUMN) << column for column in range(6)))
+_TWO_EAST = np.int64(sum(int(COLUMN) << column for column in range(5)))
+_FOUR_EAST = np.int64(sum(int(COLUMN) << column for column in range(3)))
+
+
+@kernel
+def shadow(cells, side):
+    """Return the cells and all those behind them, as seen from a side."""
+    if side == NORTH:
+        cells |= cells << 7
+        cells |= cells << 14
+        return (cells | cells << 28) & BOARD
+    if side == SOUTH:
+        cells |= cells >> 7
+        cells |= cells >> 14
+        return cells | cells >> 28
+    if side == WEST:
+        cells |= (cells << 1) & _MIDDLE_WEST
+        cells |= (cells << 2) & _TWO_WEST
+        return cells | (cells << 4) & _FOUR_WEST
+    cells |= (cells >> 1) & _MIDDLE_EAST
+    cells |= (cells >> 2) & _TWO_EAST
+    return cells | (cells >> 4) & _FOUR_EAST
+
+
+@kernel
+def first_reachable_side(space):
+    """Return the first of the two adjacent sides that a token on a space reaches in its next turn."""
+    return (space + 1) // 2 % 4
+
+
 #: Change of a corner with the lane and with the depth of a slide, by side.
 BY_LANE, BY_DEPTH = np.array([1, 7, 1, 7], np.int64), np.array([7, -1, -7, 1], np.int64)
 #: Number of card types that are processed together.

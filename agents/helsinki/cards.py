@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from helsinki_env.agents.helsinki.board import defer_gain, gain_upper_bound, tile_gain
-from helsinki_env.agents.helsinki.board_view import ILLEGAL_VALUE
-from helsinki_env.agents.helsinki.cells import first_reachable_side
+from helsinki_env.agents.helsinki.board_view import first_reachable_side
 from helsinki_env.agents.helsinki.eval_cache import HAND_CAPACITY
+from helsinki_env.agents.heuristic_api import ILLEGAL_VALUE
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.games.helsinki import actions as a
 

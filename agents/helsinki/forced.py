@@ -42,8 +42,8 @@ class ForcedPlayer:
         self, observation: npt.NDArray[np.int8], action_mask: npt.NDArray[np.int8], keys: npt.NDArray[np.uint64]
     ) -> npt.NDArray[np.int64]:
         """Return one legal action for each row, int64 (B,); see `helsinki_env.agents.base.Player`."""
-        action_mask = action_masks("mask", action_mask, None, self._ids)
-        keys = key_array("words", keys, len(action_mask))
+        action_mask = action_masks("action_mask", action_mask, None, self._ids)
+        keys = key_array("keys", keys, len(action_mask))
         actions = np.full(len(action_mask), self._use, np.int64)
         free = np.flatnonzero(action_mask[:, self._use] == 0)
         if len(free):

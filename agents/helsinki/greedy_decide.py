@@ -12,8 +12,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from helsinki_env.agents.helsinki.board import best_cell, best_placement, best_wilds, wilds_gain
-from helsinki_env.agents.helsinki.board_view import ILLEGAL_VALUE, analyze_lines, read_board, read_hand, turns_left
+from helsinki_env.agents.helsinki.board import (
+    best_cell,
+    best_placement,
+    best_roof,
+    best_wilds,
+    roofs_worth,
+    wilds_gain,
+    worst_roof,
+)
+from helsinki_env.agents.helsinki.board_view import analyze_lines, read_board, read_hand, turns_left
 from helsinki_env.agents.helsinki.cards import (
     analyze_cards,
     build_parts,
@@ -22,7 +30,7 @@ from helsinki_env.agents.helsinki.cards import (
     hand_value,
     take_cheapest,
 )
-from helsinki_env.agents.helsinki.roofs import best_roof, roofs_worth, worst_roof
+from helsinki_env.agents.heuristic_api import ILLEGAL_VALUE
 from helsinki_env.engine.bits import bit, lowest_bit, popcount
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.games.helsinki import actions as a

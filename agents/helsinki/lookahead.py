@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from helsinki_env.agents.helsinki.board import corner_of, tile_gain
-from helsinki_env.agents.helsinki.board_view import ILLEGAL_VALUE, analyze_board, read_hand
+from helsinki_env.agents.helsinki.board_view import analyze_board, first_reachable_side, read_hand
 from helsinki_env.agents.helsinki.cards import (
     analyze_cards,
     best_build,
@@ -21,9 +21,8 @@ from helsinki_env.agents.helsinki.cards import (
     release_pair,
     take_cheapest,
 )
-from helsinki_env.agents.helsinki.cells import first_reachable_side
-from helsinki_env.agents.helsinki.choice import best_legal, has_alternatives
-from helsinki_env.agents.helsinki.decide import select_action
+from helsinki_env.agents.helsinki.decide import best_legal, has_alternatives, select_action
+from helsinki_env.agents.heuristic_api import ILLEGAL_VALUE
 from helsinki_env.engine.bits import bit
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.games.helsinki import actions as a

@@ -1,8 +1,4 @@
-"""What a network on disk says of itself, as a checkpoint or as an exported model; nothing here needs PyTorch.
-
-The description names the kind of network, the environment that it was made for (version, action table, observation,
-inputs) and how it was trained. A network that does not fit is refused with the reason.
-"""
+"""Metadata of a network file (checkpoint or ONNX model): kind, environment and training. PyTorch is not needed."""
 
 from __future__ import annotations
 
@@ -38,43 +34,36 @@ __all__ = [
 ]  # fmt: skip
 
 DESCRIPTION_KEY = "helsinki"
-"""Where the description stands in a file: the name of an entry of its metadata."""
+"""Name of the metadata entry that holds the description."""
 COMPONENTS_KEY = "components"
-"""Which entry of the description names the component files that the network was trained with: digests by name."""
+"""Entry of the description with the component files of training: digests by name."""
 FORMAT = 2
 AFTERSTATE_KIND, PLAIN_KIND = "judge", "plain"
-"""Kinds of networks: those that evaluate the ends of turns (`agents.net`, the default), and those that read the
-observation (`agents.mlp`)."""
-#: Card types that component files can have.
+"""Kinds of networks: those that evaluate afterstates (`agents.net`, the default), and those that read the observation
+(`agents.mlp`)."""
+#: Minimum and maximum number of card types of component files.
 _TYPES = (5, 91)
 
 
 class CheckpointError(UserError):
-    """A checkpoint that cannot be used; the message names the file and the reason."""
+    """A network file that cannot be used; the message names the file and the reason."""
 
 
 def interface_digests(config: Any, types: int, kind: str = AFTERSTATE_KIND, ahead: bool = False) -> dict[str, str]:
-    """Return digests of action table, observation's layout and inputs: a network fits only those it was made for.
-
-    Args:
-        config: a configuration of the game.
-        types: how many card types the games have.
-        kind: of the network.
-        ahead: whether it is told what the next turn can bring.
-    """
-    told = game_features(config)
+    """Return the digests of action table, observation layout and network inputs; a network only fits equal ones."""
+    features = game_features(config)
     if kind == AFTERSTATE_KIND:
-        inputs = _hashed_text((told.of_seat(types, ahead), told.table_parts(types)))
+        inputs = _hashed_text((features.of_seat(types, ahead), features.table_parts(types)))
     else:
         inputs = _hashed_text(input_spec(config, types))
-    texts = told.interface(types) | {"inputs": inputs}
+    texts = features.interface(types) | {"inputs": inputs}
     return {name: hashlib.sha256(text.encode()).hexdigest()[:16] for name, text in texts.items()}
 
 
 def _hashed_text(inputs: object) -> str:
-    """Return the text from which the digest of network inputs is computed.
+    """Return the text of which the digest of network inputs is computed.
 
-    It is part of the file format, so it names the classes as they were when format 2 was defined.
+    It is part of the file format: it has the class names of the time when format 2 was defined.
     """
     text = repr(inputs)
     for name, in_format_2 in (("FeatureSpec", "Part"), ("InputColumns", "Entries"), ("InputSpec", "Told")):
@@ -83,25 +72,19 @@ def _hashed_text(inputs: object) -> str:
 
 
 def uses_lookahead(description: Mapping[str, Any]) -> bool:
-    """Return whether a network is told what the next turn can bring, by its description."""
+    """Return whether a network has look-ahead features, by its description."""
     network = description.get("network")
     return isinstance(network, Mapping) and network.get("ahead") is True
 
 
 def environment_id(config: Any) -> str:
-    """Return the name of the environment of a game, with its version."""
+    """Return the versioned environment name of a configuration's game."""
     spec = spec_of(config)
     return f"{spec.name}_v{spec.version}"
 
 
 def network_description(config: Any, more: dict[str, Any], kind: str = AFTERSTATE_KIND) -> str:
-    """Return the description of a network for games like those of a configuration, as JSON.
-
-    Args:
-        config: of the games.
-        more: how it was made.
-        kind: of the network.
-    """
+    """Return a network's description as JSON: the environment of `config`, and the entries of `more`."""
     types = game_features(config).types(config)
     content = {
         "format": FORMAT,
@@ -115,7 +98,7 @@ def network_description(config: Any, more: dict[str, Any], kind: str = AFTERSTAT
 
 
 def arrays_digest(arrays: Mapping[str, npt.NDArray[Any]]) -> str:
-    """Return 16 hexadecimal digits that identify arrays by name, type, shape and content."""
+    """Return 16 hexadecimal digits that identify arrays by name, dtype, shape and content."""
     digest = hashlib.sha256()
     for name in sorted(arrays):
         digest.update(f"{name} {arrays[name].dtype.str} {arrays[name].shape}\n".encode())
@@ -124,16 +107,7 @@ def arrays_digest(arrays: Mapping[str, npt.NDArray[Any]]) -> str:
 
 
 def parse_description(path: Path, text: str | None, kind: str) -> Node:
-    """Return the description that a file holds, checked as far as every network has it.
-
-    Args:
-        path: the file.
-        text: its entry `DESCRIPTION_KEY`; None: it has none.
-        kind: of file, for the message.
-
-    Raises:
-        CheckpointError: if that is no description, or one of another environment.
-    """
+    """Parse the description of a file; CheckpointError if `text` is missing, invalid or of another environment."""
     try:
         content = parse_json(text or "", CheckpointError, str(path)).mapping()
         content["types"].integer(*_TYPES)
@@ -141,14 +115,15 @@ def parse_description(path: Path, text: str | None, kind: str) -> Node:
     except CheckpointError as problem:
         reason = str(problem).removeprefix(f"{shorten(path)}: ")
         raise CheckpointError(
-            f"{shorten(path)}: {kind}, but not of this project: it has no description {DESCRIPTION_KEY!r} ({reason})"
+            f"{shorten(path)}: found {kind} without the description {DESCRIPTION_KEY!r}, expected one of this project "
+            f"({reason})"
         ) from None
     check_description(path, content.value)
     return content
 
 
 def check_description(path: Path, content: Mapping[str, Any]) -> None:
-    """Check that a network fits this environment; CheckpointError with the reason if it does not."""
+    """Check that a network fits this environment; CheckpointError with the reason if not."""
     game = content.get("game")
     named = game.get("game") if isinstance(game, Mapping) else None
     config = (spec_by_name(named) if named in game_names() else default_spec()).config()
@@ -160,12 +135,12 @@ def check_description(path: Path, content: Mapping[str, Any]) -> None:
     for key, value in expected.items():
         if content.get(key) != value:
             raise CheckpointError(
-                f"{shorten(path)}: {key} is {short_repr(content.get(key))}, this environment needs {value!r}: "
+                f"{shorten(path)}: {key}: found {short_repr(content.get(key))}, expected {value!r}; "
                 "train the network again"
             )
 
 
 def check_exists(path: Path, how: str) -> None:
-    """Check that there is a file; CheckpointError that says how to make it if there is none."""
+    """Check that a file exists; CheckpointError with the command `how` that creates it if not."""
     if not is_file(path):
-        raise CheckpointError(f"{shorten(path)}: there is no such file; {how}")
+        raise CheckpointError(f"{shorten(path)}: found no such file; {how}")

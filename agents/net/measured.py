@@ -1,8 +1,7 @@
-"""Where a network was trained or measured: by component file, and a warning where it plays with another one.
+"""Component files with which a network was trained or measured, and a warning when it plays with another one.
 
-A description names the component files that a network was trained with by the digest of what they hold
-(`COMPONENTS_KEY`). A file `NAME.measured.yaml` next to a network `NAME.safetensors` or `NAME.onnx` adds those it was
-measured with:
+The description names the component files of training by the digest of their content (`COMPONENTS_KEY`). A file
+`NAME.measured.yaml` next to the network `NAME.safetensors` or `NAME.onnx` adds those of measurements:
 
     components:
       other_shapes: "4807a14e9c9e4b5b" # load_components("other_shapes").digest
@@ -27,7 +26,7 @@ _DIGEST = re.compile("[0-9a-f]{16}")
 
 
 class UnmeasuredComponentsWarning(UserWarning):
-    """A network plays with a component file on which nobody trained or measured it."""
+    """A network plays with a component file with which it was neither trained nor measured."""
 
 
 def _as_warning(text: str) -> None:
@@ -35,44 +34,44 @@ def _as_warning(text: str) -> None:
 
 
 _warned = False
-_tell: Callable[[str], object] = _as_warning
+_handler: Callable[[str], object] = _as_warning
 
 
-def set_warning_handler(tell: Callable[[str], object]) -> None:
-    """Let a worker process hand its warning to `tell` instead: one process prints it for all of them."""
-    global _tell
-    _tell = tell
+def set_warning_handler(handler: Callable[[str], object]) -> None:
+    """Set the function that receives the warning of this process, so that only one worker prints it."""
+    global _handler
+    _handler = handler
 
 
 def warn_once(text: str) -> None:
-    """Warn, the first time in this process."""
+    """Warn on the first call in this process."""
     global _warned
     if not _warned:
-        _tell(text)
-        _warned = True  # not before: a filter may turn the warning into an error, every time
+        _handler(text)
+        _warned = True  # after the call: a filter may turn every warning into an error
 
 
 def measured_components(path: Path, description: Mapping[str, Any]) -> dict[str, str]:
-    """Return the component files that a network was trained or measured with, digests by name.
+    """Return the component files with which a network was trained or measured, digests by name.
 
     Args:
-        path: the network's file.
-        description: what it says of itself.
+        path: path of the network file.
+        description: its description.
 
     Raises:
-        CheckpointError: if the description or the file next to the network holds anything but digests.
+        CheckpointError: if the description or the file next to it has an invalid digest.
     """
     content = Node(description, CheckpointError, file=str(path))
-    beside = path.with_suffix(".measured.yaml")
-    if is_file(beside):
-        more = _digests(read_yaml(beside, CheckpointError).mapping(["components"])["components"])
+    measured = path.with_suffix(".measured.yaml")
+    if is_file(measured):
+        more = _digests(read_yaml(measured, CheckpointError).mapping(["components"])["components"])
     else:
         more = {}
     if content[COMPONENTS_KEY].is_present:
         return _digests(content[COMPONENTS_KEY]) | more
     if more:
         return more
-    trained = config_from_dict(content["game"])  # files written before descriptions had digests name it only
+    trained = config_from_dict(content["game"])  # older files have no digests
     return {trained.components: trained.component_set.digest}
 
 
@@ -84,19 +83,19 @@ def _digests(data: Node) -> dict[str, str]:
 
 
 def warn_unmeasured(player: str, path: Path, description: Mapping[str, Any], config: Any) -> None:
-    """Warn, once in a process, if a network was neither trained nor measured with the components of a configuration.
+    """Warn, once per process, if a network was neither trained nor measured with the components of a configuration.
 
     Args:
-        player: the name it plays under.
-        path: the network's file.
-        description: what it says of itself.
-        config: the games it is to play.
+        player: display name of the player.
+        path: path of the network file.
+        description: its description.
+        config: configuration of the games to play.
     """
     if config.component_set.digest in measured_components(path, description).values():
         return
     warn_once(
         f"{player}: neither trained nor measured with components {short_repr(config.components)}, so its strength and "
-        f"its evaluations there are unknown: compare it with ismcts:N first "
+        f"its evaluations are unknown; compare it with ismcts:N first "
         f"(helsinki arena --players {player},ismcts:100 "
-        f"--components {short_repr(config.components)}); docs/model-card.md lists what was measured"
+        f"--components {short_repr(config.components)}); docs/model-card.md lists the measurements"
     )
