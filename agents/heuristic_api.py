@@ -24,6 +24,7 @@ A game defines `HEURISTIC` in `agents/<name of the game>/heuristic_api.py`. A ga
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, field, fields
 from functools import lru_cache
@@ -47,6 +48,8 @@ __all__ = [
     "Heuristic",
     "MonteCarloSettings",
     "heuristic_of",
+    "onset",
+    "points_to_probabilities",
     "reset_view",
     "select_action",
     "select_action_lookahead",
@@ -71,8 +74,8 @@ class MonteCarloSettings:
         temperature: difference in points that makes an action e times as probable in the prior (tree).
         widen: exponent of the visits that limits the number of children of a node (tree).
         widen_others: the same for nodes of other seats (tree).
-        catch_up: fraction of the remaining simulations that the second most visited action may gain on the first (tree).
-            If that is not enough, the search stops; 1: only when the result cannot change.
+        catch_up: fraction of the remaining simulations that the second most visited action may gain on the first. If
+            that is not enough, the search stops; 1: only when the result cannot change (tree).
     """
 
     turns: float = 3.0
@@ -152,6 +155,28 @@ def weights_record(weights: Any) -> npt.NDArray[Any]:
     for item in fields(weights):
         record[item.name] = getattr(weights, item.name)
     return record
+
+
+@kernel
+def onset(turns, patience, steepness):
+    """Return a weight that rises from 0 to 1 with the turns left and is 0.5 at `patience` turns (Hill function)."""
+    if turns <= 0.0:
+        return 0.0
+    return 1.0 / (1.0 + (patience / turns) ** steepness)
+
+
+@kernel
+def points_to_probabilities(shares, players, unit):
+    """Replace expected points by win probabilities of a logistic model, in place; `unit`: points per unit."""
+    highest = shares[0]
+    for seat in range(1, players):
+        highest = max(highest, shares[seat])
+    total = 0.0
+    for seat in range(players):
+        shares[seat] = math.exp((shares[seat] - highest) / unit)
+        total += shares[seat]
+    for seat in range(players):
+        shares[seat] /= total
 
 
 # The interface for games without a heuristic: random play.

@@ -161,7 +161,7 @@ def test_names() -> None:
 @pytest.mark.parametrize(
     ("spec", "message"),
     [
-        ("gredy", f"found no such player; expected one of {', '.join(NAMES)}; did you mean 'greedy'?"),
+        ("gredy", f"found no such player, expected one of {', '.join(NAMES)}; did you mean 'greedy'?"),
         ("", f"expected a name: {', '.join(NAMES)}"),
         ("greedy:3", "greedy takes no argument"),
         ("random:x", "random takes no argument"),

@@ -1,4 +1,4 @@
-"""The heuristic's decisions: each is the best for the rest of the turn, by the board and the hand that it leaves."""
+"""Values of the heuristic, phase by phase: the value of an action is that of the board and hand after the best turn."""
 
 from __future__ import annotations
 
@@ -38,13 +38,13 @@ from helsinki_env.games.copenhagen.state import (
 
 __all__ = ["FALLBACK", "best_legal", "select_action", "value_all"]
 
-#: The worth of what is legal although the evaluation does not see how.
+#: Value of legal actions that the evaluation does not find.
 FALLBACK = 0.1 * ILLEGAL_VALUE
 
 
 @kernel
 def _after_card(t, w, g, v, slot):
-    """What the hand is worth with a card of the display."""
+    """Return the value of the hand with a card of the display."""
     colour = np.int64(g.display[slot])
     v.hand[colour] += 1
     value = limited_value(t, w, v)
@@ -54,7 +54,7 @@ def _after_card(t, w, g, v, slot):
 
 @kernel
 def _and_more(t, p, w, g, v, slot, more):
-    """What the hand with two new cards is worth if another one is taken, or a tile built, in the same turn."""
+    """Return the value of the hand with two new cards if the turn goes on with another card or a build."""
     best = ILLEGAL_VALUE
     if (more >> a.ADDITIONAL_CARD) & 1:
         for third in range(7):
@@ -98,7 +98,7 @@ def _value_first(t, p, w, g, v, mask, values):
 
 @kernel
 def _value_builds(t, p, w, g, v, mask, values):
-    """MAIN: what each tile and the hand after it are worth."""
+    """MAIN: the value of each tile and of the remaining hand."""
     build, usable = t.offset[a.KIND_BUILD], active(g)
     for kind in range(20):
         if mask[build + kind]:
@@ -107,7 +107,7 @@ def _value_builds(t, p, w, g, v, mask, values):
 
 @kernel
 def _value_second(t, w, g, v, mask, values):
-    """TAKE: the second card, or an additional one; from further away if that is worth the ability."""
+    """TAKE: the second card, or an additional one; not adjacent if that is worth the ability."""
     take, use = t.offset[a.KIND_TAKE], t.offset[a.KIND_USE] + a.ANY_CARDS
     for slot in range(7):
         if mask[take + slot]:
@@ -122,7 +122,7 @@ def _value_second(t, w, g, v, mask, values):
 
 @kernel
 def _value_uses(t, p, w, g, v, mask, values):
-    """After taking: an additional card, and building in the same turn."""
+    """After taking: an additional card, or a build in the same turn."""
     use = t.offset[a.KIND_USE]
     if mask[use + a.ADDITIONAL_CARD]:
         best = FALLBACK
@@ -137,7 +137,7 @@ def _value_uses(t, p, w, g, v, mask, values):
 
 @kernel
 def _value_discards(t, w, g, v, mask, values):
-    """DISCARD: each colour as the lowest of those that are due, the others being those that are missed least."""
+    """DISCARD: each color as the lowest of the cards due; the others are the least valuable."""
     first = t.offset[a.KIND_DISCARD]
     due = -np.int64(t.hand_limit)
     for colour in range(5):
@@ -159,7 +159,7 @@ def _value_discards(t, w, g, v, mask, values):
 
 @kernel
 def _value_placements(t, p, w, g, v, mask, values, every):
-    """PLACE: what a tile adds and the hand after it; lower costs and recoloured cards if that is worth the ability."""
+    """PLACE: gain of the tile and value of the remaining hand; a discount or recolored cards if worth the ability."""
     place, use = t.offset[a.KIND_PLACE], t.offset[a.KIND_USE]
     kind, own, recolour = np.int64(g.tile), np.int64(g.tile) // 4, np.int64(g.recolour)
     discount = (np.int64(g.using) >> a.CONSTRUCTION_DISCOUNT) & 1
@@ -194,7 +194,7 @@ def _value_placements(t, p, w, g, v, mask, values, every):
 
 @kernel
 def _value_recolours(t, p, w, g, v, mask, values):
-    """RECOLOUR: the colour whose cards are missed least."""
+    """RECOLOUR: the color with the least valuable cards."""
     first, kind = t.offset[a.KIND_RECOLOUR], np.int64(g.tile)
     used = (np.int64(g.using) >> a.CONSTRUCTION_DISCOUNT) & 1
     usable = (active(g) >> a.CONSTRUCTION_DISCOUNT) & 1
@@ -210,10 +210,10 @@ def _value_recolours(t, p, w, g, v, mask, values):
 
 @kernel
 def _value_payment(t, w, g, v, mask, values):
-    """PAY: so many cards of the lower colour that those are spent which are missed least."""
+    """PAY: the number of cards of the lower color that leaves the most valuable hand."""
     first, own, other = t.offset[a.KIND_PAY], np.int64(g.tile) // 4, np.int64(g.recolour)
     low, high, due = min(own, other), max(own, other), np.int64(g.due)
-    for count in range(due + 1):  # cards of the lower colour still to be paid
+    for count in range(due + 1):  # cards of the lower color to pay
         if count > v.hand[low] or due - count > v.hand[high] or (count > 0 and not mask[first + low]):
             continue
         if (other == low and count == 0 and g.paid[low] == 0) or (other == high and count == due):
@@ -230,7 +230,7 @@ def _value_payment(t, w, g, v, mask, values):
 
 @kernel
 def _value_rewards(t, w, g, v, mask, values):
-    """COAT: a white tile where it adds most, an ability, or all used ones once more."""
+    """COAT: a white tile at the best cell, an ability, or reactivating all used ones."""
     white, ability = t.offset[a.KIND_WHITE], t.offset[a.KIND_ABILITY]
     for cell in range(a.CELLS):
         if mask[white + cell]:
@@ -248,7 +248,7 @@ def _value_rewards(t, w, g, v, mask, values):
 
 @kernel
 def best_legal(mask, values):
-    """The legal decision that is valued most, the lowest of equals."""
+    """Return the legal action with the highest value, the lowest id on ties."""
     best, chosen = 4.0 * ILLEGAL_VALUE, np.int64(-1)
     for action in range(len(mask)):
         if mask[action] and values[action] > best:
@@ -258,7 +258,7 @@ def best_legal(mask, values):
 
 @kernel
 def value_all(t, p, w, g, v, mask, values, every):
-    """Write the values of decisions, float64 (ids,); NOTHING for those that are not legal."""
+    """Write the values of actions, float64 (ids,); `ILLEGAL_VALUE` for illegal ones."""
     for action in range(len(mask)):
         values[action] = FALLBACK if mask[action] else ILLEGAL_VALUE
     phase = np.int64(g.phase)
@@ -287,10 +287,9 @@ def value_all(t, p, w, g, v, mask, values, every):
 
 @kernel
 def select_action(t, p, w, g, v, mask, values, every):
-    """Return the best legal decision of the seat to move, and write the values of decisions, float64 (ids,).
+    """Return the best legal action of the seat to move, and write the values of actions, float64 (ids,).
 
-    What is not legal gets `ILLEGAL_VALUE`. Of placements, every one gets a value of its own only if `every` is set;
-    otherwise those that are not the best get `FALLBACK`.
+    Illegal actions get `ILLEGAL_VALUE`. Without `every`, placements except the best ones get `FALLBACK`.
     """
     value_all(t, p, w, g, v, mask, values, every)
     return best_legal(mask, values)

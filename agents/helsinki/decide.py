@@ -432,8 +432,8 @@ def _value_lifts(t, v, mask, values):
             values[first + cell] = -roof_value(t, v, cell, 0, 0)
 
 
-#: The usual kind of action in each phase, in the order of the phases; for MAIN, DRAW comes before it.
-_USUAL = np.array(
+#: The main kind of action in each phase, in the order of the phases; for MAIN, DRAW comes before it.
+_MAIN_KIND = np.array(
     [
         a.KIND_START,
         a.KIND_MOVE,
@@ -461,7 +461,7 @@ def select_action(t, p, w, g, v, mask, values, every):
     use, end = t.offset[a.KIND_USE], t.offset[a.KIND_END] + 1
     first, last = use, use
     if phase != PHASE_END:
-        first, last = t.offset[_USUAL[phase]], t.offset[_USUAL[phase] + 1]
+        first, last = t.offset[_MAIN_KIND[phase]], t.offset[_MAIN_KIND[phase] + 1]
     if phase == PHASE_MAIN:
         first = t.offset[a.KIND_DRAW]
     legal, only = reset_values(values, mask, first, last)

@@ -74,7 +74,7 @@ class GreedyWeights:
 
 #: Neutral values of the heuristic's other weights: the simplest curves, and tiles placed together with their
 #: superstructures.
-_PLAIN = {
+_NEUTRAL = {
     "last_turn": 0.5,
     "hurry": 0.0,
     "line_onset": 1.0,
@@ -103,8 +103,8 @@ class GreedyPlayer:
     def __init__(self, config: HelsinkiConfig | None = None, weights: GreedyWeights | None = None) -> None:
         self.config = config or HelsinkiConfig()
         self.weights = weights or GreedyWeights()
-        judgement = asdict(self.weights) | _PLAIN | {"spend": 0.0}  # `spend` is a separate argument
-        self._record = weights_record(heuristic.Weights(**judgement))
+        values = asdict(self.weights) | _NEUTRAL | {"spend": 0.0}  # `spend` is a separate argument
+        self._record = weights_record(heuristic.Weights(**values))
 
     def act(
         self, observation: npt.NDArray[np.int8], action_mask: npt.NDArray[np.int8], keys: npt.NDArray[np.uint64]

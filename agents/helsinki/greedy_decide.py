@@ -70,7 +70,7 @@ def _legal_cells(mask, begin):
 
 
 @kernel
-def _judge(t, w, g, v):
+def _evaluate_board(t, w, g, v):
     """Evaluate the own board: the values of lines, coats and holes with the turns that are left.
 
     A line with m empty cells is assumed to be full at the end with probability q^m. Cells that no tile can reach lower
@@ -115,7 +115,7 @@ def _draw_value(t, p, w, g, v, space, before):
 def _build_value(t, p, w, g, v, card, side, coats, before, most, least):
     """Return the value of building a card; the hand is worth `before` now and at most `most` afterwards.
 
-    NOTHING if the card cannot be built; may be NOTHING if its value is at most `least`.
+    `ILLEGAL_VALUE` if the card cannot be built; may be `ILLEGAL_VALUE` if its value is at most `least`.
     """
     gain, turned, helped, left = build_parts(t, p, w, g, v, card, side, side, coats, least + before - most)
     return (
@@ -340,7 +340,7 @@ def _choose_end(t, p, w, g, v, mask, price):
 def _choose(t, p, w, spend, g, v, mask):
     """Return the greedy action in a game."""
     phase = g.phase
-    _judge(t, w, g, v)
+    _evaluate_board(t, w, g, v)
     read_hand(t, g, g.seat, v)
     if phase == PHASE_MOVE:
         return _choose_move(t, p, w, g, v, mask, spend)

@@ -1,4 +1,15 @@
-"""Helsinki's implementation of the heuristic interface (`helsinki_env.agents.heuristic_api`)."""
+"""Helsinki's position evaluation, transposition table and interface `helsinki_env.agents.heuristic_api`.
+
+The value of a position is the sum to which the actions of `helsinki_env.agents.helsinki.decide` add: points made,
+expected lines and superstructures, and for later turns the hand, coats of arms and cells. Win probabilities follow from
+a logistic model (Bradley and Terry 1952; Luce 1959 for more than two players). The value of a lead grows as the turns
+run out.
+
+A search sees the same boards repeatedly, because every simulation begins with the same ones. The views of a search are
+one array: those of the seats, one for other uses, then `BOARDS` for each seat. The latter are a hash table, keyed by
+the inputs of the board analysis. If two boards collide, the later one replaces the earlier. A cached result is
+identical, to the last digit, to a new computation.
+"""
 
 from __future__ import annotations
 
@@ -23,6 +34,7 @@ from helsinki_env.agents.helsinki.decide import select_action
 from helsinki_env.agents.helsinki.eval_cache import NOWHERE, VIEW_DTYPE, new_views
 from helsinki_env.agents.helsinki.lookahead import select_action_lookahead
 from helsinki_env.agents.helsinki.weights import QUICK, TRIALS, Weights
+from helsinki_env.agents.heuristic_api import points_to_probabilities
 from helsinki_env.engine.bits import lowest_bit, popcount
 from helsinki_env.engine.contract import MAX_SEATS
 from helsinki_env.engine.kernel import kernel
@@ -49,7 +61,7 @@ def _tiles_of(g, seat):
 
 
 @kernel
-def _place_of(g, seat, tiles):
+def _slot_of(g, seat, tiles):
     """Return the index of a board in the hash table of its seat, from 0."""
     word = mix(tiles ^ np.uint64(g.built[seat])) ^ np.uint64(g.superstructures[seat])
     rest = np.int64(g.pile_size) | np.int64(g.coats[seat]) << 8 | np.int64(g.bonus_cards) << 16
@@ -70,7 +82,7 @@ def view_index(w, g, seat, views):
         if v.of_tiles != tiles or v.of_road != road:
             v.of_tiles = NOWHERE  # results from now on hold for neither board
         return latest
-    found = MAX_SEATS + 1 + BOARDS * seat + _place_of(g, seat, tiles)
+    found = MAX_SEATS + 1 + BOARDS * seat + _slot_of(g, seat, tiles)
     views[seat].latest = found
     v = views[found]
     if is_view_current(w, g, seat, v) and v.of_tiles == tiles and v.of_road == road:
@@ -108,7 +120,6 @@ def write_win_probabilities(t, p, weights, g, views, lead, lead_growth, shares):
     the turns left.
     """
     players = np.int64(g.players)
-    highest = -1e9
     turns = 0.0
     for seat in range(players):
         if g.done:
@@ -117,25 +128,18 @@ def write_win_probabilities(t, p, weights, g, views, lead, lead_growth, shares):
             v = views[view_index(weights[seat], g, seat, views)]
             shares[seat] = expected_points(t, p, weights[seat], g, seat, v)
             turns = v.turns
-        highest = max(highest, shares[seat])
-    unit = lead + lead_growth * math.sqrt(turns)
-    total = 0.0
-    for seat in range(players):
-        shares[seat] = math.exp((shares[seat] - highest) / unit)
-        total += shares[seat]
-    for seat in range(players):
-        shares[seat] /= total
+    points_to_probabilities(shares, players, lead + lead_growth * math.sqrt(turns))
 
 
 heuristic_api.reset_view.implements(VIEW_DTYPE, reset_view)
 for _layout in LAYOUTS:
-    for _word, _stated in (
+    for _interface, _implementation in (
         (heuristic_api.view_index, view_index),
         (heuristic_api.select_action, select_action),
         (heuristic_api.select_action_lookahead, select_action_lookahead),
         (heuristic_api.write_win_probabilities, write_win_probabilities),
     ):
-        _word.implements(_layout, _stated)
+        _interface.implements(_layout, _implementation)
 
 HEURISTIC = heuristic_api.Heuristic(
     Weights(), QUICK, piece_table, new_views, trials=TRIALS, not_tuned=("crosswalk", "apart", "missing"), boards=BOARDS

@@ -40,6 +40,7 @@ __all__ = [
     "game_features",
     "is_view_current",
     "offsets_for_types",
+    "to_int8",
     "view_of",
     "write_features",
 ]  # fmt: skip
@@ -128,3 +129,9 @@ def offsets_for_types(features: GameFeatures, types: int, ahead: bool = False) -
 def view_of(ws, g, seat):
     """Return the index of the view for a seat's board: that of the initial board, if unchanged, or the seat's own."""
     return MAX_SEATS if is_view_current(ws.weights[seat], g, seat, ws.views[MAX_SEATS]) else seat
+
+
+@kernel
+def to_int8(value):
+    """Round a feature and clip it to the range of int8, symmetric."""
+    return np.int8(min(127, max(-127, np.int64(round(value)))))
