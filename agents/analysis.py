@@ -15,9 +15,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
-from helsinki_env.agents.base import seat_key
+from helsinki_env.agents.base import FloatArray, Int8Array, KeyArray, seat_key
 from helsinki_env.agents.evaluation import DEFAULT_EVALUATOR, Evaluation, evaluate_actions
 from helsinki_env.agents.registry import make_player
 from helsinki_env.records import Record, replay_steps
@@ -47,7 +46,7 @@ class Analysis:
         return sandboxed_frame(page(self.record, self.judgement))
 
 
-def analysis_inputs(record: Record) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.int8], npt.NDArray[np.uint64]]:
+def analysis_inputs(record: Record) -> tuple[Int8Array, Int8Array, KeyArray]:
     """Return the inputs of the acting seat before each of the D actions of a record.
 
     The random keys are those that `helsinki play` uses for the same seed.
@@ -86,7 +85,7 @@ def summarize_evaluations(record: Record, opinions: Sequence[Evaluation], judge:
     return GameEvaluation(judge, tuple(tuple(row.tolist()) for row in rows), tuple(costs), tuple(better))
 
 
-def _final_probabilities(record: Record, opinions: Sequence[Evaluation]) -> npt.NDArray[np.float64]:
+def _final_probabilities(record: Record, opinions: Sequence[Evaluation]) -> FloatArray:
     """Return every seat's win probability after the last action, float64 (n,)."""
     if record.places is not None:
         first = np.array(record.places) == 0

@@ -43,6 +43,10 @@ from helsinki_env.engine.game import BoardGame
 from helsinki_env.utils.extras import MissingExtraError
 
 __all__ = [
+    "FloatArray",
+    "Int8Array",
+    "Int64Array",
+    "KeyArray",
     "Player",
     "PlayerError",
     "checked_actions",
@@ -95,6 +99,12 @@ def _location(problem: BaseException) -> str:
     return ""
 
 
+FloatArray = npt.NDArray[np.float64]
+Int8Array = npt.NDArray[np.int8]
+Int64Array = npt.NDArray[np.int64]
+KeyArray = npt.NDArray[np.uint64]
+"""Random keys, uint64."""
+
 default_errstate = np.errstate(divide="warn", over="warn", under="ignore", invalid="warn")
 """Decorator that restores NumPy's default floating-point error handling: warn, but ignore underflow."""
 
@@ -118,9 +128,7 @@ class Player(Protocol):
         """Display name in tables and records."""
         ...
 
-    def act(
-        self, observation: npt.NDArray[np.int8], action_mask: npt.NDArray[np.int8], keys: npt.NDArray[np.uint64]
-    ) -> npt.NDArray[np.int64]:
+    def act(self, observation: Int8Array, action_mask: Int8Array, keys: KeyArray) -> Int64Array:
         """Return one legal action for each row.
 
         Args:
@@ -135,14 +143,14 @@ class Player(Protocol):
         ...
 
 
-def _mix(keys: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
+def _mix(keys: KeyArray) -> KeyArray:
     """Hash random keys; the array version of `helsinki_env.engine.rng.mix`."""
     keys = (keys ^ (keys >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     keys = (keys ^ (keys >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return keys ^ (keys >> np.uint64(31))
 
 
-def init_streams(seed: int, games: npt.ArrayLike, player: int) -> npt.NDArray[np.uint64]:
+def init_streams(seed: int, games: npt.ArrayLike, player: int) -> KeyArray:
     """Return the initial state of a player's random stream for each game, uint64 (B,).
 
     Args:
@@ -158,9 +166,7 @@ def init_streams(seed: int, games: npt.ArrayLike, player: int) -> npt.NDArray[np
     return _mix((keys ^ np.uint64(player)) + _GOLDEN)
 
 
-def next_keys(
-    streams: npt.NDArray[np.uint64], rows: npt.NDArray[np.int64] | slice = slice(None)
-) -> npt.NDArray[np.uint64]:
+def next_keys(streams: KeyArray, rows: Int64Array | slice = slice(None)) -> KeyArray:
     """Advance the selected streams in place, uint64 (B,), and return their next random keys, uint64 (rows,).
 
     Raises:

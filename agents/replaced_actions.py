@@ -11,9 +11,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from helsinki_env.agents.base import Player, checked_actions
+from helsinki_env.agents.base import Int8Array, Int64Array, KeyArray, Player, checked_actions
 from helsinki_env.agents.registry import make_player
 from helsinki_env.engine.arrays import action_masks, key_array
 from helsinki_env.engine.playout import sample_actions
@@ -105,9 +104,7 @@ class CountedPlayer:
         """Number of actions replaced so far."""
         return replaced_actions_of(self.player).add(ReplacedActions(illegal=self._illegal))
 
-    def act(
-        self, observation: npt.NDArray[np.int8], action_mask: npt.NDArray[np.int8], keys: npt.NDArray[np.uint64]
-    ) -> npt.NDArray[np.int64]:
+    def act(self, observation: Int8Array, action_mask: Int8Array, keys: KeyArray) -> Int64Array:
         """Return one legal action for each row, int64 (B,); see `helsinki_env.agents.base.Player`."""
         action_mask = action_masks("action_mask", action_mask)
         keys = key_array("keys", keys, len(action_mask))
@@ -123,9 +120,5 @@ class CountedPlayer:
 
 
 def make_counted_player(argument: str, config: Any) -> CountedPlayer:
-    """Return the player of ``counted:PLAYER``, given the text after the first colon.
-
-    Raises:
-        PlayerError: for an unknown player.
-    """
+    """Return the player of ``counted:PLAYER``, given the text after the first colon."""
     return CountedPlayer(make_player(argument, config))

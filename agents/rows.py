@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from helsinki_env.agents.base import Int8Array, Int64Array, KeyArray
 from helsinki_env.engine.arrays import (
     ArrayError,
     action_masks,
@@ -29,8 +29,8 @@ class PlayerInputs(NamedTuple):
     """Validated inputs of a player for B games."""
 
     states: States  # (B,): reconstructed from the observations
-    action_mask: npt.NDArray[np.int8]  # (B, A): contiguous
-    keys: npt.NDArray[np.uint64]  # (B,): contiguous
+    action_mask: Int8Array  # (B, A): contiguous
+    keys: KeyArray  # (B,): contiguous
 
 
 @kernel
@@ -73,9 +73,7 @@ def validate_inputs(config: Any, observation: Any, action_mask: Any, keys: Any =
     return PlayerInputs(states, masks, drawn)
 
 
-def validate_masks_and_keys(
-    config: Any, observation: Any, action_mask: Any, keys: Any
-) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.uint64]]:
+def validate_masks_and_keys(config: Any, observation: Any, action_mask: Any, keys: Any) -> tuple[Int8Array, KeyArray]:
     """Return contiguous masks and keys, for players that reconstruct states later; ArrayError if they are invalid."""
     masks = action_masks("action_mask", action_mask, None, spec_of(config).num_actions(config))
     found = np.shape(observation)[:1]
@@ -84,7 +82,7 @@ def validate_masks_and_keys(
     return masks, key_array("keys", keys, len(masks))
 
 
-def validate_extra_actions(also: Any, mask: npt.NDArray[np.int8]) -> npt.NDArray[np.int64] | None:
+def validate_extra_actions(also: Any, mask: Int8Array) -> Int64Array | None:
     """Return the extra actions to evaluate, int64 (B,), or None; ArrayError if one is not in the mask, int8 (B, A)."""
     if also is None:
         return None

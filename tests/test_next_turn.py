@@ -245,7 +245,7 @@ def test_a_player_is_told_what_its_network_knows(tmp_path: Path) -> None:
     content = path.read_bytes()
     path.write_bytes(content.replace(b'\\"ahead\\": true', b'\\"ahead\\": null'))
     assert path.read_bytes() != content
-    with pytest.raises(CheckpointError, match=r"net\.safetensors: inputs is "):
+    with pytest.raises(CheckpointError, match=r"net\.safetensors: inputs: found "):
         load_checkpoint(path)
 
 

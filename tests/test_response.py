@@ -112,7 +112,7 @@ def test_the_preset_in_the_box_begins_with_the_network_in_the_box() -> None:
     [
         (["--against", "nobody"], "opponents: player 'nobody': found no such player"),
         (["--against", "heuristic", "--preset", "card"], "against: found heuristic, expected none"),
-        (["--preset", "START"], "start: .*nowhere.safetensors: there is no such file"),
+        (["--preset", "START"], "start: .*nowhere.safetensors: found no such file"),
     ],
 )
 def test_mistakes_are_named(

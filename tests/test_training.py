@@ -1306,7 +1306,7 @@ def test_a_single_value_stands_for_a_list_of_one() -> None:
         ("gate: {players: 2}", r"gate\.players: found 2, expected some of 2, 3 and 4"),
         ("gate: {elo: 0}", r"gate\.elo: found 0, expected a number above 0"),
         ("evaluation: {players: 5}", r"evaluation\.players: found \(5,\), expected some of 2, 3 and 4"),
-        ("evaluation: {opponents: [net:none]}", r"evaluation\.opponents: none: there is no such file"),
+        ("evaluation: {opponents: [net:none]}", r"evaluation\.opponents: none: found no such file"),
         ("evaluation: {times: 0}", r"evaluation\.times: found 0, expected a whole number of at least 1"),
         ("- 3", r"found \[3\], expected a mapping"),
         ("minutes: 3\nminutes: 4", "the key 'minutes' is written twice"),

@@ -25,14 +25,7 @@ from helsinki_env.games.copenhagen.bits import BOARD, GROUND, LEFT, neighbors
 from helsinki_env.games.copenhagen.components import Components
 from helsinki_env.games.copenhagen.config import CopenhagenConfig
 
-__all__ = [
-    "PIECES_DTYPE",
-    "VIEW_DTYPE",
-    "analyze_board",
-    "new_views",
-    "piece_table",
-    "reset_view",
-]
+__all__ = ["PIECES_DTYPE", "VIEW_DTYPE", "analyze_board", "new_views", "piece_table", "reset_view"]
 
 #: Rows and columns, padded by the reach of the largest tile; nothing is gained there.
 ROWS, COLUMNS = 9, 5

@@ -23,23 +23,15 @@ from helsinki_env.agents.heuristic_api import ILLEGAL_VALUE
 from helsinki_env.engine.bits import bit
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.games.copenhagen import actions as a
+from helsinki_env.games.copenhagen import state
 from helsinki_env.games.copenhagen.abilities import active
 from helsinki_env.games.copenhagen.build import cost_at
 from helsinki_env.games.copenhagen.shapes import tile_cells
-from helsinki_env.games.copenhagen.state import (
-    PHASE_DISCARD,
-    PHASE_END,
-    PHASE_MAIN,
-    PHASE_PAY,
-    PHASE_PLACE,
-    PHASE_RECOLOUR,
-    PHASE_TAKE,
-)
 
-__all__ = ["FALLBACK", "best_legal", "select_action", "value_all"]
+__all__ = ["select_action"]
 
 #: Value of legal actions that the evaluation does not find.
-FALLBACK = 0.1 * ILLEGAL_VALUE
+_FALLBACK = 0.1 * ILLEGAL_VALUE
 
 
 @kernel
@@ -75,7 +67,7 @@ def _value_first(t, p, w, g, v, mask, values):
     for slot in range(6):
         if not mask[take + slot]:
             continue
-        first, best, with_it = np.int64(g.display[slot]), FALLBACK, np.int64(-1)
+        first, best, with_it = np.int64(g.display[slot]), _FALLBACK, np.int64(-1)
         v.hand[first] += 1
         for other in range(slot + 1, 7):
             second = np.int64(g.display[other])
@@ -102,7 +94,7 @@ def _value_builds(t, p, w, g, v, mask, values):
     build, usable = t.offset[a.KIND_BUILD], active(g)
     for kind in range(20):
         if mask[build + kind]:
-            values[build + kind] = max(FALLBACK, build_value(t, p, w, v, kind, usable))
+            values[build + kind] = max(_FALLBACK, build_value(t, p, w, v, kind, usable))
 
 
 @kernel
@@ -113,7 +105,7 @@ def _value_second(t, w, g, v, mask, values):
         if mask[take + slot]:
             values[take + slot] = _after_card(t, w, g, v, slot)
     if mask[use]:
-        best = FALLBACK
+        best = _FALLBACK
         for slot in range(g.first + 2, 7):
             if g.display[slot] >= 0:
                 best = max(best, _after_card(t, w, g, v, slot))
@@ -125,14 +117,14 @@ def _value_uses(t, p, w, g, v, mask, values):
     """After taking: an additional card, or a build in the same turn."""
     use = t.offset[a.KIND_USE]
     if mask[use + a.ADDITIONAL_CARD]:
-        best = FALLBACK
+        best = _FALLBACK
         for slot in range(7):
             if g.display[slot] >= 0:
                 best = max(best, _after_card(t, w, g, v, slot))
         values[use + a.ADDITIONAL_CARD] = best - ability_price(w, v, a.ADDITIONAL_CARD)
     if mask[use + a.BOTH_ACTIONS]:
         value = best_build(t, p, w, g, v, active(g)) + w.tempo * v.later - ability_price(w, v, a.BOTH_ACTIONS)
-        values[use + a.BOTH_ACTIONS] = max(FALLBACK, value)
+        values[use + a.BOTH_ACTIONS] = max(_FALLBACK, value)
 
 
 @kernel
@@ -154,7 +146,7 @@ def _value_discards(t, w, g, v, mask, values):
                 _, value = best_discard(w, v, colour)
                 v.hand[second] += 1
         v.hand[colour] += 1
-        values[first + colour] = max(FALLBACK, value)
+        values[first + colour] = max(_FALLBACK, value)
 
 
 @kernel
@@ -172,24 +164,24 @@ def _value_placements(t, p, w, g, v, mask, values, every):
                 piece, corner = a.ORIENTATIONS * kind + argument // a.CELLS, argument % a.CELLS
                 gain = placement_gain(t, p, w, v, kind, piece, corner)
                 least = cost_at(g, tile_cells(t, piece, corner)) < size - discount
-                values[place + argument] = max(FALLBACK, gain + (touching if least else alone))
+                values[place + argument] = max(_FALLBACK, gain + (touching if least else alone))
     else:
         build_with(t, p, w, v, kind, 0, -1)
         for touching in range(2):
             argument = v.place[kind, touching]
             if argument >= 0 and mask[place + argument]:
                 value = v.best[kind, touching] + paid_value(w, v, own, size - touching - discount, recolour)
-                values[place + argument] = max(FALLBACK, value)
+                values[place + argument] = max(_FALLBACK, value)
     if mask[use + a.CONSTRUCTION_DISCOUNT]:
         value = build_with(t, p, w, v, kind, 1, recolour)
         if recolour < 0 and (active(g) >> a.CHANGE_OF_COLOURS) & 1:
             value = max(value, recoloured(t, p, w, v, kind, 1) - ability_price(w, v, a.CHANGE_OF_COLOURS))
-        values[use + a.CONSTRUCTION_DISCOUNT] = max(FALLBACK, value - ability_price(w, v, a.CONSTRUCTION_DISCOUNT))
+        values[use + a.CONSTRUCTION_DISCOUNT] = max(_FALLBACK, value - ability_price(w, v, a.CONSTRUCTION_DISCOUNT))
     if mask[use + a.CHANGE_OF_COLOURS]:
         value = recoloured(t, p, w, v, kind, discount)
         if discount == 0 and (active(g) >> a.CONSTRUCTION_DISCOUNT) & 1:
             value = max(value, recoloured(t, p, w, v, kind, 1) - ability_price(w, v, a.CONSTRUCTION_DISCOUNT))
-        values[use + a.CHANGE_OF_COLOURS] = max(FALLBACK, value - ability_price(w, v, a.CHANGE_OF_COLOURS))
+        values[use + a.CHANGE_OF_COLOURS] = max(_FALLBACK, value - ability_price(w, v, a.CHANGE_OF_COLOURS))
 
 
 @kernel
@@ -205,7 +197,7 @@ def _value_recolours(t, p, w, g, v, mask, values):
                 value = max(
                     value, build_with(t, p, w, v, kind, 1, colour) - ability_price(w, v, a.CONSTRUCTION_DISCOUNT)
                 )
-            values[first + colour] = max(FALLBACK, value)
+            values[first + colour] = max(_FALLBACK, value)
 
 
 @kernel
@@ -247,7 +239,7 @@ def _value_rewards(t, w, g, v, mask, values):
 
 
 @kernel
-def best_legal(mask, values):
+def _best_legal(mask, values):
     """Return the legal action with the highest value, the lowest id on ties."""
     best, chosen = 4.0 * ILLEGAL_VALUE, np.int64(-1)
     for action in range(len(mask)):
@@ -257,39 +249,33 @@ def best_legal(mask, values):
 
 
 @kernel
-def value_all(t, p, w, g, v, mask, values, every):
-    """Write the values of actions, float64 (ids,); `ILLEGAL_VALUE` for illegal ones."""
-    for action in range(len(mask)):
-        values[action] = FALLBACK if mask[action] else ILLEGAL_VALUE
-    phase = np.int64(g.phase)
-    analyze_board(t, w, g, g.seat, v)
-    analyze_hand(t, p, w, g, g.seat, v)
-    if phase == PHASE_MAIN:
-        _value_first(t, p, w, g, v, mask, values)
-        _value_builds(t, p, w, g, v, mask, values)
-    elif phase == PHASE_TAKE:
-        _value_second(t, w, g, v, mask, values)
-    elif phase == PHASE_DISCARD:
-        _value_discards(t, w, g, v, mask, values)
-        _value_uses(t, p, w, g, v, mask, values)
-    elif phase == PHASE_END:
-        values[t.offset[a.KIND_END]] = hand_value(w, v)
-        _value_uses(t, p, w, g, v, mask, values)
-    elif phase == PHASE_PLACE:
-        _value_placements(t, p, w, g, v, mask, values, every)
-    elif phase == PHASE_RECOLOUR:
-        _value_recolours(t, p, w, g, v, mask, values)
-    elif phase == PHASE_PAY:
-        _value_payment(t, w, g, v, mask, values)
-    else:
-        _value_rewards(t, w, g, v, mask, values)
-
-
-@kernel
 def select_action(t, p, w, g, v, mask, values, every):
     """Return the best legal action of the seat to move, and write the values of actions, float64 (ids,).
 
-    Illegal actions get `ILLEGAL_VALUE`. Without `every`, placements except the best ones get `FALLBACK`.
+    Illegal actions get `ILLEGAL_VALUE`. Without `every`, placements except the best ones get `_FALLBACK`.
     """
-    value_all(t, p, w, g, v, mask, values, every)
-    return best_legal(mask, values)
+    for action in range(len(mask)):
+        values[action] = _FALLBACK if mask[action] else ILLEGAL_VALUE
+    phase = np.int64(g.phase)
+    analyze_board(t, w, g, g.seat, v)
+    analyze_hand(t, p, w, g, g.seat, v)
+    if phase == state.PHASE_MAIN:
+        _value_first(t, p, w, g, v, mask, values)
+        _value_builds(t, p, w, g, v, mask, values)
+    elif phase == state.PHASE_TAKE:
+        _value_second(t, w, g, v, mask, values)
+    elif phase == state.PHASE_DISCARD:
+        _value_discards(t, w, g, v, mask, values)
+        _value_uses(t, p, w, g, v, mask, values)
+    elif phase == state.PHASE_END:
+        values[t.offset[a.KIND_END]] = hand_value(w, v)
+        _value_uses(t, p, w, g, v, mask, values)
+    elif phase == state.PHASE_PLACE:
+        _value_placements(t, p, w, g, v, mask, values, every)
+    elif phase == state.PHASE_RECOLOUR:
+        _value_recolours(t, p, w, g, v, mask, values)
+    elif phase == state.PHASE_PAY:
+        _value_payment(t, w, g, v, mask, values)
+    else:
+        _value_rewards(t, w, g, v, mask, values)
+    return _best_legal(mask, values)

@@ -7,8 +7,8 @@ they can share an encoder.
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
+from helsinki_env.agents.base import Int64Array
 from helsinki_env.agents.copenhagen.heuristic_api import expected_points
 from helsinki_env.agents.heuristic_api import ILLEGAL_VALUE
 from helsinki_env.agents.net import features
@@ -203,7 +203,7 @@ def is_view_current(w, g, seat, v):
     return False
 
 
-def _groups(types: int) -> npt.NDArray[np.int64]:
+def _groups(types: int) -> Int64Array:
     """Group actions of one kind for the network; each ability, used or taken, is a kind of its own."""
     group = np.array(a.KIND_OF, np.int64)
     more = len(a.KINDS)

@@ -7,8 +7,8 @@ of arms as the abilities that they buy, and cards, with a bonus for several of o
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
+from helsinki_env.agents.base import Int8Array, Int64Array, KeyArray
 from helsinki_env.agents.rows import validate_inputs
 from helsinki_env.engine.bits import popcount
 from helsinki_env.engine.kernel import kernel
@@ -107,9 +107,7 @@ class GreedyPlayer:
     def __init__(self, config: CopenhagenConfig | None = None) -> None:
         self.config = config or CopenhagenConfig()
 
-    def act(
-        self, observation: npt.NDArray[np.int8], action_mask: npt.NDArray[np.int8], keys: npt.NDArray[np.uint64]
-    ) -> npt.NDArray[np.int64]:
+    def act(self, observation: Int8Array, action_mask: Int8Array, keys: KeyArray) -> Int64Array:
         """Return the action for each row; see `helsinki_env.agents.base.Player`."""
         states, action_mask, _ = validate_inputs(self.config, observation, action_mask, keys)
         actions, scratch = np.zeros(len(action_mask), np.int64), np.zeros(NUM_ACTIONS, np.int8)

@@ -8,7 +8,7 @@ from helsinki_env.agents.copenhagen.board import remember_placements
 from helsinki_env.agents.copenhagen.board_view import HAND_CAPACITY
 from helsinki_env.agents.heuristic_api import ILLEGAL_VALUE
 from helsinki_env.engine.kernel import kernel
-from helsinki_env.games.copenhagen.actions import ADDITIONAL_CARD, ANY_CARDS, CHANGE_OF_COLOURS, CONSTRUCTION_DISCOUNT
+from helsinki_env.games.copenhagen.actions import CHANGE_OF_COLOURS, CONSTRUCTION_DISCOUNT
 from helsinki_env.games.copenhagen.build import size_of
 
 __all__ = [
@@ -27,15 +27,8 @@ __all__ = [
 @kernel
 def ability_worth(w, v, ability):
     """Return the later value of an active ability."""
-    if ability == ANY_CARDS:
-        return w.any_cards * v.later
-    if ability == ADDITIONAL_CARD:
-        return w.additional_card * v.later
-    if ability == CONSTRUCTION_DISCOUNT:
-        return w.construction_discount * v.later
-    if ability == CHANGE_OF_COLOURS:
-        return w.change_of_colours * v.later
-    return w.both_actions * v.later
+    worths = (w.any_cards, w.additional_card, w.construction_discount, w.change_of_colours, w.both_actions)
+    return worths[ability] * v.later
 
 
 @kernel
@@ -118,23 +111,13 @@ def limited_value(t, w, v):
         due += v.hand[colour]
     if due <= 0:
         return hand_value(w, v)
-    value = 0.0
-    first = second = third = np.int64(-1)
-    for number in range(min(due, 3)):
+    value, dropped = 0.0, np.int64(0)  # dropped: number of cards by color, four bits each
+    for _ in range(min(due, 3)):
         chosen, value = best_discard(w, v, 0)
         v.hand[chosen] -= 1
-        if number == 0:
-            first = chosen
-        elif number == 1:
-            second = chosen
-        else:
-            third = chosen
-    if first >= 0:
-        v.hand[first] += 1
-    if second >= 0:
-        v.hand[second] += 1
-    if third >= 0:
-        v.hand[third] += 1
+        dropped += 1 << 4 * chosen
+    for colour in range(5):
+        v.hand[colour] += (dropped >> 4 * colour) & 15
     return value
 
 

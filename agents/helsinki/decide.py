@@ -39,18 +39,8 @@ from helsinki_env.engine.bits import bit, lowest_bit, popcount
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.engine.vectors import gatherer
 from helsinki_env.games.helsinki import actions as a
+from helsinki_env.games.helsinki import state
 from helsinki_env.games.helsinki.build import free_roofs, last_tile
-from helsinki_env.games.helsinki.state import (
-    PHASE_DISCARD,
-    PHASE_END,
-    PHASE_LIFT,
-    PHASE_MAIN,
-    PHASE_MOVE,
-    PHASE_PAY,
-    PHASE_PLACE,
-    PHASE_ROOF,
-    PHASE_WILD,
-)
 
 __all__ = ["best_legal", "has_alternatives", "reset_values", "select_action"]
 
@@ -460,9 +450,9 @@ def select_action(t, p, w, g, v, mask, values, every):
     phase = np.int64(g.phase)
     use, end = t.offset[a.KIND_USE], t.offset[a.KIND_END] + 1
     first, last = use, use
-    if phase != PHASE_END:
+    if phase != state.PHASE_END:
         first, last = t.offset[_MAIN_KIND[phase]], t.offset[_MAIN_KIND[phase] + 1]
-    if phase == PHASE_MAIN:
+    if phase == state.PHASE_MAIN:
         first = t.offset[a.KIND_DRAW]
     legal, only = reset_values(values, mask, first, last)
     uses, use_alone = reset_values(values, mask, use, end)
@@ -472,23 +462,23 @@ def select_action(t, p, w, g, v, mask, values, every):
         return only
     analyze_board(t, w, g, g.seat, v)
     read_hand(t, g, g.seat, v)
-    if phase == PHASE_MOVE:
+    if phase == state.PHASE_MOVE:
         _value_moves(t, p, w, g, v, mask, values)
-    elif phase == PHASE_MAIN:
+    elif phase == state.PHASE_MAIN:
         _value_main(t, p, w, g, v, mask, values)
-    elif phase == PHASE_PAY:
+    elif phase == state.PHASE_PAY:
         _value_payment(t, p, w, g, v, mask, values)
-    elif phase == PHASE_PLACE:
+    elif phase == state.PHASE_PLACE:
         _value_placements(t, p, w, g, v, mask, values, every)
-    elif phase == PHASE_ROOF:
+    elif phase == state.PHASE_ROOF:
         _value_roofs(t, g, v, mask, values)
-    elif phase == PHASE_DISCARD:
+    elif phase == state.PHASE_DISCARD:
         _value_discards(t, p, w, g, v, mask, values)
-    elif phase == PHASE_END:
+    elif phase == state.PHASE_END:
         _value_end(t, p, w, g, v, mask, values)
-    elif phase == PHASE_WILD:
+    elif phase == state.PHASE_WILD:
         _value_cells(t, w, g, v, mask, values)
-    elif phase == PHASE_LIFT:
+    elif phase == state.PHASE_LIFT:
         _value_lifts(t, v, mask, values)
     else:
         _value_start(t, p, w, g, v, mask, values)

@@ -11,8 +11,8 @@ the board, with the present hand. Opponents' actions in between are ignored.
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
+from helsinki_env.agents.base import Int64Array
 from helsinki_env.agents.helsinki.board import best_roof, best_wilds, roofs_worth, wilds_gain, worst_roof
 from helsinki_env.agents.helsinki.board_view import first_reachable_side, is_view_current
 from helsinki_env.agents.helsinki.cards import analyze_cards, best_build, draw_value, hand_value
@@ -342,7 +342,7 @@ def apply_and_track_reveals(t, g, action, drawn):
     return drawn
 
 
-def _groups(types: int) -> npt.NDArray[np.int64]:
+def _groups(types: int) -> Int64Array:
     """Group actions of one kind for the network; each board action is a kind of its own."""
     table = a.action_table(types)
     group = np.array(table.kind_of, np.int64)
@@ -351,7 +351,7 @@ def _groups(types: int) -> npt.NDArray[np.int64]:
     return group
 
 
-def _permute(sources: npt.NDArray[np.int64], begin: int, piece: npt.NDArray[np.int64]) -> None:
+def _permute(sources: Int64Array, begin: int, piece: Int64Array) -> None:
     """Permute the entries from `begin` on by `piece`."""
     sources[begin : begin + len(piece)] = begin + piece
 
@@ -382,10 +382,7 @@ def _turning(types: int) -> CanonicalOrientation:
 
 def _interface(types: int) -> dict[str, str]:
     table = a.action_table(types)
-    return {
-        "actions": repr((table.sizes, table.offsets)),
-        "observation": observation_layout(types).markdown(),
-    }
+    return {"actions": repr((table.sizes, table.offsets)), "observation": observation_layout(types).markdown()}
 
 
 for _layout in LAYOUTS:

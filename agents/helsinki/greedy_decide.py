@@ -34,19 +34,9 @@ from helsinki_env.agents.heuristic_api import ILLEGAL_VALUE
 from helsinki_env.engine.bits import bit, lowest_bit, popcount
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.games.helsinki import actions as a
+from helsinki_env.games.helsinki import state
 from helsinki_env.games.helsinki.bits import BOARD, CELLS, COLUMN, ROW
 from helsinki_env.games.helsinki.build import free_roofs, last_tile
-from helsinki_env.games.helsinki.state import (
-    PHASE_DISCARD,
-    PHASE_END,
-    PHASE_LIFT,
-    PHASE_MAIN,
-    PHASE_MOVE,
-    PHASE_PAY,
-    PHASE_PLACE,
-    PHASE_ROOF,
-    PHASE_WILD,
-)
 
 __all__ = ["choose_batch"]
 
@@ -342,24 +332,24 @@ def _choose(t, p, w, spend, g, v, mask):
     phase = g.phase
     _evaluate_board(t, w, g, v)
     read_hand(t, g, g.seat, v)
-    if phase == PHASE_MOVE:
+    if phase == state.PHASE_MOVE:
         return _choose_move(t, p, w, g, v, mask, spend)
-    if phase == PHASE_MAIN:
+    if phase == state.PHASE_MAIN:
         return _choose_main(t, p, w, g, v, mask, spend)
-    if phase == PHASE_PAY:
+    if phase == state.PHASE_PAY:
         return _choose_payment(t, p, w, g, v, mask, spend)
-    if phase == PHASE_PLACE:
+    if phase == state.PHASE_PLACE:
         return _choose_placement(t, p, w, g, v, mask, spend)
-    if phase == PHASE_ROOF:
+    if phase == state.PHASE_ROOF:
         return _choose_roof(t, g, v, mask)
-    if phase == PHASE_DISCARD:
+    if phase == state.PHASE_DISCARD:
         return _choose_discard(t, p, w, g, v, mask, spend)
-    if phase == PHASE_END:
+    if phase == state.PHASE_END:
         return _choose_end(t, p, w, g, v, mask, v.coat + spend * v.later)
-    if phase == PHASE_WILD:
+    if phase == state.PHASE_WILD:
         _, cell = best_cell(t, w, v, _legal_cells(mask, t.offset[a.KIND_WILD]))
         return t.offset[a.KIND_WILD] + cell
-    if phase == PHASE_LIFT:
+    if phase == state.PHASE_LIFT:
         _, cell = worst_roof(t, v, _legal_cells(mask, t.offset[a.KIND_LIFT]))
         return t.offset[a.KIND_LIFT] + cell
     return _choose_start(t, p, w, g, v, mask)

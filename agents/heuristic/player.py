@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from helsinki_env.agents.base import Int8Array, Int64Array, KeyArray
 from helsinki_env.agents.heuristic_api import heuristic_of, reset_view, select_action_lookahead, weights_record
 from helsinki_env.agents.rows import validate_inputs
 from helsinki_env.engine.contract import MAX_SEATS, apply_action
@@ -46,9 +47,7 @@ class HeuristicPlayer:
         self.weights = weights or self.heuristic.weights
         self._record = weights_record(self.weights)
 
-    def act(
-        self, observation: npt.NDArray[np.int8], action_mask: npt.NDArray[np.int8], keys: npt.NDArray[np.uint64]
-    ) -> npt.NDArray[np.int64]:
+    def act(self, observation: Int8Array, action_mask: Int8Array, keys: KeyArray) -> Int64Array:
         """Return the action for each row; see `helsinki_env.agents.base.Player`."""
         states, action_mask, keys = validate_inputs(self.config, observation, action_mask, keys)
         work = spec_of(self.config).new_states(self.config, 1)

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from helsinki_env.agents.base import Int64Array
 from helsinki_env.agents.net.features import game_features
 from helsinki_env.data import UserError
 from helsinki_env.engine.contract import MAX_SEATS
@@ -28,7 +29,7 @@ class InputColumns(NamedTuple):
     scales: tuple[int, ...]
 
     @property
-    def values(self) -> npt.NDArray[np.int64]:
+    def values(self) -> Int64Array:
         """Columns of the one-hot code, int64 (m, 2): index of the column, and value."""
         steps = [(i, value) for i, scale in enumerate(self.scales) if scale > 1 for value in range(1, scale + 1)]
         return np.array(steps, np.int64).reshape(-1, 2)

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from helsinki_env.agents.base import Int8Array, Int64Array, KeyArray
 from helsinki_env.agents.mlp.network import PlainNetwork
 from helsinki_env.agents.net.checkpoint import load_network
-from helsinki_env.agents.net.description import CheckpointError
+from helsinki_env.agents.net.description import CheckpointError, warn_unmeasured
 from helsinki_env.agents.net.make import check_network_game, network_path
-from helsinki_env.agents.net.measured import warn_unmeasured
 from helsinki_env.agents.net.network import single_torch_thread
 from helsinki_env.agents.net.player import inference_batches
 from helsinki_env.engine.arrays import action_masks
@@ -37,12 +37,10 @@ class PlainPlayer:
         self.network, self.name, self.fast = network.eval(), name, fast
         self._device = network.present.device
 
-    def act(
-        self, observation: npt.NDArray[np.int8], action_mask: npt.NDArray[np.int8], keys: npt.NDArray[np.uint64]
-    ) -> npt.NDArray[np.int64]:
+    def act(self, observation: Int8Array, action_mask: Int8Array, keys: KeyArray) -> Int64Array:
         """Return one legal action for each row, int64 (B,); see `helsinki_env.agents.base.Player`."""
         action_mask = action_masks("action_mask", action_mask, len(observation))
-        actions: npt.NDArray[np.int64] = np.argmax(action_mask, axis=1)
+        actions: Int64Array = np.argmax(action_mask, axis=1)
         open_rows = np.flatnonzero(action_mask.sum(axis=1, dtype=np.int64) > 1)  # the others have one legal action
         if len(open_rows):
             preferred = np.where(action_mask[open_rows] != 0, self.logits(observation[open_rows]), -np.inf)
@@ -50,7 +48,7 @@ class PlainPlayer:
         return actions
 
     @torch.no_grad()
-    def logits(self, observation: npt.NDArray[np.int8]) -> npt.NDArray[np.float32]:
+    def logits(self, observation: Int8Array) -> npt.NDArray[np.float32]:
         """Return the logit of every action, float32 (B, A); each row is independent of the batch."""
         parts = []
         with single_torch_thread(), torch.autocast(self._device.type, torch.bfloat16, enabled=self.fast):
@@ -62,15 +60,7 @@ class PlainPlayer:
 
 
 def make_plain_player(argument: str, config: Any) -> PlainPlayer:
-    """Create the player of an observation network.
-
-    Args:
-        argument: path of a checkpoint (``*.safetensors``) or of the folder of a training run.
-        config: configuration of the games to play.
-
-    Raises:
-        CheckpointError: if there is no such network, or it does not fit the games.
-    """
+    """Create the player of a checkpoint or of the folder of a training run; CheckpointError if it does not fit."""
     if not argument:
         raise CheckpointError(
             "player plain: found no bundled network; train one with 'helsinki train --preset card' and "

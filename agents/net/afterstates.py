@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from helsinki_env.agents.base import Int8Array, Int64Array
 from helsinki_env.agents.heuristic_api import ILLEGAL_VALUE, select_action
 from helsinki_env.agents.net.features import apply_and_track_reveals, feature_offsets, view_of, write_features
 from helsinki_env.agents.rows import validate_inputs
@@ -42,13 +43,13 @@ __all__ = [
 class AfterstateBatch:
     """Network inputs: B rows with C legal actions in total, which lead to N afterstates; S and G are feature counts."""
 
-    first: npt.NDArray[np.int64]  # (B + 1,): offset of the actions of each row; the last entry is C
+    first: Int64Array  # (B + 1,): offset of the actions of each row; the last entry is C
     action: npt.NDArray[np.int16]  # (C,): ids, ascending in each row
     advice: npt.NDArray[np.float32]  # (C,): heuristic value minus that of the best action of the row, points, <= 0
-    position: npt.NDArray[np.int64]  # (C,): afterstate
-    begin: npt.NDArray[np.int64]  # (B + 1,): offset of the afterstates of each row; the last entry is N
-    seats: npt.NDArray[np.int8]  # (N, P, S): features of every seat, the viewer first; zero for absent seats
-    table: npt.NDArray[np.int8]  # (N, G): features of the table and of the viewer's private information
+    position: Int64Array  # (C,): afterstate
+    begin: Int64Array  # (B + 1,): offset of the afterstates of each row; the last entry is N
+    seats: Int8Array  # (N, P, S): features of every seat, the viewer first; zero for absent seats
+    table: Int8Array  # (N, G): features of the table and of the viewer's private information
     ended: npt.NDArray[np.float32]  # (N,): the viewer's win probability if the game is over, or else -1
 
     def __len__(self) -> int:
@@ -56,11 +57,11 @@ class AfterstateBatch:
         return len(self.first) - 1
 
     @property
-    def row(self) -> npt.NDArray[np.int64]:
+    def row(self) -> Int64Array:
         """Row of each action, int64 (C,)."""
         return np.repeat(np.arange(len(self)), np.diff(self.first))
 
-    def take(self, rows: npt.NDArray[np.int64]) -> AfterstateBatch:
+    def take(self, rows: Int64Array) -> AfterstateBatch:
         """Return the batch of the given rows, int64 (n,), in that order; rows may repeat."""
         first, choices = _spread(self.first, rows)
         begin, positions = _spread(self.begin, rows)
@@ -97,21 +98,19 @@ class AfterstateBatch:
         )
 
 
-def _spread(
-    begin: npt.NDArray[np.int64], rows: npt.NDArray[np.int64]
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+def _spread(begin: Int64Array, rows: Int64Array) -> tuple[Int64Array, Int64Array]:
     """Return the offsets of the selected rows and the indices of their items."""
     counts = begin[rows + 1] - begin[rows]
     now = cumulative_offsets(counts)
     return now, np.arange(now[-1]) + np.repeat(begin[rows] - now[:-1], counts)
 
 
-def cumulative_offsets(counts: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+def cumulative_offsets(counts: Int64Array) -> Int64Array:
     """Return the offset of each row from the counts per row; the last entry is the total."""
     return np.concatenate(([0], np.cumsum(counts)))
 
 
-def _chain(begins: list[npt.NDArray[np.int64]]) -> npt.NDArray[np.int64]:
+def _chain(begins: list[Int64Array]) -> Int64Array:
     ends = np.cumsum([0, *(begin[-1] for begin in begins)])
     return np.concatenate([*(begin[:-1] + end for begin, end in zip(begins, ends, strict=False)), ends[-1:]])
 
@@ -233,9 +232,7 @@ class AfterstateEncoder:
         self._at = feature_offsets(self.config, ahead)  # imports the game's implementations of the kernels
         self._workspaces = WorkspacePool(self.config, boards=0)
 
-    def write(
-        self, observation: npt.NDArray[np.int8], mask: npt.NDArray[np.int8], seats: int | None = None
-    ) -> AfterstateBatch:
+    def write(self, observation: Int8Array, mask: Int8Array, seats: int | None = None) -> AfterstateBatch:
         """Return the inputs of observations, int8 (B, F), and masks, int8 (B, A); P is `seats` or the most players."""
         games, mask, _ = validate_inputs(self.config, observation, mask)
         at = self._at
@@ -261,7 +258,7 @@ class AfterstateEncoder:
             )  # fmt: skip
         return i
 
-    def ends(self, observation: npt.NDArray[np.int8], actions: npt.NDArray[np.int64]) -> npt.NDArray[np.float32]:
+    def ends(self, observation: Int8Array, actions: Int64Array) -> npt.NDArray[np.float32]:
         """Return win probabilities from the viewer on, float32 (B, 4), after game-ending actions, int64 (B,)."""
         games = states_from_observations(self.config, observation)
         actions = integer_array("actions", actions, (len(games),), 0, spec_of(self.config).num_actions(self.config) - 1)

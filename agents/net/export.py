@@ -17,14 +17,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from helsinki_env.agents.base import FloatArray, Int8Array, Int64Array
 from helsinki_env.agents.heuristic.player import HeuristicPlayer
 from helsinki_env.agents.net.afterstates import AfterstateEncoder
-from helsinki_env.agents.net.description import COMPONENTS_KEY, DESCRIPTION_KEY, CheckpointError
+from helsinki_env.agents.net.description import COMPONENTS_KEY, DESCRIPTION_KEY, CheckpointError, measured_components
 from helsinki_env.agents.net.features import feature_offsets
 from helsinki_env.agents.net.make import network_path
-from helsinki_env.agents.net.measured import measured_components
 from helsinki_env.agents.net.player import InferenceModel, choice_log_probs
 from helsinki_env.data import Node, UserError
 from helsinki_env.engine.contract import MAX_SEATS
@@ -118,20 +117,9 @@ def export_half(
     seed: int = 0,
     progress: Callable[[int], None] | None = None,
 ) -> Agreement:
-    """Write a checkpoint with float16 weights, half the size, and return its agreement with the original.
+    """Write a checkpoint with float16 weights, half the size; arguments, result and errors as for `export_onnx`.
 
-    An existing file is only replaced on success.
-
-    Args:
-        checkpoint: path of the checkpoint, or the folder of a training run.
-        out: path of the new checkpoint, ending in .safetensors.
-        positions: number of positions to compare.
-        seed: random seed of the games.
-        progress: callback that receives the number of positions compared since the last call.
-
-    Raises:
-        CheckpointError: if the checkpoint is unusable, or has weights outside the range of float16.
-        ValueError: for invalid arguments.
+    The name of the file ends in .safetensors. The preferences of both may differ.
     """
     out = Path(out)
     if out.suffix != ".safetensors":
@@ -159,21 +147,10 @@ def compare_models(
     seed: int = 0,
     progress: Callable[[int], None] | None = None,
 ) -> Agreement:
-    """Return the agreement of an exported model with a checkpoint that PyTorch evaluates in float32.
+    """Return the agreement of an exported model with a checkpoint that PyTorch evaluates in float32; see `export_onnx`.
 
     The positions are from games of the heuristic with 2, 3 and 4 players, with and without the expansion. Up to five
     board actions are disabled for all seats, and up to three for each seat.
-
-    Args:
-        checkpoint: path of the checkpoint, or the folder of a training run.
-        model: path of the exported model.
-        positions: number of positions to compare.
-        seed: random seed of the games.
-        progress: callback that receives the number of positions compared since the last call.
-
-    Raises:
-        CheckpointError: if a file is unusable.
-        ValueError: if `positions` is invalid.
     """
     network, description = load_checkpoint(network_path(str(checkpoint)))
     return _compare(network, description, OnnxModel(model), positions, seed, progress)
@@ -259,13 +236,13 @@ def _compare(
     return Agreement(decisions, differ, ties, largest)
 
 
-def _best(log_probs: npt.NDArray[np.float64], first: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+def _best(log_probs: FloatArray, first: Int64Array) -> Int64Array:
     """Return the index of the preferred action of each row, int64 (B,); the first on ties."""
     spans = zip(first[:-1].tolist(), first[1:].tolist(), strict=True)
     return np.array([begin + int(log_probs[begin:end].argmax()) for begin, end in spans])
 
 
-def _decisions(config: Any, count: int, seed: int) -> Iterator[tuple[npt.NDArray[np.int8], npt.NDArray[np.int8]]]:
+def _decisions(config: Any, count: int, seed: int) -> Iterator[tuple[Int8Array, Int8Array]]:
     """Yield `count` positions with more than one legal action: observations int8 (B, F) and masks int8 (B, A)."""
     spec = spec_of(config)
     drawn = {"covered": (0, 5), "denied": (0, 3), "dry_roads": (False, True)}

@@ -20,8 +20,8 @@ from importlib.util import find_spec
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from helsinki_env.agents.base import Int64Array
 from helsinki_env.data import UserError
 from helsinki_env.engine.contract import MAX_SEATS
 from helsinki_env.engine.kernel import kernel
@@ -65,17 +65,17 @@ class FeatureSpec(NamedTuple):
 class FeatureOffsets(NamedTuple):
     """Offsets of the features of a seat and of the table, int64; the last entries are the totals."""
 
-    seat: npt.NDArray[np.int64]
-    table: npt.NDArray[np.int64]
+    seat: Int64Array
+    table: Int64Array
 
 
 class CanonicalOrientation(NamedTuple):
     """Permutations of the features that show a position from another side, for a game with rotational symmetry."""
 
     begin: int  # offset of the one-hot space of the token in the features of a seat
-    side: npt.NDArray[np.int64]  # (K,): side of each space
-    seat: npt.NDArray[np.int64]  # (sides, S): source of each feature of a seat
-    table: npt.NDArray[np.int64]  # (sides, G): source of each feature of the table, from the viewer's side
+    side: Int64Array  # (K,): side of each space
+    seat: Int64Array  # (sides, S): source of each feature of a seat
+    table: Int64Array  # (sides, G): source of each feature of the table, from the viewer's side
 
 
 @dataclass(frozen=True)
@@ -89,7 +89,7 @@ class GameFeatures:
     types: Callable[[Any], int]
     seat_parts: Callable[[int], tuple[FeatureSpec, ...]]
     table_parts: Callable[[int], tuple[FeatureSpec, ...]]
-    groups: Callable[[int], npt.NDArray[np.int64]]  # (A,): group of each action; groups share preferences
+    groups: Callable[[int], Int64Array]  # (A,): group of each action; groups share preferences
     interface: Callable[[int], dict[str, str]]  # texts of action table and observation, for the compatibility digests
     layout: Callable[[int], ObservationLayout]
     score_unit: float  # unit of predicted scores, points

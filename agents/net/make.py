@@ -6,9 +6,8 @@ import os
 from pathlib import Path
 from typing import Any
 
-from helsinki_env.agents.net.description import CheckpointError, environment_id
+from helsinki_env.agents.net.description import CheckpointError, environment_id, warn_unmeasured
 from helsinki_env.agents.net.features import game_features
-from helsinki_env.agents.net.measured import warn_unmeasured
 from helsinki_env.agents.net.player import InferenceModel, NetPlayer
 from helsinki_env.agents.net.search import NetSearchPlayer
 from helsinki_env.agents.registry import MAX_SIMULATIONS, parse_simulations
@@ -38,11 +37,7 @@ def bundled_networks(config: Any = None) -> dict[str, Path]:
 
 
 def bundled_network(config: Any = None) -> Path:
-    """Return the pretrained network for all matchups of a configuration's game.
-
-    Raises:
-        CheckpointError: if the package has none for the game.
-    """
+    """Return the pretrained network for all matchups of a configuration's game; CheckpointError if there is none."""
     found = bundled_networks(config).get("")
     if found is None:
         name = (default_spec() if config is None else spec_of(config)).name
@@ -54,30 +49,17 @@ def bundled_network(config: Any = None) -> Path:
 
 
 def make_net_player(argument: str, config: Any) -> NetPlayer:
-    """Create the player of a network.
+    """Create the player ``net:ARGUMENT``; CheckpointError if there is no such network, or it does not fit the games.
 
-    Args:
-        argument: path of a checkpoint (``*.safetensors``), of an exported model (``*.onnx``) or of the folder of a
-            training run; or the name of a bundled network (`bundled_networks`); empty: the one for all matchups.
-        config: configuration of the games to play.
-
-    Raises:
-        CheckpointError: if there is no such network, or it does not fit the games.
+    The argument is the path of a checkpoint (``*.safetensors``), of an exported model (``*.onnx``) or of the folder of
+    a training run. It may also be the name of a bundled network (`bundled_networks`); empty: the one for all matchups.
     """
     name = f"net:{argument}" if argument else "net"
     return NetPlayer(_assessor(name, argument, config, fast=False), config, name)
 
 
 def make_net_search_player(argument: str, config: Any) -> NetSearchPlayer:
-    """Create the player of a network with search.
-
-    Args:
-        argument: ``N`` or ``N:PATH``: simulations per action, and the network as for `make_net_player`.
-        config: configuration of the games to play.
-
-    Raises:
-        CheckpointError: as for `make_net_player`, and for a malformed argument.
-    """
+    """Create the player ``net+search:N`` or ``net+search:N:NETWORK``; errors as for `make_net_player`."""
     budget, _, path = argument.partition(":")
     trials = parse_simulations(budget)
     if trials is None:

@@ -16,8 +16,8 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from helsinki_env.agents.base import Int8Array
 from helsinki_env.agents.net.afterstates import AfterstateBatch
 from helsinki_env.agents.net.description import AFTERSTATE_KIND
 from helsinki_env.agents.net.features import feature_offsets, game_features
@@ -307,7 +307,7 @@ class TorchModel:
         self._device = network.group.device
 
     @torch.no_grad()
-    def __call__(self, seats: npt.NDArray[np.int8], table: npt.NDArray[np.int8]) -> NumpyOutput:
+    def __call__(self, seats: Int8Array, table: Int8Array) -> NumpyOutput:
         """Evaluate positions, int8 (N, P, S) and int8 (N, G); each result is independent of the batch."""
         parts = []
         with single_torch_thread(), torch.autocast(self._device.type, torch.bfloat16, enabled=self.fast):

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from helsinki_env.agents.base import Int8Array, Int64Array
 from helsinki_env.agents.net.description import (
     DESCRIPTION_KEY,
     CheckpointError,
@@ -71,7 +71,7 @@ class OnnxModel:
         ids = spec_of(config).num_actions(config)
         self.sharpness, self.group = _read_preferences(path, entries.get(PREFERENCE_KEY), ids, groups)
 
-    def __call__(self, seats: npt.NDArray[np.int8], table: npt.NDArray[np.int8]) -> NumpyOutput:
+    def __call__(self, seats: Int8Array, table: Int8Array) -> NumpyOutput:
         """Evaluate positions, int8 (N, P, S) and int8 (N, G); each result is independent of the batch."""
         parts = [
             self._session.run(OUTPUT_NAMES, {"seats": seats[rows], "table": table[rows]})
@@ -83,11 +83,7 @@ class OnnxModel:
 
 
 def load_onnx(path: str | Path) -> tuple[OnnxModel, dict[str, Any]]:
-    """Load an exported network and its description.
-
-    Raises:
-        CheckpointError: if the file is missing, damaged or invalid, or of another environment.
-    """
+    """Load an exported network and its description; errors as for `OnnxModel`."""
     assessor = OnnxModel(path)
     return assessor, assessor.description
 
@@ -143,7 +139,7 @@ def _check_shapes(path: Path, session: Any, config: Any, ahead: bool) -> int:
     return groups
 
 
-def _read_preferences(path: Path, text: str | None, ids: int, groups: int) -> tuple[float, npt.NDArray[np.int64]]:
+def _read_preferences(path: Path, text: str | None, ids: int, groups: int) -> tuple[float, Int64Array]:
     """Return the sharpness, and the group of each action, int64 (A,)."""
     try:
         content = parse_json(text or "", CheckpointError).mapping()

@@ -12,7 +12,7 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from helsinki_env.agents.base import default_errstate
+from helsinki_env.agents.base import FloatArray, Int8Array, Int64Array, KeyArray, default_errstate
 from helsinki_env.agents.evaluation import Evaluation, to_seat_order
 from helsinki_env.agents.net.afterstates import AfterstateBatch, AfterstateEncoder
 from helsinki_env.agents.rows import validate_extra_actions, validate_masks_and_keys
@@ -63,23 +63,23 @@ class NumpyOutput:
 class InferenceModel(Protocol):
     """A network for inference."""
 
-    group: npt.NDArray[np.int64]  # (A,): group of each action
+    group: Int64Array  # (A,): group of each action
     sharpness: float  # weight of the logit of the win probability in preferences
     ahead: bool  # whether it has look-ahead features
 
-    def __call__(self, seats: npt.NDArray[np.int8], table: npt.NDArray[np.int8]) -> NumpyOutput:
+    def __call__(self, seats: Int8Array, table: Int8Array) -> NumpyOutput:
         """Evaluate positions, int8 (N, P, S) and int8 (N, G)."""
         ...
 
 
-def inference_batches(size: int) -> list[npt.NDArray[np.int64]]:
+def inference_batches(size: int) -> list[Int64Array]:
     """Return rows 0 to `size` in batches of exactly `INFERENCE_BATCH`; the last is padded with repeated rows."""
     rows = np.arange(-(-size // INFERENCE_BATCH) * INFERENCE_BATCH) % max(1, size)
     return list(rows.reshape(-1, INFERENCE_BATCH))
 
 
 @default_errstate
-def choice_log_probs(inputs: AfterstateBatch, output: NumpyOutput, assessor: InferenceModel) -> npt.NDArray[np.float64]:
+def choice_log_probs(inputs: AfterstateBatch, output: NumpyOutput, assessor: InferenceModel) -> FloatArray:
     """Return the log-probability of every action, float64 (C,); see `Network.log_probs`."""
     logits = output.win_logits.astype(np.float64)
     others = logits[:, 1:]
@@ -94,7 +94,7 @@ def choice_log_probs(inputs: AfterstateBatch, output: NumpyOutput, assessor: Inf
     score += output.trust[inputs.position, group] * inputs.advice
     starts, counts = inputs.first[:-1], np.diff(inputs.first)
     score -= np.repeat(np.maximum.reduceat(score, starts), counts)
-    log_probs: npt.NDArray[np.float64] = score - np.repeat(np.log(np.add.reduceat(np.exp(score), starts)), counts)
+    log_probs: FloatArray = score - np.repeat(np.log(np.add.reduceat(np.exp(score), starts)), counts)
     return log_probs
 
 
@@ -112,12 +112,10 @@ class NetPlayer:
         self.assessor, self.name, self.sample = assessor, name, sample
         self.writer = AfterstateEncoder(config, ahead=assessor.ahead)
 
-    def act(
-        self, observation: npt.NDArray[np.int8], action_mask: npt.NDArray[np.int8], keys: npt.NDArray[np.uint64]
-    ) -> npt.NDArray[np.int64]:
+    def act(self, observation: Int8Array, action_mask: Int8Array, keys: KeyArray) -> Int64Array:
         """Return one legal action for each row, int64 (B,); see `helsinki_env.agents.base.Player`."""
         action_mask, keys = validate_masks_and_keys(self.writer.config, observation, action_mask, keys)
-        actions: npt.NDArray[np.int64] = np.argmax(action_mask, axis=1)
+        actions: Int64Array = np.argmax(action_mask, axis=1)
         open_rows = np.flatnonzero(action_mask.sum(axis=1, dtype=np.int64) > 1)  # the others have one legal action
         if len(open_rows):
             inputs, log_probs = self.policy(observation[open_rows], action_mask[open_rows])
@@ -127,19 +125,13 @@ class NetPlayer:
                 actions[open_rows] = inputs.action[best_choices(inputs, log_probs)]
         return actions
 
-    def policy(
-        self, observation: npt.NDArray[np.int8], mask: npt.NDArray[np.int8]
-    ) -> tuple[AfterstateBatch, npt.NDArray[np.float64]]:
+    def policy(self, observation: Int8Array, mask: Int8Array) -> tuple[AfterstateBatch, FloatArray]:
         """Return the network inputs of some rows and the log-probability of each action, float64 (C,)."""
         inputs = self.writer.write(observation, mask)
         return inputs, choice_log_probs(inputs, self.assessor(inputs.seats, inputs.table), self.assessor)
 
     def evaluate_actions(
-        self,
-        observation: npt.NDArray[np.int8],
-        action_mask: npt.NDArray[np.int8],
-        keys: npt.NDArray[np.uint64],
-        also: npt.NDArray[np.int64] | None = None,
+        self, observation: Int8Array, action_mask: Int8Array, keys: KeyArray, also: Int64Array | None = None
     ) -> list[Evaluation]:
         """Return an evaluation for each row; see `helsinki_env.agents.evaluation.evaluate_actions`."""
         action_mask, keys = validate_masks_and_keys(self.writer.config, observation, action_mask, keys)
@@ -158,18 +150,16 @@ class NetPlayer:
         return make_evaluations(self.writer, inputs, observation, log_probs, shares, best)
 
 
-def best_choices(inputs: AfterstateBatch, values: npt.NDArray[np.floating]) -> npt.NDArray[np.int64]:
+def best_choices(inputs: AfterstateBatch, values: npt.NDArray[np.floating]) -> Int64Array:
     """Return the index of the action with the largest value, (C,), in each row, int64 (B,); the lowest id on ties."""
     best = np.repeat(np.maximum.reduceat(values, inputs.first[:-1]), np.diff(inputs.first))
     at = np.flatnonzero(values == best)
-    chosen: npt.NDArray[np.int64] = at[np.diff(inputs.row[at], prepend=-1) > 0]
+    chosen: Int64Array = at[np.diff(inputs.row[at], prepend=-1) > 0]
     return chosen
 
 
 @default_errstate
-def _sample(
-    inputs: AfterstateBatch, log_probs: npt.NDArray[np.float64], keys: npt.NDArray[np.uint64]
-) -> npt.NDArray[np.int64]:
+def _sample(inputs: AfterstateBatch, log_probs: FloatArray, keys: KeyArray) -> Int64Array:
     """Sample an action for each row. Rows are summed separately, so that rounding does not depend on other rows."""
     counts, starts = np.diff(inputs.first), inputs.first[:-1]
     inside = np.arange(counts.max()) < counts[:, None]
@@ -179,13 +169,13 @@ def _sample(
     part = (keys >> np.uint64(11)).astype(np.float64) / 2.0**53
     passed = (cumulated <= (part * cumulated[:, -1])[:, None]).sum(axis=1)
     at = starts + np.minimum(passed, counts - 1)  # rounding of the sums
-    sampled: npt.NDArray[np.int64] = inputs.action[at].astype(np.int64)
+    sampled: Int64Array = inputs.action[at].astype(np.int64)
     return sampled
 
 
 def win_probabilities_after(
-    writer: AfterstateEncoder, assessor: InferenceModel, inputs: AfterstateBatch, observation: npt.NDArray[np.int8]
-) -> npt.NDArray[np.float64]:
+    writer: AfterstateEncoder, assessor: InferenceModel, inputs: AfterstateBatch, observation: Int8Array
+) -> FloatArray:
     """Return every seat's win probability after each action, viewer first, float64 (C, 4); NaN if not evaluated."""
     wins = assessor(inputs.seats, inputs.table).wins.astype(np.float64)
     evaluated = evaluated_choices(inputs)
@@ -202,9 +192,7 @@ def evaluated_choices(inputs: AfterstateBatch) -> npt.NDArray[np.bool_]:
     return evaluated
 
 
-def choice_index(
-    inputs: AfterstateBatch, rows: npt.NDArray[np.int64], actions: npt.NDArray[np.int64]
-) -> npt.NDArray[np.int64]:
+def choice_index(inputs: AfterstateBatch, rows: Int64Array, actions: Int64Array) -> Int64Array:
     """Return the indices of actions, int64 (n,), of rows, int64 (n,), in the batch."""
     beyond = int(inputs.action.max()) + 1
     return np.searchsorted(inputs.row * beyond + inputs.action, rows * beyond + actions)
@@ -214,10 +202,10 @@ def choice_index(
 def make_evaluations(
     writer: AfterstateEncoder,
     inputs: AfterstateBatch,
-    observation: npt.NDArray[np.int8],
-    log_probs: npt.NDArray[np.float64],
-    shares: npt.NDArray[np.float64],
-    best: npt.NDArray[np.int64],
+    observation: Int8Array,
+    log_probs: FloatArray,
+    shares: FloatArray,
+    best: Int64Array,
 ) -> list[Evaluation]:
     """Return an evaluation for each row.
 

@@ -14,9 +14,8 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from helsinki_env.agents.base import default_errstate
+from helsinki_env.agents.base import FloatArray, Int8Array, Int64Array, KeyArray, default_errstate
 from helsinki_env.agents.evaluation import Evaluation
 from helsinki_env.agents.heuristic_api import select_action
 from helsinki_env.agents.net.afterstates import AfterstateBatch, finish_turn, write_final_win_probabilities
@@ -87,13 +86,13 @@ def _try(ws, games, arms, counts, deals, keys, turns, seat_at, table_at, seats, 
 class HalvingResult(NamedTuple):
     """Result of sequential halving over m candidate actions in B games."""
 
-    arms: npt.NDArray[np.int64]  # (B, m): candidate actions; the first is chosen
-    opinions: npt.NDArray[np.float64]  # (B, m): policy values, win probabilities relative to the policy's best action
-    shares: npt.NDArray[np.float64]  # (B, m, 4): sums of win probabilities over simulations, the searching seat first
-    trials: npt.NDArray[np.int64]  # (B, m): number of simulations
+    arms: Int64Array  # (B, m): candidate actions; the first is chosen
+    opinions: FloatArray  # (B, m): policy values, win probabilities relative to the policy's best action
+    shares: FloatArray  # (B, m, 4): sums of win probabilities over simulations, the searching seat first
+    trials: Int64Array  # (B, m): number of simulations
 
     @default_errstate
-    def preferences(self, trust: float, width: float) -> npt.NDArray[np.float64]:
+    def preferences(self, trust: float, width: float) -> FloatArray:
         """Return an improved policy over the candidates, float64 (B, m); zeros if no action was simulated.
 
         `trust`: number of simulations for which the network's policy counts. `width`: factor from values to logits.
@@ -105,7 +104,7 @@ class HalvingResult(NamedTuple):
         value = (trust * (level[:, None] + opinions) + own) / (trust + self.trials)
         best = np.where(tried, value, -np.inf).max(axis=1, initial=-1.0, keepdims=True)
         likely = np.exp(width * np.minimum(0.0, value - best)) * tried
-        preferred: npt.NDArray[np.float64] = likely / np.maximum(1e-300, likely.sum(axis=1, keepdims=True))
+        preferred: FloatArray = likely / np.maximum(1e-300, likely.sum(axis=1, keepdims=True))
         return preferred
 
 
@@ -139,12 +138,10 @@ class NetSearchPlayer:
         self.net = NetPlayer(assessor, self.config)
 
     @default_errstate
-    def act(
-        self, observation: npt.NDArray[np.int8], action_mask: npt.NDArray[np.int8], keys: npt.NDArray[np.uint64]
-    ) -> npt.NDArray[np.int64]:
+    def act(self, observation: Int8Array, action_mask: Int8Array, keys: KeyArray) -> Int64Array:
         """Return one legal action for each row, int64 (B,); see `helsinki_env.agents.base.Player`."""
         action_mask, keys = validate_masks_and_keys(self.config, observation, action_mask, keys)
-        actions: npt.NDArray[np.int64] = np.argmax(action_mask, axis=1)
+        actions: Int64Array = np.argmax(action_mask, axis=1)
         open_rows = np.flatnonzero(action_mask.sum(axis=1, dtype=np.int64) > 1)  # the others have one legal action
         if len(open_rows):
             inputs, log_probs = self.net.policy(observation[open_rows], action_mask[open_rows])
@@ -173,11 +170,7 @@ class NetSearchPlayer:
 
     @default_errstate
     def search_choices(
-        self,
-        inputs: AfterstateBatch,
-        log_probs: npt.NDArray[np.float64],
-        observation: npt.NDArray[np.int8],
-        keys: npt.NDArray[np.uint64],
+        self, inputs: AfterstateBatch, log_probs: FloatArray, observation: Int8Array, keys: KeyArray
     ) -> HalvingResult:
         """Search in B games with at least two legal actions each.
 
@@ -193,11 +186,7 @@ class NetSearchPlayer:
 
     @default_errstate
     def evaluate_actions(
-        self,
-        observation: npt.NDArray[np.int8],
-        action_mask: npt.NDArray[np.int8],
-        keys: npt.NDArray[np.uint64],
-        also: npt.NDArray[np.int64] | None = None,
+        self, observation: Int8Array, action_mask: Int8Array, keys: KeyArray, also: Int64Array | None = None
     ) -> list[Evaluation]:
         """Return an evaluation for each row; see `helsinki_env.agents.evaluation.evaluate_actions`.
 
@@ -222,9 +211,7 @@ class NetSearchPlayer:
                 shares[at[rows]] = self._tried(games[rows], *alone, keys.copy(), rows)[:, 0] / deals[rows, None]
         return make_evaluations(self.net.writer, inputs, observation, log_probs, shares, best)
 
-    def _enter(
-        self, inputs: AfterstateBatch, log_probs: npt.NDArray[np.float64]
-    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64], npt.NDArray[np.int64]]:
+    def _enter(self, inputs: AfterstateBatch, log_probs: FloatArray) -> tuple[Int64Array, FloatArray, Int64Array]:
         """Return the candidates, best first, int64 (B, m), their policy values, and their number, int64 (B,).
 
         Policy values are win probabilities relative to the best action, float64 (B, m), see `width`.
@@ -241,12 +228,7 @@ class NetSearchPlayer:
         return arms, opinions - opinions[:, :1], np.minimum(np.diff(inputs.first), most)
 
     def _race(
-        self,
-        games: States,
-        arms: npt.NDArray[np.int64],
-        opinions: npt.NDArray[np.float64],
-        counts: npt.NDArray[np.int64],
-        keys: npt.NDArray[np.uint64],
+        self, games: States, arms: Int64Array, opinions: FloatArray, counts: Int64Array, keys: KeyArray
     ) -> HalvingResult:
         """Halve the candidates until one is left; advances `keys` in place."""
         totals = self.trust * opinions
@@ -273,14 +255,8 @@ class NetSearchPlayer:
             counts[racing] = (counts[racing] + 1) // 2
 
     def _tried(
-        self,
-        games: States,
-        arms: npt.NDArray[np.int64],
-        counts: npt.NDArray[np.int64],
-        deals: npt.NDArray[np.int64],
-        keys: npt.NDArray[np.uint64],
-        racing: npt.NDArray[np.int64],
-    ) -> npt.NDArray[np.float64]:
+        self, games: States, arms: Int64Array, counts: Int64Array, deals: Int64Array, keys: KeyArray, racing: Int64Array
+    ) -> FloatArray:
         """Simulate candidates; return the sums of the win probabilities after them, float64 (B, m, 4)."""
         at = feature_offsets(self.config, self.net.assessor.ahead)
         tries = deals * counts
@@ -299,6 +275,6 @@ class NetSearchPlayer:
         return totals
 
 
-def _halvings(counts: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+def _halvings(counts: Int64Array) -> Int64Array:
     """Return the number of halvings of `counts` candidates until one is left, int64 (B,)."""
     return np.ceil(np.log2(np.maximum(1, counts))).astype(np.int64)

@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from helsinki_env.agents.base import Int8Array, Int64Array, KeyArray
 from helsinki_env.agents.program.process import EndedError, LateError, Process
 from helsinki_env.agents.registry import PlayerError
 from helsinki_env.agents.replaced_actions import ReplacedActions
@@ -83,9 +83,7 @@ class ProgramPlayer:
         """Number of actions replaced so far."""
         return self._counts
 
-    def act(
-        self, observation: npt.NDArray[np.int8], action_mask: npt.NDArray[np.int8], keys: npt.NDArray[np.uint64]
-    ) -> npt.NDArray[np.int64]:
+    def act(self, observation: Int8Array, action_mask: Int8Array, keys: KeyArray) -> Int64Array:
         """Return one legal action for each row, int64 (B,); see `helsinki_env.agents.base.Player`."""
         action_mask, keys = validate_masks_and_keys(self.config, observation, action_mask, keys)
         actions = sample_actions(action_mask, keys.copy())
@@ -104,7 +102,7 @@ class ProgramPlayer:
             self._process.close()
             self._process = None
 
-    def _ask(self, observation: npt.NDArray[np.int8], mask: npt.NDArray[np.int8], key: int) -> int | ReplacedActions:
+    def _ask(self, observation: Int8Array, mask: Int8Array, key: int) -> int | ReplacedActions:
         """Return the program's action, or the reason why it must be replaced."""
         if self._in_a_row >= _PATIENCE:
             return ReplacedActions(failed=1)
@@ -155,7 +153,7 @@ def hello(config: Any, seconds: float) -> dict[str, Any]:
     }
 
 
-def action_message(config: Any, observation: npt.NDArray[np.int8]) -> dict[str, Any]:
+def action_message(config: Any, observation: Int8Array) -> dict[str, Any]:
     """Return the message of an action: the acting seat and the position that it sees, from its observation (F,)."""
     spec = spec_of(config)
     record = determinize_observation(config, observation, 1, seed=0)[0]
@@ -192,11 +190,7 @@ def _split(command: str) -> list[str]:
 
 
 def make(argument: str, config: Any) -> ProgramPlayer:
-    """Create the player of ``program:COMMAND`` or ``program:SECONDS:COMMAND``.
-
-    Raises:
-        PlayerError: for an unknown program or an invalid time.
-    """
+    """Create the player of ``program:COMMAND`` or ``program:SECONDS:COMMAND``; PlayerError if it is invalid."""
     given, command = _command(argument)
     seconds = SECONDS if given is None else float(given)
     if not 0 < seconds <= _MOST_SECONDS:

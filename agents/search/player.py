@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from helsinki_env.agents.base import FloatArray, Int8Array, Int64Array, KeyArray
 from helsinki_env.agents.evaluation import Evaluation
 from helsinki_env.agents.heuristic_api import MonteCarloSettings, heuristic_of
 from helsinki_env.agents.rows import validate_extra_actions, validate_inputs
@@ -57,9 +57,7 @@ class FlatPlayer(_Searcher):
 
     _kind = "mc"
 
-    def act(
-        self, observation: npt.NDArray[np.int8], action_mask: npt.NDArray[np.int8], keys: npt.NDArray[np.uint64]
-    ) -> npt.NDArray[np.int64]:
+    def act(self, observation: Int8Array, action_mask: Int8Array, keys: KeyArray) -> Int64Array:
         """Return the action for each row; see `helsinki_env.agents.base.Player`."""
         states, action_mask, keys = validate_inputs(self.config, observation, action_mask, keys)
         actions = np.zeros(len(action_mask), np.int64)
@@ -68,11 +66,7 @@ class FlatPlayer(_Searcher):
         return actions
 
     def evaluate_actions(
-        self,
-        observation: npt.NDArray[np.int8],
-        action_mask: npt.NDArray[np.int8],
-        keys: npt.NDArray[np.uint64],
-        also: npt.NDArray[np.int64] | None = None,
+        self, observation: Int8Array, action_mask: Int8Array, keys: KeyArray, also: Int64Array | None = None
     ) -> list[Evaluation]:
         """Return an evaluation of each row, with probability 1 for the chosen action; see `agents.evaluation`."""
         states, action_mask, keys = validate_inputs(self.config, observation, action_mask, keys)
@@ -97,7 +91,7 @@ class FlatPlayer(_Searcher):
         return evaluations
 
 
-def _tallies(ids: int) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int64]]:
+def _tallies(ids: int) -> tuple[FloatArray, Int64Array]:
     """Return zeros: sums of win probabilities by action and seat, and numbers of simulations by action."""
     return np.zeros((ids, MAX_SEATS)), np.zeros(ids, np.int64)
 
@@ -107,9 +101,7 @@ class TreePlayer(_Searcher):
 
     _kind = "ismcts"
 
-    def act(
-        self, observation: npt.NDArray[np.int8], action_mask: npt.NDArray[np.int8], keys: npt.NDArray[np.uint64]
-    ) -> npt.NDArray[np.int64]:
+    def act(self, observation: Int8Array, action_mask: Int8Array, keys: KeyArray) -> Int64Array:
         """Return the action for each row; see `helsinki_env.agents.base.Player`."""
         states, action_mask, keys = validate_inputs(self.config, observation, action_mask, keys)
         actions = np.zeros(len(action_mask), np.int64)

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from helsinki_env.agents.base import FloatArray, Int8Array, Int64Array
 from helsinki_env.agents.heuristic_api import (
     MonteCarloSettings,
     heuristic_of,
@@ -47,13 +48,13 @@ class SearchWorkspace(NamedTuple):
     trial: npt.NDArray[Any]  # (1,): its copy that a simulation plays
     views: npt.NDArray[Any]  # (5 or more,): of the seats, one for other uses, and those of `view_index`
     hidden: npt.NDArray[Any]  # (1,): scratch of the determinization
-    mask: npt.NDArray[np.int8]  # (ids,): legal actions
-    values: npt.NDArray[np.float64]  # (ids,): heuristic values of actions
-    shares: npt.NDArray[np.float64]  # (4,): win probabilities by seat
-    arms: npt.NDArray[np.int64]  # (ids,): candidate actions
-    worths: npt.NDArray[np.float64]  # (ids,): their values
-    totals: npt.NDArray[np.float64]  # (ids,): sums of the values of actions
-    seen: npt.NDArray[np.int8]  # (F,): an observation
+    mask: Int8Array  # (ids,): legal actions
+    values: FloatArray  # (ids,): heuristic values of actions
+    shares: FloatArray  # (4,): win probabilities by seat
+    arms: Int64Array  # (ids,): candidate actions
+    worths: FloatArray  # (ids,): their values
+    totals: FloatArray  # (ids,): sums of the values of actions
+    seen: Int8Array  # (F,): an observation
 
 
 def new_workspace(
