@@ -787,7 +787,8 @@ def test_a_network_plays_a_whole_game(checkpoint: Path) -> None:
 @pytest.mark.parametrize("argument", ["", ":net", "x:net", "0:net", "-1", "1.5:net", "1000001", "٣"])
 def test_a_search_by_a_network_says_what_it_needs(argument: str) -> None:
     message = re.escape(
-        f"player 'net+search:{argument}': expected the number of simulations, from 1 to 1,000,000, optionally with a network, "
+        f"player 'net+search:{argument}': expected the number of simulations, from 1 to 1,000,000, optionally "
+        "with a network, "
         "such as net+search:100 or net+search:100:runs/quick"
     )
     with pytest.raises(CheckpointError, match=message):

@@ -65,7 +65,8 @@ def make_net_search_player(argument: str, config: Any) -> NetSearchPlayer:
     if trials is None:
         raise CheckpointError(
             f"player {short_repr('net+search:' + argument)}: expected the number of simulations, "
-            f"from 1 to {MAX_SIMULATIONS:,}, optionally with a network, such as net+search:100 or net+search:100:runs/q"
+            f"from 1 to {MAX_SIMULATIONS:,}, optionally with a network, "
+            "such as net+search:100 or net+search:100:runs/quick"
         )
     name = f"net+search:{argument}"
     return NetSearchPlayer(trials, _assessor(name, path, config, fast=True), config, name)
