@@ -4,7 +4,7 @@ Each action is evaluated from what the acting seat observed at the time, not fro
 
     >>> from helsinki_env.evaluation.match import play_match
     >>> record = next(play_match(["random", "random"], games=2).records())
-    >>> analysis = analyse(record)
+    >>> analysis = analyze(record)
     >>> len(analysis.judgement.shares) == len(record.decisions) + 1
     True
 """
@@ -15,9 +15,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
-from helsinki_env.agents.base import seat_key
+from helsinki_env.agents.base import FloatArray, Int8Array, KeyArray, seat_key
 from helsinki_env.agents.evaluation import DEFAULT_EVALUATOR, Evaluation, evaluate_actions
 from helsinki_env.agents.registry import make_player
 from helsinki_env.records import Record, replay_steps
@@ -47,7 +46,7 @@ class Analysis:
         return sandboxed_frame(page(self.record, self.judgement))
 
 
-def analysis_inputs(record: Record) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.int8], npt.NDArray[np.uint64]]:
+def analysis_inputs(record: Record) -> tuple[Int8Array, Int8Array, KeyArray]:
     """Return the inputs of the acting seat before each of the D actions of a record.
 
     The random keys are those that `helsinki play` uses for the same seed.
@@ -61,12 +60,12 @@ def analysis_inputs(record: Record) -> tuple[npt.NDArray[np.int8], npt.NDArray[n
     size, ids = record.spec.observation_size(record.config), record.spec.num_actions(record.config)
     before = [game for game, action in replay_steps(record) if action is not None]
     observations, masks = np.zeros((len(before), size), np.int8), np.zeros((len(before), ids), np.int8)
-    words, decided = np.zeros(len(before), np.uint64), [0] * len(record.players)
+    keys, steps = np.zeros(len(before), np.uint64), [0] * len(record.players)
     for i, game in enumerate(before):
         observations[i], masks[i] = game.observation(), game.action_mask()
-        words[i] = seat_key(record.seed, game.seat, decided[game.seat])
-        decided[game.seat] += 1
-    return observations, masks, words
+        keys[i] = seat_key(record.seed, game.seat, steps[game.seat])
+        steps[game.seat] += 1
+    return observations, masks, keys
 
 
 def summarize_evaluations(record: Record, opinions: Sequence[Evaluation], judge: str) -> GameEvaluation:
@@ -82,11 +81,11 @@ def summarize_evaluations(record: Record, opinions: Sequence[Evaluation], judge:
         cost = opinion.regret(action) if len(opinion.actions) > 1 else None
         costs.append(cost)
         better.append(opinion.best if cost else None)
-    rows = [*(opinion.expected for opinion in opinions), _at_the_end(record, opinions)]
+    rows = [*(opinion.expected for opinion in opinions), _final_probabilities(record, opinions)]
     return GameEvaluation(judge, tuple(tuple(row.tolist()) for row in rows), tuple(costs), tuple(better))
 
 
-def _at_the_end(record: Record, opinions: Sequence[Evaluation]) -> npt.NDArray[np.float64]:
+def _final_probabilities(record: Record, opinions: Sequence[Evaluation]) -> FloatArray:
     """Return every seat's win probability after the last action, float64 (n,)."""
     if record.places is not None:
         first = np.array(record.places) == 0
@@ -109,15 +108,17 @@ def analyze(
 
     Raises:
         RecordError: if the record cannot be replayed.
-            ValueError: if the player cannot evaluate or does not support the game.
-            MissingExtraError: if the player needs an optional dependency that is not installed.
+        ValueError: if the player cannot evaluate or does not support the game.
+        MissingExtraError: if the player needs an optional dependency that is not installed.
     """
     player = make_player(evaluator, record.config)
-    observations, masks, words = analysis_inputs(record)
-    decided, found = np.array(record.decisions, np.int64), list[Evaluation]()
-    for first in range(0, len(decided), ANALYSIS_BATCH):
+    observations, masks, keys = analysis_inputs(record)
+    actions, evaluations = np.array(record.decisions, np.int64), list[Evaluation]()
+    for first in range(0, len(actions), ANALYSIS_BATCH):
         rows = slice(first, first + ANALYSIS_BATCH)
-        found += evaluate_actions(player, record.config, observations[rows], masks[rows], words[rows], decided[rows])
+        evaluations += evaluate_actions(
+            player, record.config, observations[rows], masks[rows], keys[rows], actions[rows]
+        )
         if progress is not None:
-            progress(len(found), len(decided))
-    return Analysis(record, summarize_evaluations(record, found, evaluator))
+            progress(len(evaluations), len(actions))
+    return Analysis(record, summarize_evaluations(record, evaluations, evaluator))

@@ -12,7 +12,7 @@ A custom player takes ten lines:
 
     >>> from helsinki_env.engine.playout import sample_actions
     >>> class Builder:
-    ...     name = "builder"  # builds whenever it can, and decides everything else at random
+    ...     name = "builder"  # builds whenever it can, and plays at random otherwise
     ...
     ...     def act(self, observation, action_mask, keys):
     ...         actions = sample_actions(action_mask, keys.copy())
@@ -27,17 +27,83 @@ A custom player takes ten lines:
 
 from __future__ import annotations
 
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
 
-from helsinki_env.agents.player_errors import PlayerError, converted_player_errors
-from helsinki_env.data import as_integer, has_boolean
+import helsinki_env
+from helsinki_env.data import UserError, as_integer, has_boolean
 from helsinki_env.engine.arrays import UINT64, integer_array, writable_array
 from helsinki_env.engine.game import BoardGame
+from helsinki_env.utils.extras import MissingExtraError
 
-__all__ = ["Player", "checked_actions", "choose_action", "default_errstate", "init_streams", "next_keys", "seat_key"]
+__all__ = [
+    "FloatArray",
+    "Int8Array",
+    "Int64Array",
+    "KeyArray",
+    "Player",
+    "PlayerError",
+    "checked_actions",
+    "choose_action",
+    "converted_player_errors",
+    "default_errstate",
+    "init_streams",
+    "next_keys",
+    "seat_key",
+]
+
+_PACKAGE = Path(helsinki_env.__file__).parent
+_OURS = (_PACKAGE, *((_PACKAGE / name).resolve() for name in ("agents", "training")))
+
+
+class PlayerError(UserError):
+    """A player that cannot be created or does not act; the message names the player and the cause."""
+
+
+@contextmanager
+def converted_player_errors(name: str, what: str) -> Iterator[None]:
+    """Convert errors in the block, `SystemExit` included, to an error that names the player.
+
+    Args:
+        name: name of the player.
+        what: what failed, such as "cannot be made".
+
+    Raises:
+        PlayerError: unchanged, or in place of any other error.
+        MissingExtraError: unchanged.
+    """
+    try:
+        yield
+    except (PlayerError, MissingExtraError):
+        raise
+    except (Exception, SystemExit) as problem:
+        text = " ".join(str(problem).split())
+        raise PlayerError(f"player {name}: {what}: {type(problem).__name__}: {text}{_location(problem)}") from problem
+
+
+def _location(problem: BaseException) -> str:
+    """Return the location in third-party code where an error was raised; empty if there is none."""
+    if isinstance(problem, SyntaxError) and problem.filename:
+        return f" ({problem.filename}, line {problem.lineno})"
+    for frame in reversed(traceback.extract_tb(problem.__traceback__)):
+        path = Path(frame.filename)
+        ours = any(path.is_relative_to(folder) for folder in _OURS)
+        if not ours and path.is_file() and "importlib" not in path.parts:
+            return f" ({frame.filename}, line {frame.lineno})"
+    return ""
+
+
+FloatArray = npt.NDArray[np.float64]
+Int8Array = npt.NDArray[np.int8]
+Int64Array = npt.NDArray[np.int64]
+KeyArray = npt.NDArray[np.uint64]
+"""Random keys, uint64."""
 
 default_errstate = np.errstate(divide="warn", over="warn", under="ignore", invalid="warn")
 """Decorator that restores NumPy's default floating-point error handling: warn, but ignore underflow."""
@@ -62,9 +128,7 @@ class Player(Protocol):
         """Display name in tables and records."""
         ...
 
-    def act(
-        self, observation: npt.NDArray[np.int8], action_mask: npt.NDArray[np.int8], keys: npt.NDArray[np.uint64]
-    ) -> npt.NDArray[np.int64]:
+    def act(self, observation: Int8Array, action_mask: Int8Array, keys: KeyArray) -> Int64Array:
         """Return one legal action for each row.
 
         Args:
@@ -79,14 +143,14 @@ class Player(Protocol):
         ...
 
 
-def _mix(words: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
+def _mix(keys: KeyArray) -> KeyArray:
     """Hash random keys; the array version of `helsinki_env.engine.rng.mix`."""
-    words = (words ^ (words >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    words = (words ^ (words >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return words ^ (words >> np.uint64(31))
+    keys = (keys ^ (keys >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    keys = (keys ^ (keys >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return keys ^ (keys >> np.uint64(31))
 
 
-def init_streams(seed: int, games: npt.ArrayLike, player: int) -> npt.NDArray[np.uint64]:
+def init_streams(seed: int, games: npt.ArrayLike, player: int) -> KeyArray:
     """Return the initial state of a player's random stream for each game, uint64 (B,).
 
     Args:
@@ -97,14 +161,12 @@ def init_streams(seed: int, games: npt.ArrayLike, player: int) -> npt.NDArray[np
     Raises:
         ArrayError: (a ValueError) for invalid game numbers.
     """
-    words = _mix(np.array([seed % 2**64], np.uint64) + _GOLDEN)
-    words = _mix((words ^ integer_array("games", games, (None,), 0, 2**64 - 1, UINT64)) + _GOLDEN)
-    return _mix((words ^ np.uint64(player)) + _GOLDEN)
+    keys = _mix(np.array([seed % 2**64], np.uint64) + _GOLDEN)
+    keys = _mix((keys ^ integer_array("games", games, (None,), 0, 2**64 - 1, UINT64)) + _GOLDEN)
+    return _mix((keys ^ np.uint64(player)) + _GOLDEN)
 
 
-def next_keys(
-    streams: npt.NDArray[np.uint64], rows: npt.NDArray[np.int64] | slice = slice(None)
-) -> npt.NDArray[np.uint64]:
+def next_keys(streams: KeyArray, rows: Int64Array | slice = slice(None)) -> KeyArray:
     """Advance the selected streams in place, uint64 (B,), and return their next random keys, uint64 (rows,).
 
     Raises:
@@ -138,30 +200,21 @@ def choose_action(player: Player, game: BoardGame, key: int = 0) -> int:
     """
     number = as_integer(key)
     if number is None:
-        raise ValueError(f"word: found {key!r}, expected a whole number")
-    words = np.array([number % 2**64], np.uint64)
+        raise ValueError(f"key: found {key!r}, expected a whole number")
+    keys = np.array([number % 2**64], np.uint64)
     with converted_player_errors(player.name, "does not decide"):
-        actions = player.act(game.observation()[None], game.action_mask()[None], words)
+        actions = player.act(game.observation()[None], game.action_mask()[None], keys)
         return int(checked_actions(player.name, actions, 1)[0])
 
 
 def checked_actions(name: str, actions: object, rows: int) -> npt.NDArray[np.integer]:
-    """Return the result of a player's `act` if it has one integer for each row, legal or not.
-
-    Args:
-        name: name of the player.
-        actions: value that `act` returned.
-        rows: number of rows passed to `act`.
-
-    Raises:
-        PlayerError: for any other value.
-    """
-    found = np.asarray(actions)
+    """Return the result of a player's `act` if it has one integer per row, legal or not; PlayerError otherwise."""
+    array = np.asarray(actions)
     if isinstance(actions, list | tuple) and has_boolean(actions):
-        found = found.astype(np.bool_)  # mixed with integers, bool would be read as 0 or 1
-    if found.shape != (rows,) or not np.issubdtype(found.dtype, np.integer):
+        array = array.astype(np.bool_)  # mixed with integers, bool would be read as 0 or 1
+    if array.shape != (rows,) or not np.issubdtype(array.dtype, np.integer):
         raise PlayerError(
-            f"player {name!r}: act returned {found.dtype} of shape {found.shape}, expected whole numbers of shape "
+            f"player {name!r}: act returned {array.dtype} of shape {array.shape}, expected whole numbers of shape "
             f"({rows},)"
         )
-    return found
+    return array

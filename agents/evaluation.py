@@ -8,8 +8,8 @@ search, and flat Monte Carlo. Like an action, an evaluation depends only on what
     >>> game = HelsinkiGame(seed=0)
     >>> seen = game.observation()[None], game.action_mask()[None], np.zeros(1, np.uint64)
     >>> net = make_player("net")
-    >>> opinion = opinions(net, game.config, *seen)[0]
-    >>> opinion.best == int(net.act(*seen)[0]), opinion.cost(opinion.best)
+    >>> evaluation = evaluate_actions(net, game.config, *seen)[0]
+    >>> evaluation.best == int(net.act(*seen)[0]), evaluation.regret(evaluation.best)
     (True, 0.0)
 """
 
@@ -21,7 +21,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 import numpy.typing as npt
 
-from helsinki_env.agents.base import Player
+from helsinki_env.agents.base import FloatArray, Int8Array, Int64Array, KeyArray, Player
 from helsinki_env.agents.rows import validate_extra_actions, validate_masks_and_keys
 from helsinki_env.data import UserError, short_repr
 from helsinki_env.engine.determinization import observation_rows
@@ -47,18 +47,18 @@ class Evaluation:
     """
 
     seat: int
-    actions: npt.NDArray[np.int64]
-    probabilities: npt.NDArray[np.float64]
-    shares: npt.NDArray[np.float64]
+    actions: Int64Array
+    probabilities: FloatArray
+    shares: FloatArray
     best: int
 
-    def after(self, action: int) -> npt.NDArray[np.float64]:
+    def after(self, action: int) -> FloatArray:
         """Return every seat's win probability after a legal action, float64 (n,)."""
-        shares: npt.NDArray[np.float64] = self.shares[np.searchsorted(self.actions, action)]
+        shares: FloatArray = self.shares[np.searchsorted(self.actions, action)]
         return shares
 
     @property
-    def expected(self) -> npt.NDArray[np.float64]:
+    def expected(self) -> FloatArray:
         """Every seat's win probability in the current position, float64 (n,): that after the best action."""
         return self.after(self.best)
 
@@ -76,11 +76,7 @@ class Evaluator(Protocol):
     """A player that can evaluate actions."""
 
     def evaluate_actions(
-        self,
-        observation: npt.NDArray[np.int8],
-        action_mask: npt.NDArray[np.int8],
-        keys: npt.NDArray[np.uint64],
-        also: npt.NDArray[np.int64] | None = None,
+        self, observation: Int8Array, action_mask: Int8Array, keys: KeyArray, also: Int64Array | None = None
     ) -> list[Evaluation]:
         """Return an evaluation for each row; see `evaluate_actions`."""
         ...
@@ -89,10 +85,10 @@ class Evaluator(Protocol):
 def evaluate_actions(
     player: Player,
     config: Any,
-    observation: npt.NDArray[np.int8],
-    action_mask: npt.NDArray[np.int8],
-    keys: npt.NDArray[np.uint64],
-    also: npt.NDArray[np.int64] | None = None,
+    observation: Int8Array,
+    action_mask: Int8Array,
+    keys: KeyArray,
+    also: Int64Array | None = None,
 ) -> list[Evaluation]:
     """Return a player's evaluation of each of B positions.
 
@@ -108,7 +104,7 @@ def evaluate_actions(
         ValueError: if the player cannot evaluate, or the arrays do not fit such games.
     """
     if not isinstance(player, Evaluator):
-        raise UserError(f"judge: found {short_repr(player.name)}, expected one that tells: net, net+search:N or mc:N")
+        raise UserError(f"evaluator: found {short_repr(player.name)}, expected one of net, net+search:N and mc:N")
     observation = observation_rows(observation, spec_of(config).observation_size(config))
     action_mask, keys = validate_masks_and_keys(config, observation, action_mask, keys)
     return (
@@ -118,6 +114,6 @@ def evaluate_actions(
     )
 
 
-def to_seat_order(shares: npt.NDArray[np.floating], seat: int, players: int) -> npt.NDArray[np.float64]:
+def to_seat_order(shares: npt.NDArray[np.floating], seat: int, players: int) -> FloatArray:
     """Convert win probabilities relative to a seat, (..., 4), to seat order, float64 (..., players)."""
     return np.roll(shares[..., :players].astype(np.float64), seat, axis=-1)

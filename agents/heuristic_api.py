@@ -3,32 +3,28 @@
 Search players, supervised pretraining and the heuristic player are written once for all games. Their kernels call the
 functions below. The dtype of the game record selects the game's implementation (`helsinki_env.engine.overloads`):
 
-- `reset_view(v, word)`: reset what a view remembers of a game; its random numbers come from the random key `word`,
-uint64.
+- `reset_view(v, key)`: reset the cached content of a view; `key`, uint64, seeds its random numbers.
 - `view_index(w, g, seat, views)`: index, among all views of a search, of the view for a seat's current board. This is
-the
-  seat's own view, unless there are extra views for boards that occurred before.
+  the seat's own view, unless there are extra views for boards that occurred before.
 - `select_action(t, p, w, g, v, mask, values, every)`: quickly find the best legal action of the seat to move. Writes
-the value
-  of each legal action to `values`, float64 (ids,). Values are comparable only with each other; all legal actions need
-  a value only if `every` is set.
-- `select_action_lookahead(t, p, w, g, v, u, work, mask, values)`: the same with look-ahead, as the heuristic plays. `u`
-is a
-  second view and `work` an array of one record, both scratch.
+  the value of each legal action to `values`, float64 (ids,). Values are comparable only with each other; all legal
+  actions need a value only if `every` is set.
+- `select_action_lookahead(t, p, w, g, v, u, work, mask, values)`: the same with look-ahead, as the heuristic plays.
+  Scratch: `u`, a second view, and `work`, an array of one record.
 - `write_win_probabilities(t, p, weights, g, views, lead, lead_growth, shares)`: every seat's win probability, float64
-(4,); they sum
-  to 1. `lead` points are one unit of the logistic model in the last turn. `lead_growth` is the growth of that number
-  with the square root of the turns left.
+  (4,); they sum to 1. `lead` points are one unit of the logistic model in the last turn. `lead_growth` is the growth of
+  that number with the square root of the turns left.
 
-`t` is the record of the component file's tables, `p` that of the guide's `pieces`, `w` the weights. `g` is a game
+`t` is the record of the component file's tables, `p` that of the heuristic's `pieces`, `w` the weights. `g` is a game
 reconstructed from the observation of the seat that searches, or a determinization of it in a playout. `v` is a view:
 scratch of a seat, whose `turns` holds the number of turns it has left.
 
-A game defines its heuristic in `agents/<name of the game>/guide.py` as `GUIDE`. A game without one uses random play.
+A game defines `HEURISTIC` in `agents/<name of the game>/heuristic_api.py`. A game without one uses random play.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, field, fields
 from functools import lru_cache
@@ -39,7 +35,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from helsinki_env.agents.search.settings import MonteCarloSettings
 from helsinki_env.engine.contract import rank_of
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.engine.overloads import OverloadedKernel
@@ -49,15 +44,63 @@ from helsinki_env.engine.spec import spec_of
 
 __all__ = [
     "ILLEGAL_VALUE",
+    "SETTINGS_DTYPE",
     "Heuristic",
+    "MonteCarloSettings",
     "heuristic_of",
+    "onset",
+    "points_to_probabilities",
     "reset_view",
     "select_action",
     "select_action_lookahead",
+    "settings_record",
     "view_index",
     "weights_record",
     "write_win_probabilities",
 ]
+
+
+@dataclass(frozen=True)
+class MonteCarloSettings:
+    """Settings of the search players.
+
+    Attributes:
+        turns: number of own turns of a playout, before the evaluation.
+        lead: points per unit of the logistic model of winning in the last turn.
+        lead_growth: growth of that number with the square root of the turns left.
+        arms: number of candidate actions, as a multiple of the square root of the budget (flat search).
+        trust: number of simulations for which the heuristic's value counts (flat search).
+        explore: weight of the exploration bonus (tree).
+        temperature: difference in points that makes an action e times as probable in the prior (tree).
+        widen: exponent of the visits that limits the number of children of a node (tree).
+        widen_others: the same for nodes of other seats (tree).
+        catch_up: fraction of the remaining simulations that the second most visited action may gain on the first. If
+            that is not enough, the search stops; 1: only when the result cannot change (tree).
+    """
+
+    turns: float = 3.0
+    lead: float = 1.0
+    lead_growth: float = 1.5
+    arms: float = 0.7
+    trust: float = 50.0
+    explore: float = 0.5
+    temperature: float = 0.5
+    widen: float = 0.6
+    widen_others: float = 0.4
+    catch_up: float = 0.4
+
+
+SETTINGS_DTYPE = np.dtype((np.record, [(item.name, np.float64) for item in fields(MonteCarloSettings)]))
+"""Settings as a record for kernels."""
+
+
+def settings_record(settings: MonteCarloSettings) -> npt.NDArray[Any]:
+    """Return settings as an array of one record, shape (1,), dtype `SETTINGS_DTYPE`."""
+    record = np.zeros(1, SETTINGS_DTYPE)
+    for item in fields(MonteCarloSettings):
+        record[item.name] = getattr(settings, item.name)
+    return record
+
 
 ILLEGAL_VALUE = -1e9
 """The value of an illegal action."""
@@ -114,16 +157,34 @@ def weights_record(weights: Any) -> npt.NDArray[Any]:
     return record
 
 
+@kernel
+def onset(turns, patience, steepness):
+    """Return a weight that rises from 0 to 1 with the turns left and is 0.5 at `patience` turns (Hill function)."""
+    if turns <= 0.0:
+        return 0.0
+    return 1.0 / (1.0 + (patience / turns) ** steepness)
+
+
+@kernel
+def points_to_probabilities(shares, players, unit):
+    """Replace expected points by win probabilities of a logistic model, in place; `unit`: points per unit."""
+    highest = shares[0]
+    for seat in range(1, players):
+        highest = max(highest, shares[seat])
+    total = 0.0
+    for seat in range(players):
+        shares[seat] = math.exp((shares[seat] - highest) / unit)
+        total += shares[seat]
+    for seat in range(players):
+        shares[seat] /= total
+
+
 # The interface for games without a heuristic: random play.
 
 
 @dataclass(frozen=True)
 class NoWeights:
-    """Random play has no weights.
-
-    Attributes:
-        nothing: a placeholder, because records cannot be empty.
-    """
+    """Weights of random play: a placeholder, because records cannot be empty."""
 
     nothing: float = 0.0
 
@@ -133,12 +194,12 @@ _CHANCE = np.dtype((np.record, [("first", np.uint64), ("word", np.uint64), ("tur
 
 
 @kernel
-def _start_anew(v, word):
-    v.word = mix(v.first ^ word)
+def _reset_chance(v, key):
+    v.word = mix(v.first ^ key)
 
 
 @kernel
-def _decide_by_chance(t, p, w, g, v, mask, values, every):
+def _select_random(t, p, w, g, v, mask, values, every):
     for action in range(len(mask)):
         values[action] = 0.0 if mask[action] else ILLEGAL_VALUE
     v.word += GOLDEN
@@ -146,12 +207,12 @@ def _decide_by_chance(t, p, w, g, v, mask, values, every):
 
 
 @kernel
-def _decide_once(t, p, w, g, v, u, work, mask, values):
-    return _decide_by_chance(t, p, w, g, v, mask, values, True)
+def _select_random_lookahead(t, p, w, g, v, u, work, mask, values):
+    return _select_random(t, p, w, g, v, mask, values, True)
 
 
 @kernel
-def _share_by_place(t, p, weights, g, views, lead, lead_growth, shares):
+def _write_rank_probabilities(t, p, weights, g, views, lead, lead_growth, shares):
     """Write win probabilities: the leading seats share the win; an unfinished game counts by its current ranks."""
     winners = 0
     for seat in range(g.players):
@@ -160,7 +221,7 @@ def _share_by_place(t, p, weights, g, views, lead, lead_growth, shares):
         shares[seat] = 1.0 / winners if rank_of(t, g, seat) == 0 else 0.0
 
 
-reset_view.implements(_CHANCE, _start_anew)
+reset_view.implements(_CHANCE, _reset_chance)
 
 
 def _chance_views(count: int) -> npt.NDArray[Any]:
@@ -172,13 +233,13 @@ def _chance_views(count: int) -> npt.NDArray[Any]:
 
 @lru_cache(maxsize=8)
 def _by_chance(dtype: np.dtype[Any]) -> Heuristic:
-    """Return the random-play guide for the record dtype of a game without a heuristic."""
-    for rule, stated in (
-        (select_action, _decide_by_chance),
-        (select_action_lookahead, _decide_once),
-        (write_win_probabilities, _share_by_place),
+    """Return the random-play heuristic for the record dtype of a game without one."""
+    for rule, implementation in (
+        (select_action, _select_random),
+        (select_action_lookahead, _select_random_lookahead),
+        (write_win_probabilities, _write_rank_probabilities),
     ):
-        rule.implements(dtype, stated)
+        rule.implements(dtype, implementation)
     nothing = np.zeros(1, np.dtype((np.record, [("nothing", np.float64)])))
     # All actions look equal to random play: search all of them, lower the weight of rarely tried ones, and
     # search until the result cannot change.
@@ -187,10 +248,10 @@ def _by_chance(dtype: np.dtype[Any]) -> Heuristic:
 
 
 def heuristic_of(config: Any) -> Heuristic:
-    """Return the guide of a configuration's game."""
+    """Return the heuristic of a configuration's game."""
     spec = spec_of(config)
     module = f"helsinki_env.agents.{spec.name}.heuristic_api"
     if find_spec(f"helsinki_env.agents.{spec.name}") is None or find_spec(module) is None:
         return _by_chance(spec.new_states(config, 0).dtype)
-    guide: Heuristic = import_module(module).HEURISTIC
-    return guide
+    heuristic: Heuristic = import_module(module).HEURISTIC
+    return heuristic

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import numpy as np
-import numpy.typing as npt
-
+from helsinki_env.agents.base import Int8Array, Int64Array, KeyArray
 from helsinki_env.engine.arrays import action_masks, key_array
 from helsinki_env.engine.playout import sample_actions
 
@@ -16,9 +14,7 @@ class RandomPlayer:
 
     name = "random"
 
-    def act(
-        self, observation: npt.NDArray[np.int8], action_mask: npt.NDArray[np.int8], keys: npt.NDArray[np.uint64]
-    ) -> npt.NDArray[np.int64]:
+    def act(self, observation: Int8Array, action_mask: Int8Array, keys: KeyArray) -> Int64Array:
         """Return a uniformly random legal action for each row; see `helsinki_env.agents.base.Player`."""
-        masks = action_masks("mask", action_mask)
-        return sample_actions(masks, key_array("words", keys, len(masks)).copy())
+        masks = action_masks("action_mask", action_mask)
+        return sample_actions(masks, key_array("keys", keys, len(masks)).copy())

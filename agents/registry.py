@@ -25,8 +25,7 @@ from os import getcwd
 from pathlib import Path
 from typing import Any
 
-from helsinki_env.agents.base import Player
-from helsinki_env.agents.player_errors import PlayerError, converted_player_errors
+from helsinki_env.agents.base import Player, PlayerError, converted_player_errors
 from helsinki_env.data import choices_text, short_repr, shorten
 from helsinki_env.engine.spec import default_config, spec_of
 from helsinki_env.utils.files import is_file
@@ -70,16 +69,16 @@ def _make_random(argument: str, config: Any) -> Player:
 
 def _make_greedy(argument: str, config: Any) -> Player:
     _no_argument("greedy", argument)
-    player: Player = _of_game("greedy", config).GreedyPlayer(config)
+    player: Player = _game_module("greedy", config).GreedyPlayer(config)
     return player
 
 
-def _of_game(name: str, config: Any) -> Any:
+def _game_module(name: str, config: Any) -> Any:
     """Return the module of a player that exists only for the configuration's game."""
     game = spec_of(config).name
     module = f"helsinki_env.agents.{game}.{name}"
     if find_spec(f"helsinki_env.agents.{game}") is None or find_spec(module) is None:
-        raise PlayerError(f"player {name!r}: there is none for the game {game}")
+        raise PlayerError(f"player {name!r}: found none for the game {game}, expected a player of any game")
     return import_module(module)
 
 
@@ -103,7 +102,7 @@ def _make_tree(argument: str, config: Any) -> Player:
 
 
 def _make_forced(argument: str, config: Any) -> Player:
-    player: Player = _of_game("forced", config).make_forced_player(argument, config)
+    player: Player = _game_module("forced", config).make_forced_player(argument, config)
     return player
 
 
@@ -112,7 +111,7 @@ def _budget(name: str, argument: str) -> int:
     if trials is None:
         raise PlayerError(
             f"player {short_repr(name + ':' + argument)}: found the budget {short_repr(argument)}, expected a whole "
-            f"number from 1 to {MAX_SIMULATIONS:,} of games tried for each decision, such as {name}:200"
+            f"number from 1 to {MAX_SIMULATIONS:,} of simulations per action, such as {name}:200"
         )
     return trials
 
@@ -125,7 +124,7 @@ def parse_simulations(text: str) -> int | None:
 
 def _no_argument(name: str, argument: str) -> None:
     if argument:
-        raise PlayerError(f"player {short_repr(name + ':' + argument)}: {name} takes nothing after a colon")
+        raise PlayerError(f"player {short_repr(name + ':' + argument)}: {name} takes no argument after the colon")
 
 
 def _third_party() -> dict[str, EntryPoint]:
@@ -152,10 +151,10 @@ def make_player(spec: str, config: Any = None) -> Player:
     if not isinstance(spec, str) or not spec.strip():
         raise PlayerError(f"player: found {short_repr(spec)}, expected a name: {', '.join(player_names())}")
     if any("\ud800" <= letter <= "\udfff" for letter in spec):
-        raise PlayerError(f"player {short_repr(spec)}: found a name with bytes that are no UTF-8, expected text")
+        raise PlayerError(f"player {short_repr(spec)}: found bytes that are not UTF-8, expected text")
     if (count := _unwrapped(spec)[1]) > _MOST_WRAPPING:
         raise PlayerError(
-            f"player {short_repr(spec)}: found {count:,} players around another one, expected at most {_MOST_WRAPPING} "
+            f"player {short_repr(spec)}: found {count:,} nested wrappers, expected at most {_MOST_WRAPPING} "
             f"of {', '.join(_WRAPPING)}"
         )
     name, _, argument = spec.strip().partition(":")
@@ -167,7 +166,7 @@ def make_player(spec: str, config: Any = None) -> Player:
             player = _factory(name, argument)(argument, config)
     if not isinstance(player, Player):
         raise PlayerError(
-            f"player {short_repr(spec)}: {type(player).__name__} has no name or no act(observation, mask, words)"
+            f"player {short_repr(spec)}: found {type(player).__name__}, expected an object with a name and act"
         )
     return player
 
@@ -197,7 +196,7 @@ def check_code(players: Iterable[object], file: str | Path, *, trust: bool) -> N
             continue
         name, _, argument = innermost_name(player).partition(":")
         # Look up only the first part of a module's name: looking up `a.b` runs `a`.
-        if name == "program" or (argument and _found(name.partition(".")[0]) is not None):
+        if name == "program" or (argument and _find_module(name.partition(".")[0]) is not None):
             raise PlayerError(
                 f"{shorten(file)}: found the player {short_repr(player)}, which runs code on this machine, "
                 "expected players that come with a package "
@@ -226,7 +225,7 @@ def player_files(spec: str, config: Any = None) -> tuple[Path, ...]:
 
         return program_files(argument)
     if name not in player_names():
-        module = _found(name)
+        module = _find_module(name)
         return () if module is None or module.origin is None else (Path(module.origin),)
     if name not in ("net", "net+search", "mlp") or (name == "mlp" and not argument):
         return ()
@@ -253,14 +252,12 @@ def _factory(name: str, argument: str) -> Callable[[str, Any], Any]:
         except (ImportError, AttributeError) as problem:
             raise PlayerError(f"player {name!r}: {third_party[name].value} cannot be loaded: {problem}") from problem
         return loaded
-    if argument and _found(name) is not None:
-        return partial(_of_module, name)
-    raise PlayerError(
-        f"player {short_repr(name)}: there is no such player; expected {choices_text(player_names(), name)}"
-    )
+    if argument and _find_module(name) is not None:
+        return partial(_make_from_module, name)
+    raise PlayerError(f"player {short_repr(name)}: found no such player, expected {choices_text(player_names(), name)}")
 
 
-def _found(module: str) -> ModuleSpec | None:
+def _find_module(module: str) -> ModuleSpec | None:
     """Return the spec of a module, also of one in the working directory; None if it does not exist."""
     if not all(part.isidentifier() for part in module.split(".")):
         return None
@@ -272,7 +269,7 @@ def _found(module: str) -> ModuleSpec | None:
         return None
 
 
-def _of_module(module: str, argument: str, config: Any) -> Player:
+def _make_from_module(module: str, argument: str, config: Any) -> Player:
     """Create the player of ``MODULE:ATTRIBUTE`` or ``MODULE:ATTRIBUTE:ARGUMENT``."""
     attribute, _, rest = argument.partition(":")
     called = short_repr(module + ":" + argument)

@@ -11,9 +11,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from helsinki_env.agents.base import Player, checked_actions
+from helsinki_env.agents.base import Int8Array, Int64Array, KeyArray, Player, checked_actions
 from helsinki_env.agents.registry import make_player
 from helsinki_env.engine.arrays import action_masks, key_array
 from helsinki_env.engine.playout import sample_actions
@@ -60,17 +59,17 @@ class ReplacedActions(NamedTuple):
         return ", ".join(f"{count:,} {kind}" for kind, count in self.to_dict().items())
 
 
-def replacement_warnings(player: str, mishaps: ReplacedActions, where: str = "") -> list[str]:
+def replacement_warnings(player: str, counts: ReplacedActions, where: str = "") -> list[str]:
     """Return a warning that actions were replaced, as a list of one line, or an empty list if none were.
 
     Args:
         player: name of the player.
-        mishaps: its replaced actions.
+        counts: its replaced actions.
         where: name of the matchup, if there are several.
     """
-    if not any(mishaps):
+    if not any(counts):
         return []
-    return [f"{where and where + ': '}decisions of {player} were replaced by any legal ones: {mishaps.summary}"]
+    return [f"{where and where + ': '}actions of {player} were replaced by random legal ones: {counts.summary}"]
 
 
 def run_replacement_warnings(times: Iterable[Mapping[str, Any]]) -> list[str]:
@@ -105,12 +104,10 @@ class CountedPlayer:
         """Number of actions replaced so far."""
         return replaced_actions_of(self.player).add(ReplacedActions(illegal=self._illegal))
 
-    def act(
-        self, observation: npt.NDArray[np.int8], action_mask: npt.NDArray[np.int8], keys: npt.NDArray[np.uint64]
-    ) -> npt.NDArray[np.int64]:
+    def act(self, observation: Int8Array, action_mask: Int8Array, keys: KeyArray) -> Int64Array:
         """Return one legal action for each row, int64 (B,); see `helsinki_env.agents.base.Player`."""
-        action_mask = action_masks("mask", action_mask)
-        keys = key_array("words", keys, len(action_mask))
+        action_mask = action_masks("action_mask", action_mask)
+        keys = key_array("keys", keys, len(action_mask))
         # Pass copies, so that a player cannot make its action legal by writing to the mask.
         found = self.player.act(observation, action_mask.copy(), keys.copy())
         actions = checked_actions(self.name, found, len(action_mask)).astype(np.int64)
@@ -123,9 +120,5 @@ class CountedPlayer:
 
 
 def make_counted_player(argument: str, config: Any) -> CountedPlayer:
-    """Return the player of ``counted:PLAYER``, given the text after the first colon.
-
-    Raises:
-        PlayerError: for an unknown player.
-    """
+    """Return the player of ``counted:PLAYER``, given the text after the first colon."""
     return CountedPlayer(make_player(argument, config))

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from helsinki_env.agents.base import Int8Array, Int64Array, KeyArray
 from helsinki_env.engine.arrays import (
     ArrayError,
     action_masks,
@@ -26,17 +26,11 @@ __all__ = ["PlayerInputs", "validate_extra_actions", "validate_inputs", "validat
 
 
 class PlayerInputs(NamedTuple):
-    """The validated inputs of a player for B games.
+    """Validated inputs of a player for B games."""
 
-    Attributes:
-        states: reconstructed from the observations, (B,).
-        action_mask: legal actions, int8 (B, A), contiguous.
-        keys: random keys, uint64 (B,), contiguous.
-    """
-
-    states: States
-    action_mask: npt.NDArray[np.int8]
-    keys: npt.NDArray[np.uint64]
+    states: States  # (B,): reconstructed from the observations
+    action_mask: Int8Array  # (B, A): contiguous
+    keys: KeyArray  # (B,): contiguous
 
 
 @kernel
@@ -61,20 +55,12 @@ def first_invalid_mask(tables, states, masks, legal):
 def validate_inputs(config: Any, observation: Any, action_mask: Any, keys: Any = None) -> PlayerInputs:
     """Validate the inputs of a player and return them with the reconstructed states.
 
-    Args:
-        config: configuration of the games; only its component file matters.
-        observation: observations of the seats to move, int8 (B, F).
-        action_mask: legal actions, int8 (B, A), at least one in each row; legal actions may be left out.
-        keys: random keys, uint64 (B,); default: zeros.
-
-    Raises:
-        ObservationError: (a ValueError) for invalid observations of such games.
-        ArrayError: (a ValueError) for invalid masks or keys.
+    `action_mask` may omit legal actions. `keys` default to zeros. Raises ObservationError or ArrayError (ValueErrors).
     """
     states = states_from_observations(config, observation)
     rows, ids = len(states), spec_of(config).num_actions(config)
-    masks = mask_array("mask", action_mask, rows, ids)
-    drawn = np.zeros(rows, np.uint64) if keys is None else key_array("words", keys, rows)
+    masks = mask_array("action_mask", action_mask, rows, ids)
+    drawn = np.zeros(rows, np.uint64) if keys is None else key_array("keys", keys, rows)
     legal = np.empty(ids, np.int8)
     b = first_invalid_mask(config.tables, states, masks, legal)
     if b < rows:
@@ -82,27 +68,21 @@ def validate_inputs(config: Any, observation: Any, action_mask: Any, keys: Any =
         beyond = (masks[b] == 1) & (legal == 0)
         if beyond.any() and not has_invalid_entry(masks[b]):
             at = int(beyond.argmax())
-            raise ArrayError(f"mask[{b}, {at}]: found 1, expected 0: it is not legal in what row {b} observes")
-        fail_mask("mask", masks, b)
+            raise ArrayError(f"action_mask[{b}, {at}]: found 1, expected 0: it is not legal in what row {b} observes")
+        fail_mask("action_mask", masks, b)
     return PlayerInputs(states, masks, drawn)
 
 
-def validate_masks_and_keys(
-    config: Any, observation: Any, action_mask: Any, keys: Any
-) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.uint64]]:
-    """Return contiguous masks and random keys, for players that reconstruct states later.
-
-    Raises:
-        ArrayError: (a ValueError) for invalid arrays, or if their length differs from that of the observation.
-    """
-    masks = action_masks("mask", action_mask, None, spec_of(config).num_actions(config))
+def validate_masks_and_keys(config: Any, observation: Any, action_mask: Any, keys: Any) -> tuple[Int8Array, KeyArray]:
+    """Return contiguous masks and keys, for players that reconstruct states later; ArrayError if they are invalid."""
+    masks = action_masks("action_mask", action_mask, None, spec_of(config).num_actions(config))
     found = np.shape(observation)[:1]
     if found != (len(masks),):
-        raise ArrayError(f"observation: found {found} rows, expected {len(masks)} as in mask")
-    return masks, key_array("words", keys, len(masks))
+        raise ArrayError(f"observation: found {found} rows, expected {len(masks)} as in action_mask")
+    return masks, key_array("keys", keys, len(masks))
 
 
-def validate_extra_actions(also: Any, mask: npt.NDArray[np.int8]) -> npt.NDArray[np.int64] | None:
+def validate_extra_actions(also: Any, mask: Int8Array) -> Int64Array | None:
     """Return the extra actions to evaluate, int64 (B,), or None; ArrayError if one is not in the mask, int8 (B, A)."""
     if also is None:
         return None

@@ -288,7 +288,7 @@ def test_players_read_costs_and_strengths(tmp_path: Path, name: str) -> None:
     assert chosen == {"dear": "END", "cheap": "USE two_points"}
 
 
-@pytest.mark.filterwarnings("ignore::helsinki_env.agents.net.measured.UnmeasuredComponentsWarning")
+@pytest.mark.filterwarnings("ignore::helsinki_env.agents.net.description.UnmeasuredComponentsWarning")
 @pytest.mark.parametrize("name", ["heuristic", "greedy", pytest.param("net", marks=pytest.mark.thorough)])
 def test_players_decide_legally_whatever_the_numbers(tmp_path: Path, name: str) -> None:
     for number in range(3 if JIT else 1):

@@ -161,11 +161,11 @@ def test_names() -> None:
 @pytest.mark.parametrize(
     ("spec", "message"),
     [
-        ("gredy", f"there is no such player; expected one of {', '.join(NAMES)}; did you mean 'greedy'?"),
+        ("gredy", f"found no such player, expected one of {', '.join(NAMES)}; did you mean 'greedy'?"),
         ("", f"expected a name: {', '.join(NAMES)}"),
-        ("greedy:3", "greedy takes nothing after a colon"),
-        ("random:x", "random takes nothing after a colon"),
-        ("heuristic:2", "heuristic takes nothing after a colon"),
+        ("greedy:3", "greedy takes no argument"),
+        ("random:x", "random takes no argument"),
+        ("heuristic:2", "heuristic takes no argument"),
     ],
 )
 def test_wrong_names_are_explained(spec: str, message: str) -> None:
@@ -210,7 +210,7 @@ def test_players_of_other_packages_that_cannot_be_made(monkeypatch: pytest.Monke
     _install(monkeypatch, _Point("broken", ImportError("no module")), _Point("odd", lambda argument, config: 3))
     with pytest.raises(PlayerError, match="their_package:make cannot be loaded: no module"):
         make_player("broken")
-    with pytest.raises(PlayerError, match="int has no name or no act"):
+    with pytest.raises(PlayerError, match="found int, expected an object with a name"):
         make_player("odd")
 
 

@@ -26,7 +26,7 @@ import pytest
 
 import helsinki_env
 from helsinki_env import HelsinkiConfig
-from helsinki_env.agents.player_errors import PlayerError
+from helsinki_env.agents.base import PlayerError
 from helsinki_env.cli.main import main
 from helsinki_env.engine.kernel import JIT
 from helsinki_env.evaluation.arena.config import plan_from_dict, plan_from_yaml

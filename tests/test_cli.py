@@ -197,7 +197,7 @@ def test_what_is_asked_wrongly_is_one_line_and_status_2(
         ),
         ("balance report RUN --out FILE", "--out: found FILE, expected a folder that can be written to"),
         ("bench --json FOLDER", "--json: found FOLDER, expected a file that can be written: it is a folder"),
-        ("bench --players nobody", "player 'nobody': there is no such player"),
+        ("bench --players nobody", "player 'nobody': found no such player"),
         ("rate RUN --out FILE", "--out: found FILE, expected a folder that can be written to"),
         ("replay GAMES --svg FILE/x", "--svg: found FILE/x, expected a folder that can be written to"),
         ("replay GAMES --html FILE/x.html", "--html: found FILE/x.html, expected a file that can be written"),

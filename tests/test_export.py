@@ -23,7 +23,6 @@ from helsinki_env.agents.net.make import bundled_networks
 from helsinki_env.agents.net.network import Network, NetworkConfig, NetworkOutput
 from helsinki_env.agents.net.onnx import PREFERENCE_KEY, OnnxModel, load_onnx
 from helsinki_env.agents.net.player import INFERENCE_BATCH, NetPlayer
-from helsinki_env.agents.net.pytorch import TorchModel
 from helsinki_env.cli.main import main
 from helsinki_env.engine.kernel import JIT
 from helsinki_env.engine.spec import config_from_dict, game_names, spec_by_name
@@ -276,26 +275,26 @@ def foreign(path: Path, **entries: str) -> None:
 @pytest.mark.parametrize(
     ("damage", "message"),
     [
-        (lambda p: p.unlink(), "there is no such file; export a checkpoint with"),
-        (lambda p: p.write_bytes(b""), "not a whole ONNX model"),
-        (lambda p: p.write_bytes(b"PK\x03\x04" + bytes(1000)), "not a whole ONNX model"),
-        (lambda p: p.write_text("a text\n" * 100), "not a whole ONNX model"),
-        (lambda p: write(p, network()), "not a whole ONNX model"),
-        (foreign, "an ONNX model, but not of this project: it has no description 'helsinki'"),
+        (lambda p: p.unlink(), "found no such file; export a checkpoint with"),
+        (lambda p: p.write_bytes(b""), "found an incomplete ONNX model"),
+        (lambda p: p.write_bytes(b"PK\x03\x04" + bytes(1000)), "found an incomplete ONNX model"),
+        (lambda p: p.write_text("a text\n" * 100), "found an incomplete ONNX model"),
+        (lambda p: write(p, network()), "found an incomplete ONNX model"),
+        (foreign, "found an ONNX model without the description 'helsinki'"),
         (
             lambda p: reopen(p, DESCRIPTION_KEY),
-            "an ONNX model, but not of this project: it has no description 'helsinki'",
+            "found an ONNX model without the description 'helsinki'",
         ),
-        (lambda p: reopen(p, description={"types": "many"}), "it has no description 'helsinki'"),
-        (lambda p: reopen(p, description={"environment": "helsinki_v9"}), "environment is 'helsinki_v9'"),
-        (lambda p: reopen(p, description={"inputs": "0" * 16}), "inputs is '0000000000000000'"),
-        (lambda p: reopen(p, description={"format": 99}), "format is 99"),
+        (lambda p: reopen(p, description={"types": "many"}), "without the description 'helsinki'"),
+        (lambda p: reopen(p, description={"environment": "helsinki_v9"}), "environment: found 'helsinki_v9'"),
+        (lambda p: reopen(p, description={"inputs": "0" * 16}), "inputs: found '0000000000000000'"),
+        (lambda p: reopen(p, description={"format": 99}), "format: found 99"),
         (lambda p: foreign(p, **{DESCRIPTION_KEY: json.dumps(load_onnx(p)[1])}), "other inputs or outputs"),
-        (lambda p: reopen(p, PREFERENCE_KEY), "'helsinki_preferences' is missing or does not fit"),
-        (lambda p: reopen(p, preferences={"group": [0, 1]}), "'helsinki_preferences' is missing or does not fit"),
-        (lambda p: reopen(p, preferences={"group": [99] * 554}), "'helsinki_preferences' is missing or does not fit"),
-        (lambda p: reopen(p, preferences={"sharpness": "high"}), "'helsinki_preferences' is missing or does not fit"),
-        (no_text, "an ONNX model whose description is not in UTF-8; export it again"),
+        (lambda p: reopen(p, PREFERENCE_KEY), "helsinki_preferences: found a missing or invalid"),
+        (lambda p: reopen(p, preferences={"group": [0, 1]}), "helsinki_preferences: found a missing or invalid"),
+        (lambda p: reopen(p, preferences={"group": [99] * 554}), "helsinki_preferences: found a missing or invalid"),
+        (lambda p: reopen(p, preferences={"sharpness": "high"}), "helsinki_preferences: found a missing or invalid"),
+        (no_text, "found metadata that is not UTF-8"),
         (lambda p: flip(p), "an ONNX model that was changed or damaged; copy or export it again"),
     ],
 )
@@ -354,7 +353,7 @@ def test_weights_beyond_16_bits_are_not_written(tmp_path: Path) -> None:
     with torch.no_grad():
         model.liking.bias.fill_(1e6)
     out = tmp_path / "half.safetensors"
-    with pytest.raises(CheckpointError, match=r"not exported: liking.bias has weights beyond what 16"):
+    with pytest.raises(CheckpointError, match=r"liking.bias: found weights outside the range of float16"):
         export_half(write(tmp_path / "large.safetensors", model), out, positions=20)
     assert not out.exists()
 
@@ -373,18 +372,18 @@ def test_what_goes_wrong_leaves_the_file_that_was_there(
     as_it_is = export._model
     monkeypatch.setattr(export, "_model", lambda _, description: as_it_is(network(seed=1), description))
     for path, positions, message in (
-        (checkpoint, 200, "not exported: the model prefers another choice in "),
-        (model.parent / "none", 200, "none: there is no such file; train one with"),
-        (model, 200, "model.onnx: not a whole safetensors file"),
+        (checkpoint, 200, "not exported: the model prefers another action in "),
+        (model.parent / "none", 200, "none: found no such file; train one with"),
+        (model, 200, "model.onnx: found an incomplete safetensors file"),
         (checkpoint, 0, "--positions: found 0, expected a whole number from 1 to"),
     ):
         assert main(["export", str(path), "--out", str(model), "--positions", str(positions)]) == 2
         assert message in capsys.readouterr().err
     monkeypatch.undo()
     assert main(["export", str(no_number(model.parent)), "--out", str(model), "--positions", "100"]) == 2
-    assert "liking.bias: found numbers that are not finite" in capsys.readouterr().err
+    assert "liking.bias: found NaN or infinity" in capsys.readouterr().err
     assert main(["export", str(checkpoint), "--out", str(checkpoint)]) == 2
-    assert "expected another file than the checkpoint itself" in capsys.readouterr().err
+    assert "expected a file other than the checkpoint" in capsys.readouterr().err
     assert main(["export", str(checkpoint), "--out", str(checkpoint.with_suffix(".model"))]) == 2
     assert "expected a file name that ends in .onnx or .safetensors" in capsys.readouterr().err
     assert model.read_bytes() == before

@@ -19,8 +19,8 @@ from hypothesis import strategies as st
 
 from helsinki_env import HelsinkiConfig, HelsinkiGame, load_components
 from helsinki_env.agents.base import Player, choose_action
+from helsinki_env.agents.net.network import TorchModel
 from helsinki_env.agents.net.player import NetPlayer
-from helsinki_env.agents.net.pytorch import TorchModel
 from helsinki_env.agents.registry import make_player
 from helsinki_env.engine.determinization import determinize
 from helsinki_env.engine.kernel import JIT

@@ -575,7 +575,7 @@ def test_any_value_may_be_another_one(kind: str) -> None:
     "name", ["counted:" * 1000 + "random", "forced:two_points:" * 1000 + "random", "counted:forced:two_points:" * 9999]
 )
 def test_players_around_players_without_an_end(name: str, tmp_path: Path) -> None:
-    with pytest.raises(PlayerError, match=r"found [\d,]+ players around another one, expected at most 16") as caught:
+    with pytest.raises(PlayerError, match=r"found [\d,]+ nested wrappers, expected at most 16") as caught:
         make_player(name)
     assert len(str(caught.value)) < 400
     for words in (["simulate", "--players", f"{name},random"], ["arena", "--players", f"{name},random"]):

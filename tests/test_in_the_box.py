@@ -52,5 +52,5 @@ def test_a_folder_that_is_called_like_one_has_to_be_written_as_a_path(
 
 
 def test_one_for_another_game_is_not_found_by_name() -> None:
-    with pytest.raises(CheckpointError, match="two_players: there is no such file"):
+    with pytest.raises(CheckpointError, match="two_players: found no such file"):
         make_player("net:two_players", CopenhagenConfig())

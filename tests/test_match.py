@@ -207,7 +207,7 @@ def test_players_that_go_wrong_are_named(answer: object, error: type[ValueError]
         ({"seed": -1}, "seed: found -1, expected a whole number of at least 0"),
         ({"threads": 0}, "num_threads: found 0"),
         ({"batch": 0}, "batch: found 0"),
-        ({"players": ["random", "nobody"]}, "player 'nobody': there is no such player"),
+        ({"players": ["random", "nobody"]}, "player 'nobody': found no such player"),
     ],
 )
 def test_wrong_arguments(arguments: dict[str, object], message: str) -> None:

@@ -14,11 +14,10 @@ import pytest
 
 from helsinki_env import HelsinkiConfig
 from helsinki_env.agents.analysis import analysis_inputs, analyze
-from helsinki_env.agents.net import measured
+from helsinki_env.agents.net import description as network_file
 from helsinki_env.agents.net.checkpoint import CheckpointError, load_checkpoint, save_checkpoint
-from helsinki_env.agents.net.description import COMPONENTS_KEY
+from helsinki_env.agents.net.description import COMPONENTS_KEY, UnmeasuredComponentsWarning, measured_components
 from helsinki_env.agents.net.make import bundled_network, bundled_networks
-from helsinki_env.agents.net.measured import UnmeasuredComponentsWarning, measured_components
 from helsinki_env.agents.registry import make_player
 from helsinki_env.engine.kernel import JIT
 from helsinki_env.engine.spec import spec_by_name
@@ -40,7 +39,7 @@ PATIENCE = 240.0
 @pytest.fixture(autouse=True)
 def nothing_was_said(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let every test begin as a process does, which warns once."""
-    monkeypatch.setattr(measured, "_warned", False)
+    monkeypatch.setattr(network_file, "_warned", False)
 
 
 @pytest.fixture(scope="module")
@@ -58,7 +57,7 @@ def said() -> Iterator[list[str]]:
     """What is warned of in a test, however often."""
     with pytest.MonkeyPatch.context() as patch:
         found: list[str] = []
-        patch.setattr(measured, "_tell", found.append)
+        patch.setattr(network_file, "_handler", found.append)
         yield found
 
 

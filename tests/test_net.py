@@ -32,9 +32,8 @@ from helsinki_env.agents.mlp.network import PlainNetwork
 from helsinki_env.agents.net.afterstates import MAX_EVALUATED_CHOICES, AfterstateBatch, AfterstateEncoder
 from helsinki_env.agents.net.checkpoint import CheckpointError, load_checkpoint, same_weights, save_checkpoint
 from helsinki_env.agents.net.features import FeatureSpec, offsets_for_types
-from helsinki_env.agents.net.network import AfterstateTensors, Network, NetworkConfig, NetworkOutput
+from helsinki_env.agents.net.network import AfterstateTensors, Network, NetworkConfig, NetworkOutput, TorchModel
 from helsinki_env.agents.net.player import NetPlayer, choice_log_probs
-from helsinki_env.agents.net.pytorch import TorchModel
 from helsinki_env.agents.net.search import NetSearchPlayer, NetSearchSettings
 from helsinki_env.agents.registry import make_player
 from helsinki_env.engine.determinization import determinize_batch
@@ -740,7 +739,7 @@ def test_search_sees_what_the_heuristic_misses() -> None:
 
 
 def test_no_budget_at_all() -> None:
-    with pytest.raises(ValueError, match="budget: found 0, expected at least 1 trial"):
+    with pytest.raises(ValueError, match="budget: found 0, expected at least 1 simulation"):
         searching(0)
 
 
@@ -788,7 +787,8 @@ def test_a_network_plays_a_whole_game(checkpoint: Path) -> None:
 @pytest.mark.parametrize("argument", ["", ":net", "x:net", "0:net", "-1", "1.5:net", "1000001", "٣"])
 def test_a_search_by_a_network_says_what_it_needs(argument: str) -> None:
     message = re.escape(
-        f"player 'net+search:{argument}': expected the number of trials, from 1 to 1,000,000, and perhaps a network, "
+        f"player 'net+search:{argument}': expected the number of simulations, from 1 to 1,000,000, optionally "
+        "with a network, "
         "such as net+search:100 or net+search:100:runs/quick"
     )
     with pytest.raises(CheckpointError, match=message):
@@ -838,23 +838,23 @@ def truncate(path: Path, rest: int) -> None:
 @pytest.mark.parametrize(
     ("damage", "message"),
     [
-        (lambda p: p.unlink(), "there is no such file; train one with 'helsinki train"),
-        (lambda p: truncate(p, -100), "not a whole safetensors file"),
-        (lambda p: truncate(p, 100), "not a whole safetensors file"),
-        (lambda p: truncate(p, 0), "not a whole safetensors file"),
-        (lambda p: p.write_bytes(b"weights"), "not a whole safetensors file"),
-        (lambda p: torch.save({"weights": torch.zeros(3)}, p), "a pickle.*could execute code.*so it is not"),
-        (lambda p: save_file({"a": torch.zeros(1)}, p), "not of this project: it has no description 'helsinki'"),
-        (lambda p: save_file({"a": torch.zeros(1)}, p, {"helsinki": "{"}), "it has no description 'helsinki'"),
-        (lambda p: save_file({"a": torch.zeros(1)}, p, {"helsinki": "[]"}), "it has no description 'helsinki'"),
-        (lambda p: rewrite(p, environment="helsinki_v9"), "environment is 'helsinki_v9'.*'helsinki_v0'.*train"),
-        (lambda p: rewrite(p, observation="0" * 16), "observation is '0000000000000000', this environment needs"),
-        (lambda p: rewrite(p, actions="0" * 16), "actions is '0000000000000000', this environment needs"),
-        (lambda p: rewrite(p, inputs="0" * 16), "inputs is '0000000000000000', this environment needs"),
-        (lambda p: rewrite(p, inputs=None), "inputs is None, this environment needs"),
-        (lambda p: rewrite(p, format=1), "format is 1, this environment needs"),
-        (lambda p: rewrite(p, types=46), "is '[0-9a-f]{16}', this environment needs"),
-        (lambda p: rewrite(p, network={"width": 64}), "network: found {'width': 64}, expected the network that the"),
+        (lambda p: p.unlink(), "found no such file; train one with 'helsinki train"),
+        (lambda p: truncate(p, -100), "found an incomplete safetensors file"),
+        (lambda p: truncate(p, 100), "found an incomplete safetensors file"),
+        (lambda p: truncate(p, 0), "found an incomplete safetensors file"),
+        (lambda p: p.write_bytes(b"weights"), "found an incomplete safetensors file"),
+        (lambda p: torch.save({"weights": torch.zeros(3)}, p), "found a pickle, which can execute code"),
+        (lambda p: save_file({"a": torch.zeros(1)}, p), "without the description 'helsinki'"),
+        (lambda p: save_file({"a": torch.zeros(1)}, p, {"helsinki": "{"}), "without the description 'helsinki'"),
+        (lambda p: save_file({"a": torch.zeros(1)}, p, {"helsinki": "[]"}), "without the description 'helsinki'"),
+        (lambda p: rewrite(p, environment="helsinki_v9"), "environment: found 'helsinki_v9'.*'helsinki_v0'.*train"),
+        (lambda p: rewrite(p, observation="0" * 16), "observation: found '0000000000000000', expected"),
+        (lambda p: rewrite(p, actions="0" * 16), "actions: found '0000000000000000', expected"),
+        (lambda p: rewrite(p, inputs="0" * 16), "inputs: found '0000000000000000', expected"),
+        (lambda p: rewrite(p, inputs=None), "inputs: found None, expected"),
+        (lambda p: rewrite(p, format=1), "format: found 1, expected"),
+        (lambda p: rewrite(p, types=46), "found '[0-9a-f]{16}', expected"),
+        (lambda p: rewrite(p, network={"width": 64}), "network: found {'width': 64}, expected the size of the saved"),
         (lambda p: rewrite(p, network={"breadth": 64}), r"network\.breadth: no such key \(found 64\)"),
         (lambda p: rewrite(p, network=None), "network: found None, expected a mapping"),
         (lambda p: rewrite(p, game={"num_players": 7}), r"game\.num_players: found 7, expected 2, 3 or 4"),
@@ -867,12 +867,12 @@ def truncate(path: Path, rest: int) -> None:
         (lambda p: rewrite(p, network=LARGE), r"blocks: found 1000000, expected a whole number from 0 to 64"),
         (
             lambda p: rewrite(p, network=LARGE | {"blocks": 64}),
-            "expected the network that the weights are of",
+            "expected the size of the saved weights are of",
         ),
-        (lambda p: rewrite(p, weights="0" * 16), "the digest of the weights: they were changed or damaged"),
-        (lambda p: flip(p), "the digest of the weights: they were changed or damaged"),
-        (lambda p: retype(p, torch.float64), r"bias: found torch\.float64, expected finite numbers of 32 bits"),
-        (lambda p: retype(p, torch.float32, math.nan), "found numbers that are not finite, expected finite numbers"),
+        (lambda p: rewrite(p, weights="0" * 16), "the digest of the weights, which were changed or damaged"),
+        (lambda p: flip(p), "the digest of the weights, which were changed or damaged"),
+        (lambda p: retype(p, torch.float64), r"bias: found torch\.float64, expected finite float32"),
+        (lambda p: retype(p, torch.float32, math.nan), "found NaN or infinity, expected finite"),
     ],
 )
 def test_a_checkpoint_that_does_not_fit_is_refused_with_the_reason(
@@ -909,7 +909,8 @@ PICKLES: dict[str, Callable[[object], bytes]] = {
 
 
 @pytest.mark.parametrize(
-    ("part", "reason"), [("ahead", "copenhagen tells of no next turn"), ("turned", "copenhagen has no other side")]
+    ("part", "reason"),
+    [("ahead", "copenhagen has no look-ahead features"), ("turned", "copenhagen has no rotational symmetry")],
 )
 def test_only_networks_of_a_game_that_has_it_are_told_of_next_turns_or_turn_boards(
     part: str, reason: str, tmp_path: Path
@@ -936,7 +937,7 @@ def test_nothing_in_a_file_is_executed(kind: str, tmp_path: Path) -> None:
         path = tmp_path / name
         path.write_bytes(data)
         for load in (load_checkpoint, lambda path: make_player(f"net:{path}")):
-            with pytest.raises(CheckpointError, match=r"a pickle|not a whole safetensors file") as caught:
+            with pytest.raises(CheckpointError, match=r"found a pickle|found an incomplete safetensors file") as caught:
                 load(path)
             assert str(path) in str(caught.value)
     assert not trap.exists()

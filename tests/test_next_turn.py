@@ -11,8 +11,8 @@ import pytest
 import torch
 
 from helsinki_env import HelsinkiConfig, HelsinkiGame
-from helsinki_env.agents.helsinki.evaluation import expected_points
-from helsinki_env.agents.helsinki.lookahead_features import next_turn_parts, write_next_turn
+from helsinki_env.agents.helsinki.features import next_turn_parts, write_next_turn
+from helsinki_env.agents.helsinki.heuristic_api import expected_points
 from helsinki_env.agents.heuristic_api import ILLEGAL_VALUE, select_action
 from helsinki_env.agents.net import description
 from helsinki_env.agents.net.afterstates import AfterstateBatch, AfterstateEncoder
@@ -20,9 +20,8 @@ from helsinki_env.agents.net.checkpoint import CheckpointError, load_checkpoint
 from helsinki_env.agents.net.export import export_onnx
 from helsinki_env.agents.net.features import feature_offsets, game_features
 from helsinki_env.agents.net.make import make_net_player
-from helsinki_env.agents.net.network import Network
+from helsinki_env.agents.net.network import Network, TorchModel
 from helsinki_env.agents.net.player import NetPlayer
-from helsinki_env.agents.net.pytorch import TorchModel
 from helsinki_env.agents.net.search import NetSearchPlayer
 from helsinki_env.agents.search.workspace import new_workspace, reset_views
 from helsinki_env.engine.kernel import JIT
@@ -246,7 +245,7 @@ def test_a_player_is_told_what_its_network_knows(tmp_path: Path) -> None:
     content = path.read_bytes()
     path.write_bytes(content.replace(b'\\"ahead\\": true', b'\\"ahead\\": null'))
     assert path.read_bytes() != content
-    with pytest.raises(CheckpointError, match=r"net\.safetensors: inputs is "):
+    with pytest.raises(CheckpointError, match=r"net\.safetensors: inputs: found "):
         load_checkpoint(path)
 
 

@@ -179,7 +179,7 @@ def test_what_cannot_be_judged_is_named() -> None:
     config = HelsinkiConfig()
     game = HelsinkiGame(config, seed=1)
     seen: tuple[Any, ...] = game.observation()[None], game.action_mask()[None], np.zeros(1, np.uint64)
-    with pytest.raises(ValueError, match="judge: found 'greedy', expected one that tells: net, net"):
+    with pytest.raises(ValueError, match="evaluator: found 'greedy', expected one of net, net"):
         evaluate_actions(make_player("greedy"), config, *seen)
     net = make_player("net")
     with pytest.raises(

@@ -215,7 +215,7 @@ def test_a_program_that_does_not_even_begin_is_told_with_the_reason(program: str
     (tmp_path / "bot.py").write_text(program)
     config = spec_by_name("helsinki").config()
     player = ProgramPlayer(f"{sys.executable} {tmp_path / 'bot.py'}", config, 0.05)
-    player._begin_within = 0.5 if why == "nothing came" else 60.0
+    player._start_within = 0.5 if why == "nothing came" else 60.0
     with pytest.raises(PlayerError, match=f"found no answer to the first message: {why}.*; expected a line within"):
         choose_action(player, spec_of(config).game(config, seed=0))
 
@@ -420,7 +420,7 @@ def test_names_of_programs(bot: str) -> None:
         ("program:", "found no program ''"),
         ("program:/no/such/bot --fast", "found no program '/no/such/bot', expected a command to run"),
         ("program:'open", "No closing quotation"),
-        ("program:0:bot", "found 0 seconds for a decision"),
+        ("program:0:bot", "found 0 seconds per action"),
         ("program:²:bot", "found no program '²:bot'"),
     ):
         with pytest.raises(PlayerError, match=message):
@@ -433,7 +433,7 @@ def test_results_say_how_much_of_them_was_chance(
 ) -> None:
     monkeypatch.setenv("COLUMNS", "200")
     players, out = f"program:{bot} garbage,random", str(tmp_path / "run")
-    told = r"decisions of program:.* garbage were replaced by any legal ones: [\d,]+ illegal\n"
+    told = r"actions of program:.* garbage were replaced by random legal ones: [\d,]+ illegal\n"
     assert main(["simulate", "--players", players, "--games", "2"]) == 0
     assert len(re.findall(rf"^{told}", capsys.readouterr().out, re.MULTILINE)) == 1
     for words in (["arena", "--players", players, "--games", "24", "--processes", "1"], ["rate", out]):

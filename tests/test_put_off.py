@@ -8,7 +8,7 @@ import pytest
 from helsinki_env import HelsinkiConfig
 from helsinki_env.agents.helsinki.board import defer_gain, gain_upper_bound, tile_gain
 from helsinki_env.agents.helsinki.board_view import analyze_board, piece_table, read_hand
-from helsinki_env.agents.helsinki.choice import best_legal, has_alternatives, reset_values
+from helsinki_env.agents.helsinki.decide import best_legal, has_alternatives, reset_values
 from helsinki_env.agents.helsinki.eval_cache import new_views
 from helsinki_env.agents.helsinki.weights import QUICK
 from helsinki_env.agents.heuristic_api import weights_record

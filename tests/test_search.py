@@ -11,11 +11,12 @@ import pytest
 
 from helsinki_env import HelsinkiConfig
 from helsinki_env.agents.base import choose_action, init_streams, next_keys
+from helsinki_env.agents.heuristic_api import MonteCarloSettings
 from helsinki_env.agents.registry import PlayerError, make_player
 from helsinki_env.agents.search.player import FlatPlayer, TreePlayer
-from helsinki_env.agents.search.settings import MonteCarloSettings
 from helsinki_env.agents.search.tree import NODE
 from helsinki_env.agents.search.tree import _decided as decided
+from helsinki_env.agents.search.workspace import WorkspacePool
 from helsinki_env.engine.determinization import DeterminizationError
 from helsinki_env.engine.kernel import JIT
 from helsinki_env.evaluation.match import play_match
@@ -141,7 +142,7 @@ def test_a_search_that_waits_for_certainty_mostly_decides_alike() -> None:
 
 @pytest.mark.parametrize("player", [FlatPlayer, TreePlayer])
 def test_no_budget_at_all(player: type[FlatPlayer] | type[TreePlayer]) -> None:
-    with pytest.raises(ValueError, match="budget: found 0, expected at least 1 game"):
+    with pytest.raises(ValueError, match="budget: found 0, expected at least 1 simulation"):
         player(0)
     assert player(5).name in ("mc:5", "ismcts:5")
 
@@ -184,8 +185,9 @@ def test_boards_that_are_found_again_are_what_they_were(kind: str) -> None:
     """With views for boards that have come up before, and without any, every decision is the same."""
     make: type[FlatPlayer] | type[TreePlayer] = FlatPlayer if kind == "mc" else TreePlayer
     finding, fresh = make(40), make(40)
-    assert finding._desks._boards > 0
-    fresh._desks._boards = 0
+    fresh._workspaces = WorkspacePool(fresh.config, fresh.weights, boards=0)
+    with finding._workspaces.borrow() as known, fresh._workspaces.borrow() as blank:
+        assert len(known.views) > len(blank.views)
     _, observation, mask = observed(random.Random(1).sample(list(dealt_games(6, "default")), 60))
     given = observation, mask, words(len(mask))
     decisions = fresh.act(*given).tolist()

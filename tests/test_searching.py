@@ -13,10 +13,8 @@ import torch
 import helsinki_env.training.search_targets as searching
 from helsinki_env import HelsinkiConfig, HelsinkiVectorEnv
 from helsinki_env.agents.net.afterstates import AfterstateEncoder
-from helsinki_env.agents.net.evaluation import choice_index
-from helsinki_env.agents.net.network import ABSENT, AfterstateTensors, Network
-from helsinki_env.agents.net.player import NetPlayer
-from helsinki_env.agents.net.pytorch import TorchModel
+from helsinki_env.agents.net.network import ABSENT, AfterstateTensors, Network, TorchModel
+from helsinki_env.agents.net.player import NetPlayer, choice_index
 from helsinki_env.agents.net.search import HalvingResult, NetSearchPlayer
 from helsinki_env.agents.random import RandomPlayer
 from helsinki_env.engine.kernel import JIT

@@ -235,7 +235,7 @@ def test_players_that_are_guided_by_chance_decide_by_their_random_word(name: str
 
 
 def test_players_that_only_a_game_of_its_own_has_are_refused_by_name() -> None:
-    with pytest.raises(PlayerError, match="player 'greedy': there is none for the game tictactoe"):
+    with pytest.raises(PlayerError, match="player 'greedy': found none for the game tictactoe"):
         make_player("greedy", CONFIG)
 
 

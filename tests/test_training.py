@@ -34,9 +34,8 @@ from helsinki_env.agents.helsinki.features import table_parts
 from helsinki_env.agents.net.afterstates import AfterstateBatch, AfterstateEncoder
 from helsinki_env.agents.net.checkpoint import load_checkpoint, same_weights
 from helsinki_env.agents.net.features import feature_offsets
-from helsinki_env.agents.net.network import AfterstateTensors, Network, NetworkOutput
+from helsinki_env.agents.net.network import AfterstateTensors, Network, NetworkOutput, TorchModel
 from helsinki_env.agents.net.player import NetPlayer
-from helsinki_env.agents.net.pytorch import TorchModel
 from helsinki_env.agents.registry import make_player
 from helsinki_env.agents.search.workspace import new_workspace
 from helsinki_env.cli.main import main
@@ -1304,7 +1303,7 @@ def test_a_single_value_stands_for_a_list_of_one() -> None:
             r"promotion\.covered: found \[0, 3\], expected none",
         ),
         ("rules: copenhagen\ncovered: [1]", r"covered: no such key"),
-        ("opponents: [gredy]", "opponents: player 'gredy': there is no such player; .* did you mean 'greedy'"),
+        ("opponents: [gredy]", "opponents: player 'gredy': found no such player; .* did you mean 'greedy'"),
         ("opponents: 5", "opponents: player: found 5, expected a name"),
         ("promotion: {deals: 3}", r"promotion\.deals: found 3, expected a whole number of at least 16"),
         ("promotion: {denied: 5}", r"promotion\.denied: found 5, expected how many actions, \[from, to\]"),
@@ -1313,7 +1312,7 @@ def test_a_single_value_stands_for_a_list_of_one() -> None:
         ("promotion: {players: 2}", r"promotion\.players: found 2, expected some of 2, 3 and 4"),
         ("promotion: {elo: 0}", r"promotion\.elo: found 0, expected a number above 0"),
         ("evaluation: {players: 5}", r"evaluation\.players: found \(5,\), expected some of 2, 3 and 4"),
-        ("evaluation: {opponents: [net:none]}", r"evaluation\.opponents: none: there is no such file"),
+        ("evaluation: {opponents: [net:none]}", r"evaluation\.opponents: none: found no such file"),
         ("evaluation: {times: 0}", r"evaluation\.times: found 0, expected a whole number of at least 1"),
         ("- 3", r"found \[3\], expected a mapping"),
         ("minutes: 3\nminutes: 4", "the key 'minutes' is written twice"),

@@ -150,7 +150,7 @@ def test_code_that_a_file_names_is_run_only_if_the_user_trusts_it(way: Any, caps
     assert main([*way("marking_here:make"), "--trust"]) == 2
     error = capsys.readouterr().err
     assert marked(), error
-    assert "int has no name or no act" in error
+    assert "found int, expected an object with a name" in error
 
 
 def test_what_is_typed_needs_no_trust_and_names_that_are_none_are_told(capsys: pytest.CaptureFixture[str]) -> None:
@@ -160,7 +160,7 @@ def test_what_is_typed_needs_no_trust_and_names_that_are_none_are_told(capsys: p
     for wrong in ("heuristik", "mcc:200", "nothing_here:make"):
         assert main(arena(wrong)) == 2
         line = capsys.readouterr().err
-        assert "there is no such player" in line, line
+        assert "found no such player" in line, line
         assert "trust" not in line
 
 

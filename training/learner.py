@@ -13,9 +13,8 @@ from helsinki_env.agents.base import Player
 from helsinki_env.agents.net.checkpoint import load_checkpoint
 from helsinki_env.agents.net.description import PLAIN_KIND
 from helsinki_env.agents.net.make import check_network_game, network_path
-from helsinki_env.agents.net.network import Network
+from helsinki_env.agents.net.network import Network, TorchModel
 from helsinki_env.agents.net.player import NetPlayer
-from helsinki_env.agents.net.pytorch import TorchModel
 from helsinki_env.data import UserError
 from helsinki_env.training.gpu.distributed import ProcessGroup
 from helsinki_env.training.opponents import PAST_SELVES, OpponentPool

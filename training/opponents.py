@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from helsinki_env.agents.net.checkpoint import load_checkpoint
+from helsinki_env.agents.net.network import TorchModel
 from helsinki_env.agents.net.player import NetPlayer
-from helsinki_env.agents.net.pytorch import TorchModel
 from helsinki_env.agents.registry import make_player
 from helsinki_env.data import UserError
 

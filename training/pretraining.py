@@ -85,7 +85,7 @@ class PretrainingSamples:
     """Samples: positions at the ends of turns, with the results of their games.
 
     Attributes:
-        seats: int8 (N, P, S). table: int8 (N, G). See `helsinki_env.agents.net.choices.AfterstateBatch`.
+        seats: int8 (N, P, S). table: int8 (N, G). See `helsinki_env.agents.net.afterstates.AfterstateBatch`.
         wins: win share of each seat, viewer first, float32 (N, 4). scores: points of each seat, float32 (N, 4).
     """
 

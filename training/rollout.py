@@ -15,13 +15,10 @@ import numpy as np
 import numpy.typing as npt
 from gymnasium.vector import AutoresetMode
 
-from helsinki_env.agents.base import Player
-from helsinki_env.agents.net.afterstates import AfterstateEncoder
-from helsinki_env.agents.net.choices import AfterstateBatch
-from helsinki_env.agents.net.evaluation import choice_index
+from helsinki_env.agents.base import Player, converted_player_errors
+from helsinki_env.agents.net.afterstates import AfterstateBatch, AfterstateEncoder
 from helsinki_env.agents.net.network import AfterstateTensors, Network
-from helsinki_env.agents.net.player import best_choices
-from helsinki_env.agents.player_errors import converted_player_errors
+from helsinki_env.agents.net.player import best_choices, choice_index
 from helsinki_env.engine.contract import MAX_SEATS
 from helsinki_env.envs.vector import GameVectorEnv
 from helsinki_env.training.checkpoint_io import StateError, state_array

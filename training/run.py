@@ -25,7 +25,7 @@ from typing import Any
 
 from helsinki_env.agents.net.checkpoint import save_checkpoint
 from helsinki_env.agents.net.description import environment_id, interface_digests
-from helsinki_env.agents.net.pytorch import supports_bfloat16
+from helsinki_env.agents.net.network import supports_bfloat16
 from helsinki_env.agents.registry import files_digest, make_player
 from helsinki_env.data import Node, UserError, shorten
 from helsinki_env.engine.spec import config_to_dict

@@ -17,10 +17,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from helsinki_env.agents.net.choices import AfterstateBatch
-from helsinki_env.agents.net.evaluation import choice_index, evaluated_choices
-from helsinki_env.agents.net.network import ABSENT, AfterstateTensors, Network, NetworkOutput
-from helsinki_env.agents.net.pytorch import TorchModel
+from helsinki_env.agents.net.afterstates import AfterstateBatch
+from helsinki_env.agents.net.network import ABSENT, AfterstateTensors, Network, NetworkOutput, TorchModel
+from helsinki_env.agents.net.player import choice_index, evaluated_choices
 from helsinki_env.agents.net.search import NetSearchPlayer
 from helsinki_env.engine.contract import MAX_SEATS
 from helsinki_env.training.checks import check_numbers

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from helsinki_env.agents.heuristic.playouts import play_out_with_heuristic
+from helsinki_env.agents.heuristic.player import play_out_with_heuristic
 from helsinki_env.agents.heuristic_api import heuristic_of
 from helsinki_env.data import Node, UserError
 from helsinki_env.engine import loops

@@ -1,1 +1,1 @@
-"""Players of Copenhagen: a greedy baseline, and the heuristic that the search players use."""
+"""Players of Copenhagen: a greedy baseline, and the heuristic for the search players."""

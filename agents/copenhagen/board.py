@@ -1,10 +1,10 @@
-"""What tiles add to a board, and where they add most."""
+"""Gain of a tile on a board, and its best placement."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from helsinki_env.agents.copenhagen.board_view import ILLEGAL_VALUE
+from helsinki_env.agents.heuristic_api import ILLEGAL_VALUE
 from helsinki_env.engine.bits import lowest_bit, popcount
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.games.copenhagen.actions import CELLS, ORIENTATIONS
@@ -14,16 +14,16 @@ from helsinki_env.games.copenhagen.shapes import meeting, placements
 
 __all__ = ["WIN", "placement_gain", "remember_placements", "white_gain"]
 
-#: What it adds to end the game by points, that is, to win it.
+#: Gain of ending the game by points, which wins it.
 WIN = 40.0
-#: Points that one tile can hardly make more of; only from so many below the goal on, ending the game is looked for.
+#: Practical maximum of the points of one tile; farther from the goal, ending the game is not considered.
 _REACH = 10
 _RIGHT = np.int64(int(LEFT) << 4)
 
 
 @kernel
 def _cells_gain(t, w, v, cells, bricks):
-    """What cells add besides their lines: coats, holes, edges that fit, the goal."""
+    """Return the gain of cells apart from their lines: coats, holes, adjacent edges, reaching the goal."""
     after = v.filled | cells
     empty = BOARD & ~after
     gain = v.coat * popcount(cells & t.coats)
@@ -45,7 +45,7 @@ def _cells_gain(t, w, v, cells, bricks):
 
 @kernel
 def placement_gain(t, p, w, v, kind, piece, corner):
-    """What a tile adds to the worth of the board, cards apart. Coats of arms count as rewards to come."""
+    """Return the gain of a tile at a position, without the hand. Coats of arms count as future rewards."""
     y, x = corner // 5, corner % 5
     gain = 0.0
     for i in range(t.height[piece]):
@@ -66,16 +66,16 @@ def placement_gain(t, p, w, v, kind, piece, corner):
 
 @kernel
 def _reopened(w, gain, now):
-    """What a cell adds to a line that had been written off for it."""
+    """Return the gain of a cell in a line whose value was reduced because of that cell."""
     return (gain + now) / max(w.closed, 0.01) - now
 
 
 @kernel
 def white_gain(t, w, v, cell):
-    """What a white tile adds to the worth of the board."""
+    """Return the gain of a white tile on a cell."""
     cells = np.int64(1) << cell
     row, column = v.row_gain[cell // 5, 1, 0], v.column_gain[cell % 5, 1, 0]
-    if v.lonely & cells:  # what nothing else fits in: its lines were written off for it
+    if v.lonely & cells:  # only a white tile fits: the values of its lines were reduced
         row, column = _reopened(w, row, v.row_now[cell // 5]), _reopened(w, column, v.column_now[cell % 5])
     gain = row + column + _cells_gain(t, w, v, cells, np.int64(0))
     for colour in range(5):
@@ -87,7 +87,7 @@ def white_gain(t, w, v, cell):
 
 @kernel
 def remember_placements(t, p, w, v, kind):
-    """Look for the best placements of a tile, alone and touching its own colour, unless that is done."""
+    """Find the best placements of a tile, alone and touching its own color, unless cached."""
     if v.known[kind]:
         return
     v.known[kind] = 1

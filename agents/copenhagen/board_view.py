@@ -1,12 +1,12 @@
-"""A seat's view of its own board, analysed once and remembered for as long as the board stays as it is.
+"""A seat's view of its own board, analyzed once and cached while the board is unchanged.
 
-The worth of a board: a line (row or column) with m empty cells is taken to be full at the end with chance q^(m^d);
-q shrinks as the game runs out and is 0 in the last turn, d is the weight `line_depth`. What a few more cells in a line
-add to the expected points, with a brick among them or without, can then be looked up.
+Value of a board: a line (row or column) with m empty cells is assumed to be full at the end with probability q^(m^d). q
+shrinks as the game runs out and is 0 in the last turn; d is the weight `line_depth`. The gain in expected points of a
+few more cells in a line, with or without a brick, is then a table look-up.
 
-Here and in the other kernels of this folder `t` is the record of the component file's tables, `p` the record of
-`piece_table`, `w` the weights (`helsinki_env.agents.copenhagen.weights`), `g` a game restored from the observation of
-the seat that thinks, or a deal of it that is being played out, `v` a scratch record of the dtype `VIEW_DTYPE`.
+Here and in the other kernels of this package `t` is the record of the component file's tables and `p` the record of
+`piece_table`. `w` are the weights (`helsinki_env.agents.copenhagen.weights`). `g` is a game reconstructed from the
+observation of the acting seat, or a determinization of it in a playout. `v` is a scratch record of dtype `VIEW_DTYPE`.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from helsinki_env.agents.heuristic_api import onset
 from helsinki_env.engine.bits import popcount
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.games.copenhagen.actions import ORIENTATIONS
@@ -24,57 +25,46 @@ from helsinki_env.games.copenhagen.bits import BOARD, GROUND, LEFT, neighbors
 from helsinki_env.games.copenhagen.components import Components
 from helsinki_env.games.copenhagen.config import CopenhagenConfig
 
-__all__ = [
-    "ILLEGAL_VALUE",
-    "PIECES_DTYPE",
-    "VIEW_DTYPE",
-    "analyze_board",
-    "new_views",
-    "onset",
-    "piece_table",
-    "reset_view",
-]
+__all__ = ["PIECES_DTYPE", "VIEW_DTYPE", "analyze_board", "new_views", "piece_table", "reset_view"]
 
-ILLEGAL_VALUE = -1e9
-"""The worth of what cannot be done."""
-#: Rows and columns of the board, and as many beyond it as the largest tile could reach, where nothing is gained.
+#: Rows and columns, padded by the reach of the largest tile; nothing is gained there.
 ROWS, COLUMNS = 9, 5
-#: Cells that a tile can add to a line, one more.
+#: Maximum number of cells that a tile adds to a line, plus one.
 ADDED = 6
-#: Cards of a colour that a hand is looked at with, one more.
+#: Maximum number of cards of a color in an evaluated hand, plus one.
 HAND_CAPACITY = 24
 
 VIEW_DTYPE = np.dtype(
     (
         np.record,
         [
-            # what the analysis below holds for
-            ("of_turns", np.float64),  # -1: for nothing
+            # key of the analysis below
+            ("of_turns", np.float64),  # -1: empty
             ("filled", np.int64),
             ("bricks", np.int64),
             ("coloured", np.int64, (5,)),
             ("points", np.int64),
-            # judgement
-            ("turns", np.float64),  # turns that are left after this one, in halves
-            ("later", np.float64),  # what counts only in later turns counts so much
-            ("coat", np.float64),  # what a coat of arms is worth
-            ("chance", np.float64, (2, 10)),  # of a row, of a column, with so many empty cells to be full in the end
-            ("short", np.float64, (6,)),  # what remains of a plan for which so many cards are missing
-            ("expected", np.float64),  # points of lines that are not full yet
-            ("row_now", np.float64, (ROWS,)),  # expected points of lines as they are
+            # evaluation
+            ("turns", np.float64),  # turns left after this one, in halves
+            ("later", np.float64),  # weight of what counts only in later turns
+            ("coat", np.float64),  # value of a coat of arms
+            ("chance", np.float64, (2, 10)),  # probability of a row and a column to be full at the end, by empty cells
+            ("short", np.float64, (6,)),  # factor of a plan, by missing cards
+            ("expected", np.float64),  # of lines that are not full
+            ("row_now", np.float64, (ROWS,)),  # expected points
             ("column_now", np.float64, (COLUMNS,)),
-            ("row_gain", np.float64, (ROWS, ADDED, 2)),  # what so many cells, a brick among them or not, add to a row
+            ("row_gain", np.float64, (ROWS, ADDED, 2)),  # gain by number of cells, without and with a brick
             ("column_gain", np.float64, (COLUMNS, ADDED, 2)),
-            ("lonely", np.int64),  # empty cells without an empty neighbour: only a white tile fits there
-            ("overhangs", np.int64),  # how many empty cells lie directly beneath a filled one
-            ("gap", np.float64, (45,)),  # what is lost when an empty cell becomes such a one
-            ("near", np.int64, (5,)),  # empty cells beside a colour
-            ("touch", np.float64, (46,)),  # what so many of those are worth
-            # best placements by kind, alone and touching its own colour, as far as somebody asked
+            ("lonely", np.int64),  # empty cells without an empty neighbor: only a white tile fits
+            ("overhangs", np.int64),  # number of empty cells directly below a filled one
+            ("gap", np.float64, (45,)),  # loss when an empty cell becomes lonely
+            ("near", np.int64, (5,)),  # empty cells adjacent to a color
+            ("touch", np.float64, (46,)),  # value by number of these cells
+            # cached best placements by kind, alone and touching its own color
             ("known", np.int8, (20,)),
-            ("best", np.float64, (20, 2)),  # what they add
-            ("place", np.int64, (20, 2)),  # orientation and cell as in PLACE; -1: there is none
-            # cards, changed while something is tried
+            ("best", np.float64, (20, 2)),  # gain
+            ("place", np.int64, (20, 2)),  # orientation and cell as in PLACE; -1: none
+            # cards, changed during evaluation
             ("hand", np.int64, (5,)),
             ("plan", np.float64, (5, HAND_CAPACITY)),  # value of the best building by number of cards of a color
         ],
@@ -95,19 +85,19 @@ PIECES_DTYPE = np.dtype(
 
 
 def new_views(count: int) -> npt.NDArray[Any]:
-    """Return scratch records, (count,), that remember nothing."""
+    """Return empty scratch records, (count,)."""
     views = np.zeros(count, VIEW_DTYPE)
     views["of_turns"] = -1.0
     return views
 
 
 def piece_table(config: CopenhagenConfig) -> npt.NDArray[Any]:
-    """Return how every orientation of every tile lies on rows and columns, (1,), dtype `PIECES_DTYPE`."""
-    return _pieces(config.component_set)
+    """Return the rows and columns of every orientation of every tile, (1,), dtype `PIECES_DTYPE`."""
+    return _piece_table(config.component_set)
 
 
 @lru_cache(maxsize=32)
-def _pieces(components: Components) -> npt.NDArray[Any]:
+def _piece_table(components: Components) -> npt.NDArray[Any]:
     from helsinki_env.games.copenhagen.tables import build_tables
 
     t, table = build_tables(components)[0], np.zeros(1, PIECES_DTYPE)
@@ -123,24 +113,16 @@ def _pieces(components: Components) -> npt.NDArray[Any]:
 
 
 @kernel
-def reset_view(v, word):
-    """Forget what the view remembers of a game. Nothing is left to chance, so `word` does not matter."""
+def reset_view(v, key):
+    """Clear the cached view of a game. The view holds nothing random, so `key` is unused."""
     v.of_turns = -1.0
 
 
 @kernel
-def onset(turns, patience, onset):
-    """A share that rises from 0 to 1 with the turns left and is a half at `patience` of them (Hill's curve)."""
-    if turns <= 0.0:
-        return 0.0
-    return 1.0 / (1.0 + (patience / turns) ** onset)
-
-
-@kernel
 def turns_left(t, w, g):
-    """How many turns a seat has after this one, in halves: by the draw pile, or by what the leader lacks to the goal.
+    """Return the turns of a seat after this one, in halves, from the draw pile or the leader's distance to the goal.
 
-    The End of Game card lies among the last cards, anywhere, so half of these will be drawn.
+    The End of Game card is anywhere among the last cards, so half of these are expected to be drawn.
     """
     cards = np.float64(np.int64(g.pile_size) - g.end_card)
     if g.players > 2 and g.end_card == 0:
@@ -157,7 +139,7 @@ def turns_left(t, w, g):
 
 @kernel
 def analyze_board(t, w, g, seat, v):
-    """Analyse the board of a seat, unless that is done: how much of the game is left, what lines are worth."""
+    """Analyze the board of a seat, unless cached: turns left and values of lines."""
     turns = turns_left(t, w, g)
     same = v.of_turns == turns and v.filled == g.filled[seat] and v.bricks == g.bricks[seat]
     for colour in range(5):
@@ -165,7 +147,7 @@ def analyze_board(t, w, g, seat, v):
     if same:
         return
     if v.of_turns != turns:
-        _judge_turns(w, v, turns)
+        _analyze_turns(w, v, turns)
     v.filled = g.filled[seat]
     v.bricks = g.bricks[seat]
     v.points = g.points[seat]
@@ -177,12 +159,12 @@ def analyze_board(t, w, g, seat, v):
         v.near[colour] = neighbors(v.coloured[colour]) & empty
     for kind in range(20):
         v.known[kind] = 0
-    _judge_lines(t, w, v)
+    _analyze_lines(t, w, v)
 
 
 @kernel
-def _judge_turns(w, v, turns):
-    """What depends on the turns left alone."""
+def _analyze_turns(w, v, turns):
+    """Compute the values that depend only on the turns left."""
     v.of_turns = v.turns = turns
     v.later = onset(turns, w.later_patience, w.later_onset)
     v.coat = w.coat * onset(turns, w.coat_patience, w.later_onset)
@@ -201,7 +183,7 @@ def _judge_turns(w, v, turns):
 
 @kernel
 def _row_worth(t, w, v, y, missing, brick, high):
-    """Expected points of a row with so many empty cells."""
+    """Return the expected points of a row with `missing` empty cells."""
     points = np.float64(t.points_row)
     if not brick:
         points += (t.points_row_windows - t.points_row) * w.clean_row**missing
@@ -212,7 +194,7 @@ def _row_worth(t, w, v, y, missing, brick, high):
 
 @kernel
 def _column_worth(t, w, v, missing, brick):
-    """Expected points of a column with so many empty cells."""
+    """Return the expected points of a column with `missing` empty cells."""
     points = np.float64(t.points_column)
     if not brick:
         points += (t.points_column_windows - t.points_column) * w.clean_column**missing
@@ -220,8 +202,8 @@ def _column_worth(t, w, v, missing, brick):
 
 
 @kernel
-def _judge_lines(t, w, v):
-    """What lines are worth as they are, what more cells add to them, and what a cell that nothing fits in costs."""
+def _analyze_lines(t, w, v):
+    """Compute the values of lines, the gain of more cells in them, and the loss of an enclosed empty cell."""
     v.expected = 0.0
     for cell in range(45):
         v.gap[cell] = 0.0
@@ -234,8 +216,8 @@ def _judge_lines(t, w, v):
         missing, brick = 5 - popcount(v.filled & line), v.bricks & line != 0
         high = max(0, y - top)
         now = _row_worth(t, w, v, y, missing, brick, high)
-        written_off = w.closed ** popcount(v.lonely & line)
-        now *= written_off
+        reduction = w.closed ** popcount(v.lonely & line)
+        now *= reduction
         if missing:
             v.expected += now
         v.row_now[y] = now
@@ -246,14 +228,14 @@ def _judge_lines(t, w, v):
                 gain = 0.0
                 if 0 < more <= missing:
                     then = _row_worth(t, w, v, y, missing - more, brick or bricked != 0, high)
-                    gain = written_off * then - now + w.cell * more
+                    gain = reduction * then - now + w.cell * more
                 v.row_gain[y, more, bricked] = gain
     for x in range(5):
         line = LEFT << x
         missing, brick = 9 - popcount(v.filled & line), v.bricks & line != 0
         now = _column_worth(t, w, v, missing, brick)
-        written_off = w.closed ** popcount(v.lonely & line)
-        now *= written_off
+        reduction = w.closed ** popcount(v.lonely & line)
+        now *= reduction
         if missing:
             v.expected += now
         v.column_now[x] = now
@@ -263,5 +245,5 @@ def _judge_lines(t, w, v):
             for bricked in range(2):
                 gain = 0.0
                 if 0 < more <= missing:
-                    gain = written_off * _column_worth(t, w, v, missing - more, brick or bricked != 0) - now
+                    gain = reduction * _column_worth(t, w, v, missing - more, brick or bricked != 0) - now
                 v.column_gain[x, more, bricked] = gain

@@ -1,11 +1,11 @@
-"""The heuristic's decisions: each is the best for the rest of the turn, by the board and the hand that it leaves."""
+"""Values of the heuristic, phase by phase: the value of an action is that of the board and hand after the best turn."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from helsinki_env.agents.copenhagen.board import placement_gain, white_gain
-from helsinki_env.agents.copenhagen.board_view import ILLEGAL_VALUE, analyze_board
+from helsinki_env.agents.copenhagen.board_view import analyze_board
 from helsinki_env.agents.copenhagen.hand import (
     ability_price,
     ability_worth,
@@ -19,31 +19,24 @@ from helsinki_env.agents.copenhagen.hand import (
     paid_value,
     recoloured,
 )
+from helsinki_env.agents.heuristic_api import ILLEGAL_VALUE
 from helsinki_env.engine.bits import bit
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.games.copenhagen import actions as a
+from helsinki_env.games.copenhagen import state
 from helsinki_env.games.copenhagen.abilities import active
 from helsinki_env.games.copenhagen.build import cost_at
 from helsinki_env.games.copenhagen.shapes import tile_cells
-from helsinki_env.games.copenhagen.state import (
-    PHASE_DISCARD,
-    PHASE_END,
-    PHASE_MAIN,
-    PHASE_PAY,
-    PHASE_PLACE,
-    PHASE_RECOLOUR,
-    PHASE_TAKE,
-)
 
-__all__ = ["FALLBACK", "best_legal", "select_action", "value_all"]
+__all__ = ["select_action"]
 
-#: The worth of what is legal although the evaluation does not see how.
-FALLBACK = 0.1 * ILLEGAL_VALUE
+#: Value of legal actions that the evaluation does not find.
+_FALLBACK = 0.1 * ILLEGAL_VALUE
 
 
 @kernel
 def _after_card(t, w, g, v, slot):
-    """What the hand is worth with a card of the display."""
+    """Return the value of the hand with a card of the display."""
     colour = np.int64(g.display[slot])
     v.hand[colour] += 1
     value = limited_value(t, w, v)
@@ -53,7 +46,7 @@ def _after_card(t, w, g, v, slot):
 
 @kernel
 def _and_more(t, p, w, g, v, slot, more):
-    """What the hand with two new cards is worth if another one is taken, or a tile built, in the same turn."""
+    """Return the value of the hand with two new cards if the turn goes on with another card or a build."""
     best = ILLEGAL_VALUE
     if (more >> a.ADDITIONAL_CARD) & 1:
         for third in range(7):
@@ -74,7 +67,7 @@ def _value_first(t, p, w, g, v, mask, values):
     for slot in range(6):
         if not mask[take + slot]:
             continue
-        first, best, with_it = np.int64(g.display[slot]), FALLBACK, np.int64(-1)
+        first, best, with_it = np.int64(g.display[slot]), _FALLBACK, np.int64(-1)
         v.hand[first] += 1
         for other in range(slot + 1, 7):
             second = np.int64(g.display[other])
@@ -97,22 +90,22 @@ def _value_first(t, p, w, g, v, mask, values):
 
 @kernel
 def _value_builds(t, p, w, g, v, mask, values):
-    """MAIN: what each tile and the hand after it are worth."""
+    """MAIN: the value of each tile and of the remaining hand."""
     build, usable = t.offset[a.KIND_BUILD], active(g)
     for kind in range(20):
         if mask[build + kind]:
-            values[build + kind] = max(FALLBACK, build_value(t, p, w, v, kind, usable))
+            values[build + kind] = max(_FALLBACK, build_value(t, p, w, v, kind, usable))
 
 
 @kernel
 def _value_second(t, w, g, v, mask, values):
-    """TAKE: the second card, or an additional one; from further away if that is worth the ability."""
+    """TAKE: the second card, or an additional one; not adjacent if that is worth the ability."""
     take, use = t.offset[a.KIND_TAKE], t.offset[a.KIND_USE] + a.ANY_CARDS
     for slot in range(7):
         if mask[take + slot]:
             values[take + slot] = _after_card(t, w, g, v, slot)
     if mask[use]:
-        best = FALLBACK
+        best = _FALLBACK
         for slot in range(g.first + 2, 7):
             if g.display[slot] >= 0:
                 best = max(best, _after_card(t, w, g, v, slot))
@@ -121,22 +114,22 @@ def _value_second(t, w, g, v, mask, values):
 
 @kernel
 def _value_uses(t, p, w, g, v, mask, values):
-    """After taking: an additional card, and building in the same turn."""
+    """After taking: an additional card, or a build in the same turn."""
     use = t.offset[a.KIND_USE]
     if mask[use + a.ADDITIONAL_CARD]:
-        best = FALLBACK
+        best = _FALLBACK
         for slot in range(7):
             if g.display[slot] >= 0:
                 best = max(best, _after_card(t, w, g, v, slot))
         values[use + a.ADDITIONAL_CARD] = best - ability_price(w, v, a.ADDITIONAL_CARD)
     if mask[use + a.BOTH_ACTIONS]:
         value = best_build(t, p, w, g, v, active(g)) + w.tempo * v.later - ability_price(w, v, a.BOTH_ACTIONS)
-        values[use + a.BOTH_ACTIONS] = max(FALLBACK, value)
+        values[use + a.BOTH_ACTIONS] = max(_FALLBACK, value)
 
 
 @kernel
 def _value_discards(t, w, g, v, mask, values):
-    """DISCARD: each colour as the lowest of those that are due, the others being those that are missed least."""
+    """DISCARD: each color as the lowest of the cards due; the others are the least valuable."""
     first = t.offset[a.KIND_DISCARD]
     due = -np.int64(t.hand_limit)
     for colour in range(5):
@@ -153,12 +146,12 @@ def _value_discards(t, w, g, v, mask, values):
                 _, value = best_discard(w, v, colour)
                 v.hand[second] += 1
         v.hand[colour] += 1
-        values[first + colour] = max(FALLBACK, value)
+        values[first + colour] = max(_FALLBACK, value)
 
 
 @kernel
 def _value_placements(t, p, w, g, v, mask, values, every):
-    """PLACE: what a tile adds and the hand after it; lower costs and recoloured cards if that is worth the ability."""
+    """PLACE: gain of the tile and value of the remaining hand; a discount or recolored cards if worth the ability."""
     place, use = t.offset[a.KIND_PLACE], t.offset[a.KIND_USE]
     kind, own, recolour = np.int64(g.tile), np.int64(g.tile) // 4, np.int64(g.recolour)
     discount = (np.int64(g.using) >> a.CONSTRUCTION_DISCOUNT) & 1
@@ -171,29 +164,29 @@ def _value_placements(t, p, w, g, v, mask, values, every):
                 piece, corner = a.ORIENTATIONS * kind + argument // a.CELLS, argument % a.CELLS
                 gain = placement_gain(t, p, w, v, kind, piece, corner)
                 least = cost_at(g, tile_cells(t, piece, corner)) < size - discount
-                values[place + argument] = max(FALLBACK, gain + (touching if least else alone))
+                values[place + argument] = max(_FALLBACK, gain + (touching if least else alone))
     else:
         build_with(t, p, w, v, kind, 0, -1)
         for touching in range(2):
             argument = v.place[kind, touching]
             if argument >= 0 and mask[place + argument]:
                 value = v.best[kind, touching] + paid_value(w, v, own, size - touching - discount, recolour)
-                values[place + argument] = max(FALLBACK, value)
+                values[place + argument] = max(_FALLBACK, value)
     if mask[use + a.CONSTRUCTION_DISCOUNT]:
         value = build_with(t, p, w, v, kind, 1, recolour)
         if recolour < 0 and (active(g) >> a.CHANGE_OF_COLOURS) & 1:
             value = max(value, recoloured(t, p, w, v, kind, 1) - ability_price(w, v, a.CHANGE_OF_COLOURS))
-        values[use + a.CONSTRUCTION_DISCOUNT] = max(FALLBACK, value - ability_price(w, v, a.CONSTRUCTION_DISCOUNT))
+        values[use + a.CONSTRUCTION_DISCOUNT] = max(_FALLBACK, value - ability_price(w, v, a.CONSTRUCTION_DISCOUNT))
     if mask[use + a.CHANGE_OF_COLOURS]:
         value = recoloured(t, p, w, v, kind, discount)
         if discount == 0 and (active(g) >> a.CONSTRUCTION_DISCOUNT) & 1:
             value = max(value, recoloured(t, p, w, v, kind, 1) - ability_price(w, v, a.CONSTRUCTION_DISCOUNT))
-        values[use + a.CHANGE_OF_COLOURS] = max(FALLBACK, value - ability_price(w, v, a.CHANGE_OF_COLOURS))
+        values[use + a.CHANGE_OF_COLOURS] = max(_FALLBACK, value - ability_price(w, v, a.CHANGE_OF_COLOURS))
 
 
 @kernel
 def _value_recolours(t, p, w, g, v, mask, values):
-    """RECOLOUR: the colour whose cards are missed least."""
+    """RECOLOUR: the color with the least valuable cards."""
     first, kind = t.offset[a.KIND_RECOLOUR], np.int64(g.tile)
     used = (np.int64(g.using) >> a.CONSTRUCTION_DISCOUNT) & 1
     usable = (active(g) >> a.CONSTRUCTION_DISCOUNT) & 1
@@ -204,15 +197,15 @@ def _value_recolours(t, p, w, g, v, mask, values):
                 value = max(
                     value, build_with(t, p, w, v, kind, 1, colour) - ability_price(w, v, a.CONSTRUCTION_DISCOUNT)
                 )
-            values[first + colour] = max(FALLBACK, value)
+            values[first + colour] = max(_FALLBACK, value)
 
 
 @kernel
 def _value_payment(t, w, g, v, mask, values):
-    """PAY: so many cards of the lower colour that those are spent which are missed least."""
+    """PAY: the number of cards of the lower color that leaves the most valuable hand."""
     first, own, other = t.offset[a.KIND_PAY], np.int64(g.tile) // 4, np.int64(g.recolour)
     low, high, due = min(own, other), max(own, other), np.int64(g.due)
-    for count in range(due + 1):  # cards of the lower colour still to be paid
+    for count in range(due + 1):  # cards of the lower color to pay
         if count > v.hand[low] or due - count > v.hand[high] or (count > 0 and not mask[first + low]):
             continue
         if (other == low and count == 0 and g.paid[low] == 0) or (other == high and count == due):
@@ -229,7 +222,7 @@ def _value_payment(t, w, g, v, mask, values):
 
 @kernel
 def _value_rewards(t, w, g, v, mask, values):
-    """COAT: a white tile where it adds most, an ability, or all used ones once more."""
+    """COAT: a white tile at the best cell, an ability, or reactivating all used ones."""
     white, ability = t.offset[a.KIND_WHITE], t.offset[a.KIND_ABILITY]
     for cell in range(a.CELLS):
         if mask[white + cell]:
@@ -246,8 +239,8 @@ def _value_rewards(t, w, g, v, mask, values):
 
 
 @kernel
-def best_legal(mask, values):
-    """The legal decision that is valued most, the lowest of equals."""
+def _best_legal(mask, values):
+    """Return the legal action with the highest value, the lowest id on ties."""
     best, chosen = 4.0 * ILLEGAL_VALUE, np.int64(-1)
     for action in range(len(mask)):
         if mask[action] and values[action] > best:
@@ -256,40 +249,33 @@ def best_legal(mask, values):
 
 
 @kernel
-def value_all(t, p, w, g, v, mask, values, every):
-    """Write the values of decisions, float64 (ids,); NOTHING for those that are not legal."""
+def select_action(t, p, w, g, v, mask, values, every):
+    """Return the best legal action of the seat to move, and write the values of actions, float64 (ids,).
+
+    Illegal actions get `ILLEGAL_VALUE`. Without `every`, placements except the best ones get `_FALLBACK`.
+    """
     for action in range(len(mask)):
-        values[action] = FALLBACK if mask[action] else ILLEGAL_VALUE
+        values[action] = _FALLBACK if mask[action] else ILLEGAL_VALUE
     phase = np.int64(g.phase)
     analyze_board(t, w, g, g.seat, v)
     analyze_hand(t, p, w, g, g.seat, v)
-    if phase == PHASE_MAIN:
+    if phase == state.PHASE_MAIN:
         _value_first(t, p, w, g, v, mask, values)
         _value_builds(t, p, w, g, v, mask, values)
-    elif phase == PHASE_TAKE:
+    elif phase == state.PHASE_TAKE:
         _value_second(t, w, g, v, mask, values)
-    elif phase == PHASE_DISCARD:
+    elif phase == state.PHASE_DISCARD:
         _value_discards(t, w, g, v, mask, values)
         _value_uses(t, p, w, g, v, mask, values)
-    elif phase == PHASE_END:
+    elif phase == state.PHASE_END:
         values[t.offset[a.KIND_END]] = hand_value(w, v)
         _value_uses(t, p, w, g, v, mask, values)
-    elif phase == PHASE_PLACE:
+    elif phase == state.PHASE_PLACE:
         _value_placements(t, p, w, g, v, mask, values, every)
-    elif phase == PHASE_RECOLOUR:
+    elif phase == state.PHASE_RECOLOUR:
         _value_recolours(t, p, w, g, v, mask, values)
-    elif phase == PHASE_PAY:
+    elif phase == state.PHASE_PAY:
         _value_payment(t, w, g, v, mask, values)
     else:
         _value_rewards(t, w, g, v, mask, values)
-
-
-@kernel
-def select_action(t, p, w, g, v, mask, values, every):
-    """Return the best legal decision of the seat to move, and write the values of decisions, float64 (ids,).
-
-    What is not legal gets `ILLEGAL_VALUE`. Of placements, every one gets a value of its own only if `every` is set;
-    otherwise those that are not the best get `FALLBACK`.
-    """
-    value_all(t, p, w, g, v, mask, values, every)
-    return best_legal(mask, values)
+    return _best_legal(mask, values)

@@ -1,19 +1,18 @@
 """Features of a Copenhagen position for a network (`helsinki_env.agents.net.features`).
 
-Codes become one-hot and counts become steps, so that a linear layer can use them, and every seat is described alike, so
-that one encoder serves all.
+Codes are one-hot and counts are unary, so that a linear layer can use them. All seats have the same features, so that
+they can share an encoder.
 """
 
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
-from helsinki_env.agents.copenhagen import heuristic_api  # noqa: F401  # states what the kernels below think with
-from helsinki_env.agents.copenhagen.evaluation import expected_points
+from helsinki_env.agents.base import Int64Array
+from helsinki_env.agents.copenhagen.heuristic_api import expected_points
 from helsinki_env.agents.heuristic_api import ILLEGAL_VALUE
 from helsinki_env.agents.net import features
-from helsinki_env.agents.net.features import FeatureSpec, GameFeatures
+from helsinki_env.agents.net.features import FeatureSpec, GameFeatures, to_int8
 from helsinki_env.engine.contract import apply_action
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.engine.loops import observe
@@ -27,15 +26,15 @@ __all__ = ["FEATURES", "seat_parts", "table_parts"]
 _CELLS = ROWS * COLUMNS
 _COLOURS, _ABILITIES = len(COLOURS), len(ABILITIES)
 _STEPS = 8
-_HELD = 10  # cards in another hand are told one by one up to so many
+_HELD = 10  # largest unary count of the cards in another hand
 _MOST_OF_COLOUR = 7
 _GOAL = 12
-#: Expected points are told in halves, turns in quarters.
+#: Expected points are encoded in halves, turns in quarters.
 _WORTH_UNIT, _TURN_UNIT = 2.0, 4.0
 
 
 def seat_parts(types: int) -> tuple[FeatureSpec, ...]:
-    """Return the parts of the description of one seat, in order."""
+    """Return the features of one seat, in order."""
     return (
         FeatureSpec("tiles by colour", _CELLS * (_COLOURS + 1)),
         FeatureSpec("bricks", _CELLS),
@@ -59,7 +58,7 @@ def seat_parts(types: int) -> tuple[FeatureSpec, ...]:
 
 
 def table_parts(types: int) -> tuple[FeatureSpec, ...]:
-    """Return the parts of the description of the table and of what the viewer alone knows, in order."""
+    """Return the features of the table and of the viewer's private information, in order."""
     return (
         FeatureSpec("hand", types, 3.0),
         FeatureSpec("hand, at least", types * _MOST_OF_COLOUR),
@@ -91,7 +90,7 @@ _PLAYERS, _SEAT, _ROUND, _PILE, _END_CARD, _WHITES = range(len(TABLE_FACTS))
 
 @kernel
 def _write_board(obs, board, at, out):
-    """Tiles, coats and lines of a board of which the observation begins at `board`."""
+    """Write tiles, coats and lines of the board at offset `board` of the observation."""
     for cell in range(_CELLS):
         tile = np.int64(obs[board + cell])
         if tile:
@@ -116,7 +115,7 @@ def _write_board(obs, board, at, out):
 
 @kernel
 def _write_seat(obs, turn, at, out):
-    """One seat as `seat_parts` says, but for the expected points; `at` holds where the parts begin."""
+    """Write the `seat_parts` of one seat except the expected points; `at` holds the offsets of the features."""
     facts = _SEATS + _PER_SEAT * turn
     _write_board(obs, _BOARDS + _PER_BOARD * turn, at, out)
     for y in range(ROWS):
@@ -137,7 +136,7 @@ def _write_seat(obs, turn, at, out):
 
 @kernel
 def _write_table(obs, drawn, at, out):
-    """The table as `table_parts` says, but for the turns left; cards in the slots `drawn`, a set, are left blank."""
+    """Write the `table_parts` except the turns left; cards in the slots `drawn`, a set, are left blank."""
     for colour in range(_COLOURS):
         held = obs[_HAND + colour]
         out[at[0] + colour] = held
@@ -163,40 +162,35 @@ def _write_table(obs, drawn, at, out):
 
 
 @kernel
-def _byte(value):
-    return np.int8(min(127, max(-127, np.int64(round(value)))))
+def write_features(ws, g, viewer, drawn, seat_at, table_at, seats, table):
+    """Write the features of a game seen by `viewer` at the end of its turn, int8 (P, S) and (G,), both zero before.
 
-
-@kernel
-def write_features(desk, g, viewer, drawn, seat_at, table_at, seats, table):
-    """Describe a game as `viewer` sees it at the end of its turn, int8 (P, S) and (G,), both zero before.
-
-    `drawn`: slots whose cards were turned up in this turn, a set.
+    `drawn`: set of slots whose cards were revealed in this turn.
     """
-    t, p = desk.tables[0], desk.pieces[0]
+    t, p = ws.tables[0], ws.pieces[0]
     players = np.int64(g.players)
-    observe(t, g, viewer, desk.seen)
+    observe(t, g, viewer, ws.seen)
     best, second = ILLEGAL_VALUE, ILLEGAL_VALUE
     for turn in range(players):
         seat = (viewer + turn) % players
-        _write_seat(desk.seen, turn, seat_at, seats[turn])
-        value = expected_points(t, p, desk.weights[seat], g, seat, desk.views[seat])
-        desk.shares[turn] = value
-        seats[turn, seat_at[12]] = _byte(_WORTH_UNIT * value)
+        _write_seat(ws.seen, turn, seat_at, seats[turn])
+        value = expected_points(t, p, ws.weights[seat], g, seat, ws.views[seat])
+        ws.shares[turn] = value
+        seats[turn, seat_at[12]] = to_int8(_WORTH_UNIT * value)
         if value > best:
             best, second = value, best
         elif value > second:
             second = value
     for turn in range(players):
-        value = desk.shares[turn]
-        seats[turn, seat_at[13]] = _byte(_WORTH_UNIT * (value - (second if value == best else best)))
-    _write_table(desk.seen, drawn, table_at, table)
-    table[table_at[7]] = _byte(_TURN_UNIT * desk.views[viewer].turns)
+        value = ws.shares[turn]
+        seats[turn, seat_at[13]] = to_int8(_WORTH_UNIT * (value - (second if value == best else best)))
+    _write_table(ws.seen, drawn, table_at, table)
+    table[table_at[7]] = to_int8(_TURN_UNIT * ws.views[viewer].turns)
 
 
 @kernel
 def apply_and_track_reveals(t, g, action, drawn):
-    """Take a decision; return the slots whose cards are turned up in this turn, `drawn` and new ones, a set."""
+    """Apply an action; return the set of slots with revealed cards, `drawn` and new ones."""
     if t.offset[a.KIND_TAKE] <= action < t.offset[a.KIND_TAKE] + DISPLAY:
         drawn |= np.int64(1) << (action - t.offset[a.KIND_TAKE])
     apply_action(t, g, action)
@@ -205,12 +199,12 @@ def apply_and_track_reveals(t, g, action, drawn):
 
 @kernel
 def is_view_current(w, g, seat, v):
-    """Do nothing: views detect a changed board themselves (`helsinki_env.agents.copenhagen.board_view`)."""
+    """Return False: views detect a changed board themselves (`helsinki_env.agents.copenhagen.board_view`)."""
     return False
 
 
-def _groups(types: int) -> npt.NDArray[np.int64]:
-    """Decisions of one kind are alike to the network; the use of each ability and taking it are kinds of their own."""
+def _groups(types: int) -> Int64Array:
+    """Group actions of one kind for the network; each ability, used or taken, is a kind of its own."""
     group = np.array(a.KIND_OF, np.int64)
     more = len(a.KINDS)
     for kind in (a.KIND_USE, a.KIND_ABILITY):
@@ -223,12 +217,12 @@ def _interface(types: int) -> dict[str, str]:
     return {"actions": repr((a.KIND_SIZES, a.KIND_OFFSETS)), "observation": LAYOUT.markdown()}
 
 
-for _word, _stated in (
+for _rule, _implementation in (
     (features.apply_and_track_reveals, apply_and_track_reveals),
     (features.write_features, write_features),
     (features.is_view_current, is_view_current),
 ):
-    _word.implements(GAME, _stated)
+    _rule.implements(GAME, _implementation)
 
 FEATURES = GameFeatures(
     types=lambda config: _COLOURS,

@@ -1,15 +1,14 @@
 """Greedy baseline: take the action with the best immediate evaluation.
 
-It counts points, how far lines have come (a power of the share that is filled, times what the line can still bring),
-coats of arms as the abilities that they buy, and cards, the more of one colour the better. There are no plans: what the
-next turn needs is no concern of it.
+The evaluation counts points, the progress of lines (a power of the filled fraction, times the possible points), coats
+of arms as the abilities that they buy, and cards, with a bonus for several of one color. There is no planning.
 """
 
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
+from helsinki_env.agents.base import Int8Array, Int64Array, KeyArray
 from helsinki_env.agents.rows import validate_inputs
 from helsinki_env.engine.bits import popcount
 from helsinki_env.engine.kernel import kernel
@@ -22,15 +21,15 @@ from helsinki_env.games.copenhagen.step import apply_action
 
 __all__ = ["GreedyPlayer", "choose"]
 
-#: Points that a coat of arms, an ability that is used, and a card are worth at a glance.
+#: Values in points: coat of arms, used ability (negative), card, and pair of cards of one color.
 _COAT, _USED, _CARD, _MATCH = 0.1, 0.7, 0.03, 0.002
-#: How much more a line counts that is nearly full: the power of the share that is filled.
+#: Exponent of the filled fraction of a line.
 _POWER = 2.5
 
 
 @kernel
 def _progress(t, g, seat):
-    """How far the lines of a seat have come, those that are full left out: these have made their points."""
+    """Return the progress of the lines of a seat; full lines have already made their points."""
     filled, bricks = np.int64(g.filled[seat]), np.int64(g.bricks[seat])
     total = 0.0
     for y in range(9):
@@ -48,8 +47,8 @@ def _progress(t, g, seat):
 
 
 @kernel
-def _glance(t, g, seat):
-    """What a position is worth to a seat at a glance."""
+def _evaluate(t, g, seat):
+    """Return the evaluation of a position for a seat."""
     total = np.float64(g.points[seat]) + _progress(t, g, seat)
     total += _COAT * popcount(np.int64(g.owned[seat])) - _USED * popcount(np.int64(g.used[seat]))
     if g.seat == seat and not g.done:
@@ -61,30 +60,30 @@ def _glance(t, g, seat):
 
 
 @kernel
-def _tried(t, g, work, mask, action):
-    """What a position is worth after a decision: after the best place of a tile, the best second card."""
+def _evaluate_action(t, g, work, mask, action):
+    """Return the evaluation after an action: after the best position of a tile, or the best second card."""
     seat, best = g.seat, -1e9
     work[0] = g
     apply_action(t, work[0], action)
     between = work[0]
     if between.done or between.seat != seat or (between.phase != PHASE_PLACE and between.phase != PHASE_TAKE):
-        return _glance(t, between, seat)
+        return _evaluate(t, between, seat)
     write_mask(t, between, mask)
     for second in range(len(mask)):
         if mask[second]:
             work[1] = work[0]
             apply_action(t, work[1], second)
-            best = max(best, _glance(t, work[1], seat))
+            best = max(best, _evaluate(t, work[1], seat))
     return best
 
 
 @kernel
 def choose(t, g, work, legal, mask):
-    """Return the decision of the seat to move; `work`: two records to try on, `mask`: int8 (ids,) for the same."""
+    """Return the action of the seat to move; scratch: `work`, two records, and `mask`, int8 (ids,)."""
     best, chosen = -2e9, np.int64(-1)
     for action in range(len(legal)):
         if legal[action]:
-            value = _tried(t, g, work, mask, action)
+            value = _evaluate_action(t, g, work, mask, action)
             if value > best:
                 best, chosen = value, np.int64(action)
     return chosen
@@ -97,10 +96,10 @@ def choose_batch(tables, states, work, masks, mask, actions):
 
 
 class GreedyPlayer:
-    """Takes the best of the next decisions at a glance; plays without chance.
+    """Take the action with the best immediate evaluation; deterministic.
 
     Args:
-        config: the games to be played; only their component file matters.
+        config: configuration of the games; only its component file matters.
     """
 
     name = "greedy"
@@ -108,11 +107,9 @@ class GreedyPlayer:
     def __init__(self, config: CopenhagenConfig | None = None) -> None:
         self.config = config or CopenhagenConfig()
 
-    def act(
-        self, observation: npt.NDArray[np.int8], action_mask: npt.NDArray[np.int8], keys: npt.NDArray[np.uint64]
-    ) -> npt.NDArray[np.int64]:
-        """Return the decision for each row; see `helsinki_env.agents.base.Player`."""
+    def act(self, observation: Int8Array, action_mask: Int8Array, keys: KeyArray) -> Int64Array:
+        """Return the action for each row; see `helsinki_env.agents.base.Player`."""
         states, action_mask, _ = validate_inputs(self.config, observation, action_mask, keys)
-        actions, tried = np.zeros(len(action_mask), np.int64), np.zeros(NUM_ACTIONS, np.int8)
-        choose_batch(self.config.tables, states, new_states(2), action_mask, tried, actions)
+        actions, scratch = np.zeros(len(action_mask), np.int64), np.zeros(NUM_ACTIONS, np.int8)
+        choose_batch(self.config.tables, states, new_states(2), action_mask, scratch, actions)
         return actions

@@ -1,13 +1,14 @@
-"""What a hand is worth: cards, and the builds that they are collected for."""
+"""Value of a hand: its cards, and the builds for which they are collected."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from helsinki_env.agents.copenhagen.board import remember_placements
-from helsinki_env.agents.copenhagen.board_view import HAND_CAPACITY, ILLEGAL_VALUE
+from helsinki_env.agents.copenhagen.board_view import HAND_CAPACITY
+from helsinki_env.agents.heuristic_api import ILLEGAL_VALUE
 from helsinki_env.engine.kernel import kernel
-from helsinki_env.games.copenhagen.actions import ADDITIONAL_CARD, ANY_CARDS, CHANGE_OF_COLOURS, CONSTRUCTION_DISCOUNT
+from helsinki_env.games.copenhagen.actions import CHANGE_OF_COLOURS, CONSTRUCTION_DISCOUNT
 from helsinki_env.games.copenhagen.build import size_of
 
 __all__ = [
@@ -25,27 +26,20 @@ __all__ = [
 
 @kernel
 def ability_worth(w, v, ability):
-    """What an active ability is worth, later."""
-    if ability == ANY_CARDS:
-        return w.any_cards * v.later
-    if ability == ADDITIONAL_CARD:
-        return w.additional_card * v.later
-    if ability == CONSTRUCTION_DISCOUNT:
-        return w.construction_discount * v.later
-    if ability == CHANGE_OF_COLOURS:
-        return w.change_of_colours * v.later
-    return w.both_actions * v.later
+    """Return the later value of an active ability."""
+    worths = (w.any_cards, w.additional_card, w.construction_discount, w.change_of_colours, w.both_actions)
+    return worths[ability] * v.later
 
 
 @kernel
 def ability_price(w, v, ability):
-    """What it costs to use an ability."""
+    """Return the cost of using an ability."""
     return (1.0 - w.used) * ability_worth(w, v, ability)
 
 
 @kernel
 def owned_worth(w, g, seat, v):
-    """What the abilities of a seat are worth."""
+    """Return the value of the abilities of a seat."""
     total = 0.0
     for ability in range(5):
         if (g.used[seat] >> ability) & 1:
@@ -57,7 +51,7 @@ def owned_worth(w, g, seat, v):
 
 @kernel
 def analyze_hand(t, p, w, g, seat, v):
-    """The cards of a seat, and the best build that so many cards of a colour are good for."""
+    """Read the cards of a seat, and compute the value of the best build by number of cards of a color."""
     largest = np.int64(0)
     for colour in range(5):
         v.hand[colour] = g.hand[seat, colour]
@@ -84,7 +78,7 @@ def analyze_hand(t, p, w, g, seat, v):
 
 @kernel
 def hand_value(w, v):
-    """What the cards in `v.hand` are worth: each one a little, the best build most, those of other colours less."""
+    """Return the value of the cards in `v.hand`: each card, the best build, and a fraction of those of other colors."""
     cards, best, total = np.int64(0), 0.0, 0.0
     for colour in range(5):
         held = v.hand[colour]
@@ -97,7 +91,7 @@ def hand_value(w, v):
 
 @kernel
 def best_discard(w, v, floor):
-    """Return (colour from `floor` on of which a card is missed least, -1: none; what the hand is worth then)."""
+    """Return (color from `floor` on whose card costs least to discard, -1: none; value of the hand then)."""
     best, chosen = ILLEGAL_VALUE, np.int64(-1)
     for colour in range(floor, 5):
         if v.hand[colour] > 0:
@@ -111,35 +105,25 @@ def best_discard(w, v, floor):
 
 @kernel
 def limited_value(t, w, v):
-    """What the cards in `v.hand` are worth once the hand limit is kept."""
+    """Return the value of the cards in `v.hand` after discarding to the hand limit."""
     due = -np.int64(t.hand_limit)
     for colour in range(5):
         due += v.hand[colour]
     if due <= 0:
         return hand_value(w, v)
-    value = 0.0
-    first = second = third = np.int64(-1)
-    for number in range(min(due, 3)):
+    value, dropped = 0.0, np.int64(0)  # dropped: number of cards by color, four bits each
+    for _ in range(min(due, 3)):
         chosen, value = best_discard(w, v, 0)
         v.hand[chosen] -= 1
-        if number == 0:
-            first = chosen
-        elif number == 1:
-            second = chosen
-        else:
-            third = chosen
-    if first >= 0:
-        v.hand[first] += 1
-    if second >= 0:
-        v.hand[second] += 1
-    if third >= 0:
-        v.hand[third] += 1
+        dropped += 1 << 4 * chosen
+    for colour in range(5):
+        v.hand[colour] += (dropped >> 4 * colour) & 15
     return value
 
 
 @kernel
 def paid_value(w, v, own, cost, recolour):
-    """What the hand is worth once a cost is paid with cards of one colour, or with at least one of another; NOTHING."""
+    """Return the value of the hand after a payment, with a card of `recolour` if >= 0; `ILLEGAL_VALUE`: impossible."""
     if recolour < 0:
         if v.hand[own] < cost:
             return ILLEGAL_VALUE
@@ -159,7 +143,7 @@ def paid_value(w, v, own, cost, recolour):
 
 @kernel
 def build_with(t, p, w, v, kind, discount, recolour):
-    """What the best placement of a tile and the hand after it are worth: with the discount (0 or 1), a recolouring."""
+    """Return the value of the best placement of a tile and the remaining hand; `discount`: 0 or 1."""
     remember_placements(t, p, w, v, kind)
     best = ILLEGAL_VALUE
     for touching in range(2):
@@ -173,7 +157,7 @@ def build_with(t, p, w, v, kind, discount, recolour):
 
 @kernel
 def recoloured(t, p, w, v, kind, discount):
-    """The same with the best recolouring."""
+    """Return the same with the best recoloring."""
     best = ILLEGAL_VALUE
     for colour in range(5):
         if colour != kind // 4 and v.hand[colour] > 0:
@@ -183,7 +167,7 @@ def recoloured(t, p, w, v, kind, discount):
 
 @kernel
 def build_value(t, p, w, v, kind, usable):
-    """What building a tile is worth with the hand after it, abilities used for it (a set of usable ones) paid."""
+    """Return the value of building a tile and the remaining hand, with the best use of abilities, less their price."""
     best = build_with(t, p, w, v, kind, 0, -1)
     discount = (usable >> CONSTRUCTION_DISCOUNT) & 1
     change = (usable >> CHANGE_OF_COLOURS) & 1
@@ -199,7 +183,7 @@ def build_value(t, p, w, v, kind, usable):
 
 @kernel
 def best_build(t, p, w, g, v, usable):
-    """What the best build is worth with the cards in `v.hand`; NOTHING: there is none."""
+    """Return the value of the best build with the cards in `v.hand`; `ILLEGAL_VALUE`: none."""
     best = ILLEGAL_VALUE
     for kind in range(20):
         if g.supply[kind] > 0:

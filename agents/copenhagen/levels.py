@@ -1,4 +1,4 @@
-"""The players whom people meet at a table, from easy to hard: name, label, and what it scores (docs/strength.md)."""
+"""Computer opponents by level, from easy to hard: name, label, and strength (docs/strength.md)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the heuristic's evaluation is made of; tuned by `helsinki_env.training.tune_heuristic`."""
+"""Weights of the heuristic's evaluation, tuned by `helsinki_env.training.tune_heuristic`."""
 
 from __future__ import annotations
 
@@ -9,44 +9,44 @@ __all__ = ["QUICK", "Weights"]
 
 @dataclass(frozen=True)
 class Weights:
-    """The weights of the evaluation; points if nothing else is said.
+    """Weights of the evaluation, in points unless noted.
 
-    What counts "later" is multiplied by a factor between 1 (early in the game) and 0 (in the last turn).
+    "Later" values are multiplied by a factor between 1 (early in the game) and 0 (in the last turn).
 
     Attributes:
-        cards_a_turn: cards that a turn takes from the draw pile: how the pile tells the turns that are left.
-        reuse: share of the cards of a first draw pile that are discarded before it is used up (three and four players).
-        goal_pace: turns that the leader needs for each point that is missing to the goal.
-        last_turn: turns that are left when the draw pile is as good as empty.
-        cell_chance: chance that an empty cell is filled in the end, early in the game.
-        line_patience: turns left at which that chance is halved.
-        line_onset: how suddenly it rises with the turns left.
-        line_depth: how much worse several missing cells are than one; 1: each lowers the chance by the same factor.
-        column_pace: what a missing cell of a column counts, in missing cells of a row.
-        clean_row: factor for each missing cell of a row that it will still show windows only.
+        cards_a_turn: cards that a turn takes from the draw pile, to estimate the turns left.
+        reuse: fraction of the first draw pile that is discarded before it is used up (three and four players).
+        goal_pace: turns that the leader needs for each missing point to the goal.
+        last_turn: turns left when the draw pile is nearly empty.
+        cell_chance: probability that an empty cell is filled by the end, early in the game.
+        line_patience: turns left at which that probability is halved.
+        line_onset: steepness of its rise with the turns left.
+        line_depth: exponent of the missing cells; 1: each lowers the probability by the same factor.
+        column_pace: number of missing cells of a row that a missing cell of a column counts for.
+        clean_row: factor of the probability that a row shows only windows, for each missing cell.
         clean_column: the same for a column.
-        height: factor for the chance of a row for each row between it and the highest filled cell.
-        closed: share of the expected points of its lines that an empty cell without an empty neighbour keeps.
-        overhang: later loss for each empty cell directly beneath a tile.
-        snug: later worth of each filled cell, and of each edge of the board, that a tile touches.
-        cell: worth of each cell that is filled.
-        touch: later worth of places beside tiles of a colour, where the next one of it costs a card less.
-        touch_half: so many empty cells beside a colour are worth half of that.
-        coat: worth of a coat of arms early in the game.
+        height: factor of the probability of a row for each row between it and the highest filled cell.
+        closed: factor of the expected points of a line for each empty cell without an empty neighbor.
+        overhang: later loss for each empty cell directly below a tile.
+        snug: later value of each filled cell, and of each edge of the board, that a tile touches.
+        cell: value of each filled cell.
+        touch: later value of empty cells adjacent to a color, where its next tile costs a card less.
+        touch_half: number of these cells at which half of that is reached.
+        coat: value of a coat of arms early in the game.
         coat_patience: turns left at which it is halved.
-        later_patience: turns left at which the later worth of things is halved.
-        later_onset: how suddenly it rises with the turns left.
-        card: later worth of a card in hand.
-        best_plan: later share of the best build in hand that counts before it is built.
-        other_plans: the same for the best build of each other colour.
+        later_patience: turns left at which later values are halved.
+        later_onset: steepness of their rise with the turns left.
+        card: later value of a card in hand.
+        best_plan: fraction of the best build in hand that counts before it is built, later.
+        other_plans: fraction for the best build of each other color, later.
         short: factor for each card that is missing for a build.
-        any_cards: later worth of this ability, active.
-        additional_card: the same for this one.
-        construction_discount: the same for this one.
-        change_of_colours: the same for this one.
-        both_actions: the same for this one.
-        used: share of its worth that a used ability keeps, for it can be flipped back.
-        tempo: later worth of building without using up a turn.
+        any_cards: later value of this ability, active.
+        additional_card: later value of this ability, active.
+        construction_discount: later value of this ability, active.
+        change_of_colours: later value of this ability, active.
+        both_actions: later value of this ability, active.
+        used: fraction of its value that a used ability keeps, because it can be reactivated.
+        tempo: later value of building without using up a turn.
     """
 
     cards_a_turn: float = 1.46
@@ -85,4 +85,4 @@ class Weights:
 
 
 QUICK = Weights()
-"""The weights of playouts: those of the player."""
+"""Weights of playouts, the same as those of the player."""

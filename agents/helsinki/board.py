@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from helsinki_env.agents.helsinki.board_view import ABOVE, BY_DEPTH, BY_LANE, ILLEGAL_VALUE, roof_value
-from helsinki_env.agents.helsinki.cells import shadow
+from helsinki_env.agents.helsinki.board_view import ABOVE, BY_DEPTH, BY_LANE, roof_value, shadow
 from helsinki_env.agents.helsinki.eval_cache import DUE, SHOWN
+from helsinki_env.agents.heuristic_api import ILLEGAL_VALUE
 from helsinki_env.engine.bits import bit, lowest_bit, popcount
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.games.helsinki import actions as a
@@ -16,6 +16,7 @@ from helsinki_env.games.helsinki.shapes import MOST_ROOFS, legal_slides
 __all__ = [
     "best_cell",
     "best_placement",
+    "best_roof",
     "best_wilds",
     "cells_gain",
     "corner_of",
@@ -23,8 +24,10 @@ __all__ = [
     "gain_upper_bound",
     "placement_gain",
     "remember_placement",
+    "roofs_worth",
     "tile_gain",
     "wilds_gain",
+    "worst_roof",
 ]
 
 _SIZE = np.uint64(7)
@@ -51,7 +54,7 @@ def _road(t, v, cells):
 
 
 @kernel
-def _seen_past(v, cells):
+def _still_open(v, cells):
     """Return the empty cells that sides would still reach with other cells built on."""
     still = np.int64(0)
     for side in range(4):
@@ -63,7 +66,7 @@ def _seen_past(v, cells):
 def _losses(v, cells):
     """Return the loss from building on some empty cells: cells closed off, or left without an empty neighbor."""
     total = 0.0
-    still = _seen_past(v, cells)
+    still = _still_open(v, cells)
     closed = v.reach & ~cells & ~still
     while closed:
         total += v.hole[lowest_bit(closed)]
@@ -96,7 +99,7 @@ def _with_extras(t, w, v, cells, total):
     """Return the gain of lines plus the other gains and losses of building on some cells, summed in greedy's order."""
     if cells & v.coats:
         total += v.coat * popcount(cells & v.coats)
-    closed = v.reach & ~cells & ~_seen_past(v, cells)
+    closed = v.reach & ~cells & ~_still_open(v, cells)
     while closed:
         total -= v.hole[lowest_bit(closed)]
         closed &= closed - 1
@@ -118,7 +121,7 @@ def corner_of(p, v, piece, side, lane):
 
 
 @kernel
-def _hope(t, p, w, v, piece, corner, cells):
+def _gain_before_losses(t, p, w, v, piece, corner, cells):
     """Return an upper bound on the gain of a tile at its final position: before losses."""
     row, column = np.uint64(corner) // _SIZE, np.uint64(corner) % _SIZE  # unsigned: see `cards`
     piece = np.uint64(piece)
@@ -135,7 +138,7 @@ def _hope(t, p, w, v, piece, corner, cells):
 @kernel
 def placement_gain(t, p, w, v, piece, corner, cells):
     """Return the expected points of a tile at its final position."""
-    return _hope(t, p, w, v, piece, corner, cells) - _losses(v, cells)
+    return _gain_before_losses(t, p, w, v, piece, corner, cells) - _losses(v, cells)
 
 
 @kernel
@@ -162,7 +165,7 @@ def roofs_gain(t, p, w, v, piece, corner, cells, roofs):
 
 
 @kernel
-def _plain_gain(t, w, v, kind, cells):
+def _greedy_gain(t, w, v, kind, cells):
     """Return the gain of a tile at its final position, with losses, summed in greedy's order."""
     gain = cells_gain(t, w, v, cells)
     if v.tiles[kind // 4] & neighbors(cells):
@@ -172,7 +175,7 @@ def _plain_gain(t, w, v, kind, cells):
 
 @kernel
 def best_placement(t, p, w, v, kind, side, roofs):
-    """Return (gain, orientation and lane as in PLACE) of the best placement from a side; NOTHING if none is legal."""
+    """Return (gain, orientation and lane as in PLACE) of the best placement from a side; `ILLEGAL_VALUE`: none."""
     best, chosen = ILLEGAL_VALUE, np.int64(0)
     legal = legal_slides(t, kind, side, v.packed[side])  # bit set of orientation and lane as in PLACE
     while legal:
@@ -182,7 +185,11 @@ def best_placement(t, p, w, v, kind, side, roofs):
         piece, lane = 8 * kind + turned, place - a.LANES * turned
         corner = corner_of(p, v, piece, side, lane)
         cells = np.int64(t.roofs_mask[piece]) << corner
-        gain = _plain_gain(t, w, v, kind, cells) if w.apart == 0.0 else _hope(t, p, w, v, piece, corner, cells)
+        gain = (
+            _greedy_gain(t, w, v, kind, cells)
+            if w.apart == 0.0
+            else _gain_before_losses(t, p, w, v, piece, corner, cells)
+        )
         if roofs > 0:
             gain += roofs_gain(t, p, w, v, piece, corner, cells, roofs)
         if gain <= best:
@@ -214,20 +221,20 @@ def remember_placement(t, p, w, v, kind, side):
     if 0 < known <= DUE:
         return
     drawn = known - DUE - 1 if known else _drawn(v)
-    found = v.placements[kind, side, drawn]
-    if not v.kept[kind, side, drawn]:
-        v.kept[kind, side, drawn] = 1
+    cached = v.placements[kind, side, drawn]
+    if not v.cached[kind, side, drawn]:
+        v.cached[kind, side, drawn] = 1
         later = v.later
         v.later = v.later_drawn if drawn else v.later_now
         gain, place = best_placement(t, p, w, v, kind, side, 0)
         v.later = later
-        found.best, found.place, found.roofs_known = gain, place, 0
+        cached.best, cached.place, cached.roofs_known = gain, place, 0
         if gain > ILLEGAL_VALUE:
-            found.cells = _cells_of(t, p, v, kind, side, place)
+            cached.cells = _cells_of(t, p, v, kind, side, place)
     if not known:
         v.roofs_known[kind, side] = 0
     v.known[kind, side] = 1 + drawn
-    v.best[kind, side], v.place[kind, side], v.cells[kind, side] = found.best, found.place, found.cells
+    v.best[kind, side], v.place[kind, side], v.cells[kind, side] = cached.best, cached.place, cached.cells
 
 
 @kernel
@@ -238,9 +245,9 @@ def _remember_roofs(t, p, w, v, kind, side, roofs):
         return
     drawn = np.int64(v.known[kind, side]) - 1
     asked = known - DUE if known else _drawn(v)
-    found = v.placements[kind, side, drawn]
-    if asked == drawn and (found.roofs_known >> roofs) & 1:
-        v.roofs[kind, side, roofs] = found.roofs[roofs - 1]
+    cached = v.placements[kind, side, drawn]
+    if asked == drawn and (cached.roofs_known >> roofs) & 1:
+        v.roofs[kind, side, roofs] = cached.roofs[roofs - 1]
     else:
         place = v.place[kind, side]
         piece = 8 * kind + place // a.LANES
@@ -250,8 +257,8 @@ def _remember_roofs(t, p, w, v, kind, side, roofs):
         v.roofs[kind, side, roofs] = roofs_gain(t, p, w, v, piece, corner, v.cells[kind, side], roofs)
         v.later = later
         if asked == drawn:
-            found.roofs_known |= 1 << roofs
-            found.roofs[roofs - 1] = v.roofs[kind, side, roofs]
+            cached.roofs_known |= 1 << roofs
+            cached.roofs[roofs - 1] = v.roofs[kind, side, roofs]
     v.roofs_known[kind, side, roofs] = 1
 
 
@@ -290,7 +297,7 @@ def gain_upper_bound(t, w, v, card):
 
 
 @kernel
-def _whole_gain(t, p, w, v, kind, side, roofs):
+def _joint_gain(t, p, w, v, kind, side, roofs):
     """Return the gain of a kind of tile from a side at the best position for tile and superstructures together."""
     if not v.roofs_known[kind, side, roofs]:
         gain, place = best_placement(t, p, w, v, kind, side, roofs)
@@ -309,7 +316,7 @@ def tile_gain(t, p, w, g, v, card, side):
         return ILLEGAL_VALUE
     roofs = _roofs_of(t, g, card)
     if w.apart == 0.0:
-        return _whole_gain(t, p, w, v, kind, side, roofs)
+        return _joint_gain(t, p, w, v, kind, side, roofs)
     remember_placement(t, p, w, v, kind, side)
     gain = v.best[kind, side]
     if roofs > 0 and gain > ILLEGAL_VALUE:
@@ -320,7 +327,7 @@ def tile_gain(t, p, w, g, v, card, side):
 
 @kernel
 def best_cell(t, w, v, cells):
-    """Return (gain, cell) of the best of some cells for a wild tile; NOTHING for an empty set."""
+    """Return (gain, cell) of the best of some cells for a wild tile; `ILLEGAL_VALUE` for an empty set."""
     best, chosen = ILLEGAL_VALUE, np.int64(-1)
     while cells:
         cell = lowest_bit(cells)
@@ -365,3 +372,42 @@ def wilds_gain(t, w, v, number, one, two):
         chosen |= added
         gain = best
     return gain
+
+
+@kernel
+def roofs_worth(t, v, cells, number, each):
+    """Return the value of the best roofs for `number` superstructures, plus `each` for each of them."""
+    total = 0.0
+    for _ in range(number):
+        value, cell = best_roof(t, v, cells)
+        if cell < 0:
+            break
+        cells &= ~bit(cell)
+        total += value + each
+    return total
+
+
+@kernel
+def best_roof(t, v, cells):
+    """Return (value, cell) of the best of some roofs for a superstructure; (0, -1) for an empty set."""
+    best, chosen = 0.0, np.int64(-1)
+    while cells:
+        cell = lowest_bit(cells)
+        cells &= cells - 1
+        value = roof_value(t, v, cell, 0, 0)
+        if value > best or chosen < 0:
+            best, chosen = value, cell
+    return best, chosen
+
+
+@kernel
+def worst_roof(t, v, cells):
+    """Return (value, cell) of the superstructure with the lowest value in its present position."""
+    worst, chosen = 1e9, np.int64(-1)
+    while cells:
+        cell = lowest_bit(cells)
+        cells &= cells - 1
+        value = roof_value(t, v, cell, 0, 0)
+        if value < worst:
+            worst, chosen = value, cell
+    return worst, chosen

@@ -18,33 +18,66 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from helsinki_env.agents.helsinki.cells import shadow
 from helsinki_env.agents.helsinki.eval_cache import PADDED, PIECES_DTYPE, PILES
+from helsinki_env.agents.heuristic_api import onset
 from helsinki_env.engine.bits import lowest_bit, popcount
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.engine.vectors import copier, gatherer
 from helsinki_env.games.helsinki.bits import BOARD, COLUMN, ROW, neighbors
 from helsinki_env.games.helsinki.config import HelsinkiConfig
-from helsinki_env.games.helsinki.shapes import MOST_ROOFS, NORTH, SOUTH, corner_at, profile, tile_cells
+from helsinki_env.games.helsinki.shapes import MOST_ROOFS, NORTH, SOUTH, WEST, corner_at, profile, tile_cells
 
 __all__ = [
     "ABOVE",
     "BY_DEPTH",
     "BY_LANE",
-    "ILLEGAL_VALUE",
     "analyze_board",
     "analyze_lines",
     "analyze_turns",
+    "first_reachable_side",
     "is_view_current",
     "piece_table",
     "read_board",
     "read_hand",
     "roof_value",
+    "shadow",
     "turns_left",
 ]
 
-ILLEGAL_VALUE = -1e9
-"""Value of something impossible."""
+_MIDDLE_WEST = np.int64(sum(int(COLUMN) << column for column in range(1, 7)))
+_TWO_WEST = np.int64(sum(int(COLUMN) << column for column in range(2, 7)))
+_FOUR_WEST = np.int64(sum(int(COLUMN) << column for column in range(4, 7)))
+_MIDDLE_EAST = np.int64(sum(int(COLUMN) << column for column in range(6)))
+_TWO_EAST = np.int64(sum(int(COLUMN) << column for column in range(5)))
+_FOUR_EAST = np.int64(sum(int(COLUMN) << column for column in range(3)))
+
+
+@kernel
+def shadow(cells, side):
+    """Return the cells and all those behind them, as seen from a side."""
+    if side == NORTH:
+        cells |= cells << 7
+        cells |= cells << 14
+        return (cells | cells << 28) & BOARD
+    if side == SOUTH:
+        cells |= cells >> 7
+        cells |= cells >> 14
+        return cells | cells >> 28
+    if side == WEST:
+        cells |= (cells << 1) & _MIDDLE_WEST
+        cells |= (cells << 2) & _TWO_WEST
+        return cells | (cells << 4) & _FOUR_WEST
+    cells |= (cells >> 1) & _MIDDLE_EAST
+    cells |= (cells >> 2) & _TWO_EAST
+    return cells | (cells >> 4) & _FOUR_EAST
+
+
+@kernel
+def first_reachable_side(space):
+    """Return the first of the two adjacent sides that a token on a space reaches in its next turn."""
+    return (space + 1) // 2 % 4
+
+
 #: Change of a corner with the lane and with the depth of a slide, by side.
 BY_LANE, BY_DEPTH = np.array([1, 7, 1, 7], np.int64), np.array([7, -1, -7, 1], np.int64)
 #: Number of card types that are processed together.
@@ -56,8 +89,8 @@ _SHARE, ABOVE = np.array([1.0, 1.0, 1.0 / 2.0, 1.0 / 3.0, 1.0 / 4.0, 1.0 / 5.0])
 
 
 @kernel
-def reset_view(v, word):
-    """Clear the cached view of a game. The view holds nothing random, so `word` is unused."""
+def reset_view(v, key):
+    """Clear the cached view of a game. The view holds nothing random, so `key` is unused."""
     v.of_turns = -1.0
     v.latest = 0
 
@@ -123,14 +156,6 @@ def turns_left(w, g, drawn):
 
 
 @kernel
-def _onset(turns, patience, onset):
-    """Return a weight that rises from 0 to 1 with the turns left and is 0.5 at `patience` turns (Hill function)."""
-    if turns <= 0.0:
-        return 0.0
-    return 1.0 / (1.0 + (patience / turns) ** onset)
-
-
-@kernel
 def is_view_current(w, g, seat, v):
     """Return whether a view is up to date: board, turns left and bonus cards are unchanged."""
     same = v.of_built == g.built[seat] and v.of_standing == g.superstructures[seat] and v.of_coats == g.coats[seat]
@@ -146,10 +171,10 @@ def analyze_board(t, w, g, seat, v):
     if v.of_turns != turns:
         analyze_turns(w, g, v, turns, v)
     read_board(t, g, seat, v)
-    _judge_chances(w, v)
+    _compute_chances(w, v)
     analyze_lines(t, w, v)
-    _judge_most(t, w, v)
-    _judge_draw(t, w, v)
+    _compute_most(t, w, v)
+    _compute_draw(t, w, v)
 
 
 @kernel
@@ -165,7 +190,7 @@ def read_board(t, g, seat, v):
         if (coats >> coat) & 1:
             v.coats |= t.coat_cells[coat]
     v.known[:] = 0
-    v.kept[:] = 0
+    v.cached[:] = 0
     for side in range(4):
         v.packed[side] = profile(v.built, side)
         v.open[side] = BOARD & ~shadow(v.built, side)
@@ -178,34 +203,34 @@ def read_board(t, g, seat, v):
 
 
 @kernel
-def analyze_turns(w, g, v, turns, keeper):
+def analyze_turns(w, g, v, turns, cache):
     """Compute the values that depend only on the turns left: now, and after drawing two cards, which shortens the game.
 
-    `keeper`: view of the seat that caches them.
+    `cache`: view of the seat that caches them.
     """
     v.of_turns = v.turns = turns
-    kept = keeper.of_pile[g.pile_size & (PILES - 1)]
-    if kept.turns != turns or not kept.known:
-        _think_of_turns(w, g, v, turns)
-        kept.turns, kept.known = turns, 1
-        kept.later, kept.coat, kept.later_drawn = v.later, v.coat, v.later_drawn
+    cached = cache.of_pile[g.pile_size & (PILES - 1)]
+    if cached.turns != turns or not cached.known:
+        _compute_turn_values(w, g, v, turns)
+        cached.turns, cached.known = turns, 1
+        cached.later, cached.coat, cached.later_drawn = v.later, v.coat, v.later_drawn
         for missing in range(8):
-            kept.filled[missing], kept.filled_drawn[missing] = v.filled[missing], v.filled_drawn[missing]
+            cached.filled[missing], cached.filled_drawn[missing] = v.filled[missing], v.filled_drawn[missing]
     else:
-        v.later, v.coat, v.later_drawn = kept.later, kept.coat, kept.later_drawn
+        v.later, v.coat, v.later_drawn = cached.later, cached.coat, cached.later_drawn
         for missing in range(8):
-            v.filled[missing], v.filled_drawn[missing] = kept.filled[missing], kept.filled_drawn[missing]
+            v.filled[missing], v.filled_drawn[missing] = cached.filled[missing], cached.filled_drawn[missing]
     v.later_now = v.later
 
 
 @kernel
-def _think_of_turns(w, g, v, turns):
+def _compute_turn_values(w, g, v, turns):
     drawn = turns_left(w, g, 2)
-    v.later = _onset(turns, w.hand_patience, w.hand_onset)
-    v.coat = w.coat * _onset(turns, w.coat_patience, w.coat_onset)
-    v.later_drawn = _onset(drawn, w.hand_patience, w.hand_onset)
-    now = w.cell_chance * _onset(turns, w.line_patience, w.line_onset)
-    then = w.cell_chance * _onset(drawn, w.line_patience, w.line_onset)
+    v.later = onset(turns, w.hand_patience, w.hand_onset)
+    v.coat = w.coat * onset(turns, w.coat_patience, w.coat_onset)
+    v.later_drawn = onset(drawn, w.hand_patience, w.hand_onset)
+    now = w.cell_chance * onset(turns, w.line_patience, w.line_onset)
+    then = w.cell_chance * onset(drawn, w.line_patience, w.line_onset)
     v.filled[0] = v.filled_drawn[0] = 1.0
     for missing in range(1, 8):
         depth = np.float64(missing) ** w.line_depth
@@ -214,7 +239,7 @@ def _think_of_turns(w, g, v, turns):
 
 
 @kernel
-def _judge_draw(t, w, v):
+def _compute_draw(t, w, v):
     """Compute the loss of the board from drawing two cards, which brings the end of the game nearer."""
     v.loss_drawn = 0.0
     for line in range(7):
@@ -225,7 +250,7 @@ def _judge_draw(t, w, v):
 
 
 @kernel
-def _judge_chances(w, v):
+def _compute_chances(w, v):
     """Compute the probability of every line to be full at the end, with up to five more cells built."""
     closed = BOARD & ~v.built & ~v.reach
     for line in range(7):
@@ -265,7 +290,7 @@ def analyze_lines(t, w, v):
 
 
 @kernel
-def _orderly(w):
+def _is_monotonic(w):
     """Return whether the weights are monotonic, so that nothing harms what it should improve; all tuned weights are."""
     least = min(min(min(w.room, w.cell), min(w.roof, w.hole)), min(min(w.bonus_card, w.crosswalk), w.line_depth))
     least = min(least, min(min(w.far, w.clash), w.short))
@@ -273,10 +298,10 @@ def _orderly(w):
 
 
 @kernel
-def _judge_most(t, w, v):
+def _compute_most(t, w, v):
     """Compute an upper bound on the gain of any tile, for each of its cells and each of its superstructures."""
     v.most_cell = v.most_roof = np.inf
-    if not _orderly(w):
+    if not _is_monotonic(w):
         return
     row, column, in_row, in_column = 0.0, 0.0, 0.0, 0.0
     for line in range(7):

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from helsinki_env.agents.helsinki.board import defer_gain, gain_upper_bound, tile_gain
-from helsinki_env.agents.helsinki.board_view import ILLEGAL_VALUE
-from helsinki_env.agents.helsinki.cells import first_reachable_side
+from helsinki_env.agents.helsinki.board_view import first_reachable_side
 from helsinki_env.agents.helsinki.eval_cache import HAND_CAPACITY
+from helsinki_env.agents.heuristic_api import ILLEGAL_VALUE
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.games.helsinki import actions as a
 
@@ -50,7 +50,7 @@ def _plan(t, p, w, g, v, card, first):
 
 
 @kernel
-def _put_off_plan(t, w, g, v, card, first):
+def _defer_plan(t, w, g, v, card, first):
     """Request what `_plan` needs, to be computed on first use."""
     for turn in range(4 if w.far > 0.0 else 2):
         side = (first + turn) % 4
@@ -60,7 +60,7 @@ def _put_off_plan(t, w, g, v, card, first):
 
 
 @kernel
-def _look_at_hand(t, p, w, g, v, first):
+def _analyze_hand(t, p, w, g, v, first):
     """Compute the value of the plans in hand by color; return (cards, wild cards among them)."""
     last = t.types - 1
     wild = np.int64(v.hand[last])
@@ -118,7 +118,7 @@ def _best_plan(t, p, w, g, v, begin, end, cards, first):
             worth = v.planned[i]
             if worth < 0.0:
                 if plan > 0.0 and _worth_with(w, gain_upper_bound(t, w, v, card), missing) <= plan:
-                    _put_off_plan(t, w, g, v, card, first)
+                    _defer_plan(t, w, g, v, card, first)
                     continue
                 worth = v.planned[i] = _plan(t, p, w, g, v, card, first)
             if worth > plan:
@@ -152,7 +152,7 @@ def hand_value(t, p, w, g, v, first):
     """Return the value of the hand for later turns: its cards, and the best build of each color."""
     if v.later == 0.0:
         return 0.0
-    cards, wild = _look_at_hand(t, p, w, g, v, first)
+    cards, wild = _analyze_hand(t, p, w, g, v, first)
     return _sum_of_hand(t, w, v, cards, wild)
 
 
@@ -163,7 +163,7 @@ def analyze_cards(t, p, w, g, v, first):
         for i in range(v.held_count):
             v.cost[v.held[i]] = 0.0
         return
-    cards, wild = _look_at_hand(t, p, w, g, v, first)
+    cards, wild = _analyze_hand(t, p, w, g, v, first)
     before = _sum_of_hand(t, w, v, cards, wild)
     _remember_most(v, first, before)
     for colour in range(v.colours):
@@ -247,12 +247,10 @@ def _may_pay(t, v, card, coats):
 
 @kernel
 def build_parts(t, p, w, g, v, card, side, first, coats, least):
-    """Return four components of the value of building a card now.
+    """Return (gain, whether from another side, coats for the payment, value of the remaining hand) of building a card.
 
-    They are the gain of the tile (NOTHING if it cannot be built), whether it comes from another side, the coats for the
-    payment (at most `coats` may be spent), and the value of the remaining hand.
-
-    NOTHING may also be returned if the tile, less the coats for the side, gains at most `least`. Needs `analyze_cards`.
+    The gain is `ILLEGAL_VALUE` if the card cannot be built with at most `coats` coats. It may also be so if the gain
+    less the price of the side is at most `least`. Needs `analyze_cards`.
     """
     elsewhere = (v.usable >> a.ANY_SIDE) & 1 and coats >= t.costs[a.ANY_SIDE]
     if w.apart != 0.0 and not _may_pay(t, v, card, coats):
@@ -305,7 +303,7 @@ def build_parts(t, p, w, g, v, card, side, first, coats, least):
 
 @kernel
 def build_value(t, p, w, g, v, card, side, first, coats, least):
-    """Return the value of building a card now, with the remaining hand (see `build_parts`), or NOTHING."""
+    """Return the value of building a card now, with the remaining hand (see `build_parts`), or `ILLEGAL_VALUE`."""
     gain, turned, helped, left = build_parts(t, p, w, g, v, card, side, first, coats, least)
     if gain <= ILLEGAL_VALUE:
         return ILLEGAL_VALUE
@@ -318,10 +316,7 @@ def build_value(t, p, w, g, v, card, side, first, coats, least):
 
 @kernel
 def best_build(t, p, w, g, v, side, first, coats, least):
-    """Return (value, card) of the best build from a side, with the remaining hand; NOTHING if there is none.
-
-    Builds with a value of at most `least` may be skipped.
-    """
+    """Return (value, card) of the best build from a side; `ILLEGAL_VALUE`: none. May skip values of at most `least`."""
     best, chosen = ILLEGAL_VALUE, np.int64(-1)
     most = hand_upper_bound(t, p, w, g, v, first)
     for i in range(v.held_count):

@@ -10,45 +10,166 @@ import numpy as np
 
 from helsinki_env.agents.helsinki.board import (
     best_placement,
+    best_roof,
     best_wilds,
     cells_gain,
     corner_of,
     placement_gain,
     remember_placement,
     roofs_gain,
+    roofs_worth,
+    tile_gain,
     wilds_gain,
+    worst_roof,
 )
-from helsinki_env.agents.helsinki.board_view import ILLEGAL_VALUE, analyze_board, read_hand, roof_value
+from helsinki_env.agents.helsinki.board_view import analyze_board, first_reachable_side, read_hand, roof_value
 from helsinki_env.agents.helsinki.cards import (
     analyze_cards,
     best_build,
     build_value,
     draw_value,
     hand_value,
+    hold_pair,
+    release_pair,
     take_cheapest,
 )
-from helsinki_env.agents.helsinki.cells import first_reachable_side
-from helsinki_env.agents.helsinki.choice import best_legal, reset_values
 from helsinki_env.agents.helsinki.eval_cache import SHOWN
-from helsinki_env.agents.helsinki.roofs import best_roof, roofs_worth, worst_roof
-from helsinki_env.agents.helsinki.turns import board_action_price, draw_and_build, second_build, turn_value
-from helsinki_env.engine.bits import bit, lowest_bit
+from helsinki_env.agents.heuristic_api import ILLEGAL_VALUE
+from helsinki_env.engine.bits import bit, lowest_bit, popcount
 from helsinki_env.engine.kernel import kernel
+from helsinki_env.engine.vectors import gatherer
 from helsinki_env.games.helsinki import actions as a
+from helsinki_env.games.helsinki import state
 from helsinki_env.games.helsinki.build import free_roofs, last_tile
-from helsinki_env.games.helsinki.state import (
-    PHASE_DISCARD,
-    PHASE_END,
-    PHASE_LIFT,
-    PHASE_MAIN,
-    PHASE_MOVE,
-    PHASE_PAY,
-    PHASE_PLACE,
-    PHASE_ROOF,
-    PHASE_WILD,
-)
 
-__all__ = ["select_action"]
+__all__ = ["best_legal", "has_alternatives", "reset_values", "select_action"]
+
+
+@kernel
+def board_action_price(t, v, action, spend):
+    """Return the required gain of a board action."""
+    return t.costs[action] * v.coat + spend * v.later
+
+
+@kernel
+def turn_value(t, p, w, g, v, space, coats):
+    """Return the value of the rest of a turn that begins by moving to a space: drawing, building, or both."""
+    first = first_reachable_side(space)
+    side = space // 2
+    value = draw_value(t, p, w, g, v, space)
+    if coats >= t.costs[a.DRAW_AND_BUILD] and (v.usable >> a.DRAW_AND_BUILD) & 1:
+        value = max(value, draw_and_build(t, p, w, g, v, space, coats))
+    twice = coats >= t.costs[a.SECOND_PAVILION] and (v.usable >> a.SECOND_PAVILION) & 1
+    build, card = best_build(t, p, w, g, v, side, first, coats, ILLEGAL_VALUE if twice else value)
+    if card >= 0 and twice:
+        build += max(0.0, second_build(t, p, w, g, v, card, side))
+    return max(value, build)
+
+
+@kernel
+def draw_and_build(t, p, w, g, v, space, coats):
+    """Return the value of drawing and then building, less its price."""
+    hold_pair(t, g, v, space)
+    for slot in ((space + 7) % 8, space):
+        card = np.int64(g.display[slot])
+        if card >= 0 and g.hand[g.seat, card] == 0:
+            v.cost[card] = w.card * v.later
+    later = v.later
+    v.later = v.later_drawn
+    value, _ = best_build(
+        t, p, w, g, v, space // 2, first_reachable_side(space), coats - t.costs[a.DRAW_AND_BUILD], ILLEGAL_VALUE
+    )
+    v.later = later
+    release_pair(t, g, v, space)
+    return value - v.loss_drawn + w.tempo * v.later - board_action_price(t, v, a.DRAW_AND_BUILD, w.spend)
+
+
+@kernel
+def second_build(t, p, w, g, v, card, side):
+    """Return the approximate gain of a second build after that of `card`: both may need the same cells."""
+    for i in range(v.held_count):
+        v.spare[i] = v.hand[v.held[i]]
+    number = np.int64(t.number[card]) - 1
+    begin = np.int64(t.colour[card]) * t.variants
+    v.hand[card] -= 1
+    _, _, taken = take_cheapest(t, v, begin, begin + t.variants, True, number)
+    best = ILLEGAL_VALUE
+    if taken == number:
+        for i in range(v.held_count):
+            other = v.held[i]
+            if v.hand[other] > 0 and other < t.types - 1 and _payable(t, v, other):
+                cards = w.card * t.number[other] * v.later
+                best = max(best, w.second * tile_gain(t, p, w, g, v, other, side) - cards)
+    for i in range(v.held_count):
+        v.hand[v.held[i]] = v.spare[i]
+    return best + w.tempo * v.later - board_action_price(t, v, a.SECOND_PAVILION, w.spend)
+
+
+@kernel
+def _payable(t, v, card):
+    """Return whether the hand can pay for a card without coats."""
+    held = np.int64(v.hand[t.types - 1])
+    for i in range(v.held_count):
+        if t.colour[v.held[i]] == t.colour[card]:
+            held += v.hand[v.held[i]]
+    return held >= t.number[card]
+
+
+_BLOCK = 64
+_gather = gatherer(_BLOCK)
+
+
+@kernel
+def _legal_of(mask, first, last):
+    """Return the legal actions among up to 64 from `first` to before `last`, as a bit set relative to `first`."""
+    begin = min(first, len(mask) - _BLOCK)
+    if begin < 0:
+        legal = np.uint64(0)
+        for action in range(first, last):
+            legal |= np.uint64(mask[action] > 0) << np.uint64(action - first)
+        return np.int64(legal)
+    legal = np.uint64(_gather(mask, begin)) >> np.uint64(first - begin)
+    if last - first < _BLOCK:
+        legal &= (np.uint64(1) << np.uint64(last - first)) - np.uint64(1)
+    return np.int64(legal)
+
+
+@kernel
+def best_legal(values, mask, first, last):
+    """Return the legal action from `first` to before `last` with the highest value, the lowest id on ties; -1: none."""
+    best, chosen = 2.0 * ILLEGAL_VALUE, np.int64(-1)
+    for block in range(first, last, _BLOCK):
+        legal = _legal_of(mask, block, last)
+        while legal:
+            action = block + lowest_bit(legal)
+            legal &= legal - 1
+            if values[action] > best:
+                best, chosen = values[action], np.int64(action)
+    return chosen
+
+
+@kernel
+def reset_values(values, mask, first, last):
+    """Reset the values of the actions from `first` to before `last`; return (number of legal actions, one of them)."""
+    for action in range(first, last):
+        values[action] = ILLEGAL_VALUE
+    legal, only = np.int64(0), np.int64(0)
+    for block in range(first, last, _BLOCK):
+        some = _legal_of(mask, block, last)
+        if some:
+            legal += popcount(some)
+            only = block + lowest_bit(some)
+    return legal, only
+
+
+@kernel
+def has_alternatives(mask):
+    """Return whether there is more than one legal action."""
+    legal = np.int64(0)
+    for block in range(0, len(mask), _BLOCK):
+        legal += popcount(_legal_of(mask, block, len(mask)))
+    return legal > 1
+
 
 #: Deduction from a board action in phases before the end of the turn, where it is considered.
 _TOO_EARLY = 1.0
@@ -301,8 +422,8 @@ def _value_lifts(t, v, mask, values):
             values[first + cell] = -roof_value(t, v, cell, 0, 0)
 
 
-#: The usual kind of action in each phase, in the order of the phases; for MAIN, DRAW comes before it.
-_USUAL = np.array(
+#: The main kind of action in each phase, in the order of the phases; for MAIN, DRAW comes before it.
+_MAIN_KIND = np.array(
     [
         a.KIND_START,
         a.KIND_MOVE,
@@ -329,9 +450,9 @@ def select_action(t, p, w, g, v, mask, values, every):
     phase = np.int64(g.phase)
     use, end = t.offset[a.KIND_USE], t.offset[a.KIND_END] + 1
     first, last = use, use
-    if phase != PHASE_END:
-        first, last = t.offset[_USUAL[phase]], t.offset[_USUAL[phase] + 1]
-    if phase == PHASE_MAIN:
+    if phase != state.PHASE_END:
+        first, last = t.offset[_MAIN_KIND[phase]], t.offset[_MAIN_KIND[phase] + 1]
+    if phase == state.PHASE_MAIN:
         first = t.offset[a.KIND_DRAW]
     legal, only = reset_values(values, mask, first, last)
     uses, use_alone = reset_values(values, mask, use, end)
@@ -341,23 +462,23 @@ def select_action(t, p, w, g, v, mask, values, every):
         return only
     analyze_board(t, w, g, g.seat, v)
     read_hand(t, g, g.seat, v)
-    if phase == PHASE_MOVE:
+    if phase == state.PHASE_MOVE:
         _value_moves(t, p, w, g, v, mask, values)
-    elif phase == PHASE_MAIN:
+    elif phase == state.PHASE_MAIN:
         _value_main(t, p, w, g, v, mask, values)
-    elif phase == PHASE_PAY:
+    elif phase == state.PHASE_PAY:
         _value_payment(t, p, w, g, v, mask, values)
-    elif phase == PHASE_PLACE:
+    elif phase == state.PHASE_PLACE:
         _value_placements(t, p, w, g, v, mask, values, every)
-    elif phase == PHASE_ROOF:
+    elif phase == state.PHASE_ROOF:
         _value_roofs(t, g, v, mask, values)
-    elif phase == PHASE_DISCARD:
+    elif phase == state.PHASE_DISCARD:
         _value_discards(t, p, w, g, v, mask, values)
-    elif phase == PHASE_END:
+    elif phase == state.PHASE_END:
         _value_end(t, p, w, g, v, mask, values)
-    elif phase == PHASE_WILD:
+    elif phase == state.PHASE_WILD:
         _value_cells(t, w, g, v, mask, values)
-    elif phase == PHASE_LIFT:
+    elif phase == state.PHASE_LIFT:
         _value_lifts(t, v, mask, values)
     else:
         _value_start(t, p, w, g, v, mask, values)

@@ -77,7 +77,7 @@ VIEW_DTYPE = _record(
         ("of_bonus", np.int64),
         ("of_tiles", np.uint64),  # hash of the tiles and their cells; `NOWHERE`: not known
         ("of_road", np.int64),  # whether the seat may still earn a bonus card
-        ("latest", np.int64),  # in a seat's own view: the last view found by `recall`; 0: itself
+        ("latest", np.int64),  # in a seat's own view: the last result of `view_index`; 0: itself
         # the own board, cells as bit sets
         ("built", np.int64),
         ("standing", np.int64),  # superstructures
@@ -106,10 +106,9 @@ VIEW_DTYPE = _record(
         # upper bounds on the points of each cell of a tile and of each superstructure
         ("most_cell", np.float64),
         ("most_roof", np.float64),
-        ("kept", np.int8, (20, 4, 2)),  # which `placements` are known
+        ("cached", np.int8, (20, 4, 2)),  # which `placements` are known
         # Current placements: the first request since the board changed determines whether they are for now (1) or for
-        # drawing
-        # (2). Add 2 (`DUE`) for a requested placement that is not computed yet.
+        # drawing (2). Add 2 (`DUE`) for a requested placement that is not computed yet.
         ("known", np.int8, (20, 4)),
         ("best", np.float64, (20, 4)),
         ("place", np.int64, (20, 4)),  # orientation and lane as in PLACE
@@ -117,7 +116,7 @@ VIEW_DTYPE = _record(
         ("roofs_known", np.int8, (20, 4, SHOWN)),  # 1: known; `DUE` or one more: as in `known`
         ("roofs", np.float64, (20, 4, SHOWN)),  # gain of the superstructures on it, or (`w.apart`) the total gain
         ("taken", np.int64),  # cells of a tile whose building is being tried
-        # cards and coats that the seat may use, changed while something is tried
+        # cards and coats that the seat may use, changed during evaluation
         ("meadow", np.int64),
         ("usable", np.int64),  # board actions that a coat could pay for
         ("hand", np.int8, (WIDE,)),
@@ -128,11 +127,7 @@ VIEW_DTYPE = _record(
         ("changed", np.int64),  # colors of these cards, as a bit set
         ("best_of_colour", np.float64, (4, len(COLOURS))),  # values of the best plans of other colors, by side
         ("best_known", np.int64, (4,)),  # bit set of the colors for which they are known
-        (
-            "most",
-            np.float64,
-            (4,),
-        ),  # upper bound on the value of the hand without such pairs; see `cards.hand_upper_bound`
+        ("most", np.float64, (4,)),  # upper bound on the value of the hand without such pairs, by side
         ("most_known", np.int64),  # bit set of the sides for which it is known
         ("spare", np.int8, (HAND_CAPACITY,)),  # their counts, saved while a payment is tried
         ("cost", np.float64, (WIDE,)),  # cost of giving a card away
@@ -143,9 +138,7 @@ VIEW_DTYPE = _record(
         ("of_colour", np.int64, (len(COLOURS),)),
         ("plans", np.float64, (len(COLOURS),)),
         ("planned", np.float64, (HAND_CAPACITY,)),  # value of building each of `held`; -1: not known
-        # requested gains of a card's tile by side: bit set of the sides, and in the next four bits the sides not
-        # computed
-        # yet
+        # requested gains of a card's tile by side: bit set of the sides, then of the sides not computed yet
         ("asked", np.uint8, (WIDE,)),
         ("adds", np.float64, (WIDE, 4)),
     ]

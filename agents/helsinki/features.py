@@ -2,32 +2,117 @@
 
 Codes are one-hot and counts are unary, so that a linear layer can use them. All seats have the same features, so that
 they can share an encoder.
+
+Look-ahead features describe what a seat could draw, build and use in its next turn, which a network cannot compute
+easily. The heuristic values drawing next to every space, building from every side, and the board actions that add to
+the board, with the present hand. Opponents' actions in between are ignored.
 """
 
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
-from helsinki_env.agents.helsinki import heuristic_api  # noqa: F401  # states what the kernels below think with
-from helsinki_env.agents.helsinki.board_view import is_view_current
-from helsinki_env.agents.helsinki.evaluation import expected_points
-from helsinki_env.agents.helsinki.lookahead_features import LEAD, next_turn_parts, write_next_turn
+from helsinki_env.agents.base import Int64Array
+from helsinki_env.agents.helsinki.board import best_roof, best_wilds, roofs_worth, wilds_gain, worst_roof
+from helsinki_env.agents.helsinki.board_view import first_reachable_side, is_view_current
+from helsinki_env.agents.helsinki.cards import analyze_cards, best_build, draw_value, hand_value
+from helsinki_env.agents.helsinki.heuristic_api import expected_points
 from helsinki_env.agents.heuristic_api import ILLEGAL_VALUE
 from helsinki_env.agents.net import features
-from helsinki_env.agents.net.features import CanonicalOrientation, FeatureSpec, GameFeatures, offsets_for_types, view_of
+from helsinki_env.agents.net.features import (
+    CanonicalOrientation,
+    FeatureSpec,
+    GameFeatures,
+    offsets_for_types,
+    to_int8,
+    view_of,
+)
 from helsinki_env.engine.contract import apply_action
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.engine.loops import observe
 from helsinki_env.games.helsinki import actions as a
-from helsinki_env.games.helsinki import observation
+from helsinki_env.games.helsinki.build import free_roofs, last_tile
 from helsinki_env.games.helsinki.components import COLOURS
 from helsinki_env.games.helsinki.observation import PLANES, SEAT_FACTS, TABLE_FACTS, observation_layout
 from helsinki_env.games.helsinki.state import LAYOUTS, MAX_SEATS
 
-__all__ = ["FEATURES", "seat_parts", "table_parts"]
+__all__ = ["FEATURES", "next_turn_parts", "seat_parts", "table_parts", "write_next_turn"]
 
 _COLOURS = len(COLOURS)
+#: Gains are encoded in eighths of a point.
+_UNIT = 8.0
+#: Reach of a token without a coat of arms: number of spaces, and number of sides from there.
+_SPACES, _SIDES = 3, 2
+_DRAWING, _BUILDING, _CAN_BUILD, _PLANS, _ACTIONS, _GAIN, LEAD = range(7)
+
+
+def next_turn_parts(types: int) -> tuple[FeatureSpec, ...]:
+    """Return the look-ahead features of a seat, in order; they follow the other features of the seat."""
+    return (
+        FeatureSpec("gain of drawing, by space from the token on", 8, 2.0 * _UNIT),
+        FeatureSpec("gain of building, by side from the token on", 4, 2.0 * _UNIT),
+        FeatureSpec("can build, by side from the token on", 4),
+        FeatureSpec("plans by colour", _COLOURS, 2.0 * _UNIT),
+        FeatureSpec("gain of wild tiles and superstructures", 4, 2.0 * _UNIT),
+        FeatureSpec("gain of the next turn", 1, 2.0 * _UNIT),
+        FeatureSpec("lead in expected points after the next turn", 1, 4.0),  # in halves, as without the next turn
+    )
+
+
+@kernel
+def _write_actions(t, w, g, v, seat, begin, out):
+    """Write the gains of the board actions that put something onto the board, if they were free."""
+    if (v.usable >> a.ONE_WILD_TILE) & 1 or (v.usable >> a.TWO_WILD_TILES) & 1:
+        one, two = best_wilds(t, w, v)
+        for place, action in enumerate((a.ONE_WILD_TILE, a.TWO_WILD_TILES)):
+            if (v.usable >> action) & 1:
+                number = min(t.strengths[action], np.int64(g.wild_supply))
+                if number > 0:
+                    out[begin + place] = to_int8(_UNIT * max(0.0, wilds_gain(t, w, v, number, one, two)))
+    if (v.usable >> a.EXTRA_SUPERSTRUCTURE) & 1 and g.tile_count[seat] > 0:
+        number = min(t.strengths[a.EXTRA_SUPERSTRUCTURE], np.int64(g.superstructure_supply))
+        gain = roofs_worth(t, v, last_tile(t, g, seat) & ~v.standing, number, w.roof * v.later)
+        out[begin + 2] = to_int8(_UNIT * max(0.0, gain))
+    if (v.usable >> a.MOVE_SUPERSTRUCTURE) & 1 and v.standing:
+        best, _ = best_roof(t, v, free_roofs(t, g, seat))
+        worst, _ = worst_roof(t, v, v.standing)
+        out[begin + 3] = to_int8(_UNIT * max(0.0, best - worst))
+
+
+@kernel
+def write_next_turn(t, p, w, g, v, seat, at, out):
+    """Write the `next_turn_parts` except the lead; return the gain of the best next turn, in points.
+
+    `v`: view of the seat after `expected_points`. `at`: offsets of the features, in order. `out`: features of the seat.
+    """
+    token = np.int64(g.token[seat])
+    if token < 0 or g.done:
+        return 0.0
+    first = first_reachable_side(token)
+    held = hand_value(t, p, w, g, v, first)
+    if v.later > 0.0:
+        for colour in range(v.colours):
+            plan = at[_PLANS] + np.int64(t.colour[v.held[v.begins[colour]]])
+            out[plan] = to_int8(_UNIT * (v.plans[colour] * v.later))
+    best = 0.0
+    analyze_cards(t, p, w, g, v, first)
+    for turn in range(4):
+        value, card = best_build(t, p, w, g, v, (first + turn) % 4, first, v.meadow, ILLEGAL_VALUE)
+        if card >= 0:
+            out[at[_BUILDING] + turn] = to_int8(_UNIT * (value - held))
+            out[at[_CAN_BUILD] + turn] = 1
+            if turn < _SIDES:
+                best = max(best, value - held)
+    for ahead in range(8):
+        gain = draw_value(t, p, w, g, v, (token + 1 + ahead) % 8) - held
+        out[at[_DRAWING] + ahead] = to_int8(_UNIT * gain)
+        if ahead < _SPACES:
+            best = max(best, gain)
+    _write_actions(t, w, g, v, seat, at[_ACTIONS], out)
+    out[at[_GAIN]] = to_int8(_UNIT * best)
+    return best
+
+
 _STEPS = 8
 #: Lines of a board: seven rows, then seven columns.
 _LINES = 14
@@ -206,50 +291,45 @@ def _write_table(t, obs, drawn, at, out):
 
 
 @kernel
-def _byte(value):
-    return np.int8(min(127, max(-127, np.int64(round(value)))))
-
-
-@kernel
-def write_features(desk, g, viewer, drawn, seat_at, table_at, seats, table):
+def write_features(ws, g, viewer, drawn, seat_at, table_at, seats, table):
     """Write the features of a game seen by `viewer` at the end of its turn, int8 (P, S) and (G,), both zero before.
 
     `drawn`: set of slots whose cards were revealed in this turn; they are empty afterwards. The next turn's gains are
     written if `seat_at` has offsets for them.
     """
-    t, p = desk.tables[0], desk.pieces[0]
+    t, p = ws.tables[0], ws.pieces[0]
     players = np.int64(g.players)
     next_turn = _SEAT_PARTS if len(seat_at) > _SEAT_PARTS + 1 else np.int64(0)
-    view = view_of(desk, g, viewer)
-    observe(t, g, viewer, desk.seen)
+    view = view_of(ws, g, viewer)
+    observe(t, g, viewer, ws.seen)
     for slot in range(8):
         if (drawn >> slot) & 1:
             g.display[slot] = -1
     best, second = ILLEGAL_VALUE, ILLEGAL_VALUE
     for turn in range(players):
         seat = (viewer + turn) % players
-        w, v = desk.weights[seat], desk.views[seat if turn else view]
-        _write_seat(t, desk.seen, turn, seat_at, seats[turn])
+        w, v = ws.weights[seat], ws.views[seat if turn else view]
+        _write_seat(t, ws.seen, turn, seat_at, seats[turn])
         value = expected_points(t, p, w, g, seat, v)
-        desk.shares[turn] = value
+        ws.shares[turn] = value
         if next_turn:
-            desk.worths[turn] = value + write_next_turn(t, p, w, g, v, seat, seat_at[next_turn:], seats[turn])
-        seats[turn, seat_at[13]] = _byte(_WORTH_UNIT * value)
+            ws.worths[turn] = value + write_next_turn(t, p, w, g, v, seat, seat_at[next_turn:], seats[turn])
+        seats[turn, seat_at[13]] = to_int8(_WORTH_UNIT * value)
         if value > best:
             best, second = value, best
         elif value > second:
             second = value
     for turn in range(players):
-        value = desk.shares[turn]
-        seats[turn, seat_at[14]] = _byte(_WORTH_UNIT * (value - (second if value == best else best)))
+        value = ws.shares[turn]
+        seats[turn, seat_at[14]] = to_int8(_WORTH_UNIT * (value - (second if value == best else best)))
         if next_turn:
             rival = ILLEGAL_VALUE
             for other in range(players):
                 if other != turn:
-                    rival = max(rival, desk.worths[other])
-            seats[turn, seat_at[next_turn + LEAD]] = _byte(_WORTH_UNIT * (desk.worths[turn] - rival))
-    _write_table(t, desk.seen, drawn, table_at, table)
-    table[table_at[9]] = _byte(_TURN_UNIT * desk.views[view].turns)
+                    rival = max(rival, ws.worths[other])
+            seats[turn, seat_at[next_turn + LEAD]] = to_int8(_WORTH_UNIT * (ws.worths[turn] - rival))
+    _write_table(t, ws.seen, drawn, table_at, table)
+    table[table_at[9]] = to_int8(_TURN_UNIT * ws.views[view].turns)
 
 
 @kernel
@@ -262,7 +342,7 @@ def apply_and_track_reveals(t, g, action, drawn):
     return drawn
 
 
-def _groups(types: int) -> npt.NDArray[np.int64]:
+def _groups(types: int) -> Int64Array:
     """Group actions of one kind for the network; each board action is a kind of its own."""
     table = a.action_table(types)
     group = np.array(table.kind_of, np.int64)
@@ -271,7 +351,7 @@ def _groups(types: int) -> npt.NDArray[np.int64]:
     return group
 
 
-def _turned(sources: npt.NDArray[np.int64], begin: int, piece: npt.NDArray[np.int64]) -> None:
+def _permute(sources: Int64Array, begin: int, piece: Int64Array) -> None:
     """Permute the entries from `begin` on by `piece`."""
     sources[begin : begin + len(piece)] = begin + piece
 
@@ -284,16 +364,16 @@ def _turning(types: int) -> CanonicalOrientation:
     """
     at = offsets_for_types(FEATURES, types)
     names = [[part.name for part in parts] for parts in (seat_parts(types), table_parts(types))]
-    begin = [dict(zip(words, where, strict=False)) for words, where in zip(names, at, strict=True)]
+    begin = [dict(zip(part_names, where, strict=False)) for part_names, where in zip(names, at, strict=True)]
     seat, table = (np.tile(np.arange(where[-1]), (4, 1)) for where in at)
     cells, lines, spaces = np.arange(49).reshape(7, 7), np.arange(_LINES * 8).reshape(2, 7, 8), np.arange(8)
     for side in range(4):
         for name in ("built", "superstructures", "coats"):
-            _turned(seat[side], begin[0][name], cells.ravel())
-        _turned(seat[side], begin[0]["empty cells by line"], lines.ravel())
-        _turned(seat[side], begin[0]["token"], spaces)
+            _permute(seat[side], begin[0][name], cells.ravel())
+        _permute(seat[side], begin[0]["empty cells by line"], lines.ravel())
+        _permute(seat[side], begin[0]["token"], spaces)
         for colour in range(_COLOURS):
-            _turned(table[side], begin[1]["own board by colour"] + 49 * colour, cells.ravel())
+            _permute(table[side], begin[1]["own board by colour"] + 49 * colour, cells.ravel())
         # The next side becomes the north, so its line from the right becomes a row from the north.
         cells, spaces = np.rot90(cells), np.roll(spaces, -2)
         lines = np.stack([lines[1, ::-1], lines[0]])
@@ -302,19 +382,16 @@ def _turning(types: int) -> CanonicalOrientation:
 
 def _interface(types: int) -> dict[str, str]:
     table = a.action_table(types)
-    return {
-        "actions": repr((table.sizes, table.offsets)),
-        "observation": observation.observation_layout(types).markdown(),
-    }
+    return {"actions": repr((table.sizes, table.offsets)), "observation": observation_layout(types).markdown()}
 
 
 for _layout in LAYOUTS:
-    for _word, _stated in (
+    for _rule, _implementation in (
         (features.apply_and_track_reveals, apply_and_track_reveals),
         (features.write_features, write_features),
         (features.is_view_current, is_view_current),
     ):
-        _word.implements(_layout, _stated)
+        _rule.implements(_layout, _implementation)
 
 FEATURES = GameFeatures(
     types=lambda config: int(config.component_set.types),

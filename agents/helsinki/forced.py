@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
 from helsinki_env import HelsinkiConfig
-from helsinki_env.agents.base import Player
+from helsinki_env.agents.base import Int8Array, Int64Array, KeyArray, Player
 from helsinki_env.agents.registry import PlayerError, make_player
 from helsinki_env.data import UserError, choices_text, short_repr
 from helsinki_env.engine.arrays import action_masks, key_array
@@ -38,12 +37,10 @@ class ForcedPlayer:
         table = action_table((config or HelsinkiConfig()).component_set.types)
         self._use, self._ids = int(table.offsets[KIND_USE]) + BOARD_ACTIONS.index(action), table.size
 
-    def act(
-        self, observation: npt.NDArray[np.int8], action_mask: npt.NDArray[np.int8], keys: npt.NDArray[np.uint64]
-    ) -> npt.NDArray[np.int64]:
+    def act(self, observation: Int8Array, action_mask: Int8Array, keys: KeyArray) -> Int64Array:
         """Return one legal action for each row, int64 (B,); see `helsinki_env.agents.base.Player`."""
-        action_mask = action_masks("mask", action_mask, None, self._ids)
-        keys = key_array("words", keys, len(action_mask))
+        action_mask = action_masks("action_mask", action_mask, None, self._ids)
+        keys = key_array("keys", keys, len(action_mask))
         actions = np.full(len(action_mask), self._use, np.int64)
         free = np.flatnonzero(action_mask[:, self._use] == 0)
         if len(free):
@@ -52,11 +49,7 @@ class ForcedPlayer:
 
 
 def make_forced_player(argument: str, config: HelsinkiConfig) -> ForcedPlayer:
-    """Return the player ``forced:ACTION:PLAYER``, given the text after the first colon.
-
-    Raises:
-        PlayerError: if the action or the player does not exist.
-    """
+    """Return the player of ``forced:ACTION:PLAYER``, given the text after the first colon; or PlayerError."""
     action, _, player = argument.partition(":")
     if action not in BOARD_ACTIONS or not player:
         raise PlayerError(

@@ -10,9 +10,9 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from helsinki_env import HelsinkiConfig
+from helsinki_env.agents.base import Int8Array, Int64Array, KeyArray
 from helsinki_env.agents.helsinki import weights as heuristic
 from helsinki_env.agents.helsinki.board_view import piece_table
 from helsinki_env.agents.helsinki.eval_cache import new_views
@@ -25,30 +25,7 @@ __all__ = ["GreedyPlayer", "GreedyWeights"]
 
 @dataclass(frozen=True)
 class GreedyWeights:
-    """Weights of the evaluation, in points unless noted.
-
-    Attributes:
-        cell_chance: probability that an empty cell is built by the end, early in the game.
-        line_patience: turns left at which that probability is halved.
-        closed: factor of a line's probability for each empty cell that no tile can reach.
-        room: value of a full line besides its points, for superstructures to come.
-        hole: loss for each cell that is closed off, besides the probabilities of its lines.
-        coat: value of a coat of arms early in the game.
-        coat_patience: turns left at which it is halved.
-        spend: required gain of a coat beyond its value.
-        cards_a_turn: cards that a turn takes from the draw pile, to estimate the turns left.
-        hand_patience: turns left at which the value of a hand is halved.
-        card: value of a card in hand.
-        wild_card: extra value of a wild card.
-        best_plan: fraction of the best build in hand that counts before it is built.
-        other_plans: fraction for the best build of each other color.
-        short: factor for each card that is missing for a build.
-        bonus_card: value of the card for touching the own color.
-        extra_card: value of the card that `extra_card` draws.
-        kept_card: value of each card that `no_hand_limit` keeps.
-        tempo: value of building without using up a turn.
-        crosswalk: fraction of a bonus card for each cell next to a crosswalk (Dry roads).
-    """
+    """Weights of the evaluation; `helsinki_env.agents.helsinki.weights.Weights` describes the attributes."""
 
     cell_chance: float = 0.98
     line_patience: float = 3.0
@@ -74,7 +51,7 @@ class GreedyWeights:
 
 #: Neutral values of the heuristic's other weights: the simplest curves, and tiles placed together with their
 #: superstructures.
-_PLAIN = {
+_NEUTRAL = {
     "last_turn": 0.5,
     "hurry": 0.0,
     "line_onset": 1.0,
@@ -103,15 +80,13 @@ class GreedyPlayer:
     def __init__(self, config: HelsinkiConfig | None = None, weights: GreedyWeights | None = None) -> None:
         self.config = config or HelsinkiConfig()
         self.weights = weights or GreedyWeights()
-        judgement = asdict(self.weights) | _PLAIN | {"spend": 0.0}  # `spend` is a separate argument
-        self._record = weights_record(heuristic.Weights(**judgement))
+        values = asdict(self.weights) | _NEUTRAL | {"spend": 0.0}  # `spend` is a separate argument
+        self._record = weights_record(heuristic.Weights(**values))
 
-    def act(
-        self, observation: npt.NDArray[np.int8], action_mask: npt.NDArray[np.int8], keys: npt.NDArray[np.uint64]
-    ) -> npt.NDArray[np.int64]:
+    def act(self, observation: Int8Array, action_mask: Int8Array, keys: KeyArray) -> Int64Array:
         """Return the action for each row; see `helsinki_env.agents.base.Player`."""
         states, action_mask, _ = validate_inputs(self.config, observation, action_mask, keys)
-        actions: npt.NDArray[np.int64] = action_mask.argmax(axis=1)
+        actions: Int64Array = action_mask.argmax(axis=1)
         free = np.flatnonzero(action_mask.sum(axis=1, dtype=np.int16) > 1)
         states, masks, chosen = states[free], action_mask[free], actions[free]
         # Scratch memory for each call: several threads may use one player.

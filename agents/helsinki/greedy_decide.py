@@ -12,8 +12,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from helsinki_env.agents.helsinki.board import best_cell, best_placement, best_wilds, wilds_gain
-from helsinki_env.agents.helsinki.board_view import ILLEGAL_VALUE, analyze_lines, read_board, read_hand, turns_left
+from helsinki_env.agents.helsinki.board import (
+    best_cell,
+    best_placement,
+    best_roof,
+    best_wilds,
+    roofs_worth,
+    wilds_gain,
+    worst_roof,
+)
+from helsinki_env.agents.helsinki.board_view import analyze_lines, read_board, read_hand, turns_left
 from helsinki_env.agents.helsinki.cards import (
     analyze_cards,
     build_parts,
@@ -22,23 +30,13 @@ from helsinki_env.agents.helsinki.cards import (
     hand_value,
     take_cheapest,
 )
-from helsinki_env.agents.helsinki.roofs import best_roof, roofs_worth, worst_roof
+from helsinki_env.agents.heuristic_api import ILLEGAL_VALUE
 from helsinki_env.engine.bits import bit, lowest_bit, popcount
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.games.helsinki import actions as a
+from helsinki_env.games.helsinki import state
 from helsinki_env.games.helsinki.bits import BOARD, CELLS, COLUMN, ROW
 from helsinki_env.games.helsinki.build import free_roofs, last_tile
-from helsinki_env.games.helsinki.state import (
-    PHASE_DISCARD,
-    PHASE_END,
-    PHASE_LIFT,
-    PHASE_MAIN,
-    PHASE_MOVE,
-    PHASE_PAY,
-    PHASE_PLACE,
-    PHASE_ROOF,
-    PHASE_WILD,
-)
 
 __all__ = ["choose_batch"]
 
@@ -62,7 +60,7 @@ def _legal_cells(mask, begin):
 
 
 @kernel
-def _judge(t, w, g, v):
+def _evaluate_board(t, w, g, v):
     """Evaluate the own board: the values of lines, coats and holes with the turns that are left.
 
     A line with m empty cells is assumed to be full at the end with probability q^m. Cells that no tile can reach lower
@@ -107,7 +105,7 @@ def _draw_value(t, p, w, g, v, space, before):
 def _build_value(t, p, w, g, v, card, side, coats, before, most, least):
     """Return the value of building a card; the hand is worth `before` now and at most `most` afterwards.
 
-    NOTHING if the card cannot be built; may be NOTHING if its value is at most `least`.
+    `ILLEGAL_VALUE` if the card cannot be built; may be `ILLEGAL_VALUE` if its value is at most `least`.
     """
     gain, turned, helped, left = build_parts(t, p, w, g, v, card, side, side, coats, least + before - most)
     return (
@@ -332,26 +330,26 @@ def _choose_end(t, p, w, g, v, mask, price):
 def _choose(t, p, w, spend, g, v, mask):
     """Return the greedy action in a game."""
     phase = g.phase
-    _judge(t, w, g, v)
+    _evaluate_board(t, w, g, v)
     read_hand(t, g, g.seat, v)
-    if phase == PHASE_MOVE:
+    if phase == state.PHASE_MOVE:
         return _choose_move(t, p, w, g, v, mask, spend)
-    if phase == PHASE_MAIN:
+    if phase == state.PHASE_MAIN:
         return _choose_main(t, p, w, g, v, mask, spend)
-    if phase == PHASE_PAY:
+    if phase == state.PHASE_PAY:
         return _choose_payment(t, p, w, g, v, mask, spend)
-    if phase == PHASE_PLACE:
+    if phase == state.PHASE_PLACE:
         return _choose_placement(t, p, w, g, v, mask, spend)
-    if phase == PHASE_ROOF:
+    if phase == state.PHASE_ROOF:
         return _choose_roof(t, g, v, mask)
-    if phase == PHASE_DISCARD:
+    if phase == state.PHASE_DISCARD:
         return _choose_discard(t, p, w, g, v, mask, spend)
-    if phase == PHASE_END:
+    if phase == state.PHASE_END:
         return _choose_end(t, p, w, g, v, mask, v.coat + spend * v.later)
-    if phase == PHASE_WILD:
+    if phase == state.PHASE_WILD:
         _, cell = best_cell(t, w, v, _legal_cells(mask, t.offset[a.KIND_WILD]))
         return t.offset[a.KIND_WILD] + cell
-    if phase == PHASE_LIFT:
+    if phase == state.PHASE_LIFT:
         _, cell = worst_roof(t, v, _legal_cells(mask, t.offset[a.KIND_LIFT]))
         return t.offset[a.KIND_LIFT] + cell
     return _choose_start(t, p, w, g, v, mask)

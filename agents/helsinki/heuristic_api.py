@@ -1,28 +1,145 @@
-"""Helsinki's implementation of the heuristic interface (`helsinki_env.agents.heuristic_api`)."""
+"""Helsinki's position evaluation, transposition table and interface `helsinki_env.agents.heuristic_api`.
+
+The value of a position is the sum to which the actions of `helsinki_env.agents.helsinki.decide` add: points made,
+expected lines and superstructures, and for later turns the hand, coats of arms and cells. Win probabilities follow from
+a logistic model (Bradley and Terry 1952; Luce 1959 for more than two players). The value of a lead grows as the turns
+run out.
+
+A search sees the same boards repeatedly, because every simulation begins with the same ones. The views of a search are
+one array: those of the seats, one for other uses, then `BOARDS` for each seat. The latter are a hash table, keyed by
+the inputs of the board analysis. If two boards collide, the later one replaces the earlier. A cached result is
+identical, to the last digit, to a new computation.
+"""
 
 from __future__ import annotations
 
+import math
+
+import numpy as np
+
 from helsinki_env.agents import heuristic_api
-from helsinki_env.agents.helsinki.board_view import piece_table, reset_view
+from helsinki_env.agents.helsinki.board_view import (
+    analyze_board,
+    analyze_turns,
+    first_reachable_side,
+    is_view_current,
+    piece_table,
+    read_hand,
+    reset_view,
+    roof_value,
+    turns_left,
+)
+from helsinki_env.agents.helsinki.cards import hand_value
 from helsinki_env.agents.helsinki.decide import select_action
-from helsinki_env.agents.helsinki.eval_cache import VIEW_DTYPE, new_views
-from helsinki_env.agents.helsinki.evaluation import write_win_probabilities
+from helsinki_env.agents.helsinki.eval_cache import NOWHERE, VIEW_DTYPE, new_views
 from helsinki_env.agents.helsinki.lookahead import select_action_lookahead
-from helsinki_env.agents.helsinki.transposition import BOARDS, view_index
 from helsinki_env.agents.helsinki.weights import QUICK, TRIALS, Weights
+from helsinki_env.agents.heuristic_api import points_to_probabilities
+from helsinki_env.engine.bits import lowest_bit, popcount
+from helsinki_env.engine.contract import MAX_SEATS
+from helsinki_env.engine.kernel import kernel
+from helsinki_env.engine.rng import GOLDEN, mix
+from helsinki_env.games.helsinki.bits import BOARD
+from helsinki_env.games.helsinki.score import rank_of, score
 from helsinki_env.games.helsinki.state import LAYOUTS
 
-__all__ = ["HEURISTIC"]
+__all__ = ["HEURISTIC", "expected_points"]
+
+#: Number of cached boards for each seat, a power of two.
+BOARDS = 32
+_FACTOR = np.uint64(0xD1342543DE82EF95)
+_LAST = np.uint64(BOARDS - 1)
+
+
+@kernel
+def _tiles_of(g, seat):
+    """Return a 64-bit hash of a seat's tiles and their cells; collisions are negligible."""
+    word = GOLDEN
+    for tile in range(g.tile_count[seat]):
+        word = (word ^ np.uint64(64 * np.int64(g.tile_piece[seat, tile]) + g.tile_cell[seat, tile])) * _FACTOR
+    return word | np.uint64(1)
+
+
+@kernel
+def _slot_of(g, seat, tiles):
+    """Return the index of a board in the hash table of its seat, from 0."""
+    word = mix(tiles ^ np.uint64(g.built[seat])) ^ np.uint64(g.superstructures[seat])
+    rest = np.int64(g.pile_size) | np.int64(g.coats[seat]) << 8 | np.int64(g.bonus_cards) << 16
+    return np.int64(mix(word ^ (np.uint64(rest) << np.uint64(1) | np.uint64(g.last_round))) & _LAST)
+
+
+@kernel
+def view_index(w, g, seat, views):
+    """Return the index of the view with which to evaluate the board of a seat."""
+    if len(views) <= MAX_SEATS + 1:
+        return seat
+    latest = views[seat].latest
+    if latest == 0:
+        latest = seat
+    tiles, road = _tiles_of(g, seat), np.int64(g.bonus[seat] < 0)
+    v = views[latest]
+    if is_view_current(w, g, seat, v):
+        if v.of_tiles != tiles or v.of_road != road:
+            v.of_tiles = NOWHERE  # results from now on hold for neither board
+        return latest
+    found = MAX_SEATS + 1 + BOARDS * seat + _slot_of(g, seat, tiles)
+    views[seat].latest = found
+    v = views[found]
+    if is_view_current(w, g, seat, v) and v.of_tiles == tiles and v.of_road == road:
+        v.known[:] = 0
+    else:
+        v.of_built = -1
+        v.of_tiles = tiles
+        v.of_road = road
+        analyze_turns(w, g, v, turns_left(w, g, 0), views[seat])
+    return found
+
+
+@kernel
+def expected_points(t, p, w, g, seat, v):
+    """Return the expected points of a seat at the end of the game."""
+    analyze_board(t, w, g, seat, v)
+    read_hand(t, g, seat, v)
+    total = np.float64(g.points[seat])
+    for line in range(7):
+        total += (t.points_row + w.room) * v.chance[0, line, 0] + (t.points_column + w.room) * v.chance[1, line, 0]
+    standing = v.standing
+    while standing:
+        total += roof_value(t, v, lowest_bit(standing), 0, 0) + w.roof * v.later
+        standing &= standing - 1
+    total += w.cell * v.later * popcount(v.built) - w.hole * v.later * popcount(BOARD & ~v.built & ~v.reach)
+    total += v.coat * v.meadow
+    return total + hand_value(t, p, w, g, v, first_reachable_side(np.int64(g.token[seat])))
+
+
+@kernel
+def write_win_probabilities(t, p, weights, g, views, lead, lead_growth, shares):
+    """Write every seat's win probability, float64 (4,), with sum 1.
+
+    `lead`: points per unit of the logistic model in the last turn; `lead_growth`: its growth with the square root of
+    the turns left.
+    """
+    players = np.int64(g.players)
+    turns = 0.0
+    for seat in range(players):
+        if g.done:
+            shares[seat] = np.float64(score(t, g, seat)) - 0.5 * rank_of(t, g, seat)
+        else:
+            v = views[view_index(weights[seat], g, seat, views)]
+            shares[seat] = expected_points(t, p, weights[seat], g, seat, v)
+            turns = v.turns
+    points_to_probabilities(shares, players, lead + lead_growth * math.sqrt(turns))
+
 
 heuristic_api.reset_view.implements(VIEW_DTYPE, reset_view)
 for _layout in LAYOUTS:
-    for _word, _stated in (
+    for _interface, _implementation in (
         (heuristic_api.view_index, view_index),
         (heuristic_api.select_action, select_action),
         (heuristic_api.select_action_lookahead, select_action_lookahead),
         (heuristic_api.write_win_probabilities, write_win_probabilities),
     ):
-        _word.implements(_layout, _stated)
+        _interface.implements(_layout, _implementation)
 
 HEURISTIC = heuristic_api.Heuristic(
     Weights(), QUICK, piece_table, new_views, trials=TRIALS, not_tuned=("crosswalk", "apart", "missing"), boards=BOARDS

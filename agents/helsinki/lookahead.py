@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from helsinki_env.agents.helsinki.board import corner_of, tile_gain
-from helsinki_env.agents.helsinki.board_view import ILLEGAL_VALUE, analyze_board, read_hand
+from helsinki_env.agents.helsinki.board_view import analyze_board, first_reachable_side, read_hand
 from helsinki_env.agents.helsinki.cards import (
     analyze_cards,
     best_build,
@@ -21,9 +21,8 @@ from helsinki_env.agents.helsinki.cards import (
     release_pair,
     take_cheapest,
 )
-from helsinki_env.agents.helsinki.cells import first_reachable_side
-from helsinki_env.agents.helsinki.choice import best_legal, has_alternatives
-from helsinki_env.agents.helsinki.decide import select_action
+from helsinki_env.agents.helsinki.decide import best_legal, has_alternatives, select_action
+from helsinki_env.agents.heuristic_api import ILLEGAL_VALUE
 from helsinki_env.engine.bits import bit
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.games.helsinki import actions as a
@@ -92,7 +91,7 @@ def _after_tile(t, p, w, later, u, kind, cells, space):
 def _build_ahead(t, p, w, g, v, u, work, card, space):
     """Return the value of building a card from the side of a space plus that of the best next turn.
 
-    `u`: a second view, for the board with the new tile. NOTHING if building the card takes a coat.
+    `u`: a second view, for the board with the new tile. `ILLEGAL_VALUE` if building the card takes a coat.
     """
     seat, side, kind = g.seat, space // 2, np.int64(t.kind[card])
     gain = tile_gain(t, p, w, g, v, card, side)
@@ -136,16 +135,16 @@ def _space_ahead(t, p, w, g, v, u, work, space):
 def _moves_ahead(t, p, w, g, v, u, work, mask, values):
     """MOVE: correct the value of every space; moves that cost a coat get the correction of the best space."""
     move, token = t.offset[a.KIND_MOVE], np.int64(g.token[g.seat])
-    best, usual = ILLEGAL_VALUE, 0.0
+    best, default = ILLEGAL_VALUE, 0.0
     for steps in range(1, 7):
         way = move + steps - 1
         if mask[way]:
             change = w.ahead * _space_ahead(t, p, w, g, v, u, work, (token + steps) % 8)
             values[way] += change
             if values[way] > best:
-                best, usual = values[way], change
+                best, default = values[way], change
     for action in range(t.offset[a.KIND_USE], t.offset[a.KIND_USE] + 15):
-        values[action] += usual
+        values[action] += default
 
 
 @kernel
@@ -154,19 +153,19 @@ def _main_ahead(t, p, w, g, v, u, work, mask, values):
     draw, build = t.offset[a.KIND_DRAW], t.offset[a.KIND_BUILD]
     token = np.int64(g.token[g.seat])
     side, first = token // 2, first_reachable_side(token)
-    usual = w.ahead * (_draw_ahead(t, p, w, g, v, work, token) - draw_value(t, p, w, g, v, token))
+    default = w.ahead * (_draw_ahead(t, p, w, g, v, work, token) - draw_value(t, p, w, g, v, token))
     highest = values[draw]
     for card in range(t.types - 1):
         highest = max(highest, values[build + card])
-    values[draw] += usual
+    values[draw] += default
     for action in range(t.offset[a.KIND_USE], t.offset[a.KIND_USE] + 15):
-        values[action] += usual
+        values[action] += default
     analyze_cards(t, p, w, g, v, first)
     for i in range(v.held_count):
         card = v.held[i]
         if card == t.types - 1 or not mask[build + card]:
             continue
-        change = usual
+        change = default
         if values[build + card] > highest - w.doubt:
             value = build_value(t, p, w, g, v, card, side, first, v.meadow, ILLEGAL_VALUE)
             ahead = _build_ahead(t, p, w, g, v, u, work, card, token)

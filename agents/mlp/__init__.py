@@ -1,1 +1,1 @@
-"""Networks that read the plain observation: nothing is computed for them, so they can be asked wherever games lie."""
+"""Networks that read the observation without further features, so that they also run on observations on a GPU."""

@@ -1,8 +1,8 @@
-"""A policy and value network that reads the plain observation.
+"""A policy and value network that reads the observation.
 
-One encoder with shared weights reads what there is of every seat, board and all; what it says of them, the viewer
-first, joins the table in a residual trunk, which has an opinion on every decision and says each seat's share of the win
-and its final score, from which its lead follows. See `helsinki_env.agents.mlp.inputs` for what goes in.
+An encoder with shared weights reads the columns of every seat, including its board. A residual trunk combines the
+encoded seats, the viewer first, with the columns of the table. It predicts the policy, every seat's win probability and
+its final score. See `helsinki_env.agents.mlp.inputs` for the inputs.
 """
 
 from __future__ import annotations
@@ -26,32 +26,23 @@ __all__ = ["PlainNetwork", "PlainOutput"]
 
 
 class PlainOutput(NamedTuple):
-    """What a network says of N observations.
+    """Network outputs for N observations."""
 
-    Attributes:
-        logits: of every decision, legal or not, float32 (N, A).
-        win_logits: of each seat's share of the win, from the viewer on, float32 (N, 4); very low where nobody sits.
-        scores: final points expected of each seat, float32 (N, 4); only meaningful where somebody sits.
-    """
-
-    logits: torch.Tensor
-    win_logits: torch.Tensor
-    scores: torch.Tensor
+    logits: torch.Tensor  # float32 (N, A): of every action, legal or not
+    win_logits: torch.Tensor  # float32 (N, 4): logits of the win probabilities, the viewer first; `ABSENT` if absent
+    scores: torch.Tensor  # float32 (N, 4): expected final points; undefined for absent seats
 
     def log_probs(self, masks: torch.Tensor) -> torch.Tensor:
-        """Return the logarithm of the probability of every decision, float32 (N, A): next to nothing if not legal.
-
-        Where nothing is legal, all are equally likely.
-        """
+        """Return the log-probability of every action, float32 (N, A); uniform if no action is legal."""
         return torch.log_softmax(self.logits.masked_fill(masks == 0, ABSENT), 1)
 
 
 class _Reader(nn.Module):
-    """The first layer: entries, by size and by value, times weights."""
+    """The first layer: scaled columns and one-hot codes times weights."""
 
     def __init__(self, entries: InputColumns, width: int) -> None:
         super().__init__()
-        columns, scales = (torch.tensor(told, device="cpu") for told in (entries.columns, entries.scales))
+        columns, scales = (torch.tensor(numbers, device="cpu") for numbers in (entries.columns, entries.scales))
         values = torch.from_numpy(entries.values)
         self.columns: torch.Tensor
         self.inverse: torch.Tensor
@@ -66,22 +57,22 @@ class _Reader(nn.Module):
         self.layer = Linear(len(scales) + len(values), width)
 
     def forward(self, observations: torch.Tensor, readers: int) -> torch.Tensor:
-        """Return (N, readers, width) from int8 (N, F); the last readers may be left out."""
+        """Return (N, readers, width) from int8 (N, F); the last readers may be omitted."""
         kind = observations.device.type
         dtype = torch.get_autocast_dtype(kind) if torch.is_autocast_enabled(kind) else torch.float32
         columns = self.columns[:readers]
         read = observations.index_select(1, columns.flatten()).view(-1, *columns.shape)
-        usual = torch.minimum(read, self.most).index_select(2, self.entry) == self.value
-        told = torch.cat([read.to(dtype) * self.inverse.to(dtype), usual.to(dtype)], 2)
-        found: torch.Tensor = self.layer(told)
-        return found
+        codes = torch.minimum(read, self.most).index_select(2, self.entry) == self.value
+        inputs = torch.cat([read.to(dtype) * self.inverse.to(dtype), codes.to(dtype)], 2)
+        out: torch.Tensor = self.layer(inputs)
+        return out
 
 
 class PlainNetwork(nn.Module):
-    """Policy over all decisions, and value of every seat.
+    """Policy over all actions and value of every seat.
 
     Args:
-        game: the games it is made for; only their component file matters.
+        game: configuration of the games; only its component file matters.
         config: size of the network.
     """
 
@@ -95,10 +86,10 @@ class PlainNetwork(nn.Module):
         if self.config.turned:
             raise UserError("turned: found True, expected False: a plain network reads the observation as it is")
         if self.config.ahead:
-            raise UserError("ahead: found True, expected False: a plain network reads nothing but the observation")
-        told, entries, c = game_features(self.game), input_spec(self.game), self.config
-        self.types = told.types(self.game)
-        self._score_unit, self._score_middle = told.score_unit, told.score_middle
+            raise UserError("ahead: found True, expected False: a plain network reads only the observation")
+        features, entries, c = game_features(self.game), input_spec(self.game), self.config
+        self.types = features.types(self.game)
+        self._score_unit, self._score_middle = features.score_unit, features.score_middle
         self.present: torch.Tensor
         self.register_buffer("present", torch.tensor(entries.present, device="cpu"), persistent=False)
         self.seat_in = _Reader(entries.seats, c.seat_hidden)
@@ -115,12 +106,7 @@ class PlainNetwork(nn.Module):
             nn.init.zeros_(head.bias)
 
     def forward(self, observations: torch.Tensor, seats: int = MAX_SEATS) -> PlainOutput:
-        """Return what the network says of observations, int8 (N, F).
-
-        Args:
-            observations: of the seats to move.
-            seats: most players of these games; that nobody sits at the others need not be read.
-        """
+        """Evaluate observations, int8 (N, F); `seats`: maximum number of players, others are not read."""
         present = observations[:, self.present]
         described = torch.relu(self.seat_out(torch.relu(self.seat_in(observations, seats))))
         described = (described * present[:, :seats, None].to(described.dtype)).flatten(1)

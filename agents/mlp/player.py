@@ -1,4 +1,4 @@
-"""A plain network as a player, and that player by name."""
+"""An observation network as a player, and its factory for the registry."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from helsinki_env.agents.base import Int8Array, Int64Array, KeyArray
 from helsinki_env.agents.mlp.network import PlainNetwork
 from helsinki_env.agents.net.checkpoint import load_network
-from helsinki_env.agents.net.description import CheckpointError
+from helsinki_env.agents.net.description import CheckpointError, warn_unmeasured
 from helsinki_env.agents.net.make import check_network_game, network_path
-from helsinki_env.agents.net.measured import warn_unmeasured
+from helsinki_env.agents.net.network import single_torch_thread
 from helsinki_env.agents.net.player import inference_batches
-from helsinki_env.agents.net.pytorch import single_torch_thread
 from helsinki_env.engine.arrays import action_masks
 from helsinki_env.utils.extras import requires_extra
 
@@ -25,52 +25,42 @@ __all__ = ["PlainPlayer", "make_plain_player"]
 
 
 class PlainPlayer:
-    """Plays the decision that a network prefers.
+    """Take the action that an observation network prefers.
 
     Args:
-        network: the network, on its device; it is put into its playing state.
-        name: how the player is called.
-        fast: compute in bfloat16.
+        network: the network, on its device; it is set to evaluation mode.
+        name: display name.
+        fast: whether to compute in bfloat16.
     """
 
     def __init__(self, network: PlainNetwork, name: str = "mlp", fast: bool = False) -> None:
         self.network, self.name, self.fast = network.eval(), name, fast
         self._device = network.present.device
 
-    def act(
-        self, observation: npt.NDArray[np.int8], action_mask: npt.NDArray[np.int8], keys: npt.NDArray[np.uint64]
-    ) -> npt.NDArray[np.int64]:
-        """Return one legal decision for each row, int64 (B,); see `helsinki_env.agents.base.Player`."""
-        action_mask = action_masks("mask", action_mask, len(observation))
-        actions: npt.NDArray[np.int64] = np.argmax(action_mask, axis=1)
-        asked = np.flatnonzero(action_mask.sum(axis=1, dtype=np.int64) > 1)  # the others have no choice
-        if len(asked):
-            liked = np.where(action_mask[asked] != 0, self.logits(observation[asked]), -np.inf)
-            actions[asked] = np.argmax(liked, axis=1)
+    def act(self, observation: Int8Array, action_mask: Int8Array, keys: KeyArray) -> Int64Array:
+        """Return one legal action for each row, int64 (B,); see `helsinki_env.agents.base.Player`."""
+        action_mask = action_masks("action_mask", action_mask, len(observation))
+        actions: Int64Array = np.argmax(action_mask, axis=1)
+        open_rows = np.flatnonzero(action_mask.sum(axis=1, dtype=np.int64) > 1)  # the others have one legal action
+        if len(open_rows):
+            preferred = np.where(action_mask[open_rows] != 0, self.logits(observation[open_rows]), -np.inf)
+            actions[open_rows] = np.argmax(preferred, axis=1)
         return actions
 
     @torch.no_grad()
-    def logits(self, observation: npt.NDArray[np.int8]) -> npt.NDArray[np.float32]:
-        """Return the logit of every decision, float32 (B, A); each row on its own, whatever it is asked with."""
+    def logits(self, observation: Int8Array) -> npt.NDArray[np.float32]:
+        """Return the logit of every action, float32 (B, A); each row is independent of the batch."""
         parts = []
         with single_torch_thread(), torch.autocast(self._device.type, torch.bfloat16, enabled=self.fast):
             for rows in inference_batches(len(observation)):
-                said = self.network(torch.from_numpy(observation[rows]).to(self._device))
-                parts.append(said.logits.cpu().numpy())
-        found: npt.NDArray[np.float32] = np.concatenate(parts)[: len(observation)]
-        return found
+                output = self.network(torch.from_numpy(observation[rows]).to(self._device))
+                parts.append(output.logits.cpu().numpy())
+        logits: npt.NDArray[np.float32] = np.concatenate(parts)[: len(observation)]
+        return logits
 
 
 def make_plain_player(argument: str, config: Any) -> PlainPlayer:
-    """Return the player of a plain network.
-
-    Args:
-        argument: path of a checkpoint (``*.safetensors``) or of the folder of a training run.
-        config: the games it shall play.
-
-    Raises:
-        CheckpointError: if there is no such network, or it does not fit the games.
-    """
+    """Create the player of a checkpoint or of the folder of a training run; CheckpointError if it does not fit."""
     if not argument:
         raise CheckpointError(
             "player mlp: no such network comes with the package; train one with 'helsinki train --preset gpu' and "

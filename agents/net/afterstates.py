@@ -1,29 +1,26 @@
-"""What the network is told of a decision: for every choice, the position at the end of the turn that it leads to.
+"""Afterstates: for each legal action, the features of the position at the end of the turn, from the observation alone.
 
-All of it is made from observation and mask. The hidden cards are dealt anew, each choice is carried out, and the
-heuristic spends what is left of the turn; the position that results is described as the deciding seat would see it,
-with cards turned up meanwhile left blank, since nobody can know them beforehand. So the network needs to learn what
-positions are worth, and neither the geometry of slides nor the arithmetic of payments.
+The encoder determinizes the hidden cards, applies each action and lets the heuristic finish the turn. The features
+describe the resulting position as the acting seat sees it. Cards revealed on the way stay blank. The network therefore
+only learns the value of positions, not the geometry of slides or the arithmetic of payments.
 
 Each game defines its features (`helsinki_env.agents.net.features`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from queue import Empty, SimpleQueue
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from helsinki_env.agents.base import Int8Array, Int64Array
 from helsinki_env.agents.heuristic_api import ILLEGAL_VALUE, select_action
-from helsinki_env.agents.net.choices import AfterstateBatch, cumulative_offsets
 from helsinki_env.agents.net.features import apply_and_track_reveals, feature_offsets, view_of, write_features
 from helsinki_env.agents.rows import validate_inputs
-from helsinki_env.agents.search.playout import determinize_trial
-from helsinki_env.agents.search.workspace import SearchWorkspace, new_workspace, reset_views
+from helsinki_env.agents.search.workspace import WorkspacePool, determinize_trial, reset_views
 from helsinki_env.engine.arrays import integer_array
 from helsinki_env.engine.contract import MAX_SEATS, rank_of
 from helsinki_env.engine.determinization import states_from_observations
@@ -35,33 +32,111 @@ from helsinki_env.engine.spec import default_config, spec_of
 __all__ = [
     "AfterstateBatch",
     "AfterstateEncoder",
+    "cumulative_offsets",
     "final_win_probability",
     "finish_turn",
     "write_final_win_probabilities",
 ]
 
-#: Choices that are looked at in each decision; the others count as the heuristic's favourite, less what it thinks
-#: them worse. There are more than so many only where tiles are placed.
+
+@dataclass(frozen=True)
+class AfterstateBatch:
+    """Network inputs: B rows with C legal actions in total, which lead to N afterstates; S and G are feature counts."""
+
+    first: Int64Array  # (B + 1,): offset of the actions of each row; the last entry is C
+    action: npt.NDArray[np.int16]  # (C,): ids, ascending in each row
+    advice: npt.NDArray[np.float32]  # (C,): heuristic value minus that of the best action of the row, points, <= 0
+    position: Int64Array  # (C,): afterstate
+    begin: Int64Array  # (B + 1,): offset of the afterstates of each row; the last entry is N
+    seats: Int8Array  # (N, P, S): features of every seat, the viewer first; zero for absent seats
+    table: Int8Array  # (N, G): features of the table and of the viewer's private information
+    ended: npt.NDArray[np.float32]  # (N,): the viewer's win probability if the game is over, or else -1
+
+    def __len__(self) -> int:
+        """Return the number of decisions B."""
+        return len(self.first) - 1
+
+    @property
+    def row(self) -> Int64Array:
+        """Row of each action, int64 (C,)."""
+        return np.repeat(np.arange(len(self)), np.diff(self.first))
+
+    def take(self, rows: Int64Array) -> AfterstateBatch:
+        """Return the batch of the given rows, int64 (n,), in that order; rows may repeat."""
+        first, choices = _spread(self.first, rows)
+        begin, positions = _spread(self.begin, rows)
+        moved = np.repeat(begin[:-1] - self.begin[rows], np.diff(first))
+        return AfterstateBatch(
+            first, self.action[choices], self.advice[choices], self.position[choices] + moved,
+            begin, self.seats[positions], self.table[positions], self.ended[positions],
+        )  # fmt: skip
+
+    def keep(self, choices: npt.NDArray[np.bool_]) -> AfterstateBatch:
+        """Return all rows with the selected actions only, bool (C,), at least one per row, and their afterstates."""
+        used = np.zeros(len(self.table), np.bool_)
+        used[self.position[choices]] = True
+        return AfterstateBatch(
+            cumulative_offsets(np.add.reduceat(choices, self.first[:-1], dtype=np.int64)),
+            self.action[choices], self.advice[choices], (np.cumsum(used) - 1)[self.position[choices]],
+            cumulative_offsets(np.add.reduceat(used, self.begin[:-1], dtype=np.int64)),
+            self.seats[used], self.table[used], self.ended[used],
+        )  # fmt: skip
+
+    @classmethod
+    def join(cls, parts: Sequence[AfterstateBatch]) -> AfterstateBatch:
+        """Concatenate batches."""
+        positions = np.cumsum([0, *(len(part.table) for part in parts)])
+        return cls(
+            _chain([part.first for part in parts]),
+            np.concatenate([part.action for part in parts]),
+            np.concatenate([part.advice for part in parts]),
+            np.concatenate([part.position + before for part, before in zip(parts, positions, strict=False)]),
+            _chain([part.begin for part in parts]),
+            np.concatenate([part.seats for part in parts]),
+            np.concatenate([part.table for part in parts]),
+            np.concatenate([part.ended for part in parts]),
+        )
+
+
+def _spread(begin: Int64Array, rows: Int64Array) -> tuple[Int64Array, Int64Array]:
+    """Return the offsets of the selected rows and the indices of their items."""
+    counts = begin[rows + 1] - begin[rows]
+    now = cumulative_offsets(counts)
+    return now, np.arange(now[-1]) + np.repeat(begin[rows] - now[:-1], counts)
+
+
+def cumulative_offsets(counts: Int64Array) -> Int64Array:
+    """Return the offset of each row from the counts per row; the last entry is the total."""
+    return np.concatenate(([0], np.cumsum(counts)))
+
+
+def _chain(begins: list[Int64Array]) -> Int64Array:
+    ends = np.cumsum([0, *(begin[-1] for begin in begins)])
+    return np.concatenate([*(begin[:-1] + end for begin, end in zip(begins, ends, strict=False)), ends[-1:]])
+
+
+#: Maximum number of actions evaluated per row, those that the heuristic values most. The others share the afterstate
+#: of the best one. Only placements have more legal actions.
 MAX_EVALUATED_CHOICES = 8
-#: The heuristic's opinion is told in points behind its favourite, and never as more than so many.
+#: Largest encoded difference between the heuristic values of two actions, points.
 _FAR_BEHIND = 8.0
 
 
 @kernel
-def finish_turn(desk, g, seat, drawn):
-    """Let the heuristic spend the rest of a seat's turn; return the slots whose cards were turned up, a set."""
-    t, p = desk.tables[0], desk.pieces[0]
+def finish_turn(ws, g, seat, drawn):
+    """Play the rest of a seat's turn by the heuristic; return the set of slots with revealed cards."""
+    t, p = ws.tables[0], ws.pieces[0]
     while not g.done and g.seat == seat:
-        write_mask(t, g, desk.mask)
-        view = desk.views[view_of(desk, g, seat)]
-        action = select_action(t, p, desk.weights[seat], g, view, desk.mask, desk.values, False)
+        write_mask(t, g, ws.mask)
+        view = ws.views[view_of(ws, g, seat)]
+        action = select_action(t, p, ws.weights[seat], g, view, ws.mask, ws.values, False)
         drawn = apply_and_track_reveals(t, g, action, drawn)
     return drawn
 
 
 @kernel
 def final_win_probability(t, g, seat):
-    """A seat's share of the win in a game that is over: those in the first place share it."""
+    """Return a seat's win probability at the end of a game; winners share it equally."""
     first = 0
     for other in range(g.players):
         first += rank_of(t, g, other) == 0
@@ -70,122 +145,95 @@ def final_win_probability(t, g, seat):
 
 @kernel
 def write_final_win_probabilities(t, g, viewer, shares):
-    """Write every seat's share of the win in a game that is over, from the viewer on."""
+    """Write every seat's win probability at the end of a game, in seat order from the viewer on."""
     for i in range(g.players):
         shares[i] = final_win_probability(t, g, (viewer + i) % g.players)
 
 
 @kernel
-def _write_choices(desk, g, mask, at, action, advice, position, begin, most):
-    """Write the legal decisions of one game from `at` on; put the ids of those to be looked at on the desk.
-
-    They are those that the heuristic values most, the best first; returns how many they are.
-    """
-    desk.values[:] = ILLEGAL_VALUE
-    select_action(
-        desk.tables[0], desk.pieces[0], desk.weights[g.seat], g, desk.views[MAX_SEATS], mask, desk.values, True
-    )
+def _write_choices(ws, g, mask, at, action, advice, position, begin, most):
+    """Write the legal actions of one game from offset `at`; return the number to evaluate, listed in `ws.arms`."""
+    ws.values[:] = ILLEGAL_VALUE
+    select_action(ws.tables[0], ws.pieces[0], ws.weights[g.seat], g, ws.views[MAX_SEATS], mask, ws.values, True)
     count = 0
     for i in range(len(mask)):
         if mask[i]:
-            value = desk.values[i]
+            value = ws.values[i]
             action[at + count] = i
             advice[at + count] = value
             position[at + count] = begin
             count += 1
-    looked = min(count, most)
+    count_top = min(count, most)
     best = ILLEGAL_VALUE
-    for rank in range(looked):
+    for rank in range(count_top):
         chosen = -1
         for i in range(at, at + count):
             if position[i] == begin and (chosen < 0 or advice[i] > advice[chosen]):
                 chosen = i
         best = max(best, np.float64(advice[chosen]))
-        position[chosen] = begin - 1 - rank  # marks it; put right below
-        desk.arms[rank] = action[chosen]
+        position[chosen] = begin - 1 - rank  # marks it; corrected below
+        ws.arms[rank] = action[chosen]
     for i in range(at, at + count):
-        # Those that are not looked at are out of the question: what they lead to is not known.
-        looked_at = position[i] < begin
-        advice[i] = max(-_FAR_BEHIND, advice[i] - best) if looked_at else -_FAR_BEHIND
-        position[i] = 2 * begin - 1 - position[i] if looked_at else begin
-    return looked
+        evaluated = position[i] < begin
+        advice[i] = max(-_FAR_BEHIND, advice[i] - best) if evaluated else -_FAR_BEHIND
+        position[i] = 2 * begin - 1 - position[i] if evaluated else begin
+    return count_top
 
 
 @kernel
-def _write(desk, games, masks, most, seat_at, table_at, first, action, advice, position, begin, seats, table, ended):
-    t = desk.tables[0]
-    found = 0
+def _encode_games(
+    ws, games, masks, most, seat_at, table_at, first, action, advice, position, begin, seats, table, ended
+):
+    t = ws.tables[0]
+    n = 0
     for b in range(len(games)):
         g = games[b]
         seat = np.int64(g.seat)
-        reset_views(desk, GOLDEN)
-        begin[b] = found
-        looked = _write_choices(desk, g, masks[b], first[b], action, advice, position, found, most)
-        determinize_trial(desk, g, GOLDEN)
-        for rank in range(looked):
-            desk.trial[0] = desk.deal[0]
-            trial = desk.trial[0]
-            drawn = apply_and_track_reveals(t, trial, desk.arms[rank], 0)
-            drawn = finish_turn(desk, trial, seat, drawn)
-            write_features(desk, trial, seat, drawn, seat_at, table_at, seats[found], table[found])
-            ended[found] = final_win_probability(t, trial, seat) if trial.done else -1.0
-            found += 1
-    begin[len(games)] = found
+        reset_views(ws, GOLDEN)
+        begin[b] = n
+        count_top = _write_choices(ws, g, masks[b], first[b], action, advice, position, n, most)
+        determinize_trial(ws, g, GOLDEN)
+        for rank in range(count_top):
+            ws.trial[0] = ws.deal[0]
+            trial = ws.trial[0]
+            drawn = apply_and_track_reveals(t, trial, ws.arms[rank], 0)
+            drawn = finish_turn(ws, trial, seat, drawn)
+            write_features(ws, trial, seat, drawn, seat_at, table_at, seats[n], table[n])
+            ended[n] = final_win_probability(t, trial, seat) if trial.done else -1.0
+            n += 1
+    begin[len(games)] = n
 
 
 @kernel
-def _end(desk, games, actions, shares):
-    """Take a decision in every game as `_write` does; write the shares of the win where the game is over then."""
+def _end(ws, games, actions, shares):
+    """Write the win probabilities of games that an action ends, after the same determinization as `_encode_games`."""
     for b in range(len(games)):
         g = games[b]
         seat = np.int64(g.seat)
-        reset_views(desk, GOLDEN)
-        determinize_trial(desk, g, GOLDEN)
-        apply_and_track_reveals(desk.tables[0], desk.deal[0], actions[b], 0)
-        finish_turn(desk, desk.deal[0], seat, 0)
-        if desk.deal[0].done:
-            write_final_win_probabilities(desk.tables[0], desk.deal[0], seat, shares[b])
+        reset_views(ws, GOLDEN)
+        determinize_trial(ws, g, GOLDEN)
+        apply_and_track_reveals(ws.tables[0], ws.deal[0], actions[b], 0)
+        finish_turn(ws, ws.deal[0], seat, 0)
+        if ws.deal[0].done:
+            write_final_win_probabilities(ws.tables[0], ws.deal[0], seat, shares[b])
 
 
 class AfterstateEncoder:
-    """Makes inputs from observations; may be shared by threads.
+    """Encode observations as network inputs; thread-safe.
 
     Args:
-        config: the games; only their component file matters.
-        most: choices that are looked at in each decision.
-        ahead: tell what the next turn of every seat can bring, too.
+        config: configuration of the games; only its component file matters.
+        most: maximum number of actions evaluated per row.
+        ahead: whether to add the look-ahead features of every seat's next turn.
     """
 
     def __init__(self, config: Any = None, most: int = MAX_EVALUATED_CHOICES, ahead: bool = False) -> None:
         self.config, self.most = config or default_config(), most
-        self._at = feature_offsets(self.config, ahead)  # imports what states the words that the kernels call
-        self._desks: SimpleQueue[SearchWorkspace] = SimpleQueue()
+        self._at = feature_offsets(self.config, ahead)  # imports the game's implementations of the kernels
+        self._workspaces = WorkspacePool(self.config, boards=0)
 
-    @contextmanager
-    def _desk(self) -> Iterator[SearchWorkspace]:
-        """A desk that nobody else is using."""
-        try:
-            desk = self._desks.get_nowait()
-        except Empty:
-            desk = new_workspace(self.config)
-        try:
-            yield desk
-        finally:
-            self._desks.put(desk)
-
-    def write(
-        self, observation: npt.NDArray[np.int8], mask: npt.NDArray[np.int8], seats: int | None = None
-    ) -> AfterstateBatch:
-        """Return the inputs for decisions.
-
-        Args:
-            observation: int8 (B, F).
-            mask: legal decisions, int8 (B, A), at least one in each row.
-            seats: P; default: as many as sit in the fullest game.
-
-        Raises:
-            ObservationError: if these are no observations of such games.
-        """
+    def write(self, observation: Int8Array, mask: Int8Array, seats: int | None = None) -> AfterstateBatch:
+        """Return the inputs of observations, int8 (B, F), and masks, int8 (B, A); P is `seats` or the most players."""
         games, mask, _ = validate_inputs(self.config, observation, mask)
         at = self._at
         legal = mask.sum(axis=1, dtype=np.int64)
@@ -193,7 +241,7 @@ class AfterstateEncoder:
         choices, positions = int(first[-1]), int(np.minimum(legal, self.most).sum())
         if seats is None:
             seats = int(games["players"].max(initial=2))
-        inputs = AfterstateBatch(
+        i = AfterstateBatch(
             first,
             np.zeros(choices, np.int16),
             np.zeros(choices, np.float32),
@@ -203,24 +251,18 @@ class AfterstateEncoder:
             np.zeros((positions, at.table[-1]), np.int8),
             np.zeros(positions, np.float32),
         )
-        i = inputs
-        with self._desk() as desk:
-            _write(
-                desk, games, mask, self.most, at.seat, at.table, first, i.action, i.advice, i.position, i.begin,
+        with self._workspaces.borrow() as ws:
+            _encode_games(
+                ws, games, mask, self.most, at.seat, at.table, first, i.action, i.advice, i.position, i.begin,
                 i.seats, i.table, i.ended,
             )  # fmt: skip
-        return inputs
+        return i
 
-    def ends(self, observation: npt.NDArray[np.int8], actions: npt.NDArray[np.int64]) -> npt.NDArray[np.float32]:
-        """Return every seat's share of the win, from the viewer on, after decisions that end the game, float32 (B, 4).
-
-        Args:
-            observation: int8 (B, F).
-            actions: a legal decision of each row with which `AfterstateBatch.ended` says the game is over, int64 (B,).
-        """
+    def ends(self, observation: Int8Array, actions: Int64Array) -> npt.NDArray[np.float32]:
+        """Return win probabilities from the viewer on, float32 (B, 4), after game-ending actions, int64 (B,)."""
         games = states_from_observations(self.config, observation)
         actions = integer_array("actions", actions, (len(games),), 0, spec_of(self.config).num_actions(self.config) - 1)
         shares = np.zeros((len(actions), MAX_SEATS), np.float32)
-        with self._desk() as desk:
-            _end(desk, games, actions, shares)
+        with self._workspaces.borrow() as ws:
+            _end(ws, games, actions, shares)
         return shares

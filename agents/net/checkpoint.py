@@ -1,8 +1,7 @@
 """Save and load trained networks: weights and a description in one safetensors file, without executable content.
 
-The description says which environment the network was made for (version, action table, observation), how it was
-trained, and the digest of the weights; a file that does not fit is refused with the reason. Files are written under a
-temporary name and renamed, so a checkpoint that exists is whole.
+The description names the environment of the network (version, action table, observation), its training, and the digest
+of its weights. Files are written under a temporary name and renamed, so an existing checkpoint is complete.
 """
 
 from __future__ import annotations
@@ -38,7 +37,7 @@ with requires_extra("train"):
 __all__ = ["CheckpointError", "check_description", "interface_digests", "load_checkpoint", "load_network",
            "same_weights", "save_checkpoint"]  # fmt: skip
 
-#: What PyTorch's own files, and pickles in general, begin with: they can execute code and are never opened.
+#: First bytes of PyTorch's own files and of other pickles: they can execute code and are never opened.
 _PICKLES = (b"PK\x03\x04", b"\x80\x02", b"\x80\x03", b"\x80\x04", b"\x80\x05")
 
 StateDict = dict[str, torch.Tensor]
@@ -48,13 +47,13 @@ N = TypeVar("N", Network, PlainNetwork)
 def save_checkpoint(
     path: str | Path, model: Network | PlainNetwork, description: dict[str, Any], half: bool = False
 ) -> Path:
-    """Write weights and description; return the path. An existing file is replaced only by a whole new one.
+    """Write weights and description; return the path. An existing file is replaced atomically.
 
     Args:
-        path: the file.
+        path: path of the file.
         model: the network.
-        description: what it says of itself.
-        half: round the weights to 16 bits, which takes half the space; all have to lie in their reach.
+        description: metadata, a JSON object; `game` and `network` are required to load the file.
+        half: whether to round the weights to float16, for half the file size.
     """
     path = Path(path)
     dtype = torch.float16 if half else torch.float32
@@ -67,34 +66,42 @@ def save_checkpoint(
 
 
 def load_checkpoint(path: str | Path) -> tuple[Network, dict[str, Any]]:
-    """Return a network that judges, ready to play, and its description; see `load_network`."""
+    """Load an afterstate network and its description; see `load_network`."""
     return load_network(path, Network)
 
 
 def load_network(path: str | Path, make: type[N]) -> tuple[N, dict[str, Any]]:
-    """Return a network of a kind, ready to play, and its description.
+    """Load a network, ready for inference, and its description.
+
+    Args:
+        path: path of the file.
+        make: class of the network.
 
     Raises:
-        CheckpointError: if the file is missing, broken, no such checkpoint, or of another kind or environment.
+        CheckpointError: if the file is missing, damaged or invalid, or of another kind or environment.
     """
     path = Path(path)
     check_exists(path, f"train one with 'helsinki train --preset {make.preset}'")
     with path.open("rb") as start:
         if start.read(4).startswith(_PICKLES):
             raise CheckpointError(
-                f"{path}: a pickle (as torch.save writes it), which could execute code when it is opened, so it is "
-                "not; expected a safetensors file as 'helsinki train' writes it"
+                f"{path}: found a pickle, which can execute code, as torch.save writes it; expected a safetensors file "
+                "as 'helsinki train' writes it"
             )
     try:
         with safe_open(path, framework="pt") as file:
             text = (file.metadata() or {}).get(DESCRIPTION_KEY)
             weights = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118  # no mapping
     except (SafetensorError, OSError) as problem:
-        raise CheckpointError(f"{path}: not a whole safetensors file ({problem}); copy or train it again") from None
+        raise CheckpointError(
+            f"{path}: found an incomplete safetensors file ({problem}), expected a checkpoint; copy it again"
+        ) from None
     content = parse_description(path, text, "a safetensors file")
     if (kind := content.value.get("kind", AFTERSTATE_KIND)) != make.kind:
         other = Network if kind == AFTERSTATE_KIND else PlainNetwork
-        raise CheckpointError(f"{path}: a network of another kind ({kind}); play it as {other.player}:{path}")
+        raise CheckpointError(
+            f"{path}: found a network of kind {kind!r}, expected {make.kind!r}; play it as {other.player}:{path}"
+        )
     game, size = config_from_dict(content["game"]), content["network"].build(NetworkConfig)
     if (types := game_features(game).types(game)) != content["types"].value:
         content["types"].fail(f"{types}, which its component file {game.components!r} has")
@@ -104,7 +111,7 @@ def load_network(path: str | Path, make: type[N]) -> tuple[N, dict[str, Any]]:
     try:
         model.load_state_dict(weights)
     except RuntimeError as problem:
-        raise CheckpointError(f"{path}: the weights do not fit the network described: {problem}") from None
+        raise CheckpointError(f"{path}: found weights of another network than described: {problem}") from None
     return model.eval(), dict(content.value)
 
 
@@ -119,17 +126,17 @@ def _check_weights(content: Node, weights: StateDict, size: NetworkConfig) -> No
     for name, shape in shapes.items():
         if name not in weights or tuple(weights[name].shape) != shape:
             found = tuple(weights[name].shape) if name in weights else "missing"
-            content["network"].fail(f"the network that the weights are of: {name} is {found} there, not {shape}")
+            content["network"].fail(f"the size of the saved weights: {name} is {found}, not {shape}")
     halved = all(tensor.dtype == torch.float16 for tensor in weights.values())
     expected = torch.float16 if halved else torch.float32
     for name, tensor in weights.items():
         if tensor.dtype != expected or not tensor.isfinite().all():
-            what = f"found {tensor.dtype}" if tensor.dtype != expected else "found numbers that are not finite"
+            found = tensor.dtype if tensor.dtype != expected else "NaN or infinity"
             raise CheckpointError(
-                f"{content.file}: {name}: {what}, expected finite numbers of 32 bits, or of 16 bits in all of them"
+                f"{content.file}: {name}: found {found}, expected finite float32, or float16 in all tensors"
             )
     if content["weights"].is_present and content["weights"].value != _digest(weights):
-        content["weights"].fail(f"{_digest(weights)}, the digest of the weights: they were changed or damaged")
+        content["weights"].fail(f"{_digest(weights)}, the digest of the weights, which were changed or damaged")
 
 
 def _digest(weights: StateDict) -> str:
@@ -137,5 +144,5 @@ def _digest(weights: StateDict) -> str:
 
 
 def same_weights(a: torch.nn.Module, b: torch.nn.Module) -> bool:
-    """Whether two networks have identical weights."""
+    """Return whether two networks have identical weights."""
     return all(torch.equal(x, y) for x, y in zip(a.state_dict().values(), b.state_dict().values(), strict=True))

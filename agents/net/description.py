@@ -1,14 +1,21 @@
-"""What a network on disk says of itself, as a checkpoint or as an exported model; nothing here needs PyTorch.
+"""Metadata of a network file (checkpoint or ONNX model): kind, environment, training and component files.
 
-The description names the kind of network, the environment that it was made for (version, action table, observation,
-inputs) and how it was trained. A network that does not fit is refused with the reason.
+The description names the component files of training by the digest of their content (`COMPONENTS_KEY`). A file
+`NAME.measured.yaml` next to the network `NAME.safetensors` or `NAME.onnx` adds those of measurements:
+
+    components:
+      other_shapes: "4807a14e9c9e4b5b" # load_components("other_shapes").digest
+
+A network that plays with another component file gives a warning. PyTorch is not needed here.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+import re
+import warnings
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +24,8 @@ import numpy.typing as npt
 
 from helsinki_env.agents.mlp.inputs import input_spec
 from helsinki_env.agents.net.features import game_features
-from helsinki_env.data import Node, UserError, parse_json, short_repr, shorten
-from helsinki_env.engine.spec import default_spec, game_names, spec_by_name, spec_of
+from helsinki_env.data import Node, UserError, parse_json, read_yaml, short_repr, shorten
+from helsinki_env.engine.spec import config_from_dict, default_spec, game_names, spec_by_name, spec_of
 from helsinki_env.utils.files import is_file
 
 __all__ = [
@@ -27,54 +34,52 @@ __all__ = [
     "DESCRIPTION_KEY",
     "PLAIN_KIND",
     "CheckpointError",
+    "UnmeasuredComponentsWarning",
     "arrays_digest",
     "check_description",
     "check_exists",
     "environment_id",
     "interface_digests",
+    "measured_components",
     "network_description",
     "parse_description",
+    "set_warning_handler",
     "uses_lookahead",
-]  # fmt: skip
+    "warn_once",
+    "warn_unmeasured",
+]
 
 DESCRIPTION_KEY = "helsinki"
-"""Where the description stands in a file: the name of an entry of its metadata."""
+"""Name of the metadata entry that holds the description."""
 COMPONENTS_KEY = "components"
-"""Which entry of the description names the component files that the network was trained with: digests by name."""
+"""Entry of the description with the component files of training: digests by name."""
 FORMAT = 2
 AFTERSTATE_KIND, PLAIN_KIND = "judge", "plain"
-"""Kinds of networks: those that evaluate the ends of turns (`agents.net`, the default), and those that read the
-observation (`agents.mlp`)."""
-#: Card types that component files can have.
+"""Kinds of networks: those that evaluate afterstates (`agents.net`, the default), and those that read the observation
+(`agents.mlp`)."""
+#: Minimum and maximum number of card types of component files.
 _TYPES = (5, 91)
 
 
 class CheckpointError(UserError):
-    """A checkpoint that cannot be used; the message names the file and the reason."""
+    """A network file that cannot be used; the message names the file and the reason."""
 
 
 def interface_digests(config: Any, types: int, kind: str = AFTERSTATE_KIND, ahead: bool = False) -> dict[str, str]:
-    """Return digests of action table, observation's layout and inputs: a network fits only those it was made for.
-
-    Args:
-        config: a configuration of the game.
-        types: how many card types the games have.
-        kind: of the network.
-        ahead: whether it is told what the next turn can bring.
-    """
-    told = game_features(config)
+    """Return the digests of action table, observation layout and network inputs; a network only fits equal ones."""
+    features = game_features(config)
     if kind == AFTERSTATE_KIND:
-        inputs = _hashed_text((told.of_seat(types, ahead), told.table_parts(types)))
+        inputs = _hashed_text((features.of_seat(types, ahead), features.table_parts(types)))
     else:
         inputs = _hashed_text(input_spec(config, types))
-    texts = told.interface(types) | {"inputs": inputs}
+    texts = features.interface(types) | {"inputs": inputs}
     return {name: hashlib.sha256(text.encode()).hexdigest()[:16] for name, text in texts.items()}
 
 
 def _hashed_text(inputs: object) -> str:
-    """Return the text from which the digest of network inputs is computed.
+    """Return the text of which the digest of network inputs is computed.
 
-    It is part of the file format, so it names the classes as they were when format 2 was defined.
+    It is part of the file format: it has the class names of the time when format 2 was defined.
     """
     text = repr(inputs)
     for name, in_format_2 in (("FeatureSpec", "Part"), ("InputColumns", "Entries"), ("InputSpec", "Told")):
@@ -83,25 +88,19 @@ def _hashed_text(inputs: object) -> str:
 
 
 def uses_lookahead(description: Mapping[str, Any]) -> bool:
-    """Return whether a network is told what the next turn can bring, by its description."""
+    """Return whether a network has look-ahead features, by its description."""
     network = description.get("network")
     return isinstance(network, Mapping) and network.get("ahead") is True
 
 
 def environment_id(config: Any) -> str:
-    """Return the name of the environment of a game, with its version."""
+    """Return the versioned environment name of a configuration's game."""
     spec = spec_of(config)
     return f"{spec.name}_v{spec.version}"
 
 
 def network_description(config: Any, more: dict[str, Any], kind: str = AFTERSTATE_KIND) -> str:
-    """Return the description of a network for games like those of a configuration, as JSON.
-
-    Args:
-        config: of the games.
-        more: how it was made.
-        kind: of the network.
-    """
+    """Return a network's description as JSON: the environment of `config`, and the entries of `more`."""
     types = game_features(config).types(config)
     content = {
         "format": FORMAT,
@@ -115,7 +114,7 @@ def network_description(config: Any, more: dict[str, Any], kind: str = AFTERSTAT
 
 
 def arrays_digest(arrays: Mapping[str, npt.NDArray[Any]]) -> str:
-    """Return 16 hexadecimal digits that identify arrays by name, type, shape and content."""
+    """Return 16 hexadecimal digits that identify arrays by name, dtype, shape and content."""
     digest = hashlib.sha256()
     for name in sorted(arrays):
         digest.update(f"{name} {arrays[name].dtype.str} {arrays[name].shape}\n".encode())
@@ -124,16 +123,7 @@ def arrays_digest(arrays: Mapping[str, npt.NDArray[Any]]) -> str:
 
 
 def parse_description(path: Path, text: str | None, kind: str) -> Node:
-    """Return the description that a file holds, checked as far as every network has it.
-
-    Args:
-        path: the file.
-        text: its entry `DESCRIPTION_KEY`; None: it has none.
-        kind: of file, for the message.
-
-    Raises:
-        CheckpointError: if that is no description, or one of another environment.
-    """
+    """Parse the description of a file; CheckpointError if `text` is missing, invalid or of another environment."""
     try:
         content = parse_json(text or "", CheckpointError, str(path)).mapping()
         content["types"].integer(*_TYPES)
@@ -141,14 +131,15 @@ def parse_description(path: Path, text: str | None, kind: str) -> Node:
     except CheckpointError as problem:
         reason = str(problem).removeprefix(f"{shorten(path)}: ")
         raise CheckpointError(
-            f"{shorten(path)}: {kind}, but not of this project: it has no description {DESCRIPTION_KEY!r} ({reason})"
+            f"{shorten(path)}: found {kind} without the description {DESCRIPTION_KEY!r}, expected one of this project "
+            f"({reason})"
         ) from None
     check_description(path, content.value)
     return content
 
 
 def check_description(path: Path, content: Mapping[str, Any]) -> None:
-    """Check that a network fits this environment; CheckpointError with the reason if it does not."""
+    """Check that a network fits this environment; CheckpointError with the reason if not."""
     game = content.get("game")
     named = game.get("game") if isinstance(game, Mapping) else None
     config = (spec_by_name(named) if named in game_names() else default_spec()).config()
@@ -160,12 +151,84 @@ def check_description(path: Path, content: Mapping[str, Any]) -> None:
     for key, value in expected.items():
         if content.get(key) != value:
             raise CheckpointError(
-                f"{shorten(path)}: {key} is {short_repr(content.get(key))}, this environment needs {value!r}: "
+                f"{shorten(path)}: {key}: found {short_repr(content.get(key))}, expected {value!r}; "
                 "train the network again"
             )
 
 
 def check_exists(path: Path, how: str) -> None:
-    """Check that there is a file; CheckpointError that says how to make it if there is none."""
+    """Check that a file exists; CheckpointError with the command `how` that creates it if not."""
     if not is_file(path):
-        raise CheckpointError(f"{shorten(path)}: there is no such file; {how}")
+        raise CheckpointError(f"{shorten(path)}: found no such file; {how}")
+
+
+_DIGEST = re.compile("[0-9a-f]{16}")
+
+
+class UnmeasuredComponentsWarning(UserWarning):
+    """A network plays with a component file with which it was neither trained nor measured."""
+
+
+def _as_warning(text: str) -> None:
+    warnings.warn(text, UnmeasuredComponentsWarning, stacklevel=2)
+
+
+_warned = False
+_handler: Callable[[str], object] = _as_warning
+
+
+def set_warning_handler(handler: Callable[[str], object]) -> None:
+    """Set the function that receives the warning of this process, so that only one worker prints it."""
+    global _handler
+    _handler = handler
+
+
+def warn_once(text: str) -> None:
+    """Warn on the first call in this process."""
+    global _warned
+    if not _warned:
+        _handler(text)
+        _warned = True  # after the call: a filter may turn every warning into an error
+
+
+def measured_components(path: Path, description: Mapping[str, Any]) -> dict[str, str]:
+    """Return the component files with which a network was trained or measured, digests by name.
+
+    Args:
+        path: path of the network file.
+        description: its description.
+
+    Raises:
+        CheckpointError: if the description or the file next to it has an invalid digest.
+    """
+    content = Node(description, CheckpointError, file=str(path))
+    measured = path.with_suffix(".measured.yaml")
+    if is_file(measured):
+        more = _digests(read_yaml(measured, CheckpointError).mapping(["components"])["components"])
+    else:
+        more = {}
+    if content[COMPONENTS_KEY].is_present:
+        return _digests(content[COMPONENTS_KEY]) | more
+    if more:
+        return more
+    trained = config_from_dict(content["game"])  # older files have no digests
+    return {trained.components: trained.component_set.digest}
+
+
+def _digests(data: Node) -> dict[str, str]:
+    for _, digest in data.items():
+        if not isinstance(digest.value, str) or not _DIGEST.fullmatch(digest.value):
+            digest.fail("16 hexadecimal digits in quotes", "as load_components(FILE).digest gives them")
+    return dict(data.value)
+
+
+def warn_unmeasured(player: str, path: Path, description: Mapping[str, Any], config: Any) -> None:
+    """Warn, once per process, if a network was neither trained nor measured with the components of a configuration."""
+    if config.component_set.digest in measured_components(path, description).values():
+        return
+    warn_once(
+        f"{player}: neither trained nor measured with components {short_repr(config.components)}, so its strength and "
+        f"its evaluations are unknown; compare it with ismcts:N first "
+        f"(helsinki arena --players {player},ismcts:100 "
+        f"--components {short_repr(config.components)}); docs/model-card.md lists the measurements"
+    )

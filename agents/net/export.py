@@ -1,7 +1,7 @@
-"""Export a checkpoint as an ONNX model, which plays without PyTorch, or as a checkpoint of half the size.
+"""Export a checkpoint as an ONNX model, which needs no PyTorch, or as a float16 checkpoint of half the size.
 
-The model is checked before it is written: in thousands of decisions of real games it must prefer what PyTorch prefers.
-A checkpoint of half the size is another network, if hardly: how often it prefers something else is told.
+An ONNX model is only written if it prefers the same actions as PyTorch in thousands of positions of real games. For a
+float16 checkpoint, whose weights differ slightly, the number of different preferences is reported.
 """
 
 from __future__ import annotations
@@ -17,14 +17,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from helsinki_env.agents.base import FloatArray, Int8Array, Int64Array
 from helsinki_env.agents.heuristic.player import HeuristicPlayer
 from helsinki_env.agents.net.afterstates import AfterstateEncoder
-from helsinki_env.agents.net.description import COMPONENTS_KEY, DESCRIPTION_KEY, CheckpointError
+from helsinki_env.agents.net.description import COMPONENTS_KEY, DESCRIPTION_KEY, CheckpointError, measured_components
 from helsinki_env.agents.net.features import feature_offsets
 from helsinki_env.agents.net.make import network_path
-from helsinki_env.agents.net.measured import measured_components
 from helsinki_env.agents.net.player import InferenceModel, choice_log_probs
 from helsinki_env.data import Node, UserError
 from helsinki_env.engine.contract import MAX_SEATS
@@ -35,35 +34,34 @@ from helsinki_env.utils.files import atomic_write
 
 with requires_extra("export"):
     import onnx
-    import onnxscript  # noqa: F401  # what PyTorch exports with
+    import onnxscript  # noqa: F401  # required by torch.onnx
     import torch
 
     from helsinki_env.agents.net.checkpoint import load_checkpoint, save_checkpoint
-    from helsinki_env.agents.net.network import Network
+    from helsinki_env.agents.net.network import Network, TorchModel
     from helsinki_env.agents.net.onnx import INPUT_NAMES, OUTPUT_NAMES, PREFERENCE_KEY, OnnxModel, prepend_digest
-    from helsinki_env.agents.net.pytorch import TorchModel
 
 __all__ = ["POSITIONS", "TIE", "Agreement", "compare_models", "export_half", "export_onnx"]
 
-#: Set of operators; every onnxruntime since 1.17 knows it.
+#: ONNX operator set, supported by onnxruntime since 1.17.
 _OPSET = 20
 POSITIONS = 10_000
-"""Decisions that a new model is compared in."""
+"""Default number of positions for the comparison of a new model."""
 TIE = 1e-4
-"""Choices whose log-probabilities differ by less are as good as each other: that much is left to rounding."""
-#: Games side by side from which decisions are taken. Few, so that they are played to their ends.
+"""Log-probabilities that differ by less are equal up to rounding."""
+#: Number of parallel games. Few, so that they are played to the end.
 _GAMES = 64
 
 
 @dataclass(frozen=True)
 class Agreement:
-    """How far a model decides as PyTorch does.
+    """Agreement of a model with PyTorch.
 
     Attributes:
-        decisions: how many were compared, all with more than one choice.
-        differ: in how many the model prefers a choice that is worse by `TIE` or more in PyTorch's eyes.
-        ties: in how many more it prefers another choice, which PyTorch finds as good but for rounding.
-        largest: difference between the two log-probabilities of the same choice, over all choices.
+        decisions: number of positions compared, all with more than one legal action.
+        differ: number in which the model prefers an action that PyTorch rates lower by `TIE` or more.
+        ties: number of the other positions with different preferences, equally good up to rounding.
+        largest: largest difference of two log-probabilities of the same action.
     """
 
     decisions: int
@@ -79,20 +77,20 @@ def export_onnx(
     seed: int = 0,
     progress: Callable[[int], None] | None = None,
 ) -> Agreement:
-    """Write a checkpoint as an ONNX model, if it decides as the checkpoint does; see `compare_models`.
+    """Write a checkpoint as an ONNX model if both prefer the same actions; see `compare_models`.
 
-    Whatever goes wrong, a file that was there before stays as it was.
+    An existing file is only replaced on success.
 
     Args:
-        checkpoint: the checkpoint, or the folder of a training run.
-        out: the model, a name that ends in .onnx.
-        positions: decisions to compare.
-        seed: of the games they are taken from.
-        progress: called with the number of decisions that have been compared since the last call.
+        checkpoint: path of the checkpoint, or the folder of a training run.
+        out: path of the model, ending in .onnx.
+        positions: number of positions to compare.
+        seed: random seed of the games.
+        progress: callback that receives the number of positions compared since the last call.
 
     Raises:
-        CheckpointError: if the checkpoint cannot be used, or the model decides otherwise.
-        ValueError: for arguments that are no such thing.
+        CheckpointError: if the checkpoint is unusable, or the model prefers other actions.
+        ValueError: for invalid arguments.
     """
     out = Path(out)
     if out.suffix != ".onnx":
@@ -104,8 +102,8 @@ def export_onnx(
     agreement = _compare(network, description, OnnxModel(out, content=content), positions, seed, progress)
     if agreement.differ or not math.isfinite(agreement.largest):
         raise CheckpointError(
-            f"{checkpoint}: not exported: the model prefers another choice in {agreement.differ:,} of "
-            f"{agreement.decisions:,} decisions, and log-probabilities differ by up to {agreement.largest:.3g}"
+            f"{checkpoint}: not exported: the model prefers another action in {agreement.differ:,} of "
+            f"{agreement.decisions:,} positions, and log-probabilities differ by up to {agreement.largest:.3g}"
         )
     with atomic_write(out, follow=True) as file:
         file.write(content)
@@ -119,32 +117,21 @@ def export_half(
     seed: int = 0,
     progress: Callable[[int], None] | None = None,
 ) -> Agreement:
-    """Write a checkpoint with weights rounded to 16 bits, half the size; return how far it decides as the original.
+    """Write a checkpoint with float16 weights, half the size; arguments, result and errors as for `export_onnx`.
 
-    Whatever goes wrong, a file that was there before stays as it was.
-
-    Args:
-        checkpoint: the checkpoint, or the folder of a training run.
-        out: the new checkpoint, a name that ends in .safetensors.
-        positions: decisions to compare.
-        seed: of the games they are taken from.
-        progress: called with the number of decisions that have been compared since the last call.
-
-    Raises:
-        CheckpointError: if the checkpoint cannot be used, or has weights that 16 bits do not hold.
-        ValueError: for arguments that are no such thing.
+    The name of the file ends in .safetensors. The preferences of both may differ.
     """
     out = Path(out)
     if out.suffix != ".safetensors":
         raise UserError(f"out: found {out}, expected a file name that ends in .safetensors")
     path = network_path(str(checkpoint))
     if out.resolve() == path.resolve():
-        raise UserError(f"out: found {out}, expected another file than the checkpoint itself")
+        raise UserError(f"out: found {out}, expected a file other than the checkpoint")
     network, description = load_checkpoint(path)
     weights = {name: tensor.half() for name, tensor in network.state_dict().items()}
     for name, tensor in weights.items():
         if not tensor.isfinite().all():
-            raise CheckpointError(f"{checkpoint}: not exported: {name} has weights beyond what 16 bits hold")
+            raise CheckpointError(f"{checkpoint}: {name}: found weights outside the range of float16; not exported")
     rounded = Network(network.game, network.config)
     rounded.load_state_dict(weights)
     agreement = _compare(network, description, TorchModel(rounded.eval()), positions, seed, progress)
@@ -160,28 +147,17 @@ def compare_models(
     seed: int = 0,
     progress: Callable[[int], None] | None = None,
 ) -> Agreement:
-    """Return how far an exported model decides as a checkpoint does, computed by PyTorch in float32.
+    """Return the agreement of an exported model with a checkpoint that PyTorch evaluates in float32; see `export_onnx`.
 
-    The decisions are those of the heuristic's games with 2, 3 and 4 players, with and without the expansion, with up to
-    five actions covered and up to three denied to each seat.
-
-    Args:
-        checkpoint: the checkpoint, or the folder of a training run.
-        model: the exported model.
-        positions: decisions to compare.
-        seed: of the games they are taken from.
-        progress: called with the number of decisions that have been compared since the last call.
-
-    Raises:
-        CheckpointError: if one of the files cannot be used.
-        ValueError: if `positions` is no number of decisions.
+    The positions are from games of the heuristic with 2, 3 and 4 players, with and without the expansion. Up to five
+    board actions are disabled for all seats, and up to three for each seat.
     """
     network, description = load_checkpoint(network_path(str(checkpoint)))
     return _compare(network, description, OnnxModel(model), positions, seed, progress)
 
 
 def _model(network: Network, description: dict[str, Any]) -> onnx.ModelProto:
-    """Return a network as a model, valid in its form."""
+    """Convert a network to a validated ONNX model."""
     at = feature_offsets(network.game, network.config.ahead)
     example = (
         torch.zeros((2, MAX_SEATS - 1, int(at.seat[-1])), dtype=torch.int8),
@@ -214,7 +190,7 @@ def _model(network: Network, description: dict[str, Any]) -> onnx.ModelProto:
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """Keep to itself what the exporter says of PyTorch's own code and of packages that are not there."""
+    """Silence the exporter's warnings about PyTorch's own code and about missing packages."""
     logger = logging.getLogger("torch.onnx")
     level = logger.level
     logger.setLevel(logging.ERROR)
@@ -227,7 +203,7 @@ def _quiet() -> Iterator[None]:
 
 
 def _forget_origin(model: onnx.ModelProto) -> None:
-    """Take out which line of which file every operator comes from: it names folders of the machine."""
+    """Remove source locations from all operators: they contain paths of this machine."""
     graph = model.graph
     for part in (graph, *graph.node, *graph.input, *graph.output, *graph.value_info, *graph.initializer):
         part.ClearField("metadata_props")
@@ -244,30 +220,30 @@ def _compare(
 ) -> Agreement:
     Node(positions, UserError, "positions").integer(1)
     config = config_from_dict(description["game"])
-    original, writer = TorchModel(network), AfterstateEncoder(config, ahead=network.config.ahead)
+    original, encoder = TorchModel(network), AfterstateEncoder(config, ahead=network.config.ahead)
     decisions, differ, ties, largest = 0, 0, 0, 0.0
     for observation, mask in _decisions(config, positions, seed):
-        inputs = writer.write(observation, mask)
+        inputs = encoder.write(observation, mask)
         expected, found = (choice_log_probs(inputs, x(inputs.seats, inputs.table), x) for x in (original, model))
-        best, chosen = _favourites(expected, inputs.first), _favourites(found, inputs.first)
+        best, chosen = _best(expected, inputs.first), _best(found, inputs.first)
         worse = expected[best] - expected[chosen] >= TIE
         differ += int(worse.sum())
         ties += int(((best != chosen) & ~worse).sum())
-        largest = float(np.maximum(largest, np.abs(expected - found).max()))  # no number stays no number
+        largest = float(np.maximum(largest, np.abs(expected - found).max()))  # NaN stays NaN
         decisions += len(inputs)
         if progress is not None:
             progress(len(inputs))
     return Agreement(decisions, differ, ties, largest)
 
 
-def _favourites(log_probs: npt.NDArray[np.float64], first: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    """Return the preferred choice per decision, int64 (B,), the first of equals; see `net.choices.AfterstateBatch`."""
+def _best(log_probs: FloatArray, first: Int64Array) -> Int64Array:
+    """Return the index of the preferred action of each row, int64 (B,); the first on ties."""
     spans = zip(first[:-1].tolist(), first[1:].tolist(), strict=True)
     return np.array([begin + int(log_probs[begin:end].argmax()) for begin, end in spans])
 
 
-def _decisions(config: Any, count: int, seed: int) -> Iterator[tuple[npt.NDArray[np.int8], npt.NDArray[np.int8]]]:
-    """Yield decisions with more than one choice, observations int8 (B, F) and masks int8 (B, A), `count` in all."""
+def _decisions(config: Any, count: int, seed: int) -> Iterator[tuple[Int8Array, Int8Array]]:
+    """Yield `count` positions with more than one legal action: observations int8 (B, F) and masks int8 (B, A)."""
     spec = spec_of(config)
     drawn = {"covered": (0, 5), "denied": (0, 3), "dry_roads": (False, True)}
     episodes = spec.episodes(
@@ -275,12 +251,12 @@ def _decisions(config: Any, count: int, seed: int) -> Iterator[tuple[npt.NDArray
     )
     env = GameVectorEnv(_GAMES, config, autoreset_mode="SameStep", episodes=episodes)
     obs, _ = env.reset(seed=seed)
-    player, words = HeuristicPlayer(config), np.zeros(_GAMES, np.uint64)  # it leaves nothing to chance
+    player, keys = HeuristicPlayer(config), np.zeros(_GAMES, np.uint64)  # it is deterministic
     while count:
         observation, mask = obs["observation"], obs["action_mask"]
         rows = np.flatnonzero(mask.sum(axis=1, dtype=np.int64) > 1)[:count]
         if len(rows):
             yield observation[rows], mask[rows]
         count -= len(rows)
-        obs, *_ = env.step(player.act(observation, mask, words))
+        obs, *_ = env.step(player.act(observation, mask, keys))
     env.close()

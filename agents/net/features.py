@@ -1,15 +1,13 @@
-"""What a network is told of a position, as far as each game says so: the parts of a seat and of the table, in order.
+"""Network features of a position: the features of each seat and of the table, as each game defines them.
 
-A game keeps its inputs in `agents/<name of the game>/inputs.py` as `INPUTS`, and states these words for kernels, which
-know by the type of its record whose they are (`helsinki_env.engine.overloads`):
+A game defines `FEATURES` in `agents/<name of the game>/features.py` and implements the kernels below. The dtype of the
+game record selects the implementation (`helsinki_env.engine.overloads`):
 
-- `apply_and_track_reveals(t, g, action, drawn)`: take a decision; return the slots whose cards were turned up in this
-turn, `drawn`
-  and new ones, a set: nobody could know them beforehand, so they are left blank.
-- `write_features(desk, g, viewer, drawn, seat_at, table_at, seats, table)`: describe a game as `viewer` sees it at the
-  end of its turn, int8 (P, S) and (G,), both zero before. The game is a copy that nobody plays on: what `drawn` says
-  may be taken out of it.
-- `is_view_current(w, g, seat, v)`: whether a view is of the board of a seat as it is.
+- `apply_and_track_reveals(t, g, action, drawn)`: apply an action; return the set of slots whose cards were revealed in
+  this turn, `drawn` and new ones. They stay blank, because no seat could know them before.
+- `write_features(ws, g, viewer, drawn, seat_at, table_at, seats, table)`: write the features of a game as `viewer` sees
+  it at the end of its turn, int8 (P, S) and (G,), both zero before. May change the game, a scratch copy.
+- `is_view_current(w, g, seat, v)`: whether a view is up to date for the board of a seat.
 """
 
 from __future__ import annotations
@@ -22,8 +20,8 @@ from importlib.util import find_spec
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from helsinki_env.agents.base import Int64Array
 from helsinki_env.data import UserError
 from helsinki_env.engine.contract import MAX_SEATS
 from helsinki_env.engine.kernel import kernel
@@ -42,6 +40,7 @@ __all__ = [
     "game_features",
     "is_view_current",
     "offsets_for_types",
+    "to_int8",
     "view_of",
     "write_features",
 ]  # fmt: skip
@@ -52,11 +51,11 @@ is_view_current = OverloadedKernel("is_view_current")
 
 
 class NoFeaturesError(UserError):
-    """A game of which no network can be told."""
+    """A game without network features."""
 
 
 class FeatureSpec(NamedTuple):
-    """A part of the inputs: how many columns, and what its entries are divided by."""
+    """A block of features: name, number of columns, and divisor of the values."""
 
     name: str
     size: int
@@ -64,94 +63,75 @@ class FeatureSpec(NamedTuple):
 
 
 class FeatureOffsets(NamedTuple):
-    """Where the parts begin, int64, one entry more for the end: of a seat, and of the table."""
+    """Offsets of the features of a seat and of the table, int64; the last entries are the totals."""
 
-    seat: npt.NDArray[np.int64]
-    table: npt.NDArray[np.int64]
+    seat: Int64Array
+    table: Int64Array
 
 
 class CanonicalOrientation(NamedTuple):
-    """How a position looks from another side, in a game that is the same from several sides.
+    """Permutations of the features that show a position from another side, for a game with rotational symmetry."""
 
-    Attributes:
-        begin: where the description of a seat says on which space it stands, one-hot.
-        side: on which side each of those spaces is, int64 (K,).
-        seat: where each entry of a seat's description comes from once it is turned, for each side, int64 (sides, S).
-        table: the same of the table, which is turned with the viewer, int64 (sides, G).
-    """
-
-    begin: int
-    side: npt.NDArray[np.int64]
-    seat: npt.NDArray[np.int64]
-    table: npt.NDArray[np.int64]
+    begin: int  # offset of the one-hot space of the token in the features of a seat
+    side: Int64Array  # (K,): side of each space
+    seat: Int64Array  # (sides, S): source of each feature of a seat
+    table: Int64Array  # (sides, G): source of each feature of the table, from the viewer's side
 
 
 @dataclass(frozen=True)
 class GameFeatures:
-    """What a network is told of a game, besides the kernels.
+    """Network features of a game, apart from its kernels.
 
-    Attributes:
-        types: how many card types the games of a configuration have; networks fit only games with as many.
-        seat_parts: the parts of the description of a seat, one of them "present", given the number of card types.
-        table_parts: those of the table and of what the viewer alone knows, likewise.
-        next_turn_parts: those that follow the parts of a seat for networks that are told what the next turn can bring
-            (`helsinki_env.agents.net.network.NetworkConfig.ahead`), likewise; None: no network is told.
-        groups: kinds of decisions that are alike to a network, int64 (A,), likewise.
-        interface: texts that tell of actions and observation, likewise: a network fits only those it was made for.
-        layout: the pieces of an observation, likewise.
-        score_unit: scores are predicted in such units
-        score_middle: around this middle.
-        turning: how positions are turned so that every seat sees its board from its own side, given the number of card
-            types; None: a game that is not the same from any other side.
+    Most attributes are functions of the number of card types, which `types` returns for a configuration. A network only
+    fits games with the same number. One of the `seat_parts` is "present".
     """
 
     types: Callable[[Any], int]
     seat_parts: Callable[[int], tuple[FeatureSpec, ...]]
     table_parts: Callable[[int], tuple[FeatureSpec, ...]]
-    groups: Callable[[int], npt.NDArray[np.int64]]
-    interface: Callable[[int], dict[str, str]]
+    groups: Callable[[int], Int64Array]  # (A,): group of each action; groups share preferences
+    interface: Callable[[int], dict[str, str]]  # texts of action table and observation, for the compatibility digests
     layout: Callable[[int], ObservationLayout]
-    score_unit: float
-    score_middle: float
-    turning: Callable[[int], CanonicalOrientation] | None = None
-    next_turn_parts: Callable[[int], tuple[FeatureSpec, ...]] | None = None
+    score_unit: float  # unit of predicted scores, points
+    score_middle: float  # offset of predicted scores, points
+    turning: Callable[[int], CanonicalOrientation] | None = None  # None: the game has no rotational symmetry
+    next_turn_parts: Callable[[int], tuple[FeatureSpec, ...]] | None = None  # look-ahead features, after `seat_parts`
 
     def of_seat(self, types: int, ahead: bool) -> tuple[FeatureSpec, ...]:
-        """Return the parts of the description of a seat, with or without what its next turn can bring."""
+        """Return the features of a seat, with or without those of its next turn."""
         more = self.next_turn_parts(types) if ahead and self.next_turn_parts else ()
         return (*self.seat_parts(types), *more)
 
 
 def game_features(config: Any) -> GameFeatures:
-    """Return what a network is told of the game that a configuration is of; NoInputsError if there is nothing."""
+    """Return the features of a configuration's game; NoFeaturesError if it has none."""
     game = spec_of(config).name
     if find_spec(f"helsinki_env.agents.{game}") is None or find_spec(f"helsinki_env.agents.{game}.features") is None:
-        raise NoFeaturesError(
-            f"game {game}: no network plays it, as it does not say what one is told (agents/{game}/inputs.py)"
-        )
-    inputs: GameFeatures = import_module(f"helsinki_env.agents.{game}.features").FEATURES
-    return inputs
+        raise NoFeaturesError(f"game {game}: found no network features, expected FEATURES in agents/{game}/features.py")
+    features: GameFeatures = import_module(f"helsinki_env.agents.{game}.features").FEATURES
+    return features
 
 
 def feature_offsets(config: Any, ahead: bool = False) -> FeatureOffsets:
-    """Return where the parts begin in games with the component file of a configuration.
-
-    Args:
-        config: of the games.
-        ahead: for a network that is told what the next turn can bring.
-    """
-    inputs = game_features(config)
-    return offsets_for_types(inputs, inputs.types(config), ahead)
+    """Return the feature offsets for games with the component file of a configuration."""
+    features = game_features(config)
+    return offsets_for_types(features, features.types(config), ahead)
 
 
 @lru_cache(maxsize=8)
-def offsets_for_types(inputs: GameFeatures, types: int, ahead: bool = False) -> FeatureOffsets:
-    """Return where the parts begin in games with so many card types."""
-    parts = inputs.of_seat(types, ahead), inputs.table_parts(types)
+def offsets_for_types(features: GameFeatures, types: int, ahead: bool = False) -> FeatureOffsets:
+    """Return the feature offsets for games with `types` card types."""
+    parts = features.of_seat(types, ahead), features.table_parts(types)
     return FeatureOffsets(*(np.cumsum([0, *(part.size for part in some)]) for some in parts))
 
 
 @kernel
-def view_of(desk, g, seat):
-    """Which view to look at a seat's board with: the one of the board at the beginning, if it is as it was."""
-    return MAX_SEATS if is_view_current(desk.weights[seat], g, seat, desk.views[MAX_SEATS]) else seat
+def view_of(ws, g, seat):
+    """Return the index of the view for a seat's board: that of the initial board, if unchanged, or the seat's own."""
+    return MAX_SEATS if is_view_current(ws.weights[seat], g, seat, ws.views[MAX_SEATS]) else seat
+
+
+@kernel
+def to_int8(value):
+    """Round a feature and clip it to the range of int8, symmetric."""
+    return np.int8(min(127, max(-127, np.int64(round(value)))))

@@ -1,24 +1,27 @@
-"""The policy and value network: a decision is as good as the position that it leads to.
+"""The policy and value network: the preference for an action depends on the value of the afterstate that it leads to.
 
-One encoder with shared weights describes every seat; what it says of the seats, in the order in which they move, joins
-the table in a residual trunk, which says each seat's share of the win and its final score. A choice is preferred by the
-share of the win in the position it leads to, by how far the network trusts the heuristic's opinion of it there, and
-by what it thinks of that kind of decision. See `helsinki_env.agents.net.afterstates` for what goes in.
+An encoder with shared weights reads the features of every seat. A residual trunk combines the encoded seats, in turn
+order, with the features of the table. It predicts every seat's win probability and final score. The logit of an action
+has three terms: the win probability in its afterstate, the heuristic's advice times a learned trust, and a learned
+preference for its kind of action. See `helsinki_env.agents.net.afterstates` for the inputs.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from helsinki_env.agents.net.choices import AfterstateBatch
+from helsinki_env.agents.base import Int8Array
+from helsinki_env.agents.net.afterstates import AfterstateBatch
 from helsinki_env.agents.net.description import AFTERSTATE_KIND
 from helsinki_env.agents.net.features import feature_offsets, game_features
-from helsinki_env.agents.net.player import SURE
+from helsinki_env.agents.net.player import SURE, NumpyOutput, inference_batches
 from helsinki_env.data import Node, UserError
 from helsinki_env.engine.contract import MAX_SEATS
 from helsinki_env.engine.spec import default_config, spec_of
@@ -38,35 +41,37 @@ __all__ = [
     "Network",
     "NetworkConfig",
     "NetworkOutput",
+    "TorchModel",
     "pad_rows",
-]  # fmt: skip
+    "single_torch_thread",
+    "supports_bfloat16",
+]
 
 FACTORY_KWARGS: dict[str, Any] = {"dtype": torch.float32, "device": "cpu"}
-"""Where weights are made and of what, whatever a program has chosen as PyTorch's defaults."""
+"""Device and dtype of new weights, regardless of PyTorch's defaults."""
 Linear: Callable[..., nn.Linear] = partial(nn.Linear, **FACTORY_KWARGS)
 LayerNorm: Callable[..., nn.LayerNorm] = partial(nn.LayerNorm, **FACTORY_KWARGS)
 
 ABSENT = -1e9
-"""The logit of a seat where nobody sits; its share of the win is exactly zero."""
-#: PyTorch gets ready for each number of rows that it has not multiplied lately: as long as it multiplies hundreds.
+"""Logit of an absent seat; its win probability is exactly zero."""
+#: PyTorch prepares for every new number of rows, which takes as long as multiplying hundreds of rows.
 _ROWS = 64
-#: How sharply a new network prefers the better position, and what a point of the heuristic's opinion counts. Before
-#: anything is learnt these decide; chosen so that a network that knows nothing plays like the heuristic, and one that
-#: knows the value of positions improves on it.
+#: Initial sharpness of the preference for better positions, and weight of a point of the heuristic's advice. With them
+#: an untrained network plays like the heuristic, and one that has learned the value of positions plays better.
 _SHARPNESS, _TRUST = 12.0, 3.0
-#: Far beyond what plays in reasonable time.
+#: Limits far beyond networks of a practical speed.
 _MOST_UNITS, _MOST_BLOCKS = 8192, 64
 
 
 def pad_rows(x: torch.Tensor, value: float = 0) -> torch.Tensor:
-    """Return rows, (N, ...), with others of one value behind them, so that numbers of rows are hardly ever new."""
+    """Pad a batch, (N, ...), with constant rows to a multiple of 64, so that PyTorch sees few different sizes."""
     return nn.functional.pad(x, (0, 0) * (x.dim() - 1) + (0, -len(x) % _ROWS), value=value)
 
 
 class AfterstateTensors(NamedTuple):
-    """`net.choices.AfterstateBatch` on a device; `row`, int64 (C,), is the decision that each choice belongs to.
+    """`net.afterstates.AfterstateBatch` on a device; `row`, int64 (C,), is the row of each action.
 
-    A few positions that no choice leads to follow the others (`pad_rows`).
+    Unreferenced afterstates may follow the others (`pad_rows`).
     """
 
     seats: torch.Tensor
@@ -80,7 +85,7 @@ class AfterstateTensors(NamedTuple):
 
     @classmethod
     def of(cls, inputs: AfterstateBatch, device: torch.device | str = "cpu") -> AfterstateTensors:
-        """Move inputs to a device."""
+        """Move a batch to a device."""
         arrays = inputs.seats, inputs.table, inputs.ended, inputs.row, inputs.action, inputs.advice, inputs.position
         seats, table, ended, row, action, advice, position = (torch.from_numpy(x).to(device) for x in arrays)
         return cls(
@@ -89,33 +94,26 @@ class AfterstateTensors(NamedTuple):
 
 
 class NetworkOutput(NamedTuple):
-    """What a network says of N positions.
+    """Network outputs for N positions."""
 
-    Attributes:
-        win_logits: of each seat's share of the win, from the viewer on, float32 (N, 4); very low where nobody sits.
-        scores: final points expected of each seat, float32 (N, 4); only meaningful where somebody sits.
-        trust: what a point of the heuristic's opinion counts, by group of decisions, float32 (N, groups).
-        liking: what a decision of a group counts in itself, float32 (N, groups).
-    """
-
-    win_logits: torch.Tensor
-    scores: torch.Tensor
-    trust: torch.Tensor
-    liking: torch.Tensor
+    win_logits: torch.Tensor  # float32 (N, 4): logits of the win probabilities, the viewer first; `ABSENT` if absent
+    scores: torch.Tensor  # float32 (N, 4): expected final points; undefined for absent seats
+    trust: torch.Tensor  # float32 (N, groups): weight of the heuristic's advice, by group of actions
+    liking: torch.Tensor  # float32 (N, groups): preference for a group of actions
 
 
 @dataclass(frozen=True)
 class NetworkConfig:
-    """Size of the network.
+    """Size and inputs of the network.
 
     Args:
-        seat_hidden: units of the first layer of the encoder of seats.
-        seat: units that describe a seat to the trunk.
+        seat_hidden: units of the first layer of the seat encoder.
+        seat: units of the encoded seat.
         width: units of the trunk.
-        blocks: residual blocks of two layers.
-        turned: every seat sees its board from the side where its token is, in a game that is the same from all sides:
-            what is learnt from one side holds for all.
-        ahead: it is told what the next turn of every seat can bring, in a game that says so.
+        blocks: number of residual blocks of two layers.
+        turned: whether every seat sees its board in canonical orientation, from the side of its token. What the network
+            learns from one side then holds for all. Only for games with rotational symmetry.
+        ahead: whether to add the look-ahead features of every seat's next turn, in games that have them.
     """
 
     seat_hidden: int = 192
@@ -136,7 +134,7 @@ class NetworkConfig:
 
 
 class Block(nn.Module):
-    """A residual block with normalisation first (He and others 2016, "Identity mappings in deep residual networks")."""
+    """Pre-activation residual block (He et al. 2016, "Identity mappings in deep residual networks")."""
 
     def __init__(self, width: int) -> None:
         super().__init__()
@@ -149,52 +147,54 @@ class Block(nn.Module):
 
 
 def _scaled(layer: nn.Linear, scale: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
-    """Apply a layer to scaled inputs; scaling the weights is less work."""
+    """Apply a layer to scaled inputs; scaling the weights is cheaper."""
     return nn.functional.linear(x, layer.weight * scale, layer.bias)
 
 
 class Network(nn.Module):
-    """Policy over all decisions, and value of every seat.
+    """Policy over all actions and value of every seat.
 
     Args:
-        game: the games it is made for; only their component file matters.
-        config: size of the network.
+        game: configuration of the games; only its component file matters.
+        config: size and inputs of the network.
     """
 
     kind = AFTERSTATE_KIND
-    #: For messages: the player, and a preset that trains one.
+    #: For error messages: name of the player, and a preset that trains one.
     player, preset = "net", "quick"
 
     def __init__(self, game: Any = None, config: NetworkConfig | None = None) -> None:
         super().__init__()
         self.game, self.config = game or default_config(), config or NetworkConfig()
-        told = game_features(self.game)
-        self.types, c = told.types(self.game), self.config
+        features = game_features(self.game)
+        self.types, c = features.types(self.game), self.config
         self.num_actions = spec_of(self.game).num_actions(self.game)
-        self._score_unit, self._score_middle = told.score_unit, told.score_middle
-        if c.ahead and told.next_turn_parts is None:
-            raise UserError(f"ahead: found True, expected False: {spec_of(self.game).name} tells of no next turn")
-        seat_parts = told.of_seat(self.types, c.ahead)
+        self._score_unit, self._score_middle = features.score_unit, features.score_middle
+        if c.ahead and features.next_turn_parts is None:
+            raise UserError(f"ahead: found True, expected False: {spec_of(self.game).name} has no look-ahead features")
+        seat_parts = features.of_seat(self.types, c.ahead)
         seat, table = (
             torch.cat([torch.full((part.size,), 1.0 / part.scale, **FACTORY_KWARGS) for part in parts])
-            for parts in (seat_parts, told.table_parts(self.types))
+            for parts in (seat_parts, features.table_parts(self.types))
         )
         self.seat_scale: torch.Tensor
         self.table_scale: torch.Tensor
         self.group: torch.Tensor
         self.register_buffer("seat_scale", seat, persistent=False)
         self.register_buffer("table_scale", table, persistent=False)
-        group = torch.from_numpy(told.groups(self.types)).long()
+        group = torch.from_numpy(features.groups(self.types)).long()
         self.register_buffer("group", group, persistent=False)
         if c.turned:
-            if told.turning is None:
-                raise UserError(f"turned: found True, expected False: {spec_of(self.game).name} has no other side")
-            turning = told.turning(self.types)
+            if features.turning is None:
+                raise UserError(
+                    f"turned: found True, expected False: {spec_of(self.game).name} has no rotational symmetry"
+                )
+            turning = features.turning(self.types)
             self._standing = slice(turning.begin, turning.begin + len(turning.side))
             self.side: torch.Tensor
             self.seat_turned: torch.Tensor
             self.table_turned: torch.Tensor
-            # The next turn is told from the token on, and looks the same from every side.
+            # Look-ahead features are relative to the token, and thus the same from every side.
             stays = np.tile(np.arange(turning.seat.shape[1], len(seat)), (len(turning.seat), 1))
             seen = np.append(turning.seat, stays, axis=1)
             for name, source in {"side": turning.side, "seat_turned": seen, "table_turned": turning.table}.items():
@@ -225,33 +225,93 @@ class Network(nn.Module):
         present = seats[:, :, self._present : self._present + 1].to(dtype)
         described = torch.relu_(_scaled(self.seat_in, self.seat_scale, seats.to(dtype)))
         described = (torch.relu_(self.seat_out(described)) * present).flatten(1)
-        # The last seats may be left out where nobody sits there.
+        # The last seats may be omitted if they are absent.
         from_seats = self.from_seats.weight[:, : described.shape[1]]
         joined = nn.functional.linear(described, from_seats, self.from_seats.bias)
         joined = joined + _scaled(self.from_table, self.table_scale, table.to(dtype))
         return torch.relu_(self.norm(self.blocks(joined)))
 
     def _turned(self, seats: torch.Tensor, table: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        """Return positions with every seat seen from its own side, and the table from the viewer's."""
-        side = self.side[seats[:, :, self._standing].float().argmax(2)]  # without a token: the first
+        """Return positions in canonical orientation: each seat from its own side, the table from the viewer's."""
+        side = self.side[seats[:, :, self._standing].float().argmax(2)]  # without a token: the first side
         return seats.gather(2, self.seat_turned[side]), table.gather(1, self.table_turned[side[:, 0]])
 
     def forward(self, seats: torch.Tensor, table: torch.Tensor) -> NetworkOutput:
-        """Return what the network says of positions, int8 (N, P, S) and int8 (N, G)."""
+        """Evaluate positions, int8 (N, P, S) and int8 (N, G)."""
         hidden = self.trunk(seats, table)
         present = nn.functional.pad(seats[:, :, self._present], (0, MAX_SEATS - seats.shape[1]))
         wins = self.win(hidden).float().masked_fill(present == 0, ABSENT)
         scores = self._score_middle + self._score_unit * self.score(hidden).float()
         return NetworkOutput(wins, scores, self.trust(hidden).float(), self.liking(hidden).float())
 
-    def log_probs(self, x: AfterstateTensors, assessed: NetworkOutput) -> torch.Tensor:
-        """Return the logarithm of the probability of every choice, float32 (C,)."""
-        wins = assessed.win_logits
-        merit = wins[:, 0] - torch.logsumexp(wins[:, 1:], 1)  # the logit of the viewer's share
+    def log_probs(self, x: AfterstateTensors, output: NetworkOutput) -> torch.Tensor:
+        """Return the log-probability of every action, float32 (C,)."""
+        wins = output.win_logits
+        merit = wins[:, 0] - torch.logsumexp(wins[:, 1:], 1)  # logit of the viewer's win probability
         merit = torch.where(x.ended < 0, merit, torch.logit(x.ended, 1e-3)).clamp(-SURE, SURE)
         group = self.group[x.action]
-        score = self.sharpness.exp() * merit[x.position] + assessed.liking[x.position, group]
-        score = score + assessed.trust[x.position, group] * x.advice
+        score = self.sharpness.exp() * merit[x.position] + output.liking[x.position, group]
+        score = score + output.trust[x.position, group] * x.advice
         highest = score.new_full((x.decisions,), ABSENT).scatter_reduce(0, x.row, score.detach(), "amax")
         score = score - highest[x.row]
         return score - score.new_zeros(x.decisions).index_add(0, x.row, score.exp()).log()[x.row]
+
+
+_LOCK = threading.Lock()
+#: Number of threads in `single_torch_thread`, and PyTorch's number of threads before the first of them.
+_inside, _before = 0, 1
+
+
+@contextmanager
+def single_torch_thread() -> Iterator[None]:
+    """Limit PyTorch to one thread in the block, and restore the number of threads afterwards.
+
+    Small networks gain nothing from more threads, and their results are then identical on all machines. Waiting threads
+    spin, which slows play down several times on a busy machine.
+    """
+    global _inside, _before
+    with _LOCK:
+        if not _inside:  # another thread in the block has already changed it
+            _before = torch.get_num_threads()
+        _inside += 1
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(_before)
+        with _LOCK:
+            _inside -= 1
+
+
+def supports_bfloat16(device: torch.device | str = "cpu") -> bool:
+    """Return whether the hardware multiplies bfloat16 natively."""
+    if torch.device(device).type == "cuda":
+        return bool(torch.cuda.is_bf16_supported())
+    capabilities = torch.cpu.get_capabilities()
+    return bool(capabilities.get("avx512_bf16") or capabilities.get("amx_bf16"))
+
+
+class TorchModel:
+    """A network in PyTorch, as an `InferenceModel`.
+
+    Args:
+        network: the network; it is set to evaluation mode.
+        fast: whether to compute in bfloat16: several times as fast with hardware support, and slightly less precise.
+    """
+
+    def __init__(self, network: Network, fast: bool = False) -> None:
+        self.network, self.fast = network.eval(), fast
+        self.group = network.group.cpu().numpy()
+        self.sharpness = float(network.sharpness.detach().exp())
+        self.ahead = network.config.ahead
+        self._device = network.group.device
+
+    @torch.no_grad()
+    def __call__(self, seats: Int8Array, table: Int8Array) -> NumpyOutput:
+        """Evaluate positions, int8 (N, P, S) and int8 (N, G); each result is independent of the batch."""
+        parts = []
+        with single_torch_thread(), torch.autocast(self._device.type, torch.bfloat16, enabled=self.fast):
+            for rows in inference_batches(len(table)):
+                output = self.network(*(torch.from_numpy(x[rows]).to(self._device) for x in (seats, table)))
+                parts.append([x.cpu().numpy() for x in output])
+        return NumpyOutput(*(np.concatenate([part[i] for part in parts])[: len(table)] for i in range(4)))

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from helsinki_env.agents.base import Int8Array, Int64Array
 from helsinki_env.agents.net.description import (
     DESCRIPTION_KEY,
     CheckpointError,
@@ -29,29 +29,28 @@ with requires_extra("onnx"):
 __all__ = ["INPUT_NAMES", "OUTPUT_NAMES", "PREFERENCE_KEY", "OnnxModel", "load_onnx", "prepend_digest"]
 
 INPUT_NAMES = ("seats", "table")
-"""As `helsinki_env.agents.net.afterstates` writes positions, in that order."""
+"""Inputs, as in `helsinki_env.agents.net.afterstates.AfterstateBatch`."""
 OUTPUT_NAMES = ("win_logits", "scores", "trust", "liking")
-"""As `helsinki_env.agents.net.player.NumpyOutput` has them, in that order."""
+"""Outputs, as in `helsinki_env.agents.net.player.NumpyOutput`."""
 PREFERENCE_KEY = "helsinki_preferences"
-"""The entry of the metadata with what preferences are worked out from besides: JSON with `sharpness` and `group`."""
+"""Metadata entry with the other parameters of preferences: JSON with `sharpness` and `group`."""
 
 _DIGEST_KEY = "helsinki_digest"
 
 
 class OnnxModel:
-    """An exported network.
+    """An exported network, as an `InferenceModel`.
 
     Args:
-        path: the file.
-        threads: processor threads for one question. With a single one, the last bits are the same everywhere where the
-            processor is.
-        content: what the file holds, where it has been read already, or is not written yet.
+        path: path of the file.
+        threads: number of CPU threads per call. With one, the results are identical on all machines with the same CPU.
+        content: content of the file if it was already read, or is not yet written.
 
     Attributes:
-        description: what the file says of the network, see `helsinki_env.agents.net.description`.
+        description: description of the network (`helsinki_env.agents.net.description`).
 
     Raises:
-        CheckpointError: if the file is missing, broken, changed, no such model, or of another environment.
+        CheckpointError: if the file is missing, damaged, changed or invalid, or of another environment.
     """
 
     def __init__(self, path: str | Path, threads: int = 1, content: bytes | None = None) -> None:
@@ -62,8 +61,8 @@ class OnnxModel:
         self._session = _open(path, content, threads)
         entries = _entries(path, self._session)
         description = parse_description(path, entries.get(DESCRIPTION_KEY), "an ONNX model")
-        if _DIGEST_KEY in entries and prepend_digest(content[_SEAL:]) != content:
-            raise CheckpointError(f"{path}: an ONNX model that was changed or damaged; copy or export it again")
+        if _DIGEST_KEY in entries and prepend_digest(content[_DIGEST_BYTES:]) != content:
+            raise CheckpointError(f"{path}: found an ONNX model that was changed or damaged; copy or export it again")
         self.description = dict(description.value)
         with description["game"].prefix_errors():
             config = config_from_dict(description["game"].value)
@@ -72,8 +71,8 @@ class OnnxModel:
         ids = spec_of(config).num_actions(config)
         self.sharpness, self.group = _read_preferences(path, entries.get(PREFERENCE_KEY), ids, groups)
 
-    def __call__(self, seats: npt.NDArray[np.int8], table: npt.NDArray[np.int8]) -> NumpyOutput:
-        """Assess positions, int8 (N, P, S) and int8 (N, G); each on its own, whatever it is asked together with."""
+    def __call__(self, seats: Int8Array, table: Int8Array) -> NumpyOutput:
+        """Evaluate positions, int8 (N, P, S) and int8 (N, G); each result is independent of the batch."""
         parts = [
             self._session.run(OUTPUT_NAMES, {"seats": seats[rows], "table": table[rows]})
             for rows in inference_batches(len(table))
@@ -84,50 +83,46 @@ class OnnxModel:
 
 
 def load_onnx(path: str | Path) -> tuple[OnnxModel, dict[str, Any]]:
-    """Return an exported network, ready to play, and its description.
-
-    Raises:
-        CheckpointError: if the file is missing, broken, no such model, or of another environment.
-    """
+    """Load an exported network and its description; errors as for `OnnxModel`."""
     assessor = OnnxModel(path)
     return assessor, assessor.description
 
 
 def prepend_digest(model: bytes) -> bytes:
-    """Return a model with its digest in front: an entry of the metadata like the others, as Protobuf allows."""
+    """Return a model with its digest in front: a metadata entry, which Protobuf allows anywhere."""
     value = hashlib.sha256(model).hexdigest()[:16].encode()
     pair = b"".join(bytes((tag, len(text))) + text for tag, text in ((0x0A, _DIGEST_KEY.encode()), (0x12, value)))
     return bytes((0x72, len(pair))) + pair + model
 
 
-_SEAL = len(prepend_digest(b""))
+_DIGEST_BYTES = len(prepend_digest(b""))
 
 
 def _open(path: Path, content: bytes, threads: int) -> Any:
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads, options.inter_op_num_threads = threads, 1
     options.use_deterministic_compute = True
-    options.log_severity_level = 4  # what is wrong is said by the error
+    options.log_severity_level = 4  # the exception has the reason
     try:
         return onnxruntime.InferenceSession(content, options, providers=["CPUExecutionProvider"])
-    except Exception as problem:  # it has errors of its own, without a common base
-        raise CheckpointError(f"{path}: not a whole ONNX model ({problem}); copy or export it again") from None
+    except Exception as problem:  # its exceptions have no common base
+        raise CheckpointError(f"{path}: found an incomplete ONNX model ({problem}); copy or export it again") from None
 
 
 def _entries(path: Path, session: Any) -> dict[str, str]:
-    """Return what the model says of itself, by key."""
+    """Return the model's metadata by key."""
     try:
         found: dict[str, str] = session.get_modelmeta().custom_metadata_map
     except UnicodeDecodeError:
-        raise CheckpointError(f"{path}: an ONNX model whose description is not in UTF-8; export it again") from None
+        raise CheckpointError(f"{path}: found metadata that is not UTF-8; export it again") from None
     return found
 
 
 def _check_shapes(path: Path, session: Any, config: Any, ahead: bool) -> int:
-    """Check what goes in and comes out; return the number of groups of decisions."""
+    """Check inputs and outputs; return the number of groups of actions."""
     at = feature_offsets(config, ahead)
     found = {
-        x.name: (x.type, tuple(size if isinstance(size, int) else 0 for size in x.shape))  # 0: any number
+        x.name: (x.type, tuple(size if isinstance(size, int) else 0 for size in x.shape))  # 0: any size
         for x in (*session.get_inputs(), *session.get_outputs())
     }
     groups = found.get("liking", ("", (0,)))[1][-1]
@@ -140,12 +135,12 @@ def _check_shapes(path: Path, session: Any, config: Any, ahead: bool) -> int:
         "liking": ("tensor(float)", (0, groups)),
     }
     if found != expected:
-        raise CheckpointError(f"{path}: an ONNX model, but with other inputs or outputs than networks of this project")
+        raise CheckpointError(f"{path}: found an ONNX model with other inputs or outputs than networks of this project")
     return groups
 
 
-def _read_preferences(path: Path, text: str | None, ids: int, groups: int) -> tuple[float, npt.NDArray[np.int64]]:
-    """Return the sharpness, and the group of each decision, int64 (A,)."""
+def _read_preferences(path: Path, text: str | None, ids: int, groups: int) -> tuple[float, Int64Array]:
+    """Return the sharpness, and the group of each action, int64 (A,)."""
     try:
         content = parse_json(text or "", CheckpointError).mapping()
         numbers = content["group"].entries("groups", length=ids)
@@ -153,5 +148,5 @@ def _read_preferences(path: Path, text: str | None, ids: int, groups: int) -> tu
         return float(content["sharpness"].number(0, inside=True)), group
     except CheckpointError as problem:
         raise CheckpointError(
-            f"{path}: its entry {PREFERENCE_KEY!r} is missing or does not fit ({problem}); export it again"
+            f"{path}: {PREFERENCE_KEY}: found a missing or invalid entry ({problem}); export it again"
         ) from None

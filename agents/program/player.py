@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from helsinki_env.agents.base import Int8Array, Int64Array, KeyArray
 from helsinki_env.agents.program.process import EndedError, LateError, Process
 from helsinki_env.agents.registry import PlayerError
 from helsinki_env.agents.replaced_actions import ReplacedActions
@@ -36,7 +36,7 @@ SECONDS = 2.0
 """Default time limit for one action, seconds."""
 _MOST_SECONDS = 3600.0
 #: Seconds for a program to start and answer the first message.
-_BEGINNING = 30.0
+_START_SECONDS = 30.0
 #: Number of consecutive late or missing actions after which the program is not called again.
 _PATIENCE = 10
 
@@ -61,41 +61,39 @@ class ProgramPlayer:
     def __init__(self, command: str, config: Any = None, seconds: float = SECONDS) -> None:
         self.config = config or default_config()
         self.name, self.seconds = f"program:{command}", seconds
-        self._words = _words(command)
+        self._arguments = _split(command)
         self._process: Process | None = None
         self._asking = threading.Lock()
-        self._counts, self._in_a_row, self._begin_within = ReplacedActions(), 0, _BEGINNING
+        self._counts, self._in_a_row, self._start_within = ReplacedActions(), 0, _START_SECONDS
         self._answered = False
-        if not self._words or shutil.which(self._words[0]) is None:
-            found = self._words[0] if self._words else command
+        if not self._arguments or shutil.which(self._arguments[0]) is None:
+            found = self._arguments[0] if self._arguments else command
             raise PlayerError(
                 f"player {short_repr(self.name)}: found no program {short_repr(found)}, expected a command to run"
             )
         if spec_of(self.config).to_dict is None:
             raise PlayerError(
-                f"player {short_repr(self.name)}: positions of {spec_of(self.config).name} cannot be told"
+                f"player {short_repr(self.name)}: positions of {spec_of(self.config).name} cannot be serialized"
             )
         if sys.platform == "win32":
-            raise PlayerError(f"player {short_repr(self.name)}: programs can be players on Linux and macOS only")
+            raise PlayerError(f"player {short_repr(self.name)}: found Windows, expected Linux or macOS")
 
     @property
     def replaced_actions(self) -> ReplacedActions:
         """Number of actions replaced so far."""
         return self._counts
 
-    def act(
-        self, observation: npt.NDArray[np.int8], action_mask: npt.NDArray[np.int8], keys: npt.NDArray[np.uint64]
-    ) -> npt.NDArray[np.int64]:
+    def act(self, observation: Int8Array, action_mask: Int8Array, keys: KeyArray) -> Int64Array:
         """Return one legal action for each row, int64 (B,); see `helsinki_env.agents.base.Player`."""
         action_mask, keys = validate_masks_and_keys(self.config, observation, action_mask, keys)
         actions = sample_actions(action_mask, keys.copy())
         with self._asking:
             for row in range(len(action_mask)):
-                found = self._decision(observation[row], action_mask[row], int(keys[row]))
-                if isinstance(found, ReplacedActions):
-                    self._counts = self._counts.add(found)
+                answer = self._ask(observation[row], action_mask[row], int(keys[row]))
+                if isinstance(answer, ReplacedActions):
+                    self._counts = self._counts.add(answer)
                 else:
-                    actions[row] = found
+                    actions[row] = answer
         return actions
 
     def close(self) -> None:
@@ -104,14 +102,12 @@ class ProgramPlayer:
             self._process.close()
             self._process = None
 
-    def _decision(
-        self, observation: npt.NDArray[np.int8], mask: npt.NDArray[np.int8], word: int
-    ) -> int | ReplacedActions:
+    def _ask(self, observation: Int8Array, mask: Int8Array, key: int) -> int | ReplacedActions:
         """Return the program's action, or the reason why it must be replaced."""
         if self._in_a_row >= _PATIENCE:
             return ReplacedActions(failed=1)
         legal = np.flatnonzero(mask).tolist()
-        message = {"type": "decide", **action_message(self.config, observation), "legal": legal, "random": word >> 11}
+        message = {"type": "decide", **action_message(self.config, observation), "legal": legal, "random": key >> 11}
         try:
             answer = self._ready().answer(json.dumps(message), self.seconds)
         except (EndedError, LateError, OSError) as problem:
@@ -119,7 +115,7 @@ class ProgramPlayer:
             if not self._answered:
                 raise PlayerError(
                     f"player {short_repr(self.name)}: found no answer to the first message: {problem}; expected a line "
-                    f"within {self._begin_within:g} s (what the program writes to standard error may say why)"
+                    f"within {self._start_within:g} s (what the program writes to standard error may say why)"
                 ) from None
             self._in_a_row += 1
             return ReplacedActions(late=1) if isinstance(problem, LateError) else ReplacedActions(failed=1)
@@ -133,9 +129,9 @@ class ProgramPlayer:
     def _ready(self) -> Process:
         """Return the running program; start it if necessary."""
         if self._process is None:
-            self._process = Process(self._words)
+            self._process = Process(self._arguments)
             try:
-                self._process.answer(json.dumps(hello(self.config, self.seconds)), self._begin_within)
+                self._process.answer(json.dumps(hello(self.config, self.seconds)), self._start_within)
             except LateError as problem:
                 raise EndedError(str(problem)) from None
             self._answered = True
@@ -157,7 +153,7 @@ def hello(config: Any, seconds: float) -> dict[str, Any]:
     }
 
 
-def action_message(config: Any, observation: npt.NDArray[np.int8]) -> dict[str, Any]:
+def action_message(config: Any, observation: Int8Array) -> dict[str, Any]:
     """Return the message of an action: the acting seat and the position that it sees, from its observation (F,)."""
     spec = spec_of(config)
     record = determinize_observation(config, observation, 1, seed=0)[0]
@@ -172,9 +168,9 @@ def program_files(argument: str) -> tuple[Path, ...]:
     The absolute path of an interpreter, as in ``/usr/bin/python3 bot.py``, does not count: elsewhere the same program
     runs with another interpreter.
     """
-    words = _words(_command(argument)[1])
-    files = [Path(word) for word in words if is_file(Path(word))]
-    interpreted = len(files) > 1 and files[0] == Path(words[0]) and files[0].is_absolute()
+    arguments = _split(_command(argument)[1])
+    files = [Path(argument) for argument in arguments if is_file(Path(argument))]
+    interpreted = len(files) > 1 and files[0] == Path(arguments[0]) and files[0].is_absolute()
     return tuple(files[1:] if interpreted else files)
 
 
@@ -185,8 +181,8 @@ def _command(argument: str) -> tuple[str | None, str]:
     return (first, rest) if timed else (None, argument)
 
 
-def _words(command: str) -> list[str]:
-    """Split a command into words; PlayerError for unbalanced quotes."""
+def _split(command: str) -> list[str]:
+    """Split a command into arguments; PlayerError for unbalanced quotes."""
     try:
         return shlex.split(command)
     except ValueError as problem:
@@ -194,16 +190,12 @@ def _words(command: str) -> list[str]:
 
 
 def make(argument: str, config: Any) -> ProgramPlayer:
-    """Create the player of ``program:COMMAND`` or ``program:SECONDS:COMMAND``.
-
-    Raises:
-        PlayerError: for an unknown program or an invalid time.
-    """
+    """Create the player of ``program:COMMAND`` or ``program:SECONDS:COMMAND``; PlayerError if it is invalid."""
     given, command = _command(argument)
     seconds = SECONDS if given is None else float(given)
     if not 0 < seconds <= _MOST_SECONDS:
         raise PlayerError(
-            f"player {short_repr('program:' + argument)}: found {given} seconds for a decision, expected more than 0 "
+            f"player {short_repr('program:' + argument)}: found {given} seconds per action, expected more than 0 "
             f"and at most {_MOST_SECONDS:,.0f}"
         )
     player = ProgramPlayer(command, config, seconds)

@@ -57,7 +57,7 @@ class Process:
                 pass_fds=(theirs.fileno(),),
                 start_new_session=True,
             )
-        began, _, number = self._said(None).partition(" ")
+        began, _, number = self._message(None).partition(" ")
         if began != "began":
             _end(self._process, self._line)
             code = int(number or errno.ECHILD)
@@ -70,8 +70,8 @@ class Process:
     def answer(self, line: str, seconds: float) -> str:
         """Send a line and return the line of the answer, both without newline; blank lines are skipped.
 
-        A program with unbuffered output writes a text and its newline separately. The newline then completes a line
-        whose text was discarded as unrequested, and the blank rest must not count as an answer.
+        A program with unbuffered output writes a text and its newline separately. The newline may then complete a line
+        whose text was discarded as unrequested; the blank rest is not an answer.
 
         Args:
             line: the line to send.
@@ -138,20 +138,20 @@ class Process:
 
     def _ended(self) -> EndedError:
         """Describe how a program ended that has closed its input or output."""
-        ended, _, number = self._said(_LEAVING).partition(" ")
+        ended, _, number = self._message(_LEAVING).partition(" ")
         if ended != "ended":
             return EndedError("it closed its standard input or output")
         status = int(number)
         return EndedError(f"it ended with {f'signal {-status}' if status < 0 else f'exit status {status}'}")
 
-    def _said(self, seconds: float | None) -> str:
+    def _message(self, seconds: float | None) -> str:
         """Return the next message of the supervisor, such as "ended 1"; empty on timeout."""
         self._line.settimeout(seconds)
-        said = b""
+        message = b""
         with suppress(OSError):
-            while not said.endswith(b"\n") and (letter := self._line.recv(1)):
-                said += letter
-        return said.decode().strip()
+            while not message.endswith(b"\n") and (letter := self._line.recv(1)):
+                message += letter
+        return message.decode().strip()
 
 
 def _is_ready(pipe: int, event: int, seconds: float) -> bool:
@@ -162,12 +162,7 @@ def _is_ready(pipe: int, event: int, seconds: float) -> bool:
 
 
 def _end(process: subprocess.Popen[bytes], line: socket.socket) -> None:
-    """Terminate a program and its descendants.
-
-    Args:
-        process: its supervisor.
-        line: socket to the supervisor.
-    """
+    """Terminate a program and its descendants, given its supervisor and the socket to it."""
     for pipe in (process.stdin, process.stdout):
         with suppress(OSError):
             pipe.close()  # type: ignore[union-attr]  # both are pipes

@@ -33,12 +33,7 @@ _PATIENCE = 5.0
 
 
 def main(descriptor: int, command: Sequence[str]) -> None:
-    """Run a command until the requesting process exits or closes the socket; see the module.
-
-    Args:
-        descriptor: descriptor of the socket to the requesting process.
-        command: the program and its arguments; it inherits the standard input and output of this process.
-    """
+    """Run a command with the standard input and output of this process, until the requester closes the socket."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     os.set_inheritable(descriptor, False)

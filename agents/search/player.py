@@ -1,7 +1,7 @@
 """The search players, `mc:N` and `ismcts:N`.
 
-They search in games that are made from the observation alone (`helsinki_env.engine.determinization`,
-`helsinki_env.engine.determinization`), so nothing that their seat cannot see can reach them.
+They search in determinizations of their observation (`helsinki_env.engine.determinization`), so no hidden information
+can reach them.
 """
 
 from __future__ import annotations
@@ -9,13 +9,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from helsinki_env.agents.base import FloatArray, Int8Array, Int64Array, KeyArray
 from helsinki_env.agents.evaluation import Evaluation
-from helsinki_env.agents.heuristic_api import heuristic_of
+from helsinki_env.agents.heuristic_api import MonteCarloSettings, heuristic_of
 from helsinki_env.agents.rows import validate_extra_actions, validate_inputs
 from helsinki_env.agents.search.flat import flat_batch, simulate_action
-from helsinki_env.agents.search.settings import MonteCarloSettings
 from helsinki_env.agents.search.tree import NODE, tree_batch
 from helsinki_env.agents.search.workspace import WorkspacePool
 from helsinki_env.data import UserError
@@ -24,88 +23,76 @@ from helsinki_env.engine.spec import default_config
 
 __all__ = ["FlatPlayer", "TreePlayer"]
 
-#: A trial takes no more decisions than this before its new node.
+#: Maximum number of actions before the new node of a simulation.
 _DEPTH = 256
 
 
 class _Searcher:
-    """What the search players share.
+    """Base class of the search players.
 
     Args:
-        budget: games tried for each decision, at least 1.
-        config: the games to be played; only their component file matters.
-        settings: of the search; default: those of the game's guide.
-        weights: of the heuristic that guides it; default: those that the guide has for trials.
+        budget: number of simulations per action, at least 1.
+        config: configuration of the games; only its component file matters.
+        settings: settings of the search; default: those of the game's heuristic.
+        weights: weights of the heuristic in simulations; default: those of the game's heuristic.
     """
 
     _kind = ""
-    #: Rows are searched one after the other, see `helsinki_env.agents.base.Player`.
+    #: Rows are searched one by one; see `helsinki_env.agents.base.Player`.
     max_batch_size = 8
 
     def __init__(
-        self,
-        budget: int,
-        config: Any = None,
-        settings: MonteCarloSettings | None = None,
-        weights: Any = None,
+        self, budget: int, config: Any = None, settings: MonteCarloSettings | None = None, weights: Any = None
     ) -> None:
         if budget < 1:
-            raise UserError(f"budget: found {budget}, expected at least 1 game to be tried for each decision")
-        self.name = f"{self._kind}:{budget}"
-        self.budget = budget
-        self.config = config or default_config()
-        self.settings = settings
+            raise UserError(f"budget: found {budget}, expected at least 1 simulation per action")
+        self.name, self.budget = f"{self._kind}:{budget}", budget
+        self.config, self.settings = config or default_config(), settings
         self.weights = weights or heuristic_of(self.config).trials
-        self._desks = WorkspacePool(self.config, self.weights, settings)
+        self._workspaces = WorkspacePool(self.config, self.weights, settings)
 
 
 class FlatPlayer(_Searcher):
-    """Flat Monte Carlo over re-deals; see `helsinki_env.agents.search.flat`."""
+    """Flat Monte Carlo over determinizations; see `helsinki_env.agents.search.flat`."""
 
     _kind = "mc"
 
-    def act(
-        self, observation: npt.NDArray[np.int8], action_mask: npt.NDArray[np.int8], keys: npt.NDArray[np.uint64]
-    ) -> npt.NDArray[np.int64]:
-        """Return the decision for each row; see `helsinki_env.agents.base.Player`."""
+    def act(self, observation: Int8Array, action_mask: Int8Array, keys: KeyArray) -> Int64Array:
+        """Return the action for each row; see `helsinki_env.agents.base.Player`."""
         states, action_mask, keys = validate_inputs(self.config, observation, action_mask, keys)
         actions = np.zeros(len(action_mask), np.int64)
-        with self._desks.borrow() as desk:
-            flat_batch(desk, states, action_mask, keys, self.budget, actions, *_tallies(action_mask.shape[1]))
+        with self._workspaces.borrow() as ws:
+            flat_batch(ws, states, action_mask, keys, self.budget, actions, *_tallies(action_mask.shape[1]))
         return actions
 
     def evaluate_actions(
-        self,
-        observation: npt.NDArray[np.int8],
-        action_mask: npt.NDArray[np.int8],
-        keys: npt.NDArray[np.uint64],
-        also: npt.NDArray[np.int64] | None = None,
+        self, observation: Int8Array, action_mask: Int8Array, keys: KeyArray, also: Int64Array | None = None
     ) -> list[Evaluation]:
-        """Return an evaluation of each row with probability 1 for the chosen action; see `agents.evaluation`."""
+        """Return an evaluation of each row, with probability 1 for the chosen action; see `agents.evaluation`."""
         states, action_mask, keys = validate_inputs(self.config, observation, action_mask, keys)
         also, best = validate_extra_actions(also, action_mask), np.zeros(1, np.int64)
-        found = []
+        evaluations = []
         for b in range(len(states)):
             won, trials = _tallies(action_mask.shape[1])
             row = slice(b, b + 1)
-            with self._desks.borrow() as desk:
-                flat_batch(desk, states[row], action_mask[row], keys[row], self.budget, best, won, trials)
+            with self._workspaces.borrow() as ws:
+                flat_batch(ws, states[row], action_mask[row], keys[row], self.budget, best, won, trials)
                 for action in best if also is None else (best[0], also[b]):
-                    if not trials[action]:  # it was not in the race, or had no rival there
-                        simulate_action(desk, states[b], action, keys[b], trials[best[0]] or self.budget, won, trials)
+                    if not trials[action]:  # not a candidate, or the only one
+                        simulate_action(ws, states[b], action, keys[b], trials[best[0]] or self.budget, won, trials)
             actions = np.flatnonzero(action_mask[b])
             shares = np.full((len(actions), MAX_SEATS), np.nan)
             tried = trials[actions] > 0
             shares[tried] = won[actions[tried]] / trials[actions[tried], None]
             seat, players = int(states["seat"][b]), int(states["players"][b])
-            found.append(
+            evaluations.append(
                 Evaluation(seat, actions, (actions == best[0]).astype(np.float64), shares[:, :players], int(best[0]))
             )
-        return found
+        return evaluations
 
 
-def _tallies(ids: int) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int64]]:
-    """Return empty sums of the shares of the win by decision and seat, and of trials by decision."""
+def _tallies(ids: int) -> tuple[FloatArray, Int64Array]:
+    """Return zeros: sums of win probabilities by action and seat, and numbers of simulations by action."""
     return np.zeros((ids, MAX_SEATS)), np.zeros(ids, np.int64)
 
 
@@ -114,13 +101,11 @@ class TreePlayer(_Searcher):
 
     _kind = "ismcts"
 
-    def act(
-        self, observation: npt.NDArray[np.int8], action_mask: npt.NDArray[np.int8], keys: npt.NDArray[np.uint64]
-    ) -> npt.NDArray[np.int64]:
-        """Return the decision for each row; see `helsinki_env.agents.base.Player`."""
+    def act(self, observation: Int8Array, action_mask: Int8Array, keys: KeyArray) -> Int64Array:
+        """Return the action for each row; see `helsinki_env.agents.base.Player`."""
         states, action_mask, keys = validate_inputs(self.config, observation, action_mask, keys)
         actions = np.zeros(len(action_mask), np.int64)
         nodes, path = np.zeros(self.budget + 1, NODE), np.zeros(_DEPTH, np.int64)
-        with self._desks.borrow() as desk:
-            tree_batch(desk, states, keys, self.budget, nodes, path, actions)
+        with self._workspaces.borrow() as ws:
+            tree_batch(ws, states, keys, self.budget, nodes, path, actions)
         return actions

@@ -1,15 +1,16 @@
-"""Information-set Monte Carlo tree search: one tree over many deals of the hidden cards.
+"""Information-set Monte Carlo tree search: one tree over many determinizations of the hidden cards.
 
-Method: single-observer ISMCTS (Cowling, Powley and Whitehouse 2012, "Information set Monte Carlo tree search"): every
-trial deals the cards that the seat cannot see anew and walks down the tree by the decisions that are legal in that
-deal. Every seat takes what is best for itself (max-n; Luckhardt and Irani 1986). A node gets more children only as it
-is visited more (progressive widening; Coulom 2007, Chaslot and others 2008), the one that the heuristic values most
-first; among those there are, the choice follows PUCT (Rosin 2011; Silver and others 2017) with priors from the same
-values.
-A trial ends in a short playout by the heuristic and a judgement of every seat's share of the win. Decisions without
-a choice have no node. The search ends before its budget is spent once no other decision can be expected to be
-visited more than the first (Huang, Coulom and Lin 2010, "Time management for Monte-Carlo tree search applied to the
-game of Go").
+Method: single-observer ISMCTS (Cowling, Powley and Whitehouse 2012, "Information set Monte Carlo tree search"). Every
+simulation determinizes the hidden cards and descends the tree by the actions that are legal in that determinization.
+
+- Every seat maximizes its own win probability (max-n; Luckhardt and Irani 1986).
+- Nodes get children in the order of the heuristic's values, the more the more they are visited (progressive widening;
+  Coulom 2007, Chaslot et al. 2008).
+- PUCT selects among the children (Rosin 2011; Silver et al. 2017), with priors from the same values.
+- A short playout by the heuristic ends the simulation, and its evaluation gives every seat's win probability.
+- Positions with a single legal action have no node.
+- The search stops early once no other action is expected to become the most visited one (Huang, Coulom and Lin 2010,
+  "Time management for Monte-Carlo tree search applied to the game of Go").
 
 The tree is one flat array of nodes; children of a node are linked through `sibling`.
 """
@@ -21,8 +22,7 @@ import math
 import numpy as np
 
 from helsinki_env.agents.heuristic_api import ILLEGAL_VALUE, select_action, view_index
-from helsinki_env.agents.search.playout import determinize_trial, playout_and_evaluate
-from helsinki_env.agents.search.workspace import reset_views
+from helsinki_env.agents.search.workspace import determinize_trial, playout_and_evaluate, reset_views
 from helsinki_env.engine.bits import lowest_bit, popcount
 from helsinki_env.engine.contract import MAX_SEATS, apply_action
 from helsinki_env.engine.kernel import kernel
@@ -37,19 +37,19 @@ NODE = np.dtype(
     (
         np.record,
         [
-            ("total", np.float64, (MAX_SEATS,)),  # shares of the win, summed over the trials that came through
-            ("prior", np.float64),  # how likely the heuristic thought the decision when it was added
+            ("total", np.float64, (MAX_SEATS,)),  # sum of the win probabilities of its simulations
+            ("prior", np.float64),  # probability of the action by the heuristic when it was added
             ("visits", np.int64),
-            ("available", np.int64),  # trials in which the decision could have been taken
-            ("action", np.int64),  # the decision that leads here
+            ("available", np.int64),  # number of simulations in which the action was legal
+            ("action", np.int64),  # the action that leads here
             ("child", np.int64),  # first child; 0: none
             ("sibling", np.int64),  # next child of the same parent; 0: none
         ],
     )
 )
-#: So many trials pass before the next look at whether more of them may change the decision.
+#: Number of simulations between two checks for an early stop.
 _LOOK = 8
-#: The least prior of a decision, so that none is never tried again.
+#: Minimum prior of an action, so that every action is simulated eventually.
 _LEAST = 0.001
 
 
@@ -70,7 +70,7 @@ def _add(nodes, used, parent, action, prior):
 
 @kernel
 def _select(nodes, parent, seat, mask, explore):
-    """Return (best of the children that are legal in this deal, how many of them there are)."""
+    """Return (best child that is legal in this determinization, number of legal children)."""
     best, chosen, legal = -1.0, np.int64(0), np.int64(0)
     child = nodes[parent].child
     while child:
@@ -93,7 +93,7 @@ def _blocks(mask):
 
 @kernel
 def _count(mask):
-    """Return (number of legal decisions, the last of them)."""
+    """Return (number of legal actions, the last of them)."""
     legal, last = np.int64(0), np.int64(0)
     for block in range(_blocks(mask)):
         ids = np.int64(mask_block(mask, block))
@@ -104,9 +104,9 @@ def _count(mask):
 
 
 @kernel
-def _expand(desk, nodes, used, parent):
-    """Add the decision that is valued most among those that have no node yet, with its prior among all."""
-    mask, values, temperature = desk.mask, desk.values, desk.settings[0].temperature
+def _expand(ws, nodes, used, parent):
+    """Add the action with the highest value among those without a node, with its prior among all."""
+    mask, values, temperature = ws.mask, ws.values, ws.settings[0].temperature
     highest = 4.0 * ILLEGAL_VALUE
     for block in range(_blocks(mask)):
         ids = np.int64(mask_block(mask, block))
@@ -115,7 +115,7 @@ def _expand(desk, nodes, used, parent):
             ids &= ids - 1
     child = nodes[parent].child
     while child:
-        mask[nodes[child].action] *= 2  # marks what is there; 2 is as legal as 1
+        mask[nodes[child].action] *= 2  # marks actions with a node; 2 is as legal as 1
         child = nodes[child].sibling
     best, chosen = 4.0 * ILLEGAL_VALUE, np.int64(-1)
     total, own = 0.0, 0.0
@@ -132,26 +132,26 @@ def _expand(desk, nodes, used, parent):
 
 
 @kernel
-def _descend(desk, nodes, used, seat, path):
-    """Walk down the tree in the trial on the desk and add one node, unless the game ends first.
+def _descend(ws, nodes, used, seat, path):
+    """Descend the tree in the current simulation and add one node, unless the game ends first.
 
-    Return (nodes used, length of the path); `path` takes the nodes that were visited.
+    Return (number of nodes, length of the path); writes the visited nodes to `path`.
     """
-    t, p, s, g = desk.tables[0], desk.pieces[0], desk.settings[0], desk.trial[0]
+    t, p, s, g = ws.tables[0], ws.pieces[0], ws.settings[0], ws.trial[0]
     node, depth = np.int64(0), 0
     while not g.done and depth < len(path):
-        write_mask(t, g, desk.mask)
-        legal, last = _count(desk.mask)
+        write_mask(t, g, ws.mask)
+        legal, last = _count(ws.mask)
         if legal == 1:
             apply_action(t, g, last)
             continue
-        chosen, tried = _select(nodes, node, g.seat, desk.mask, s.explore)
+        chosen, tried = _select(nodes, node, g.seat, ws.mask, s.explore)
         grow = s.widen if g.seat == seat else s.widen_others
         grown = tried < min(np.float64(legal), (1.0 + nodes[node].visits) ** grow)
         if grown:
-            w = desk.weights[g.seat]
-            select_action(t, p, w, g, desk.views[view_index(w, g, g.seat, desk.views)], desk.mask, desk.values, True)
-            chosen = _expand(desk, nodes, used, node)
+            w = ws.weights[g.seat]
+            select_action(t, p, w, g, ws.views[view_index(w, g, g.seat, ws.views)], ws.mask, ws.values, True)
+            chosen = _expand(ws, nodes, used, node)
             used += 1
         apply_action(t, g, nodes[chosen].action)
         path[depth] = chosen
@@ -164,7 +164,7 @@ def _descend(desk, nodes, used, seat, path):
 
 @kernel
 def _most_visited(nodes, seat):
-    """The decision at the root with the most visits; of equals the one with the larger share of the win."""
+    """Return the most visited action at the root; on ties the one with the higher win probability."""
     best, chosen = -1.0, np.int64(0)
     child = nodes[0].child
     while child:
@@ -177,7 +177,7 @@ def _most_visited(nodes, seat):
 
 @kernel
 def _decided(nodes, gain):
-    """Whether no other decision at the root becomes the most visited one by gaining so many visits on it."""
+    """Return whether no other action at the root becomes the most visited one with `gain` more visits."""
     most, second = np.int64(0), np.int64(0)
     child = nodes[0].child
     while child:
@@ -191,39 +191,39 @@ def _decided(nodes, gain):
 
 
 @kernel
-def _choose(desk, g, word, budget, nodes, path):
-    """Return the decision of the seat to move in `g`, a game restored from its observation."""
-    write_mask(desk.tables[0], g, desk.mask)
-    legal, last = _count(desk.mask)
+def _choose(ws, g, key, budget, nodes, path):
+    """Return the action of the seat to move in `g`, a state reconstructed from its observation."""
+    write_mask(ws.tables[0], g, ws.mask)
+    legal, last = _count(ws.mask)
     if legal == 1:
         return last
     nodes[0].child = 0
     nodes[0].visits = 0
     used = np.int64(1)
     for trial in range(budget):
-        if trial % _LOOK == 0 and _decided(nodes, desk.settings[0].catch_up * (budget - trial)):
+        if trial % _LOOK == 0 and _decided(nodes, ws.settings[0].catch_up * (budget - trial)):
             break
-        word = word + GOLDEN
-        determinize_trial(desk, g, word)
-        desk.trial[0] = desk.deal[0]
-        used, depth = _descend(desk, nodes, used, g.seat, path)
-        playout_and_evaluate(desk, g.seat)
+        key = key + GOLDEN
+        determinize_trial(ws, g, key)
+        ws.trial[0] = ws.deal[0]
+        used, depth = _descend(ws, nodes, used, g.seat, path)
+        playout_and_evaluate(ws, g.seat)
         nodes[0].visits += 1
         for i in range(depth):
             node = nodes[path[i]]
             node.visits += 1
             for seat in range(g.players):
-                node.total[seat] += desk.shares[seat]
+                node.total[seat] += ws.shares[seat]
     return _most_visited(nodes, g.seat)
 
 
 @kernel
-def tree_batch(desk, states, words, budget, nodes, path, actions):
-    """Write the decision for every game into `actions`, int64 (B,); `states` are restored from observations.
+def tree_batch(ws, states, keys, budget, nodes, path, actions):
+    """Write the action for every state to `actions`, int64 (B,).
 
-    `words` uint64 (B,): random numbers; `budget`: trials for each decision. `nodes`: at least `budget` + 1 of dtype
-    `NODE`, `path` int64: scratch; a trial adds its node at the latest when the path is full.
+    `keys`: random keys, uint64 (B,); `budget`: simulations per action. Scratch: `nodes`, at least `budget` + 1 of dtype
+    `NODE`, and `path`, int64; a simulation adds its node at the latest when the path is full.
     """
     for b in range(len(states)):
-        reset_views(desk, words[b])
-        actions[b] = _choose(desk, states[b], words[b], budget, nodes, path)
+        reset_views(ws, keys[b])
+        actions[b] = _choose(ws, states[b], keys[b], budget, nodes, path)

@@ -1,4 +1,4 @@
-"""Search workspace: one tuple of tables, weights, settings and scratch arrays that kernels pass along."""
+"""Workspace of the search kernels (tables, weights, settings, scratch arrays); determinization and playouts."""
 
 from __future__ import annotations
 
@@ -9,76 +9,71 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from helsinki_env.agents.heuristic_api import heuristic_of, reset_view, weights_record
-from helsinki_env.agents.search.settings import MonteCarloSettings, settings_record
-from helsinki_env.engine.contract import MAX_SEATS
-from helsinki_env.engine.determinization import new_scratch
+from helsinki_env.agents.base import FloatArray, Int8Array, Int64Array
+from helsinki_env.agents.heuristic_api import (
+    MonteCarloSettings,
+    heuristic_of,
+    reset_view,
+    select_action,
+    settings_record,
+    view_index,
+    weights_record,
+    write_win_probabilities,
+)
+from helsinki_env.engine.contract import MAX_SEATS, apply_action, determinize_state
+from helsinki_env.engine.determinization import DeterminizationError, new_scratch
 from helsinki_env.engine.kernel import kernel
+from helsinki_env.engine.loops import write_mask
+from helsinki_env.engine.rng import mix
 from helsinki_env.engine.spec import spec_of
 
-__all__ = ["SearchWorkspace", "WorkspacePool", "new_workspace", "reset_views"]
+__all__ = [
+    "SearchWorkspace",
+    "WorkspacePool",
+    "determinize_trial",
+    "new_workspace",
+    "playout_and_evaluate",
+    "reset_views",
+]
 
 
 class SearchWorkspace(NamedTuple):
-    """What a search works with; every array but the first four is scratch.
+    """Inputs and scratch memory of a search; every array after `settings` is scratch."""
 
-    Attributes:
-        tables: of the component file, (1,).
-        pieces: of the guide, (1,).
-        weights: of the heuristic that every seat plays by, (4,).
-        settings: of the search, (1,).
-        deal: a game with its hidden cards dealt, (1,).
-        trial: a copy of it that is played on, (1,).
-        views: the seats' views, one that is free for another use, and those of boards that have come up, see
-            `helsinki_env.agents.heuristic_api.view_index`, (5 or more,).
-        hidden: scratch of the redeal, (1,).
-        mask: legal decisions, int8 (ids,).
-        values: what the heuristic thinks of them, float64 (ids,).
-        shares: of the win, by seat, float64 (4,).
-        arms: decisions, int64 (ids,).
-        worths: of those, float64 (ids,).
-        totals: of decisions, float64 (ids,).
-        seen: an observation, int8 (F,).
-    """
-
-    tables: npt.NDArray[Any]
-    pieces: npt.NDArray[Any]
-    weights: npt.NDArray[Any]
-    settings: npt.NDArray[Any]
-    deal: npt.NDArray[Any]
-    trial: npt.NDArray[Any]
-    views: npt.NDArray[Any]
-    hidden: npt.NDArray[Any]
-    mask: npt.NDArray[np.int8]
-    values: npt.NDArray[np.float64]
-    shares: npt.NDArray[np.float64]
-    arms: npt.NDArray[np.int64]
-    worths: npt.NDArray[np.float64]
-    totals: npt.NDArray[np.float64]
-    seen: npt.NDArray[np.int8]
+    tables: npt.NDArray[Any]  # (1,): of the component file
+    pieces: npt.NDArray[Any]  # (1,): of the heuristic
+    weights: npt.NDArray[Any]  # (4,): of the heuristic, by seat
+    settings: npt.NDArray[Any]  # (1,): of the search
+    deal: npt.NDArray[Any]  # (1,): a determinization
+    trial: npt.NDArray[Any]  # (1,): its copy that a simulation plays
+    views: npt.NDArray[Any]  # (5 or more,): of the seats, one for other uses, and those of `view_index`
+    hidden: npt.NDArray[Any]  # (1,): scratch of the determinization
+    mask: Int8Array  # (ids,): legal actions
+    values: FloatArray  # (ids,): heuristic values of actions
+    shares: FloatArray  # (4,): win probabilities by seat
+    arms: Int64Array  # (ids,): candidate actions
+    worths: FloatArray  # (ids,): their values
+    totals: FloatArray  # (ids,): sums of the values of actions
+    seen: Int8Array  # (F,): an observation
 
 
 def new_workspace(
     config: Any, weights: Any = None, settings: MonteCarloSettings | None = None, boards: int = 0
 ) -> SearchWorkspace:
-    """Return a desk for games with the component file of `config`; one for each thread.
+    """Create a workspace for one thread, for games with the component file of `config`.
 
-    Args:
-        config: of the games.
-        weights: of the guide in playouts; default: its quick ones.
-        settings: of the search; default: those of the guide.
-        boards: of each seat for which there is a view, see `helsinki_env.agents.heuristic_api.view_index`.
+    `weights` and `settings` default to those of the heuristic's playouts. `boards`: extra views per seat.
     """
-    spec, guide = spec_of(config), heuristic_of(config)
+    spec, heuristic = spec_of(config), heuristic_of(config)
     ids = spec.num_actions(config)
     return SearchWorkspace(
         tables=config.tables,
-        pieces=guide.pieces(config),
-        weights=np.repeat(weights_record(weights or guide.quick), MAX_SEATS),
-        settings=settings_record(settings or guide.settings),
+        pieces=heuristic.pieces(config),
+        weights=np.repeat(weights_record(weights or heuristic.quick), MAX_SEATS),
+        settings=settings_record(settings or heuristic.settings),
         deal=spec.new_states(config, 1),
         trial=spec.new_states(config, 1),
-        views=guide.new_views(MAX_SEATS + 1 + MAX_SEATS * boards),
+        views=heuristic.new_views(MAX_SEATS + 1 + MAX_SEATS * boards),
         hidden=new_scratch(config),
         mask=np.zeros(ids, np.int8),
         values=np.zeros(ids),
@@ -91,34 +86,63 @@ def new_workspace(
 
 
 class WorkspacePool:
-    """Pool of desks for the games of one configuration; it makes a new desk if none is free.
+    """Thread-safe pool of workspaces; arguments as for `new_workspace`, `boards` by default as the heuristic."""
 
-    Args:
-        config: as for `new_workspace`, like the others.
-        weights: of the guide in playouts.
-        settings: of the search.
-    """
-
-    def __init__(self, config: Any, weights: Any = None, settings: MonteCarloSettings | None = None) -> None:
-        self._arguments = config, weights, settings
-        self._boards = heuristic_of(config).boards
+    def __init__(
+        self, config: Any, weights: Any = None, settings: MonteCarloSettings | None = None, boards: int | None = None
+    ) -> None:
+        self._arguments = config, weights, settings, heuristic_of(config).boards if boards is None else boards
         self._free: list[SearchWorkspace] = []
 
     @contextmanager
     def borrow(self) -> Iterator[SearchWorkspace]:
-        """Lend a desk that nobody else has; what lies on it is of no meaning."""
-        desk = self._free.pop() if self._free else new_workspace(*self._arguments, boards=self._boards)
+        """Lend a free workspace, or a new one; its scratch content is undefined."""
+        ws = self._free.pop() if self._free else new_workspace(*self._arguments)
         try:
-            yield desk
+            yield ws
         finally:
-            self._free.append(desk)
+            self._free.append(ws)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return WorkspacePool, self._arguments
 
 
 @kernel
-def reset_views(desk, word):
-    """Forget what the views remember of another game; `word`: the random number for this one."""
-    for view in range(len(desk.views)):
-        reset_view(desk.views[view], word)
+def reset_views(ws, key):
+    """Reset all views for another game; `key`: random key of the game."""
+    for view in range(len(ws.views)):
+        reset_view(ws.views[view], key)
+
+
+@kernel
+def determinize_trial(ws, g, key):
+    """Copy a state to `ws.deal` and determinize the cards that the acting seat cannot see.
+
+    Raises DeterminizationError if the observation of the state is impossible.
+    """
+    ws.deal[0] = g
+    if not determinize_state(ws.tables[0], ws.deal[0], g.seat, mix(key), ws.hidden[0], ws.mask):
+        raise DeterminizationError(
+            "found no deal that fits what the seat to move knows; can this position occur in a game?"
+        )
+
+
+@kernel
+def playout_and_evaluate(ws, seat):
+    """Play `ws.trial` by the heuristic for `settings.turns` turns of `seat`; write the win probabilities."""
+    t, p, s, g = ws.tables[0], ws.pieces[0], ws.settings[0], ws.trial[0]
+    turns = s.turns
+    passed = False
+    while not g.done:
+        if g.seat != seat:
+            passed = True
+        elif passed:
+            passed = False
+            turns -= 1.0
+            if turns <= 0.0:
+                break
+        write_mask(t, g, ws.mask)
+        w = ws.weights[g.seat]
+        v = ws.views[view_index(w, g, g.seat, ws.views)]
+        apply_action(t, g, select_action(t, p, w, g, v, ws.mask, ws.values, False))
+    write_win_probabilities(t, p, ws.weights, g, ws.views, s.lead, s.lead_growth, ws.shares)

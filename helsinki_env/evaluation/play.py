@@ -14,8 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from helsinki_env.agents.base import Player, checked_actions, init_streams, next_keys
-from helsinki_env.agents.player_errors import converted_player_errors
+from helsinki_env.agents.base import Player, checked_actions, converted_player_errors, init_streams, next_keys
 from helsinki_env.engine.arrays import UINT64, integer_array
 from helsinki_env.engine.game import IllegalActionError
 from helsinki_env.engine.spec import spec_of

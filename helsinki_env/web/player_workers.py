@@ -14,7 +14,7 @@ from multiprocessing.connection import Connection
 from typing import Any
 
 from helsinki_env.agents.evaluation import Evaluation, evaluate_actions
-from helsinki_env.agents.net.measured import set_warning_handler, warn_once
+from helsinki_env.agents.net.description import set_warning_handler, warn_once
 from helsinki_env.engine.spec import config_from_dict, config_to_dict
 from helsinki_env.utils.stopping import block_interrupts
 

@@ -12,14 +12,13 @@ import numpy as np
 import pytest
 
 from helsinki_env.agents.base import Player
-from helsinki_env.agents.copenhagen.board_view import ILLEGAL_VALUE, new_views, piece_table, reset_view
+from helsinki_env.agents.copenhagen.board_view import new_views, piece_table, reset_view
 from helsinki_env.agents.copenhagen.decide import select_action
-from helsinki_env.agents.copenhagen.evaluation import expected_points, write_win_probabilities
 from helsinki_env.agents.copenhagen.greedy import GreedyPlayer
+from helsinki_env.agents.copenhagen.heuristic_api import expected_points, write_win_probabilities
 from helsinki_env.agents.copenhagen.weights import QUICK, Weights
-from helsinki_env.agents.heuristic.player import HeuristicPlayer
-from helsinki_env.agents.heuristic.playouts import play_out_with_heuristic
-from helsinki_env.agents.heuristic_api import weights_record
+from helsinki_env.agents.heuristic.player import HeuristicPlayer, play_out_with_heuristic
+from helsinki_env.agents.heuristic_api import ILLEGAL_VALUE, weights_record
 from helsinki_env.agents.random import RandomPlayer
 from helsinki_env.engine import loops
 from helsinki_env.engine.determinization import determinize

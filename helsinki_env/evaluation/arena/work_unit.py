@@ -10,8 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from helsinki_env.agents.base import Player, choose_action, init_streams
-from helsinki_env.agents.player_errors import PlayerError
+from helsinki_env.agents.base import Player, PlayerError, choose_action, init_streams
 from helsinki_env.agents.registry import files_digest, make_player
 from helsinki_env.agents.replaced_actions import ReplacedActions, replaced_actions_of
 from helsinki_env.data import short_repr

@@ -16,7 +16,7 @@ from functools import partial
 from multiprocessing.synchronize import Event
 from typing import Any
 
-from helsinki_env.agents.net.measured import set_warning_handler
+from helsinki_env.agents.net.description import set_warning_handler
 from helsinki_env.evaluation.arena.plan import ArenaError, Plan, WorkUnit
 from helsinki_env.evaluation.arena.work_unit import WorkUnitGames, play_work_unit, player_file_digests
 from helsinki_env.utils.spawning import check_main, exit_reason
