@@ -20,7 +20,7 @@ from helsinki_env.agents.net.description import DESCRIPTION_KEY, CheckpointError
 from helsinki_env.agents.net.export import compare_models, export_half, export_onnx
 from helsinki_env.agents.net.features import feature_offsets
 from helsinki_env.agents.net.make import bundled_networks
-from helsinki_env.agents.net.network import Network, NetworkConfig, NetworkOutput
+from helsinki_env.agents.net.network import Network, NetworkConfig, NetworkOutput, TorchModel
 from helsinki_env.agents.net.onnx import PREFERENCE_KEY, OnnxModel, load_onnx
 from helsinki_env.agents.net.player import INFERENCE_BATCH, NetPlayer
 from helsinki_env.cli.main import main

@@ -105,18 +105,19 @@ def check_network_game(path: Path, description: dict[str, Any], config: Any) -> 
 
 
 def _load(path: Path, fast: bool) -> tuple[InferenceModel, dict[str, Any]]:
-    """Load a checkpoint. Without PyTorch, a bundled network is read from the exported model next to it.
+    """Load a checkpoint or an exported model. Without PyTorch, a bundled network is read from its exported model."""
+    if path.suffix == ".onnx":
+        from helsinki_env.agents.net.onnx import load_onnx
 
-    A search uses bfloat16 where the CPU multiplies it natively, as it needs many evaluations.
-    """
+        return load_onnx(path)
     try:
         from helsinki_env.agents.net.checkpoint import load_checkpoint
-        from helsinki_env.agents.net.pytorch import TorchModel, supports_bfloat16
+        from helsinki_env.agents.net.network import TorchModel, supports_bfloat16
     except MissingExtraError:
         exported = path.with_suffix(".onnx")
         if path.parent.parent != Path(__file__).parent.parent or not exported.is_file():
             raise
-        return _load_onnx(exported)
+        return _load(exported, fast)
 
     network, description = load_checkpoint(path)
     # Search gains more from the additional simulations than it loses by the lower precision.
