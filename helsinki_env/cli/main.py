@@ -83,7 +83,7 @@ COMMANDS = {
     "arena": Command(
         "helsinki_env.cli.commands.arena",
         "Play a tournament that can be stopped and resumed.",
-        "helsinki arena --players random,greedy --games 200 --seats 3 --out runs/arena",
+        "helsinki arena --players random,greedy --games 200 --num-players 3 --out runs/arena",
     ),
     "rate": Command(
         "helsinki_env.cli.commands.rate",

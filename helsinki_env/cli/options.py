@@ -16,13 +16,13 @@ from helsinki_env.engine.configuration import ConfigError, read_num_players
 from helsinki_env.engine.spec import config_from_yaml, default_spec, spec_by_name, spec_of
 from helsinki_env.utils.files import check_writable, check_writable_folder
 
-__all__ = ["checked", "game_config", "game_text", "out_file", "out_folder"]
+__all__ = ["checked", "game_text", "out_file", "out_folder", "read_game_config"]
 
 #: Ranges of integer options by name: minimum and maximum, None for the limit of 64 bits.
 _WHOLE: dict[str, tuple[int, int | None]] = {
     "seed": (0, None),
     "games": (1, 1_000_000_000),
-    "chunk": (1, 1_000_000_000),
+    "unit_games": (1, 1_000_000_000),
     "positions": (1, 1_000_000_000),
     "resamples": (1, 1_000_000),
     "cap": (1, None),
@@ -78,8 +78,8 @@ def _shown(kind: Any, default: object) -> Any:
     return Annotated[kind, tyro.conf.arg(metavar=metavar, help_behavior_hint="")]
 
 
-def game_config(
-    config: str | None,
+def read_game_config(
+    path: str | None,
     num_players: int | None,
     covered: str | None,
     dry_roads: bool,
@@ -91,7 +91,7 @@ def game_config(
     """Return the game configuration.
 
     Args:
-        config: a name in configs/game or the path of a YAML file; the other options change individual values of it.
+        path: a name in configs/game or the path of a YAML file; the other options change individual values of it.
         num_players: 2, 3 or 4; None uses the value of the file.
         covered: board actions disabled for all, separated by commas, or first_game for the bottom row.
         dry_roads: whether to play with the expansion; False uses the value of the file.
@@ -105,12 +105,12 @@ def game_config(
         ValueError: if `game` is unknown or differs from that of the file.
     """
     players = default_players if num_players is None else num_players
-    if config is None or num_players is not None:
+    if path is None or num_players is not None:
         read_num_players(Node(players, ConfigError, counted_by))
     kind = (default_spec() if game is None else spec_by_name(game)).config
-    chosen = kind(num_players=players) if config is None else config_from_yaml(config)
+    chosen = kind(num_players=players) if path is None else config_from_yaml(path)
     if game is not None and not isinstance(chosen, kind):
-        raise UserError(f"--game: found {game}, but {config} is a configuration of {spec_of(chosen).name}")
+        raise UserError(f"--game: found {game}, but {path} is a configuration of {spec_of(chosen).name}")
     changes: dict[str, Any] = {}
     if num_players is not None:
         changes["num_players"] = num_players

@@ -28,51 +28,55 @@ __all__ = ["main"]
 
 
 def main(
+    config: Annotated[str | None, tyro.conf.Positional] = None,
     players: str | None = None,
     games: int | None = None,
-    seats: int | None = None,
+    num_players: int | None = None,
     game: str | None = None,
-    config: str | None = None,
     game_config: str | None = None,
     covered: str | None = None,
     dry_roads: bool = False,
     components: str | None = None,
     seed: int | None = None,
-    chunk: int | None = None,
+    unit_games: int | None = None,
     out: Path = Path("runs/arena"),
     form: Annotated[Literal["parquet", "jsonl"], tyro.conf.arg(name="format")] = "parquet",
     processes: int | None = None,
     ray: Annotated[tuple[str, ...] | None, tyro.conf.arg(metavar="[ADDRESS]")] = None,
     trust: bool = False,
 ) -> int:
-    """Play a tournament: everybody meets everybody, every deck in all rotations of the seats.
+    """Play a tournament: all line-ups of the players, each deal in all rotations of the seats.
 
-    The same command goes on with a run that was stopped, at any moment, and comes to the same games; with more games
-    than before it plays those that are missing. They depend on the seed, not on the number of processes or machines.
+    The same command resumes an interrupted run and gives the same games. With more games, it plays the missing games.
+    Games depend on the seed, not on the number of processes or machines.
 
-    Example: helsinki arena --players random,greedy --games 200 --seats 3 --out runs/arena
+    Example: helsinki arena --players random,greedy --games 200 --num-players 3 --out runs/arena
 
     Example: helsinki arena --game copenhagen --players random,greedy --games 200 --out runs/copenhagen
 
+    Example: helsinki arena example --out runs/example
+
     Args:
-        players: separated by commas: random, greedy, heuristic, mc:N, ismcts:N, net, net:CHECKPOINT, net+search:N,
-            plain:CHECKPOINT, forced:ACTION:PLAYER, program:COMMAND, MODULE:ATTRIBUTE or a name that a package brings;
-            default random,greedy.
-        games: of each line-up, made up to whole rotations of the seats; default 2000.
-        seats: 2, 3 or 4; with fewer players some sit in several. Default: those of --game-config, or 2.
-        game: which game, such as copenhagen; default: that of --game-config, or helsinki.
-        config: tables of players and games: a name in configs/arena or the path of a YAML file.
-        game_config: a name in configs/game or the path of a YAML file; the following options change values of it.
-        covered: actions that nobody may use, separated by commas, or first_game for the bottom row.
+        config: tournament: a name in configs/arena or the path of a YAML file, instead of the options for one matchup.
+        players: comma-separated players: random, greedy, heuristic, mc:N, ismcts:N, net, net:CHECKPOINT, net+search:N,
+            plain:CHECKPOINT, forced:ACTION:PLAYER, program:COMMAND, MODULE:ATTRIBUTE or the name of a player from an
+            installed package; default: random,greedy.
+        games: number of games per line-up, rounded up to whole rotations of the seats; default: 2000.
+        num_players: number of players in a game: 2, 3 or 4; default: that of --game-config, or 2. With fewer names,
+            players take several seats.
+        game: game, such as copenhagen; default: that of --game-config, or helsinki.
+        game_config: a name in configs/game or the path of a YAML file; the following options change its values.
+        covered: comma-separated actions disabled for all, or first_game for the bottom row.
         dry_roads: play with the expansion.
         components: a name in configs/components or the path of a YAML file.
-        seed: of decks and players; default: that of --config, or 0.
-        chunk: games that are played and saved together; default: those of --config, or 60.
+        seed: random seed of deals and players; default: that of the file, or 0.
+        unit_games: number of games per work unit, which is played and saved as a whole; default: that of the file, or
+            60.
         out: folder of the run.
-        form: games.parquet, or games.jsonl with one record a line for helsinki replay, which needs no extra.
-        processes: how many play side by side; default: one for each processor.
-        ray: spread the games over the Ray cluster at this address; without one over a new cluster on this machine.
-        trust: run code that --config names: program:COMMAND and MODULE:ATTRIBUTE. Read the code first.
+        form: games.parquet, or games.jsonl with one record per line for helsinki replay, which needs no extra.
+        processes: number of parallel processes; default: one per CPU core.
+        ray: address of the Ray cluster that plays the games; without an address, a new cluster on this machine.
+        trust: run code that the file names: program:COMMAND and MODULE:ATTRIBUTE. Read the code first.
     """
     from helsinki_env.agents.replaced_actions import run_replacement_warnings
     from helsinki_env.evaluation.arena.config import plan_from_yaml
@@ -82,22 +86,23 @@ def main(
         with requires_extra("arena" if ray is None else "ray"):
             import_module("helsinki_env.evaluation.arena.parquet")
     address = address_of(ray)
-    asked: dict[str, Any] = {
+    options_given: dict[str, Any] = {
         "players": players,
         "games": games,
-        "seats": seats,
+        "num_players": num_players,
         "game": game,
         "game_config": game_config,
         "covered": covered,
+        "dry_roads": dry_roads or None,
+        "components": components,
     }
-    asked |= {"dry_roads": dry_roads or None, "components": components}
-    asked = {name: value for name, value in asked.items() if value is not None}
-    changes = {name: value for name, value in (("seed", seed), ("chunk", chunk)) if value is not None}
+    given = {name: value for name, value in options_given.items() if value is not None}
+    changes = {name: value for name, value in (("seed", seed), ("chunk", unit_games)) if value is not None}
     if config is None:
-        plan = _one_table(changes, **asked)
-    elif asked:
-        also = ", ".join(f"--{name.replace('_', '-')}" for name in asked)
-        raise UserError(f"--config: found {also} too, expected one or the other: the file says what is played")
+        plan = _one_matchup(changes, **given)
+    elif given:
+        named = ", ".join(f"--{name.replace('_', '-')}" for name in given)
+        raise UserError(f"{named}: found with the file {config}, which defines the games; leave one of them out")
     else:
         plan = plan_from_yaml(config, changes, trust=trust)
     options.out_folder(out)
@@ -133,11 +138,11 @@ def main(
     return 0
 
 
-def _one_table(
+def _one_matchup(
     changes: dict[str, int],
     players: str = "random,greedy",
     games: int | None = None,
-    seats: int | None = None,
+    num_players: int | None = None,
     game: str | None = None,
     game_config: str | None = None,
     covered: str | None = None,
@@ -147,7 +152,7 @@ def _one_table(
     """Return the tournament that the options describe."""
     from helsinki_env.evaluation.arena.config import plan_from_dict
 
-    played = options.game_config(game_config, seats, covered, dry_roads, components, 2, game, "--seats")
+    played = options.read_game_config(game_config, num_players, covered, dry_roads, components, 2, game)
     table = {"players": players.split(","), "game": config_to_dict(played), "name": options.game_text(played)}
     return plan_from_dict({**changes, "tables": [table if games is None else {**table, "games": games}]})
 

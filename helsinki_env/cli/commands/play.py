@@ -10,7 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from helsinki_env.cli.options import game_config
+from helsinki_env.cli.options import read_game_config
 from helsinki_env.cli.precompile import groups_for, precompile_groups
 from helsinki_env.data import UserError
 from helsinki_env.engine.spec import game_names, spec_by_name, spec_of
@@ -32,7 +32,7 @@ _MOST_UNSENT_BYTES = 2**18
 def main(
     game: str | None = None,
     players: str | None = None,
-    config: str | None = None,
+    game_config: str | None = None,
     covered: str | None = None,
     dry_roads: bool = False,
     components: str | None = None,
@@ -52,9 +52,9 @@ def main(
     Example: helsinki play --players human,heuristic
 
     Args:
-        game: which game, such as copenhagen; default: that of --config, or helsinki.
+        game: which game, such as copenhagen; default: that of --game-config, or helsinki.
         players: who sits down, one for each seat, separated by commas: human, or a player as in helsinki simulate.
-        config: a name in configs/game or the path of a YAML file; the other options change single values of it.
+        game_config: a name in configs/game or the path of a YAML file; the other options change single values of it.
         covered: actions that nobody may use, separated by commas, or first_game for the bottom row.
         dry_roads: play with the expansion.
         components: a name in configs/components or the path of a YAML file.
@@ -78,7 +78,9 @@ def main(
     console, folder = plain_console(), data or data_folder()
     names = [] if players is None else [name.strip() for name in players.split(",")]
     own = tuple(name for name in names if name != HUMAN)
-    chosen = game_config(config, len(names) or None, covered, dry_roads, components, 2, game, "number of --players")
+    chosen = read_game_config(
+        game_config, len(names) or None, covered, dry_roads, components, 2, game, "number of --players"
+    )
     if data is not None:
         _check_tables(data, own, trust)
     page = ""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from rich.table import Table
 
 from helsinki_env.cli.games_file import MatchFile
-from helsinki_env.cli.options import game_config, game_text
+from helsinki_env.cli.options import game_text, read_game_config
 from helsinki_env.cli.precompile import groups_for, precompile_groups
 from helsinki_env.cli.progress import ProgressDisplay
 from helsinki_env.data import UserError
@@ -27,7 +27,7 @@ def main(
     games: int = 1000,
     game: str | None = None,
     num_players: int | None = None,
-    config: str | None = None,
+    game_config: str | None = None,
     covered: str | None = None,
     dry_roads: bool = False,
     components: str | None = None,
@@ -57,9 +57,9 @@ def main(
             MODULE:ATTRIBUTE (one of your own), or a name that a package brings. A single one
             plays all seats.
         games: how many; made up to whole rotations of the seats.
-        game: which game, such as copenhagen; default: that of --config, or helsinki.
+        game: which game, such as copenhagen; default: that of --game-config, or helsinki.
         num_players: 2, 3 or 4; default: as many as there are in players.
-        config: a name in configs/game or the path of a YAML file; the other options change single values of it.
+        game_config: a name in configs/game or the path of a YAML file; the other options change single values of it.
         covered: actions that nobody may use, separated by commas, or first_game for the bottom row.
         dry_roads: play with the expansion.
         components: a name in configs/components or the path of a YAML file.
@@ -75,7 +75,9 @@ def main(
     names = [name.strip() for name in players.split(",")]
     default_players = len(names) if len(names) > 1 else 2
     counted_by = "number of --players" if num_players is None else "--num-players"
-    chosen = game_config(config, num_players, covered, dry_roads, components, default_players, game, counted_by)
+    chosen = read_game_config(
+        game_config, num_players, covered, dry_roads, components, default_players, game, counted_by
+    )
     if len(names) == 1:
         names *= chosen.num_players
     if len(names) != chosen.num_players:
