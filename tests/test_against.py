@@ -31,7 +31,20 @@ from helsinki_env.utils.markdown import replace_section
 from tests.support.blocks import ROOT
 
 PLAIN = {"NUMBA_DISABLE_JIT": "1"}
-SHORT = ["--game", "helsinki", "--only", "env", "--players", "--batches", "1", "--threads", "1", "--seconds", "0.05"]
+SHORT = [
+    "--game",
+    "helsinki",
+    "--only",
+    "env",
+    "--players",
+    "",
+    "--batches",
+    "1",
+    "--threads",
+    "1",
+    "--seconds",
+    "0.05",
+]
 PARTS = ("helsinki_env", "agents", "training", "configs")
 #: Seconds that no step falls short of.
 DELAY = 0.02

@@ -150,7 +150,7 @@ def test_version(capsys: Output) -> None:
         (["balance", "tune", "quik"], "expected the path of a .yaml file or one of covered, quick, standard"),
         (["arena", "--unit-games", "0"], "--unit-games: found 0, expected a whole number from 1"),
         (["bench", "--seconds", "nan"], "helsinki bench: --seconds: found nan, expected a number above 0"),
-        (["bench", "--batches", "1", "0"], "helsinki bench: --batches: found 0, expected a whole number from 1"),
+        (["bench", "--batches", "1,0"], "helsinki bench: --batches: found 0, expected a whole number from 1"),
         (["replay", "no/such/file"], "helsinki replay: no/such/file: cannot be read: No such file or"),
         (["replay", "GAMES", "--record", "5"], "games.jsonl: found 4 records, expected at least 5 for --record 5"),
         (["replay", "GAMES", "--record", "0"], "helsinki replay: --record: found 0, expected a number from 1"),

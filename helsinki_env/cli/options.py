@@ -16,7 +16,7 @@ from helsinki_env.engine.configuration import ConfigError, read_num_players
 from helsinki_env.engine.spec import config_from_yaml, default_spec, spec_by_name, spec_of
 from helsinki_env.utils.files import check_writable, check_writable_folder
 
-__all__ = ["checked", "game_text", "out_file", "out_folder", "read_game_config"]
+__all__ = ["checked", "game_text", "out_file", "out_folder", "read_game_config", "read_integers", "read_list"]
 
 #: Ranges of integer options by name: minimum and maximum, None for the limit of 64 bits.
 _WHOLE: dict[str, tuple[int, int | None]] = {
@@ -51,9 +51,9 @@ def checked(main: Callable[..., Any]) -> Callable[..., Any]:
         for name, value in inspect.signature(main).bind(*values, **named).arguments.items():
             for one in value if isinstance(value, tuple) else (value,):
                 option = Node(one, UserError, f"--{name.replace('_', '-')}")
-                if one is not None and name in _WHOLE:
+                if isinstance(one, int) and name in _WHOLE:
                     option.integer(*_WHOLE[name])
-                if one is not None and name in _NUMBERS:
+                if isinstance(one, int | float) and name in _NUMBERS:
                     option.number(*_NUMBERS[name], inside=True)
         return main(*values, **named)
 
@@ -76,6 +76,20 @@ def _shown(kind: Any, default: object) -> Any:
     ]
     metavar = inner[0].__name__.upper() if isinstance(inner[0], type) else None
     return Annotated[kind, tyro.conf.arg(metavar=metavar, help_behavior_hint="")]
+
+
+def read_list(text: str) -> list[str]:
+    """Return the values of a comma-separated option; an empty list for an empty text."""
+    return [value.strip() for value in text.split(",") if value.strip()]
+
+
+def read_integers(text: str, option: str) -> list[int]:
+    """Return the integers of a comma-separated option such as --threads, within its range; at least one."""
+    values = read_list(text)
+    if not values or not all(value.isascii() and value.lstrip("-").isdigit() for value in values):
+        raise UserError(f"{option}: found {shorten(text)!r}, expected whole numbers, separated by commas")
+    low, high = _WHOLE[option.removeprefix("--").replace("-", "_")]
+    return [Node(int(value), UserError, option).integer(low, high) for value in values]
 
 
 def read_game_config(
