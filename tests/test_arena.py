@@ -806,12 +806,12 @@ def test_killed_runs_go_on_to_the_same_bytes(game: str, tmp_path: Path) -> None:
     with start(config, killed, 60) as process:
         errors = stop_at(process, killed, 60, os.killpg, signal.SIGINT)  # as a terminal does
     assert process.returncode == 130
-    assert "of 600 games are kept in" in errors
+    assert "of 600 games saved in" in errors
     assert errors.count("\n") == 1, errors
     with start(config, killed) as process:
         shown, errors = process.communicate()
         assert process.returncode == 0, errors
-    assert "of them from before" in shown
+    assert "of them from an earlier run" in shown
     assert content(killed) == content(whole)
 
 
@@ -1123,7 +1123,7 @@ def test_the_command_shows_a_table_and_writes_games(tmp_path: Path, capsys: pyte
     words += ["--out", str(folder), "--processes", "1"]
     assert main(words) == 0
     shown = capsys.readouterr().out
-    for text in ("3 players, Dry roads (12 games)", "ms/decision", "greedy", "12 games with seed 0;", "games.jsonl"):
+    for text in ("3 players, Dry roads (12 games)", "ms/action", "greedy", "12 games with seed 0;", "games.jsonl"):
         assert text in shown
     played = list(read_records(folder / "games.jsonl"))
     assert played == list(load_records(folder))
@@ -1134,7 +1134,7 @@ def test_the_command_shows_a_table_and_writes_games(tmp_path: Path, capsys: pyte
     assert main(["replay", str(folder / "games.jsonl"), "--record", "12", "--each", "game"]) == 0
     words[words.index("6")] = "9"
     assert main(words) == 0, "more of the same"
-    assert "18 games with seed 0, 12 of them from before" in capsys.readouterr().out
+    assert "18 games with seed 0, 12 of them from an earlier run" in capsys.readouterr().out
     assert list(read_records(folder / "games.jsonl")) == list(load_records(folder))
     words[words.index("9")] = "6"
     assert main(words) == 2

@@ -119,7 +119,7 @@ def test_version(capsys: Output) -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["simulat"], "helsinki: 'simulat' is no command; expected one of simulate, play, "),
+        (["simulat"], "helsinki: found command 'simulat', expected one of simulate, play, "),
         (["simulate", "--players", "gredy"], "plain, forced, counted, program; did you mean 'greedy'?"),
         (["simulate", "--players", "random,greedy,random", "--num-players=2"], "--players: found 3 (random,"),
         (["simulate", "--games", "0"], "helsinki simulate: --games: found 0, expected a whole number from 1 to"),
@@ -129,7 +129,7 @@ def test_version(capsys: Output) -> None:
         (["simulate", "--covered", "fly"], "covered[0]: found 'fly', expected an action: one of move_1_to_6"),
         (["simulate", "--game-config", "none"], "helsinki simulate: game: found 'none', which is no file; expected"),
         (["simulate", "--components", "none"], "helsinki simulate: components: found 'none'"),
-        (["simulate", "--append"], "helsinki simulate: --append: found no --out; name the file to add to"),
+        (["simulate", "--append"], "helsinki simulate: --append: found without --out, expected"),
         (["simulate", "--games", "1000000000001"], "--games: found 1000000000001, expected a whole number from 1 to"),
         (["simulate", "--seed", "-1"], "helsinki simulate: --seed: found -1, expected a whole number of at least 0"),
         (["simulate", "--threads", "0"], "helsinki simulate: --threads: found 0, expected a whole number from 1"),
@@ -258,7 +258,7 @@ def test_simulate_shows_a_table_and_writes_records(tmp_path: Path, capsys: Outpu
     words = ["simulate", "--players", "random,greedy", "--games", "7", "--seed", "3", "--out", str(path)]
     assert main(words) == 0
     shown = capsys.readouterr().out
-    for text in ("2 players", "95 % interval", "random", "greedy", "8 games with seed 3", f"Wrote {path}"):
+    for text in ("2 players", "95% interval", "random", "greedy", "8 games with seed 3", f"Wrote {path}"):
         assert text in shown
     records = list(read_records(path))
     assert len(records) == 8
@@ -455,7 +455,7 @@ def test_a_byte_order_mark_stops_no_command(tmp_path: Path, capsys: Output) -> N
         note.write_bytes(mark + note.read_bytes())
     capsys.readouterr()
     assert main([*words, "--out", str(run)]) == 0
-    assert "4 of them from before" in capsys.readouterr().out
+    assert "4 of them from an earlier run" in capsys.readouterr().out
     (tmp_path / "game.yaml").write_bytes(mark + b"num_players: 3\n")
     assert main(["simulate", "--players", "random", "--games", "3", "--game-config", str(tmp_path / "game.yaml")]) == 0
 
@@ -499,7 +499,7 @@ def test_a_fault_is_shown_with_its_traceback_and_where_to_report_it(
     shown = capsys.readouterr().err
     assert "Traceback (most recent call last)" in shown
     assert "of the program" in shown
-    assert shown.splitlines()[-1].startswith("helsinki rate: this is a fault of helsinki-env 0.")
+    assert shown.splitlines()[-1].startswith("helsinki rate: this is a bug in helsinki-env 0.")
     assert "Please report it" in shown
     assert shown.endswith("helsinki rate 'a run'\n")
     monkeypatch.setenv("HELSINKI_DEBUG", "1")

@@ -229,7 +229,7 @@ def _random_lines(first: Any, games: int) -> list[list[int]]:
 
 
 def stepping_one(first: Any) -> Rate:
-    """Prepare `HelsinkiGame.step`, one game after another."""
+    """Prepare `Game.step`, one game after another."""
     lines = _random_lines(first, 5)
 
     def run() -> int:
@@ -243,7 +243,7 @@ def stepping_one(first: Any) -> Rate:
 
 
 def masking_one(first: Any) -> Rate:
-    """Prepare `HelsinkiGame.action_mask` after an action."""
+    """Prepare `Game.action_mask` after an action."""
     games = [first.clone()]
     for action in _random_lines(first, 1)[0]:
         games.append(games[-1].clone())
@@ -389,9 +389,9 @@ MEASUREMENT_KINDS = {
     "choice": MeasurementKind("uniform choice", lambda asked: prepare_sampling(_batch(asked))),
     "guided": MeasurementKind("playouts by the heuristic", lambda asked: prepare_heuristic_playouts(_batch(asked))),
     "aec": MeasurementKind("AEC, raw", lambda asked: _alone(prepare_aec_steps(_raw(asked))), single=True),
-    "step": MeasurementKind("HelsinkiGame.step", lambda asked: stepping_one(_first(asked)), single=True),
+    "step": MeasurementKind("Game.step", lambda asked: stepping_one(_first(asked)), single=True),
     "mask": MeasurementKind(
-        "HelsinkiGame.action_mask after a step", lambda asked: masking_one(_first(asked)), single=True
+        "Game.action_mask after a step", lambda asked: masking_one(_first(asked)), single=True
     ),
 }
 """Rows of a comparison by key, with two players unless the name says otherwise."""

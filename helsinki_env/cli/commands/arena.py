@@ -1,4 +1,4 @@
-"""The command ``helsinki arena``: tournaments of many players that can be stopped and resumed."""
+"""The command ``helsinki arena``: tournaments of many players that resume after an interruption."""
 
 from __future__ import annotations
 
@@ -12,13 +12,11 @@ import tyro
 from rich.table import Table
 
 from helsinki_env.cli import options
-from helsinki_env.cli.parallel_runs import address_of
-from helsinki_env.cli.precompile import groups_for, precompile_groups
-from helsinki_env.cli.progress import ProgressDisplay
+from helsinki_env.cli.parallel_runs import address_of, play_tournament
+from helsinki_env.cli.precompile import precompile_plan
 from helsinki_env.data import UserError, read_json
 from helsinki_env.engine.spec import config_to_dict
 from helsinki_env.utils.extras import requires_extra
-from helsinki_env.utils.stopping import rerun_command_line, save_on_interrupt
 from helsinki_env.utils.terminal import plain_console
 
 if TYPE_CHECKING:
@@ -80,12 +78,11 @@ def main(
     """
     from helsinki_env.agents.replaced_actions import run_replacement_warnings
     from helsinki_env.evaluation.arena.config import plan_from_yaml
-    from helsinki_env.evaluation.arena.run import run_arena
 
     if form == "parquet":
         with requires_extra("arena" if ray is None else "ray"):
             import_module("helsinki_env.evaluation.arena.parquet")
-    address = address_of(ray)
+    address_of(ray)
     options_given: dict[str, Any] = {
         "players": players,
         "games": games,
@@ -106,33 +103,17 @@ def main(
     else:
         plan = plan_from_yaml(config, changes, trust=trust)
     options.out_folder(out)
-    precompile_groups(part for table in plan.tables for part in groups_for(table.players, table.config))
+    precompile_plan(plan)
     console, started = plain_console(), time.monotonic()
-    waiting = ProgressDisplay(plan.games)
-    with (
-        save_on_interrupt(
-            lambda: f"{waiting.done:,} of {plan.games:,} games are kept in {out}; go on with: {rerun_command_line()}"
-        ),
-        waiting,
-    ):
-        path = run_arena(
-            plan,
-            out,
-            processes=processes,
-            ray=ray is not None,
-            address=address,
-            form=form,
-            resumed=waiting.resume,
-            progress=waiting.advance,
-        )
+    path, display = play_tournament(plan, out, processes, ray, form=form)
     for table in _tables(out):
         console.print(table)
     for line in run_replacement_warnings(read_json(out / "times.json", UserError).value):
         console.print(line, highlight=False, soft_wrap=True)
-    before = f", {waiting.before:,} of them from before" if waiting.before else ""
+    resumed = f", {display.before:,} of them from an earlier run" if display.before else ""
     seconds = time.monotonic() - started
     console.print(
-        f"{plan.games:,} games with seed {plan.seed}{before}; {seconds:.1f} s", highlight=False, soft_wrap=True
+        f"{plan.games:,} games with seed {plan.seed}{resumed}; {seconds:.1f} s", highlight=False, soft_wrap=True
     )
     console.print(f"Wrote {path} and {out / 'times.json'}", highlight=False, soft_wrap=True)
     return 0
@@ -166,12 +147,12 @@ def _tables(out: Path) -> Iterator[Table]:
     times = {(entry["table"].text(), entry["player"].text()): entry for entry in entries}
     for games in load_run(out, whole=True):
         table = Table(title=f"{games.name} ({len(games):,} games)")
-        for name in ("player", "games", "games won", "95 % interval", "points", "place", "ms/decision"):
+        for name in ("player", "games", "games won", "95% interval", "points", "rank", "ms/action"):
             table.add_column(name, justify="left" if name == "player" else "right", no_wrap=name != "player")
         for i, player in enumerate(games.players):
             s = player_result(player, None, games.seating == i, games.places, games.scores, games.deck)
-            spent = times.get((games.name, player))
-            each = 1000 * spent["seconds"].number(0) / max(1, spent["decisions"].integer(0)) if spent else None
+            entry = times.get((games.name, player))
+            ms = 1000 * entry["seconds"].number(0) / max(1, entry["decisions"].integer(0)) if entry else None
             table.add_row(
                 player,
                 f"{s.games:,}",
@@ -179,6 +160,6 @@ def _tables(out: Path) -> Iterator[Table]:
                 f"{s.low:.1%} to {s.high:.1%}",
                 f"{s.score:.1f}",
                 f"{s.place:.2f}",
-                "–" if each is None else f"{each:.3g}",
+                "–" if ms is None else f"{ms:.3g}",
             )
         yield table

@@ -134,21 +134,20 @@ def main(
         single = [group_name(part, config) for part in ("game", "seat")]
         precompile_groups([*single, *groups_for(["greedy", "heuristic", *player_names], config)])
     console = plain_console()
-    found: dict[str, Any] = {}
+    results: dict[str, Any] = {}
     if checkout is not None:
         with checkout:
             comparison = Comparison(checkout, configs, rows, max(batch_sizes), max(thread_counts), seconds)
-            found[_AGAINST] = _compare(console, comparison, pairs, json)
+            results[_AGAINST] = _compare(console, comparison, pairs, json)
     for config in alone:
-        result = _measure(console, config, batch_sizes, thread_counts, seconds, player_names)
-        found[spec_of(config).name] = result
+        results[spec_of(config).name] = _measure(console, config, batch_sizes, thread_counts, seconds, player_names)
     if page is not None:
         texts = [compared_part if part == _AGAINST else measured_part for part in parts]
         command = rerun_command_line(without=() if json is None else ("--json", str(json)))
-        page.write({part: text(found[part], command) for part, text in zip(parts, texts, strict=True)})
+        page.write({part: text(results[part], command) for part, text in zip(parts, texts, strict=True)})
         console.print(f"Wrote {write}")
     if json is not None:
-        write_json(json, found if len(found) > 1 else found[parts[0]], follow=True)
+        write_json(json, results if len(results) > 1 else results[parts[0]], follow=True)
         console.print(f"Wrote {json}")
 
 
@@ -176,27 +175,27 @@ def _compare(console: Console, comparison: Comparison, pairs: int, json: Path | 
             within_table(data).show(console)
         return data
 
-    def keep() -> str:
+    def save() -> str:
         comparison.checkout.remove()
         if not any(row.rates["now"] for row in comparison.rows):
-            return f"nothing had been measured; begin again with: {rerun_command_line()}"
+            return f"no results; start again with: {rerun_command_line()}"
         data = show()
         if json is not None:
             write_json(json, data, follow=True)
-        where = "" if json is None else f", and kept in {json}"
+        where = "" if json is None else f", and saved in {json}"
         return (
-            f"{comparison.pairs} of {pairs} pairs, and what was there of the next, are shown{where}; "
-            f"all: {rerun_command_line()}"
+            f"{comparison.pairs} of {pairs} pairs, and the incomplete next one, shown{where}; "
+            f"start again with: {rerun_command_line()}"
         )
 
-    with save_on_interrupt(keep):
+    with save_on_interrupt(save):
         commit, rows = comparison.checkout.commit, len(comparison.rows)
-        console.print(f"Compiling what is measured of {commit}, for this run only", soft_wrap=True)
-        with ProgressDisplay(rows, "rows") as waiting:
-            comparison.warm(waiting.advance)
-        with ProgressDisplay(rows * pairs, "rows") as waiting:
+        console.print(f"Compiling revision {commit} for this run", soft_wrap=True)
+        with ProgressDisplay(rows, "rows") as display:
+            comparison.warm(display.advance)
+        with ProgressDisplay(rows * pairs, "rows") as display:
             while comparison.pairs < pairs:
-                comparison.measure_pair(waiting.advance)
+                comparison.measure_pair(display.advance)
                 if not console.is_terminal:
                     console.print(f"{comparison.pairs} of {pairs} pairs")
     return show()
@@ -225,15 +224,7 @@ def _measure(
 
 
 class SectionPage:
-    """A page with sections for measured results.
-
-    Args:
-        path: path of the page.
-        parts: sections that it must have.
-
-    Raises:
-        ValueError: if the page cannot be read, or lacks a section.
-    """
+    """A page with marked sections for measured results; UserError if it is unreadable or lacks one of `parts`."""
 
     def __init__(self, path: Path, parts: Sequence[str]) -> None:
         self.path = path
@@ -257,5 +248,7 @@ class SectionPage:
                 now = markdown.replace_section(text, part)
                 text = markdown.replace_section(text, part, now if content is None else content)
         except (OSError, ValueError) as problem:
-            raise UserError(f"--write: found {shorten(self.path)}, expected a page with marks: {problem}") from None
+            raise UserError(
+                f"--write: found {shorten(self.path)}, expected a page with marked sections: {problem}"
+            ) from None
         return text.replace("\n", ends)

@@ -44,22 +44,21 @@ def main(
 
     Example: helsinki train --against net --out runs/response
 
-    A run that was stopped, by whatever, goes on with --resume as if nothing had happened. Watch a long one with
-    tensorboard --logdir runs.
+    --resume resumes an interrupted run with the same result. tensorboard --logdir runs shows its progress.
 
     Args:
         preset: a name in configs/training (quick, card, response for any game; standard, strong, two_players,
             retrained, retrained_long for Helsinki; copenhagen) or the path of a YAML file; default: quick, or with
             --against response.
-        game: which game, such as copenhagen; default: that of the preset.
-        out: folder of the run; default runs/PRESET, or runs/GAME-PRESET.
-        seed: of weights, games and evaluation.
-        resume: go on with the run in the folder.
-        minutes: stop after so many minutes of training in all instead of the preset's.
-        device: where the network computes (with card: everything); auto takes a graphics card if PyTorch finds one.
-        threads: processors that learn, beside the one that plays; more of them change the last digits.
-        against: train a best response to this player alone, such as net: how often it wins says how far from
-            unbeatable that player is.
+        game: game, such as copenhagen; default: that of the preset.
+        out: folder of the run; default: runs/PRESET, or runs/GAME-PRESET.
+        seed: random seed of weights, games and evaluation.
+        resume: resume the run in the folder.
+        minutes: maximum training time in minutes, in total; default: that of the preset.
+        device: device of the network, with the preset card also of the games; auto selects a GPU if PyTorch finds one.
+        threads: number of threads for learning; results differ in the last digits.
+        against: opponent of a best response, such as net. The win rate of the best response shows how exploitable that
+            player is.
         trust: run code that the preset names: program:COMMAND and MODULE:ATTRIBUTE. Read the code first.
     """
     # Idle threads must sleep: spinning ones block each other when other programs run, and training was seen to take
@@ -87,27 +86,25 @@ def main(
     if device == "auto":
         device = "cuda" if torch.cuda.is_available() else "cpu"
     elif device == "cuda" and not torch.cuda.is_available():
-        raise UserError(
-            "--device: found cuda, but PyTorch finds no graphics card that it could use; expected cpu or auto"
-        )
+        raise UserError("--device: found cuda, but PyTorch finds no usable GPU; expected cpu or auto")
     torch.set_num_threads(threads)
     folder = out or Path("runs") / (Path(preset).stem if game is None else f"{game}-{Path(preset).stem}")
     group = ProcessGroup.from_torchrun(device)
     console = plain_console()
     console.quiet = not group.is_main
-    judges = chosen.learner == AFTERSTATE_KIND
-    taught = f"{chosen.warm.positions:,} positions of the heuristic's games, then " if judges else ""
+    pretrains = chosen.learner == AFTERSTATE_KIND
+    taught = f"{chosen.warm.positions:,} samples of the heuristic's games, then " if pretrains else ""
     if chosen.start:
         taught = f"from the network {chosen.start} on, {taught if chosen.warm.positions else ''}"
     console.print(
-        f"Training {preset} on {device}: {taught}{chosen.ppo.decisions:,} decisions of its own, at most "
+        f"Training {preset} on {device}: {taught}{chosen.ppo.decisions:,} self-play steps, at most "
         f"{chosen.minutes:g} minutes; results go to {folder}"
     )
     out_folder(folder)
     check_run_folder(folder, resume)  # before anything is compiled
-    parts = groups_for(["net", "heuristic", "greedy"] if judges else chosen.evaluation.opponents, chosen.game)
+    parts = groups_for(["net", "heuristic", "greedy"] if pretrains else chosen.evaluation.opponents, chosen.game)
     if group.is_main:
-        precompile_groups([group_name("training", chosen.game), *parts] if judges else parts)
+        precompile_groups([group_name("training", chosen.game), *parts] if pretrains else parts)
     group.broadcast(None)  # barrier: the other processes wait here for the first one
     training = Training(chosen, folder, seed, device, resume, group)
 
@@ -118,34 +115,29 @@ def main(
     console.print(_table(summary))
     if chosen.against:
         console.print(
-            f"A best response to {chosen.against}: that player gives away at least what it wins beyond its fair share."
+            f"Best response to {chosen.against}: the excess over chance level is a lower bound on the exploitability."
         )
     console.print(f"Saved {summary['checkpoint']}; play it as {training.network.player}:{folder}")
     if not summary["finished"]:
-        words = ["helsinki", "train", *([] if game is None else ["--game", game])]
-        words += [] if against is None else ["--against", against]
-        words += ["--preset", preset, "--out", str(folder), "--seed", str(seed), "--device", device]
-        words += ["--threads", str(threads), *(["--trust"] if trust else []), "--resume"]
+        command = ["helsinki", "train", *([] if game is None else ["--game", game])]
+        command += [] if against is None else ["--against", against]
+        command += ["--preset", preset, "--out", str(folder), "--seed", str(seed), "--device", device]
+        command += ["--threads", str(threads), *(["--trust"] if trust else []), "--resume"]
         console.print(
-            f"Stopped after {chosen.minutes:g} minutes, before the training was done. Go on with: {shlex.join(words)} "
+            f"Stopped after {chosen.minutes:g} minutes, before the end of the training. "
+            f"Resume with: {shlex.join(command)} "
             f"--minutes {2 * chosen.minutes:g}",
             soft_wrap=True,
         )
 
 
-def learn(training: Any, console: Any, go_on: Callable[[], str]) -> dict[str, Any]:
-    """Run a training with progress output, save it if it is stopped, and return its summary.
-
-    Args:
-        training: the run.
-        console: console for the output.
-        go_on: returns the command that resumes the run.
-    """
+def learn(training: Any, console: Any, resume_command: Callable[[], str]) -> dict[str, Any]:
+    """Run a training with progress output, save it if it is stopped, and return its summary."""
 
     def keep() -> str:
         if not training.keep():
-            return f"nothing new is kept; begin again with: {rerun_command_line()}"
-        return f"the run is kept in {training.folder} as it was after its last update; go on with: {go_on()}"
+            return f"nothing saved; start again with: {rerun_command_line()}"
+        return f"run saved in {training.folder} after its last update; resume with: {resume_command()}"
 
     shown = (
         TextColumn("{task.description}", markup=False),
@@ -181,7 +173,7 @@ class _Lines:
 def _describe(now: Any) -> str:
     p = now.progress
     if p.part == "race":
-        return "race of all that were measured"
+        return "race of all measured networks"
     noun = "positions" if p.part == "warm start" else "decisions"
     text = f"{p.part}: {p.decisions:,} {noun}"
     if p.points == p.points:  # false for NaN, when no game has ended
@@ -192,8 +184,8 @@ def _describe(now: Any) -> str:
 
 
 def _table(summary: dict[str, Any]) -> Table:
-    table = Table(title="The trained player: one seat against the baselines on all others, all seats in turn")
-    names = ("players", "against", "games", "games won", "95 % interval", "times fair", "points")
+    table = Table(title="Trained player: one seat against the baselines in all others, all seats in turn")
+    names = ("players", "against", "games", "games won", "95% interval", "times chance", "points")
     for name in names:
         table.add_column(name, justify="left" if name == "against" else "right")
     for s in summary["standings"]:
