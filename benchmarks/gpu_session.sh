@@ -16,9 +16,9 @@ python=${PYTHON:-python}
 device=${DEVICE:-cuda}
 helsinki="$python -m helsinki_env.cli.main"
 if [ "$device" = cuda ]; then
-  batches="1024 4096 16384 65536 262144" seconds=2 rounds=20 games=
+  batches=1024,4096,16384,65536,262144 seconds=2 rounds=20 games=
 else
-  batches="64 256" seconds=0.2 rounds=1 games="--games 64"
+  batches=64,256 seconds=0.2 rounds=1 games="--games 64"
 fi
 mkdir -p "$out" || exit 2
 failed=0

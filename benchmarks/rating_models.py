@@ -1,6 +1,6 @@
 """Compare ratings from whole rankings with ratings from winners alone, on the games of a tournament.
 
-    helsinki arena --players random,greedy,heuristic,net --games 1200 --seats 4 --seed 31 --out runs/rate4
+    helsinki arena --players random,greedy,heuristic,net --games 1200 --num-players 4 --seed 31 --out runs/rate4
     python -m benchmarks.rating_models runs/rate4
 
 Prints for both models what they expect and what happened: how often one player finishes ahead of another, which is

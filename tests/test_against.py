@@ -31,7 +31,20 @@ from helsinki_env.utils.markdown import replace_section
 from tests.support.blocks import ROOT
 
 PLAIN = {"NUMBA_DISABLE_JIT": "1"}
-SHORT = ["--game", "helsinki", "--only", "env", "--players", "--batches", "1", "--threads", "1", "--seconds", "0.05"]
+SHORT = [
+    "--game",
+    "helsinki",
+    "--only",
+    "env",
+    "--players",
+    "",
+    "--batches",
+    "1",
+    "--threads",
+    "1",
+    "--seconds",
+    "0.05",
+]
 PARTS = ("helsinki_env", "agents", "training", "configs")
 #: Seconds that no step falls short of.
 DELAY = 0.02
@@ -116,8 +129,8 @@ def test_ctrl_c_keeps_the_pairs_that_there_are(slower: Path, tmp_path: Path) -> 
     pairs = json.loads(path.read_text())["pairs"]
     assert 1 <= pairs < 1000
     assert f"medians of {pairs} pairs" in " ".join(shown.split())
-    kept = f"helsinki bench: interrupted: {pairs} of 1000 pairs, and what was there of the next, are shown, and kept in"
-    assert f"{kept} {path}; all: helsinki bench --against HEAD" in errors
+    kept = f"helsinki bench: interrupted: {pairs} of 1000 pairs, and the incomplete next one, shown, and saved in"
+    assert f"{kept} {path}; start again with: helsinki bench --against HEAD" in errors
     assert nothing_is_left(slower, scratch)
 
 

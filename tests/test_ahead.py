@@ -40,10 +40,10 @@ def test_who_waits_for_the_compiler_is_told_so_and_waits_once(tmp_path: Path) ->
     told = run("-c", OWN).stderr
     folder = next((tmp_path / "kernels").iterdir())
     assert told.count("compiling for this machine") == 1
-    assert f"kept in {folder} " in told
+    assert f"saved in {folder} " in told
     assert run("-c", OWN).stderr == ""
     first = run(*SIMULATE)
-    assert first.stderr.startswith(f"Compiling for this machine, once: the rules; kept in {folder}\n")
+    assert first.stderr.startswith(f"Compiling for this machine, once: the rules; saved in {folder}\n")
     assert "4 games with seed 0" in first.stdout
     kept = {path: path.stat().st_mtime_ns for path in folder.rglob("*") if path.name != "used"}
     assert len([path for path in kept if path.suffix != ".made"]) > 50

@@ -762,7 +762,7 @@ def test_fewer_games_than_before_are_refused(finished: Path) -> None:
 
 # killed at any moment
 
-COMMAND = [sys.executable, "-m", "helsinki_env.cli.main", "arena", "--processes", "2", "--config"]
+COMMAND = [sys.executable, "-m", "helsinki_env.cli.main", "arena", "--processes", "2"]
 
 
 def start(config: Path, folder: Path, chunks: int | None = None) -> subprocess.Popen[str]:
@@ -806,12 +806,12 @@ def test_killed_runs_go_on_to_the_same_bytes(game: str, tmp_path: Path) -> None:
     with start(config, killed, 60) as process:
         errors = stop_at(process, killed, 60, os.killpg, signal.SIGINT)  # as a terminal does
     assert process.returncode == 130
-    assert "of 600 games are kept in" in errors
+    assert "of 600 games saved in" in errors
     assert errors.count("\n") == 1, errors
     with start(config, killed) as process:
         shown, errors = process.communicate()
         assert process.returncode == 0, errors
-    assert "of them from before" in shown
+    assert "of them from an earlier run" in shown
     assert content(killed) == content(whole)
 
 
@@ -928,7 +928,7 @@ def test_names_stay_names_in_terminals(
     assert f"Wrote {folder}.jsonl; see" in shown
     plan = {"tables": [{"name": table, "players": [player, "random"], "games": 12}]}
     (tmp_path / "plan.yaml").write_text(json.dumps(plan))
-    words = ["arena", "--config", str(tmp_path / "plan.yaml"), "--out", str(folder), "--processes", "1"]
+    words = ["arena", str(tmp_path / "plan.yaml"), "--out", str(folder), "--processes", "1"]
     assert main(words) == 0
     shown = capsys.readouterr().out
     assert f"{table} (12 games)" in shown
@@ -1108,11 +1108,22 @@ def test_what_is_written_wrongly(data: object, message: str, tmp_path: Path) -> 
 @pytest.mark.thorough
 def test_the_command_shows_a_table_and_writes_games(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = tmp_path / "run"
-    words = ["arena", "--players", "random, greedy", "--games", "6", "--seats", "3", "--dry-roads", "--format", "jsonl"]
+    words = [
+        "arena",
+        "--players",
+        "random, greedy",
+        "--games",
+        "6",
+        "--num-players",
+        "3",
+        "--dry-roads",
+        "--format",
+        "jsonl",
+    ]
     words += ["--out", str(folder), "--processes", "1"]
     assert main(words) == 0
     shown = capsys.readouterr().out
-    for text in ("3 players, Dry roads (12 games)", "ms/decision", "greedy", "12 games with seed 0;", "games.jsonl"):
+    for text in ("3 players, Dry roads (12 games)", "ms/action", "greedy", "12 games with seed 0;", "games.jsonl"):
         assert text in shown
     played = list(read_records(folder / "games.jsonl"))
     assert played == list(load_records(folder))
@@ -1123,7 +1134,7 @@ def test_the_command_shows_a_table_and_writes_games(tmp_path: Path, capsys: pyte
     assert main(["replay", str(folder / "games.jsonl"), "--record", "12", "--each", "game"]) == 0
     words[words.index("6")] = "9"
     assert main(words) == 0, "more of the same"
-    assert "18 games with seed 0, 12 of them from before" in capsys.readouterr().out
+    assert "18 games with seed 0, 12 of them from an earlier run" in capsys.readouterr().out
     assert list(read_records(folder / "games.jsonl")) == list(load_records(folder))
     words[words.index("9")] = "6"
     assert main(words) == 2
@@ -1133,10 +1144,10 @@ def test_the_command_shows_a_table_and_writes_games(tmp_path: Path, capsys: pyte
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--config", "example", "--games", "3", "--dry-roads"], "--config: found --games, --dry-roads too, expected"),
-        (["--config", "exampel"], "arena: found 'exampel', which is no file; expected the path of a .yaml file"),
+        (["example", "--games", "3", "--dry-roads"], "--games, --dry-roads: found with the file example"),
+        (["exampel"], "arena: found 'exampel', which is no file; expected the path of a .yaml file"),
         (["--players", "random,random"], "tables[0].players: found ['random', 'random'], expected each player once"),
-        (["--seats", "5"], "--seats: found 5, expected 2, 3 or 4"),
+        (["--num-players", "5"], "--num-players: found 5, expected 2, 3 or 4"),
         (["--games", "0"], "games: found 0, expected a whole number from 1 to"),
         (["--processes", "0"], "--processes: found 0, expected a whole number from 1 to"),
         (["--ray", "here", "there"], "--ray: found here there, expected one address or none"),

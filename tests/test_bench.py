@@ -66,7 +66,7 @@ def test_the_command_shows_and_writes_them(tmp_path: Path, capsys: pytest.Captur
         assert name.split()[0] in shown
     assert "mc:2, decisions with a choice" in shown
     assert names(json.loads(path.read_text())["rows"]) == [*ENVIRONMENT, *PLAYERS[:3]]
-    assert main([*words, "--players"]) == 0
+    assert main([*words, "--players", ""]) == 0
     assert names(json.loads(path.read_text())["rows"]) == [*ENVIRONMENT, *PLAYERS[:2]]
 
 
@@ -79,7 +79,7 @@ def test_a_page_may_be_edited_while_its_figures_are_measured(end: str, tmp_path:
     path.write_bytes((text + f"A new paragraph.{end}").encode())
     page.write({"against": "new\n"})
     assert path.read_bytes().decode() == text.replace("old", "new") + f"A new paragraph.{end}"
-    with pytest.raises(ValueError, match=r"--write: found .*, expected a page with marks"):
+    with pytest.raises(ValueError, match=r"--write: found .*, expected a page with marked sections"):
         SectionPage(path, ["helsinki"])
 
 
@@ -88,7 +88,7 @@ def test_a_page_may_be_edited_while_its_figures_are_measured(end: str, tmp_path:
     [
         (["--seconds", "0"], "--seconds: found 0.0, expected a number above 0"),
         (["--batches", "0"], "--batches: found 0, expected a whole number from 1 to"),
-        (["--threads"], "threads=()"),
+        (["--threads", ""], "--threads: found '', expected whole numbers"),
         (["--players", "mc"], "player 'mc:': found the budget ''"),
     ],
 )
@@ -99,7 +99,7 @@ def test_what_cannot_be_measured(words: list[str], message: str, capsys: pytest.
 
 def test_games_in_tensors_are_measured(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "bench.json"
-    words = ["bench", "--device", "cpu", "--seconds", "0.01", "--batches", "2", "8", "--json", str(path)]
+    words = ["bench", "--device", "cpu", "--seconds", "0.01", "--batches", "2,8", "--json", str(path)]
     assert main(words) == 0
     result = json.loads(path.read_text())
     assert [row["batch"] for row in result["rows"]] == [2, 8]

@@ -119,17 +119,17 @@ def test_version(capsys: Output) -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["simulat"], "helsinki: 'simulat' is no command; expected one of simulate, play, "),
+        (["simulat"], "helsinki: found command 'simulat', expected one of simulate, play, "),
         (["simulate", "--players", "gredy"], "plain, forced, counted, program; did you mean 'greedy'?"),
         (["simulate", "--players", "random,greedy,random", "--num-players=2"], "--players: found 3 (random,"),
         (["simulate", "--games", "0"], "helsinki simulate: --games: found 0, expected a whole number from 1 to"),
         (["simulate", "--num-players", "5", "--players", "random"], "--num-players: found 5, expected 2, 3 or 4"),
         (["simulate", "--players", "random,random,random,random,random"], "number of --players: found 5, expected 2"),
-        (["simulate", "--config", "first_game", "--players", "random,random,random"], "--players: found 3 (random,"),
+        (["simulate", "--game-config", "first_game", "--players", "random,random,random"], "--players: found 3"),
         (["simulate", "--covered", "fly"], "covered[0]: found 'fly', expected an action: one of move_1_to_6"),
-        (["simulate", "--config", "none"], "helsinki simulate: game: found 'none', which is no file; expected"),
+        (["simulate", "--game-config", "none"], "helsinki simulate: game: found 'none', which is no file; expected"),
         (["simulate", "--components", "none"], "helsinki simulate: components: found 'none'"),
-        (["simulate", "--append"], "helsinki simulate: --append: found no --out; name the file to add to"),
+        (["simulate", "--append"], "helsinki simulate: --append: found without --out, expected"),
         (["simulate", "--games", "1000000000001"], "--games: found 1000000000001, expected a whole number from 1 to"),
         (["simulate", "--seed", "-1"], "helsinki simulate: --seed: found -1, expected a whole number of at least 0"),
         (["simulate", "--threads", "0"], "helsinki simulate: --threads: found 0, expected a whole number from 1"),
@@ -148,9 +148,9 @@ def test_version(capsys: Output) -> None:
         (["balance", "tune", "quick", "--proposal", "x.json", "--evaluator", "net"], "--proposal: found x.json"),
         (["balance", "tune", "--proposal", "nothing", "--evaluator", "net"], "nothing: cannot be read: No such file"),
         (["balance", "tune", "quik"], "expected the path of a .yaml file or one of covered, quick, standard"),
-        (["arena", "--chunk", "0"], "--chunk: found 0, expected a whole number from 1"),
+        (["arena", "--unit-games", "0"], "--unit-games: found 0, expected a whole number from 1"),
         (["bench", "--seconds", "nan"], "helsinki bench: --seconds: found nan, expected a number above 0"),
-        (["bench", "--batches", "1", "0"], "helsinki bench: --batches: found 0, expected a whole number from 1"),
+        (["bench", "--batches", "1,0"], "helsinki bench: --batches: found 0, expected a whole number from 1"),
         (["replay", "no/such/file"], "helsinki replay: no/such/file: cannot be read: No such file or"),
         (["replay", "GAMES", "--record", "5"], "games.jsonl: found 4 records, expected at least 5 for --record 5"),
         (["replay", "GAMES", "--record", "0"], "helsinki replay: --record: found 0, expected a number from 1"),
@@ -258,7 +258,7 @@ def test_simulate_shows_a_table_and_writes_records(tmp_path: Path, capsys: Outpu
     words = ["simulate", "--players", "random,greedy", "--games", "7", "--seed", "3", "--out", str(path)]
     assert main(words) == 0
     shown = capsys.readouterr().out
-    for text in ("2 players", "95 % interval", "random", "greedy", "8 games with seed 3", f"Wrote {path}"):
+    for text in ("2 players", "95% interval", "random", "greedy", "8 games with seed 3", f"Wrote {path}"):
         assert text in shown
     records = list(read_records(path))
     assert len(records) == 8
@@ -277,10 +277,10 @@ def test_simulate_plays_what_it_is_told(tmp_path: Path, capsys: Output) -> None:
     config = next(read_records(path)).config
     assert (config.num_players, config.covered, config.dry_roads) == (3, (2, 14), True)
     assert next(read_records(path)).players == ("random", "random#2", "random#3")
-    assert main([*common, "--games", "4", "--config", "four_players", "--components", "alternative"]) == 0
+    assert main([*common, "--games", "4", "--game-config", "four_players", "--components", "alternative"]) == 0
     config = next(read_records(path)).config
     assert (config.num_players, config.components) == (4, "alternative")
-    assert main([*common, "--games", "2", "--config", "first_game", "--num-players", "2"]) == 0
+    assert main([*common, "--games", "2", "--game-config", "first_game", "--num-players", "2"]) == 0
     assert next(read_records(path)).config.covered == (10, 11, 12, 13, 14)
     assert main([*common, "--games", "2", "--covered", "first_game"]) == 0
     assert next(read_records(path)).config.covered == (10, 11, 12, 13, 14)
@@ -455,9 +455,9 @@ def test_a_byte_order_mark_stops_no_command(tmp_path: Path, capsys: Output) -> N
         note.write_bytes(mark + note.read_bytes())
     capsys.readouterr()
     assert main([*words, "--out", str(run)]) == 0
-    assert "4 of them from before" in capsys.readouterr().out
+    assert "4 of them from an earlier run" in capsys.readouterr().out
     (tmp_path / "game.yaml").write_bytes(mark + b"num_players: 3\n")
-    assert main(["simulate", "--players", "random", "--games", "3", "--config", str(tmp_path / "game.yaml")]) == 0
+    assert main(["simulate", "--players", "random", "--games", "3", "--game-config", str(tmp_path / "game.yaml")]) == 0
 
 
 @pytest.mark.parametrize(
@@ -499,7 +499,7 @@ def test_a_fault_is_shown_with_its_traceback_and_where_to_report_it(
     shown = capsys.readouterr().err
     assert "Traceback (most recent call last)" in shown
     assert "of the program" in shown
-    assert shown.splitlines()[-1].startswith("helsinki rate: this is a fault of helsinki-env 0.")
+    assert shown.splitlines()[-1].startswith("helsinki rate: this is a bug in helsinki-env 0.")
     assert "Please report it" in shown
     assert shown.endswith("helsinki rate 'a run'\n")
     monkeypatch.setenv("HELSINKI_DEBUG", "1")

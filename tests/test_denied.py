@@ -127,7 +127,7 @@ def test_the_command_says_which_games_it_tells_of(tmp_path: Path, capsys: pytest
     }
     (tmp_path / "asked.yaml").write_text(yaml.safe_dump(asked))
     run, page = tmp_path / "run", tmp_path / "page.md"
-    assert main(["arena", "--config", str(tmp_path / "asked.yaml"), "--out", str(run), "--processes", "1"]) == 0
+    assert main(["arena", str(tmp_path / "asked.yaml"), "--out", str(run), "--processes", "1"]) == 0
     assert main(["balance", "effects", str(run), "--out", str(page), "--title", "What it costs"]) == 0
     assert f"Wrote {page}" in capsys.readouterr().out
     told = json.loads(page.with_suffix(".json").read_text())

@@ -461,13 +461,15 @@ def test_the_command_rates_and_verifies(
     assert read(out / "certificate.json")["certified"] == read(rated)["certified"], "whoever plays it, and how"
     assert main([*verify, str(rated), *options, "--games", "12", "--seed", "1"]) == 0
     told = capsys.readouterr().out
-    assert "of 21 games played again with --seed 1: the same" in told
-    assert "95 %" not in told, "whoever made it may have known that seed"
+    assert "of 21 games replayed with --seed 1: the same" in told
+    assert "95%" not in told, "whoever made it may have known that seed"
     assert main([*verify, str(rated), *options, "--games", "1"]) == 0
     share = read_unverified_certificate(rated, gauntlet, ReferenceRatings.of(gauntlet)).undetected_fraction(1)
-    assert f"at most {share:.1%} of them were changed (95 % certain); --games 21 plays" in capsys.readouterr().out
+    assert (
+        f"at most {share:.1%} of the games are modified (95% confidence); --games 21 replays" in capsys.readouterr().out
+    )
     assert main([*verify, str(rated), *options, "--games", "21"]) == 0
-    assert "95 %" not in capsys.readouterr().out, "all were played again"
+    assert "95%" not in capsys.readouterr().out, "all were played again"
 
     def other_games(certified: dict[str, Any]) -> None:
         for chunk in certified["chunks"]:
@@ -778,6 +780,6 @@ def test_stopped_runs_of_a_program_go_on_to_the_same_bytes(gauntlet: Gauntlet, b
         assert not (out / "certificate.json").exists()
         if number == signal.SIGINT:
             line = errors.splitlines()[-1]
-            assert re.search(r"helsinki evaluate: interrupted: \d+ of 21 games are kept in ", line)
-            assert shlex.split(line.partition(" go on with: ")[2]) == ["helsinki", *words(out)]
+            assert re.search(r"helsinki evaluate: interrupted: \d+ of 21 games saved in ", line)
+            assert shlex.split(line.partition(" resume with: ")[2]) == ["helsinki", *words(out)]
         assert played(words(out), out) == whole

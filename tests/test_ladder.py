@@ -198,7 +198,7 @@ def test_rating_the_run_gives_the_same_numbers(folder: Path, capsys: Output) -> 
     out = folder / "report"
     assert main(["rate", str(folder / "run"), "--out", str(out), "--resamples", "100"]) == 0
     shown = capsys.readouterr().out
-    assert "two: 40 games of 20 decks" in shown
+    assert "two: 40 games of 20 deals" in shown
     assert "greedy" in shown
     assert "Elo points by seat: 0: " in shown
     data, page = (json.loads(path.read_text()) for path in (out / "ladder.json", folder / "docs" / "page.json"))
@@ -210,18 +210,18 @@ def test_the_sequential_test_says_where_it_stopped(folder: Path, capsys: Output)
     arguments = ["rate", str(folder / "run"), "--better", "greedy,random", "--at-least", "20", "--unit", "points"]
     assert main(arguments) == 0
     shown = capsys.readouterr().out
-    assert "two: greedy is better than random (50.0% or less against 70.0% or more of meetings ahead)" in shown
-    assert "of 20 decks looked at" in shown
-    assert "three: undecided so far: play more decks" in shown
+    assert "two: greedy is better than random (50.0% or less against 70.0% or more of pairings ahead)" in shown
+    assert "of 20 deals used" in shown
+    assert "three: undecided so far: play more deals" in shown
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         (["rate", "RUN", "--better", "greedy"], "--better: found 'greedy', expected two players, A,B"),
-        (["rate", "RUN", "--better", "greedy,x"], "expected two players of one table (two: random, greedy; three:"),
+        (["rate", "RUN", "--better", "greedy,x"], "expected two players of one matchup (two: random, greedy; three:"),
         (["rate", "RUN", "--better", "greedy,random", "--at-most", "10"], "expected 0 < low < high < 1"),
-        (["rate", "RUN", "--better", "greedy,random", "--out", "x"], "--out: found together with --better"),
+        (["rate", "RUN", "--better", "greedy,random", "--out", "x"], "--out: found with --better"),
         (["rate", "RUN", "--reference", "x"], "reference: found 'x', expected one of random, greedy"),
         (["rate", "RUN/x"], "found no run"),
         (["ladder", "--out", "x.html"], "--out: found x.html, expected a file name that ends in .md"),

@@ -261,7 +261,7 @@ def test_tournaments_and_ratings_say_it_in_a_line_however_many_processes_play(
     components: str, mine: Path, tmp_path: Path
 ) -> None:
     name, lines = (str(mine), 1) if components == "mine" else ("default", 0)
-    players = ("--players", "net,net:first,random", "--games", "24", "--chunk", "4", "--processes", "3")
+    players = ("--players", "net,net:first,random", "--games", "24", "--unit-games", "4", "--processes", "3")
     found = told("arena", *players, "--components", name, "--out", "run", folder=tmp_path)
     assert len(found) == lines
     (tmp_path / "small.yaml").write_text(GAUNTLET.replace("COMPONENTS", name))

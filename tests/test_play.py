@@ -237,7 +237,7 @@ def test_ctrl_c_says_how_to_go_on_and_a_taken_port_is_one_line(tmp_path: Path) -
         assert "Traceback" not in str(caught.value)
         assert running.end() == 130
         assert running.process.stderr is not None
-        assert "tables are kept in" in running.process.stderr.read()
+        assert "tables saved in" in running.process.stderr.read()
 
 
 @pytest.mark.parametrize("players", ["human", "human,human,human,human,human"])

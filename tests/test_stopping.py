@@ -57,7 +57,7 @@ def test_a_signal_stops_a_command_and_the_line_says_how_to_begin_again(
     before = [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)]
     for number, status in ((signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)):
         assert run(monkeypatch, lambda number=number: signal.raise_signal(number), "rate 'a b' --seed 3") == status  # type: ignore[misc]
-        line = "helsinki rate: interrupted: nothing new is kept; begin again with: helsinki rate"
+        line = "helsinki rate: interrupted: nothing saved; start again with: helsinki rate"
         assert capsys.readouterr().err == f"{line} ''\"'\"'a' 'b'\"'\"'' --seed 3\n"
     assert [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)] == before
 
@@ -70,7 +70,7 @@ def test_what_is_kept_is_asked_once_and_a_second_signal_does_not_disturb(
     def keep() -> str:
         signal.raise_signal(signal.SIGINT)
         asked.append("inner")
-        return f"5 are kept; go on with: {rerun_command_line('--resume', without=['--append'])}"
+        return f"5 saved; resume with: {rerun_command_line('--resume', without=['--append'])}"
 
     def command() -> None:
         with save_on_interrupt(lambda: "never asked"), save_on_interrupt(keep):
@@ -82,7 +82,7 @@ def test_what_is_kept_is_asked_once_and_a_second_signal_does_not_disturb(
 
     assert run(monkeypatch, command, "simulate --append --out x") == 130
     assert asked == ["tidied up", "inner"]
-    line = "helsinki simulate: interrupted: 5 are kept; go on with: helsinki simulate --out x --resume\n"
+    line = "helsinki simulate: interrupted: 5 saved; resume with: helsinki simulate --out x --resume\n"
     assert capsys.readouterr().err == line
 
 
@@ -95,7 +95,7 @@ def test_what_cannot_be_kept_is_said(monkeypatch: pytest.MonkeyPatch, capsys: Ou
             signal.raise_signal(signal.SIGINT)
 
     assert run(monkeypatch, command) == 130
-    line = "what was done could not be kept (the disk is full); begin again with: helsinki simulate --games 5\n"
+    line = "results could not be saved (the disk is full); start again with: helsinki simulate --games 5\n"
     assert capsys.readouterr().err == f"helsinki simulate: interrupted: {line}"
 
 
@@ -148,7 +148,7 @@ def test_what_is_sent_to_a_copy_of_the_process_does_not_stop_the_command() -> No
         os.read(reading, 5)
         os.kill(child, signal.SIGTERM)
         assert os.waitpid(child, 0)[1] == signal.SIGTERM, "it has the usual effect there"
-        assert not stopping._current._over.wait(0.2)
+        assert not stopping._current._ended.wait(0.2)
 
 
 # Real processes and real signals
@@ -227,7 +227,7 @@ def test_ctrl_c_ends_the_program_while_it_is_still_being_imported(module: str, n
     with start(["-c", code, "simulate", "--players", "a b"], module=False) as process:
         out, errors = process.communicate(timeout=PATIENCE)
     again = "helsinki simulate --players 'a b'"
-    assert errors == f"helsinki simulate: interrupted: nothing new is kept; begin again with: {again}\n"
+    assert errors == f"helsinki simulate: interrupted: nothing saved; start again with: {again}\n"
     assert (out, process.returncode) == ("", status)
 
 
@@ -242,7 +242,7 @@ def test_games_that_ended_are_kept_and_resumed_to_the_same_bytes(tmp_path: Path,
         line = stop(process, lambda: written(tmp_path) > len(earlier))
     there = len(list(read_records(path))) - 4
     assert 0 < there < 32
-    kept_in = f"helsinki simulate: interrupted: {there} of 32 games are kept in {path}; go on with: "
+    kept_in = f"helsinki simulate: interrupted: {there} of 32 games saved in {path}; resume with: "
     assert line.startswith(kept_in)
     assert path.read_bytes().startswith(earlier)
     assert sorted(tmp_path.iterdir()) == [path, whole], "neither temporary files nor locks are left"
@@ -250,7 +250,7 @@ def test_games_that_ended_are_kept_and_resumed_to_the_same_bytes(tmp_path: Path,
     capsys.readouterr()
     assert main(command_in(line)) == 0
     assert path.read_bytes() == whole.read_bytes()
-    assert f"32 games with seed 7, {there} of them from before" in capsys.readouterr().out
+    assert f"32 games with seed 7, {there} of them from an earlier run" in capsys.readouterr().out
     assert main(command_in(line)) == 0, "whoever resumes what is complete gets the table once more"
     assert path.read_bytes() == whole.read_bytes()
 
@@ -285,7 +285,7 @@ def test_threads_in_long_kernels_do_not_keep_a_command_from_stopping(tmp_path: P
             return bool(list(tmp_path.glob(".games.jsonl.*.tmp"))) and time.monotonic() - began > 5
 
         line = stop(process, thinking)
-    assert line == f"helsinki simulate: interrupted: no game had ended; begin again with: helsinki {shlex.join(words)}"
+    assert line == f"helsinki simulate: interrupted: no finished games; start again with: helsinki {shlex.join(words)}"
     assert path.read_text() == "as it was\n"
     assert list(tmp_path.iterdir()) == [path]
 
@@ -383,7 +383,7 @@ def test_who_was_stopped_does_not_wait_for_modules_to_be_taken_apart() -> None:
         finally:
             process.kill()
     assert process.returncode == 130, errors
-    assert "helsinki bench: interrupted: nothing new is kept" in errors
+    assert "helsinki bench: interrupted: nothing saved" in errors
     assert shown.endswith("tidied up\n")
 
 
@@ -440,10 +440,10 @@ def test_what_stands_before_the_match_stays(match: Path, tmp_path: Path) -> None
             "does not end with a game of this match: expected random, greedy in turn, seed 4, at most 6 ",
         ),
         (["--players", "random,random"], "expected random, random#2 in turn, seed 3, at most 6 games"),
-        (["--players", "greedy,random"], "games.jsonl, line 6: these players play the game in another way"),
-        (["--games", "4"], "at most 4 games and the same rules (say again what was said when it was begun"),
+        (["--players", "greedy,random"], "games.jsonl, line 6: found a game that these players play differently"),
+        (["--games", "4"], "at most 4 games and the same rules"),
         (["--covered", "two_points"], "does not end with a game of this match"),
-        (["--append"], "--append: found --resume too, expected one or the other"),
+        (["--append"], "--append: found with --resume"),
     ],
 )
 def test_another_match_is_refused_and_the_file_stays(
@@ -460,9 +460,9 @@ def test_another_match_is_refused_and_the_file_stays(
 def test_nothing_to_go_on_with_is_said(match: Path, tmp_path: Path, capsys: Output) -> None:
     path = tmp_path / "games.jsonl"
     assert main([*MATCH, "--out", str(path), "--resume"]) == 2
-    assert f"--resume: {path} is not there; leave out --resume to begin" in capsys.readouterr().err
+    assert f"--resume: found no file {path}, expected one" in capsys.readouterr().err
     assert main([*MATCH, "--resume"]) == 2
-    assert "--resume: found no --out; name the file to add to" in capsys.readouterr().err
+    assert "--resume: found without --out, expected" in capsys.readouterr().err
     path.write_bytes(match.read_bytes()[:-40])
     assert main([*MATCH, "--out", str(path), "--resume"]) == 2
     assert "games.jsonl, line 6: record: cannot be read as JSON" in capsys.readouterr().err
@@ -472,7 +472,7 @@ def test_nothing_to_go_on_with_is_said(match: Path, tmp_path: Path, capsys: Outp
     reader.start()
     assert main([*MATCH, "--out", str(pipe), "--resume"]) == 2
     reader.join()
-    assert "is no file that could be read" in capsys.readouterr().err
+    assert "expected a regular file" in capsys.readouterr().err
 
 
 def test_a_record_that_was_made_up_does_not_count(match: Path, tmp_path: Path, capsys: Output) -> None:

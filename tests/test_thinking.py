@@ -145,4 +145,4 @@ def assert_ends(server: Server) -> None:
     assert server.process.stderr is not None
     lines = server.process.stderr.read().splitlines()
     assert [line for line in lines if "ompiling" not in line] == [lines[-1]], lines
-    assert "tables are kept in" in lines[-1]
+    assert "tables saved in" in lines[-1]

@@ -105,7 +105,7 @@ def test_the_file_is_rated_by_the_command(server: Server, small: str, tmp_path: 
     (path := tmp_path / "games.jsonl").write_text(games_of(server, name), encoding="utf-8")
     for options, expected in (
         ((), f"{best['rating']:.0f}"),
-        (("--better", "greedy,random"), "5 of 5 decks looked at"),
+        (("--better", "greedy,random"), "5 of 5 deals used"),
     ):
         command = [sys.executable, "-m", "helsinki_env.cli.main", "rate", str(path), *options]
         done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=True)

@@ -907,7 +907,7 @@ def test_a_run_that_is_killed_or_stopped_goes_on_as_if_nothing_had_happened(
         if process.returncode == 130:
             stopped += 1
             go_on = shlex.join(words[3:] if before else [*words[3:], "--resume"])
-            assert f"interrupted: the run is kept in {folder} as it was after its last update; go on with" in errors
+            assert f"interrupted: run saved in {folder} after its last update; resume with" in errors
             assert errors.endswith(f": helsinki {go_on}\n")
         for path in [path for path in folder.rglob("*.safetensors") if path != state]:
             load_checkpoint(path)

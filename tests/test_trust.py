@@ -63,11 +63,11 @@ def written(data: dict[str, Any], name: str = "asked.yaml") -> str:
 
 
 def arena(player: str) -> list[str]:
-    return ["arena", "--config", written({"tables": [{"players": [player, "random"], "games": 2}]}), "--out", "out"]
+    return ["arena", written({"tables": [{"players": [player, "random"], "games": 2}]}), "--out", "out"]
 
 
 def lineups(player: str) -> list[str]:
-    return ["arena", "--config", written({"tables": [{"lineups": [[player, "random"]], "games": 2}]}), "--out", "out"]
+    return ["arena", written({"tables": [{"lineups": [[player, "random"]], "games": 2}]}), "--out", "out"]
 
 
 def ladder(player: str) -> list[str]:

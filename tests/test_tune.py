@@ -614,7 +614,7 @@ def test_five_are_covered_and_the_report_says_which(tmp_path: Path) -> None:
     page = files[Path("tune.md")].decode()
     names = ", ".join(f"'{name.replace('_', ' ')}'" for name in covered)
     assert f"- Cover 5 actions for all: {names}." in page
-    assert "`helsinki play --config proposal.yaml`" in page
+    assert "`helsinki play --game-config proposal.yaml`" in page
     proposal = tmp_path / "proposal.yaml"
     proposal.write_bytes(files[Path("proposal.yaml")])
     assert [BOARD_ACTIONS[i] for i in sorted(HelsinkiConfig.from_yaml(proposal).covered)] == covered

@@ -101,7 +101,7 @@ def arena(folder: Path) -> list[str]:
     """A tournament of three seats."""
     table = {"seats": 3, "players": ["random", "greedy"], "games": 3000}
     (folder / "arena.json").write_text(json.dumps({"tables": [table], "chunk": 60}))
-    return ["arena", "--config", str(folder / "arena.json")]
+    return ["arena", str(folder / "arena.json")]
 
 
 def study(folder: Path) -> list[str]:

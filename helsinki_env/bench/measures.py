@@ -231,7 +231,7 @@ def _random_lines(first: Any, games: int) -> list[list[int]]:
 
 
 def stepping_one(first: Any) -> Rate:
-    """Prepare `HelsinkiGame.step`, one game after another."""
+    """Prepare `Game.step`, one game after another."""
     lines = _random_lines(first, 5)
 
     def run() -> int:
@@ -245,7 +245,7 @@ def stepping_one(first: Any) -> Rate:
 
 
 def masking_one(first: Any) -> Rate:
-    """Prepare `HelsinkiGame.action_mask` after an action."""
+    """Prepare `Game.action_mask` after an action."""
     games = [first.clone()]
     for action in _random_lines(first, 1)[0]:
         games.append(games[-1].clone())

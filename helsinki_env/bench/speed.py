@@ -9,7 +9,7 @@ random legal play. The exceptions are the search players at the end, which play 
 from __future__ import annotations
 
 import platform
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -174,10 +174,10 @@ def _heuristic_row(config: Any, batch: int, seconds: float) -> float:
 
 
 def run_benchmark(
-    batches: tuple[int, ...] = (1, 64, 1024, 4096),
-    threads: tuple[int, ...] = (1, 2),
+    batches: Sequence[int] = (1, 64, 1024, 4096),
+    threads: Sequence[int] = (1, 2),
     seconds: float = 1.0,
-    players: tuple[str, ...] = ("mc:200", "ismcts:400"),
+    players: Sequence[str] = ("mc:200", "ismcts:400"),
     report: Callable[[Measurement], None] | None = None,
     config: Any = None,
 ) -> dict[str, Any]:

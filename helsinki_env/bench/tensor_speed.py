@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import statistics
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from helsinki_env.envs.tensors import GameTorchEnv
@@ -13,9 +13,8 @@ from helsinki_env.utils.extras import requires_extra
 with requires_extra("train"):
     import torch
 
-__all__ = ["BATCHES", "TensorRow", "measure_tensors"]
+__all__ = ["TensorRow", "measure_tensors"]
 
-BATCHES = (1024, 4096, 16_384, 65_536, 262_144)
 _STEPS = 20
 
 
@@ -72,7 +71,7 @@ def _measure(config: Any, batch: int, device: str, seconds: float) -> TensorRow:
 
 
 def measure_tensors(
-    config: Any, batches: tuple[int, ...], device: str, seconds: float, report: Callable[[TensorRow], None]
+    config: Any, batches: Sequence[int], device: str, seconds: float, report: Callable[[TensorRow], None]
 ) -> dict[str, Any]:
     """Measure every batch size in uniformly random legal play.
 

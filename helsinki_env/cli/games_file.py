@@ -22,20 +22,8 @@ class MatchFile:
     """Collects the games of a match as they end, and writes them in the order of their numbers.
 
     The file appears when the block ends or `keep` is called; until then, or after an error, the previous file remains.
-    No other process writes to it in the meantime.
-
-    Args:
-        path: the file; None only counts the games.
-        match: the match.
-        games: number of games in the match.
-        append: retain the contents of the file and write after them.
-        resume: as `append`, but the games at the end of the file are finished games of the match.
-
-    Attributes:
-        before: the results of those games, or None.
-
-    Raises:
-        RecordError: if the file cannot be written, or does not end with games of the match as required.
+    A path of None only counts the games. With `append` or `resume`, the file keeps its contents. With `resume`, the
+    games at its end belong to the match, and `before` holds their results. Errors are RecordErrors.
     """
 
     def __init__(
@@ -72,12 +60,12 @@ class MatchFile:
         """Read the games of the match from the end of the file, and copy the lines before them."""
         assert self.path is not None
         if not self.path.exists():
-            raise RecordError(f"--resume: {self.path} is not there; leave out --resume to begin")
+            raise RecordError(f"--resume: found no file {self.path}, expected one; leave out --resume to start")
         if replacement_target(self.path, follow=True) is None:
-            raise RecordError(f"--resume: {self.path} is no file that could be read; leave out --resume to begin")
+            raise RecordError(f"--resume: found {self.path}, expected a regular file; leave out --resume to start")
         lines = self.path.read_bytes().splitlines(keepends=True)
         numbers, config = self.match.numbers(self.games), self.match.config
-        found: dict[int, Record] = {}
+        records: dict[int, Record] = {}
         first, ours = self.match.round_up_games(self.games), len(lines)
         while ours:
             record = self._record(lines[ours - 1], ours)
@@ -85,19 +73,19 @@ class MatchFile:
             number = numbers.get((record.seed, record.players)) if same and record.finished else None
             if number is None or number >= first:
                 break
-            found[number] = record
+            records[number] = record
             first, ours = number, ours - 1
-        if not found:
+        if not records:
             raise RecordError(
                 f"--resume: {self.path} does not end with a game of this match: expected {', '.join(self.match.names)} "
                 f"in turn, seed {self.match.seed}, at most {self.match.round_up_games(self.games):,} games and the "
-                "same rules (say again what was said when it was begun; to add another match take --append)"
+                "same rules (repeat the options of the interrupted command, or use --append for another match)"
             )
-        self.before = self.match.results_from_records(sorted(found.items()))
+        self.before = self.match.results_from_records(sorted(records.items()))
         if not self.match.reproduces(self.before, 0):
             raise RecordError(
-                f"--resume: {self.path}, line {ours + 1}: these players play the game in another way: expected those "
-                "that it was begun with, in the same order and as they were"
+                f"--resume: {self.path}, line {ours + 1}: found a game that these players play differently, expected "
+                "the players of the interrupted command, unchanged and in the same order"
             )
         writer.copy(lines[:ours])
         self.add(self.before)
@@ -126,17 +114,17 @@ class MatchFile:
             total = f"{self.match.round_up_games(self.games):,} games"
             if self._writer is None:
                 return (
-                    f"{self._count:,} of {total} were played, none is kept without --out; "
-                    f"begin again with: {rerun_command_line()}"
+                    f"{self._count:,} of {total} played, none saved without --out; start again with: "
+                    f"{rerun_command_line()}"
                 )
             if not self._count:
                 self._close(self._writer.discard)
-                return f"no game had ended; begin again with: {rerun_command_line()}"
+                return f"no finished games; start again with: {rerun_command_line()}"
             for _, record in sorted(self._waiting.items()):
                 self._writer.write(record)
             self._close(self._writer.finish)
-            go_on = rerun_command_line("--resume", without=("--append",))
-            return f"{self._count:,} of {total} are kept in {self.path}; go on with: {go_on}"
+            resume_command = rerun_command_line("--resume", without=("--append",))
+            return f"{self._count:,} of {total} saved in {self.path}; resume with: {resume_command}"
 
     def _close(self, how: Callable[[], None]) -> None:
         if not self._closed:
@@ -153,5 +141,5 @@ class MatchFile:
             total = self.match.round_up_games(self.games)
             if kind is None and self._next < total and not self._closed:
                 self._close(self._writer.discard)
-                raise RecordError(f"{self.path}: found {self._next:,} games, expected {total:,} (start again)")
+                raise RecordError(f"{self.path}: found {self._next:,} games, expected {total:,}; start again")
             self._close(self._writer.finish if kind is None else self._writer.discard)

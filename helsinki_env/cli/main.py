@@ -30,20 +30,14 @@ from helsinki_env.utils.terminal import prepare_output
 __all__ = ["COMMANDS", "Command", "main"]
 
 #: Command lines without a command.
-_ANSWERED: tuple[list[str], ...] = ([], ["-h"], ["--help"], ["help"], ["--version"])
+_WITHOUT_COMMAND: tuple[list[str], ...] = ([], ["-h"], ["--help"], ["help"], ["--version"])
 
 
 @dataclass(frozen=True)
 class Command:
-    """A subcommand.
+    """A subcommand."""
 
-    Attributes:
-        module: module with the function `main`, or a mapping of names to several for a command with subcommands;
-            imported on demand.
-        summary: short description for the list of commands.
-        example: example call.
-    """
-
+    #: Module with the function `main`, or with a mapping `main` of names to functions; imported on demand.
     module: str
     summary: str
     example: str
@@ -62,7 +56,7 @@ COMMANDS = {
     ),
     "play": Command(
         "helsinki_env.cli.commands.play",
-        "Play in a browser, against players and each other.",
+        "Play in a browser, alone or with others.",
         "helsinki play --players human,heuristic",
     ),
     "replay": Command(
@@ -83,7 +77,7 @@ COMMANDS = {
     "arena": Command(
         "helsinki_env.cli.commands.arena",
         "Play a tournament that can be stopped and resumed.",
-        "helsinki arena --players random,greedy --games 200 --seats 3 --out runs/arena",
+        "helsinki arena --players random,greedy --games 200 --num-players 3 --out runs/arena",
     ),
     "rate": Command(
         "helsinki_env.cli.commands.rate",
@@ -102,12 +96,12 @@ COMMANDS = {
     ),
     "balance": Command(
         "helsinki_env.cli.commands.balance",
-        "Study which actions are too strong or too weak, and report it.",
+        "Study which actions are too strong or too weak.",
         "helsinki balance run quick --out runs/balance",
     ),
     "compile": Command(
         "helsinki_env.cli.commands.compile",
-        "Compile ahead what is compiled at first use.",
+        "Precompile all kernels.",
         "helsinki compile",
     ),
     "bench": Command(
@@ -128,47 +122,39 @@ def _help() -> str:
 
 
 def main(arguments: Sequence[str] | None = None, heeds: Callable[[], object] | None = None) -> int:
-    """Run a command and return its exit status.
+    """Run a command; return its exit status: 0, 1 for a bug, 2 for a user or system error, or 130 after Ctrl-C.
 
-    The status is 0, 1 for a bug in the program, 2 for a user or system error, or 130 if Ctrl-C stopped the command.
-
-    Args:
-        arguments: command line without the program name; default: that of this process, which then ends as soon as a
-            signal stops the command.
-        heeds: called once this function handles Ctrl-C, so that the caller can remove its own handler.
+    Without `arguments`, run the command line of this process, which ends as soon as a signal stops the command. Call
+    `heeds` once this function handles Ctrl-C, so that the caller can remove its own handler.
     """
-    words = list(sys.argv[1:] if arguments is None else arguments)
+    command_line = list(sys.argv[1:] if arguments is None else arguments)
     prepare_output()
     try:
-        return _answer(words) if words[:1] in _ANSWERED else _command(words, arguments is None, heeds)
+        if command_line[:1] in _WITHOUT_COMMAND:
+            return _print_help(command_line)
+        return _command(command_line, arguments is None, heeds)
     except BrokenPipeError:  # the reader has closed the pipe
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
 
 
-def _answer(words: Sequence[str]) -> int:
+def _print_help(command_line: Sequence[str]) -> int:
     """Print the output for a call without a command."""
-    if words == ["--version"]:
+    if command_line == ["--version"]:
         import helsinki_env
 
         print(f"helsinki-env {helsinki_env.__version__}")
         return 0
-    print(_help(), file=sys.stdout if words else sys.stderr)
-    return 0 if words else 2
+    print(_help(), file=sys.stdout if command_line else sys.stderr)
+    return 0 if command_line else 2
 
 
-def _command(words: Sequence[str], leaves: bool, heeds: Callable[[], object] | None) -> int:
-    """Run a command; see `main`.
-
-    Args:
-        words: the command line.
-        leaves: whether the process ends if a signal stops the command.
-        heeds: see `main`.
-    """
-    name, rest = words[0], list(words[1:])
+def _command(command_line: Sequence[str], exits: bool, heeds: Callable[[], object] | None) -> int:
+    """Run a command; see `main`. With `exits`, the process ends if a signal stops the command."""
+    name, rest = command_line[0], list(command_line[1:])
     if name not in COMMANDS:
-        return _complain("helsinki", f"{name!r} is no command; expected {choices_text(COMMANDS, name)}")
-    stopping = StoppableCommand(words)
+        return _complain("helsinki", f"found command {name!r}, expected {choices_text(COMMANDS, name)}")
+    stopping = StoppableCommand(command_line)
     try:
         if heeds is not None:
             heeds()
@@ -179,7 +165,7 @@ def _command(words: Sequence[str], leaves: bool, heeds: Callable[[], object] | N
         # the signal despite the return value; another exec resets that state.
         exec("")
         stopping.report()
-        if leaves:
+        if exits:
             stopping.exit_process()
         return stopping.status
     except BrokenPipeError:
@@ -189,24 +175,24 @@ def _command(words: Sequence[str], leaves: bool, heeds: Callable[[], object] | N
             raise
         if isinstance(problem, UserError | MissingExtraError | OSError):
             return _complain(f"helsinki {name}", str(problem))
-        return _report(words)
+        return _report(command_line)
 
 
 @contextmanager
 def _warnings_in_a_line(command: str) -> Iterator[None]:
     """Print the project's own warnings like its errors: as one line, without the location in the code."""
-    usual = warnings.formatwarning
+    original = warnings.formatwarning
 
-    def in_a_line(message: Warning | str, category: type[Warning], *place: Any, **line: Any) -> str:
+    def in_a_line(message: Warning | str, category: type[Warning], *location: Any, **line: Any) -> str:
         if category.__module__.partition(".")[0] != "helsinki_env":
-            return usual(message, category, *place, **line)
+            return original(message, category, *location, **line)
         return f"{command}: warning: {' '.join(str(message).split())}\n"
 
     warnings.formatwarning = in_a_line
     try:
         yield
     finally:
-        warnings.formatwarning = usual
+        warnings.formatwarning = original
 
 
 def _complain(command: str, text: str) -> int:
@@ -214,15 +200,15 @@ def _complain(command: str, text: str) -> int:
     return 2
 
 
-def _report(words: Sequence[str]) -> int:
+def _report(command_line: Sequence[str]) -> int:
     """Print the current unexpected exception and where to report it."""
     import helsinki_env
 
     traceback.print_exc()
     print(
-        f"helsinki {words[0]}: this is a fault of helsinki-env {helsinki_env.__version__}, or of a player or package "
-        f"that the lines above name. Please report it to the project, with these lines and the command: "
-        f"{shlex.join(['helsinki', *words])}",
+        f"helsinki {command_line[0]}: this is a bug in helsinki-env {helsinki_env.__version__}, or in a player or "
+        f"package named above. Please report it to the project, with these lines and the command: "
+        f"{shlex.join(['helsinki', *command_line])}",
         file=sys.stderr,
     )
     return 1

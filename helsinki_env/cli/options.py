@@ -16,13 +16,13 @@ from helsinki_env.engine.configuration import ConfigError, read_num_players
 from helsinki_env.engine.spec import config_from_yaml, default_spec, spec_by_name, spec_of
 from helsinki_env.utils.files import check_writable, check_writable_folder
 
-__all__ = ["checked", "game_config", "game_text", "out_file", "out_folder"]
+__all__ = ["checked", "game_text", "out_file", "out_folder", "read_game_config", "read_integers", "read_list"]
 
 #: Ranges of integer options by name: minimum and maximum, None for the limit of 64 bits.
-_WHOLE: dict[str, tuple[int, int | None]] = {
+_INTEGER_RANGES: dict[str, tuple[int, int | None]] = {
     "seed": (0, None),
     "games": (1, 1_000_000_000),
-    "chunk": (1, 1_000_000_000),
+    "unit_games": (1, 1_000_000_000),
     "positions": (1, 1_000_000_000),
     "resamples": (1, 1_000_000),
     "cap": (1, None),
@@ -32,7 +32,7 @@ _WHOLE: dict[str, tuple[int, int | None]] = {
     "threads": (1, 1024),
 }
 #: Ranges of other numeric options.
-_NUMBERS: dict[str, tuple[float, float | None]] = {
+_NUMBER_RANGES: dict[str, tuple[float, float | None]] = {
     "minutes": (0, None),
     "seconds": (0, None),
     "at_most": (-10_000, 10_000),
@@ -51,10 +51,10 @@ def checked(main: Callable[..., Any]) -> Callable[..., Any]:
         for name, value in inspect.signature(main).bind(*values, **named).arguments.items():
             for one in value if isinstance(value, tuple) else (value,):
                 option = Node(one, UserError, f"--{name.replace('_', '-')}")
-                if one is not None and name in _WHOLE:
-                    option.integer(*_WHOLE[name])
-                if one is not None and name in _NUMBERS:
-                    option.number(*_NUMBERS[name], inside=True)
+                if isinstance(one, int) and name in _INTEGER_RANGES:
+                    option.integer(*_INTEGER_RANGES[name])
+                if isinstance(one, int | float) and name in _NUMBER_RANGES:
+                    option.number(*_NUMBER_RANGES[name], inside=True)
         return main(*values, **named)
 
     signature, kinds = inspect.signature(main), inspect.get_annotations(main, eval_str=True)
@@ -78,8 +78,22 @@ def _shown(kind: Any, default: object) -> Any:
     return Annotated[kind, tyro.conf.arg(metavar=metavar, help_behavior_hint="")]
 
 
-def game_config(
-    config: str | None,
+def read_list(text: str) -> list[str]:
+    """Return the values of a comma-separated option; an empty list for an empty text."""
+    return [value.strip() for value in text.split(",") if value.strip()]
+
+
+def read_integers(text: str, option: str) -> list[int]:
+    """Return the integers of a comma-separated option such as --threads, within its range; at least one."""
+    values = read_list(text)
+    if not values or not all(value.isascii() and value.lstrip("-").isdigit() for value in values):
+        raise UserError(f"{option}: found {shorten(text)!r}, expected whole numbers, separated by commas")
+    low, high = _INTEGER_RANGES[option.removeprefix("--").replace("-", "_")]
+    return [Node(int(value), UserError, option).integer(low, high) for value in values]
+
+
+def read_game_config(
+    path: str | None,
     num_players: int | None,
     covered: str | None,
     dry_roads: bool,
@@ -88,34 +102,22 @@ def game_config(
     game: str | None = None,
     counted_by: str = "--num-players",
 ) -> Any:
-    """Return the game configuration.
+    """Return the game configuration of the options, which change values of the file; UserError if one is invalid.
 
-    Args:
-        config: a name in configs/game or the path of a YAML file; the other options change individual values of it.
-        num_players: 2, 3 or 4; None uses the value of the file.
-        covered: board actions disabled for all, separated by commas, or first_game for the bottom row.
-        dry_roads: whether to play with the expansion; False uses the value of the file.
-        components: a name in configs/components or the path of a YAML file.
-        default_players: number of players if neither a number nor a file is given.
-        game: its name; None uses the game of the file, or the default one.
-        counted_by: the option that determines the number of players, for messages.
-
-    Raises:
-        ConfigError, ComponentError: if a value is invalid.
-        ValueError: if `game` is unknown or differs from that of the file.
+    `counted_by` names the option for the number of players in messages.
     """
     players = default_players if num_players is None else num_players
-    if config is None or num_players is not None:
+    if path is None or num_players is not None:
         read_num_players(Node(players, ConfigError, counted_by))
     kind = (default_spec() if game is None else spec_by_name(game)).config
-    chosen = kind(num_players=players) if config is None else config_from_yaml(config)
+    chosen = kind(num_players=players) if path is None else config_from_yaml(path)
     if game is not None and not isinstance(chosen, kind):
-        raise UserError(f"--game: found {game}, but {config} is a configuration of {spec_of(chosen).name}")
+        raise UserError(f"--game: found {game}, expected {spec_of(chosen).name}, the game of {path}")
     changes: dict[str, Any] = {}
     if num_players is not None:
         changes["num_players"] = num_players
     if covered is not None:
-        changes["covered"] = covered if covered == "first_game" else [name for name in covered.split(",") if name]
+        changes["covered"] = covered if covered == "first_game" else read_list(covered)
     if dry_roads:
         changes["dry_roads"] = True
     if components is not None:
@@ -144,9 +146,9 @@ def _out(check: Callable[[Path], None], path: Path, option: str, expected: str) 
 def game_text(config: Any) -> str:
     """Return a short description of the configuration, for titles."""
     spec = spec_of(config)
-    usual = spec.config(num_players=config.num_players)
+    default = spec.config(num_players=config.num_players)
     extras = [] if spec.is_default else [spec.name.capitalize()]
     extras += [f"{len(config.covered)} actions covered"] if getattr(config, "covered", ()) else []
     extras += ["Dry roads"] if getattr(config, "dry_roads", False) else []
-    extras += [f"components {config.components}"] if config.components != usual.components else []
+    extras += [f"components {config.components}"] if config.components != default.components else []
     return ", ".join([f"{config.num_players} players", *extras])

@@ -1,4 +1,4 @@
-"""Run the tournaments of a study, one folder each, with progress output."""
+"""Play tournaments in parallel, with progress output; a study plays one tournament per folder."""
 
 from __future__ import annotations
 
@@ -15,65 +15,68 @@ from helsinki_env.utils.terminal import plain_console
 if TYPE_CHECKING:
     from helsinki_env.evaluation.arena.plan import Plan
 
-__all__ = ["address_of", "check_players", "tournament_runner"]
+__all__ = ["address_of", "check_players", "play_tournament", "tournament_runner"]
 
 
 def address_of(ray: tuple[str, ...] | None) -> str | None:
-    """Return the address given to the option --ray, None without one.
-
-    Raises:
-        ValueError: if there are several.
-    """
+    """Return the address given to the option --ray, None without one; UserError for several."""
     if ray is not None and len(ray) > 1:
         raise UserError(f"--ray: found {' '.join(ray)}, expected one address or none")
     return ray[0] if ray else None
 
 
 def check_players(names: Iterable[str], config: Any = None) -> None:
-    """Create every player once, so that an invalid name fails before hours of games.
-
-    Args:
-        names: names of the players.
-        config: game configuration; by default, that of the default game.
-
-    Raises:
-        PlayerError: if a player does not exist.
-    """
+    """Create every player once, so that an invalid name (PlayerError) fails before hours of games."""
     from helsinki_env.agents.registry import make_player
 
     for name in dict.fromkeys(names):
         make_player(name, config)
 
 
-def tournament_runner(out: Path, processes: int | None, ray: tuple[str, ...] | None) -> Callable[[str, Plan], None]:
-    """Return a function that plays or resumes a tournament, given its name and plan.
+def play_tournament(
+    plan: Plan,
+    out: Path,
+    processes: int | None,
+    ray: tuple[str, ...] | None,
+    *,
+    part: str = "",
+    form: str = "parquet",
+    folder: Path | None = None,
+) -> tuple[Path, ProgressDisplay]:
+    """Play the missing games of a tournament; return the file of games and the final progress.
 
-    Args:
-        out: folder of all tournaments.
-        processes: number of parallel processes; None: one per CPU core.
-        ray: value of the option --ray; None if it was not given.
+    Messages name `out`; `folder` is the folder of the run if it is only a `part` of `out`.
     """
     from helsinki_env.evaluation.arena.run import run_arena
 
-    console, address = plain_console(), address_of(ray)
+    display = ProgressDisplay(plan.games)
+    of_part = f" of part {part}" if part else ""
+
+    def saved() -> str:
+        done = f"{display.done:,} of {display.games:,} games{of_part}"
+        return f"{done} saved in {out}; resume with: {rerun_command_line()}"
+
+    with save_on_interrupt(saved), display:
+        path = run_arena(
+            plan,
+            folder or out,
+            processes=processes,
+            ray=ray is not None,
+            address=address_of(ray),
+            form=form,
+            resumed=display.resume,
+            progress=display.advance,
+        )
+    return path, display
+
+
+def tournament_runner(out: Path, processes: int | None, ray: tuple[str, ...] | None) -> Callable[[str, Plan], None]:
+    """Return a function that plays or resumes a tournament of a study in `out`, given its name and plan."""
+    console = plain_console()
 
     def play(part: str, plan: Plan) -> None:
-        def keep() -> str:
-            done = f"{waiting.done:,} of {waiting.games:,} games of part {part}"
-            return f"{done} are kept in {out}; go on with: {rerun_command_line()}"
-
         console.print(f"{part}: {plan.games:,} games", highlight=False)
-        waiting = ProgressDisplay(plan.games)
         check_no_link(out / part)
-        with save_on_interrupt(keep), waiting:
-            run_arena(
-                plan,
-                out / part,
-                processes=processes,
-                ray=ray is not None,
-                address=address,
-                resumed=waiting.resume,
-                progress=waiting.advance,
-            )
+        play_tournament(plan, out, processes, ray, part=part, folder=out / part)
 
     return play

@@ -21,7 +21,7 @@ from importlib import import_module
 from pathlib import Path
 from queue import SimpleQueue
 from threading import Thread
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numba.core import event
@@ -35,10 +35,21 @@ from helsinki_env.utils.files import atomic_write
 from helsinki_env.utils.machine import cpu_count
 from helsinki_env.utils.terminal import plain_console
 
-__all__ = ["KERNEL_GROUPS", "KernelGroup", "describe_group", "group_name", "groups_for", "precompile_groups"]
+if TYPE_CHECKING:
+    from helsinki_env.evaluation.arena.plan import Plan
+
+__all__ = [
+    "KERNEL_GROUPS",
+    "KernelGroup",
+    "describe_group",
+    "group_name",
+    "groups_for",
+    "precompile_groups",
+    "precompile_plan",
+]
 
 #: Exit status of a process whose part needs an extra that is not installed.
-_LACKING = 3
+_MISSING_EXTRA = 3
 
 
 def _games(config: Any) -> None:
@@ -114,16 +125,12 @@ def _training(config: Any) -> None:
 
 
 class KernelGroup(NamedTuple):
-    """Kernels that are compiled together, for any game.
+    """Kernels that are compiled together, for any game."""
 
-    Attributes:
-        what: description for users.
-        use: calls each kernel for the game of a configuration.
-        kernels: kernels that Python calls, as MODULE:NAME; those that they call are found automatically.
-    """
-
-    what: str
+    description: str
+    #: Calls each kernel for the game of a configuration.
     use: Callable[[Any], None]
+    #: Kernels that Python calls, as MODULE:NAME; the kernels that they call are found automatically.
     kernels: tuple[str, ...]
 
 
@@ -164,7 +171,7 @@ KERNEL_GROUPS = {
         "net", _network, ("helsinki_env.agents.net.afterstates:_write", "helsinki_env.agents.net.afterstates:_end")
     ),
     "net+search": KernelGroup("net+search", partial(_player, "net+search:1"), ("helsinki_env.agents.net.search:_try",)),
-    "training": KernelGroup("lessons", _training, ("helsinki_env.training.pretraining:_play",)),
+    "training": KernelGroup("training", _training, ("helsinki_env.training.pretraining:_play",)),
 }
 """All parts that can be precompiled. A part with a player's name belongs to that player. Parts of a game other than
 the default are named GAME:PART.
@@ -172,18 +179,16 @@ the default are named GAME:PART.
 
 
 def groups_for(players: Iterable[str], config: Any = None) -> list[str]:
-    """Return the parts that games between players need.
-
-    Args:
-        players: names as on a command line.
-        config: game configuration; by default, that of the default game.
-    """
+    """Return the parts that games between players need, named as on a command line."""
     from helsinki_env.agents.registry import innermost_name
 
-    found = {"games"}
-    for name in players:
-        found |= {innermost_name(name).partition(":")[0]} & KERNEL_GROUPS.keys()
-    return [group_name(part, config) for part in KERNEL_GROUPS if part in found]
+    names = {"games", *(innermost_name(name).partition(":")[0] for name in players)}
+    return [group_name(part, config) for part in KERNEL_GROUPS if part in names]
+
+
+def precompile_plan(plan: Plan) -> None:
+    """Compile the parts that a tournament needs."""
+    precompile_groups(part for table in plan.tables for part in groups_for(table.players, table.config))
 
 
 def group_name(part: str, config: Any = None) -> str:
@@ -202,27 +207,15 @@ def _read(part: str) -> tuple[KernelGroup, GameSpec]:
 
 def describe_group(part: str) -> str:
     """Return the description of a part for users."""
-    made, spec = _read(part)
-    return made.what if spec.is_default else f"{made.what} of {spec.name.capitalize()}"
+    group, spec = _read(part)
+    return group.description if spec.is_default else f"{group.description} of {spec.name.capitalize()}"
 
 
 # In the process that needs them
 
 
 def precompile_groups(parts: Iterable[str], processes: int | None = None) -> list[str]:
-    """Compile the parts that are not cached yet, with progress output.
-
-    Args:
-        parts: names as returned by `groups_for`.
-        processes: number of parallel processes; None: one more than there are CPU cores, because a process sometimes
-            waits for a kernel that another one is compiling (`kept.Claims`).
-
-    Returns:
-        The parts that could not be compiled because an extra is missing.
-
-    Raises:
-        KeyError: if a part does not exist.
-    """
+    """Compile the parts that are not cached yet; return those that need a missing extra."""
     if not kernel.JIT:
         return []
     wanted = dict.fromkeys(parts)
@@ -231,22 +224,23 @@ def precompile_groups(parts: Iterable[str], processes: int | None = None) -> lis
     waiting = [part for part in wanted if not _marker(part).exists()]
     if not waiting:
         return []
-    lacking: list[str] = []
+    missing_extra: list[str] = []
     total = _reached(waiting)
     names = ", ".join(describe_group(part) for part in waiting)
     plain_console(stderr=True).print(
-        f"Compiling for this machine, once: {names}; kept in {kernel.CACHE_FOLDER}",
+        f"Compiling for this machine, once: {names}; saved in {kernel.CACHE_FOLDER}",
         highlight=False,
         soft_wrap=True,
     )
     done: set[str] = set()
     running: dict[str, subprocess.Popen[str]] = {}
     lines: SimpleQueue[tuple[str, str]] = SimpleQueue()
-    most = processes or cpu_count() + 1
+    # One more than the cores, because a process sometimes waits for a kernel that another process compiles.
+    limit = processes or cpu_count() + 1
     try:
-        with ProgressDisplay(len(total), "kernels") as shown:
+        with ProgressDisplay(len(total), "kernels") as display:
             while waiting or running:
-                while waiting and len(running) < most:
+                while waiting and len(running) < limit:
                     part = waiting.pop(0)
                     running[part] = _start(part, lines)
                 part, line = lines.get()
@@ -254,18 +248,18 @@ def precompile_groups(parts: Iterable[str], processes: int | None = None) -> lis
                     new = {line} & total - done
                 else:  # the process has ended
                     status = running.pop(part).wait()
-                    if status == _LACKING:
-                        lacking.append(part)
+                    if status == _MISSING_EXTRA:
+                        missing_extra.append(part)
                     elif status == 0:
                         _mark(part)
                     new = _reached([part]) - done
                 done |= new
-                shown.advance(len(new))
+                display.advance(len(new))
     finally:
         for process in running.values():
             process.kill()
             process.wait()
-    return lacking
+    return missing_extra
 
 
 def _marker(part: str) -> Path:
@@ -283,20 +277,17 @@ def _mark(part: str) -> None:
 
 
 def _reached(parts: Iterable[str]) -> set[str]:
-    """Return the names of the kernels of some parts: those that Python calls, and all that these call.
-
-    A kernel that is compiled for several games counts for each of them, as NAME for the default game or GAME:NAME.
-    """
+    """Return the names of all kernels of some parts, directly and indirectly called: NAME, or GAME:NAME."""
     return {name for part in parts for name in _reached_by(part)}
 
 
 def _reached_by(part: str) -> set[str]:
-    made, spec = _read(part)
+    group, spec = _read(part)
     games = [game for game in game_names() if game != spec.name]
     others = tuple(f"{folder}.{game}." for folder in ("helsinki_env.games", "helsinki_env.agents") for game in games)
     found: dict[str, Any] = {}
     new = []
-    for name in made.kernels:
+    for name in group.kernels:
         module, _, attribute = name.format(game=spec.name).partition(":")
         try:
             new.append(getattr(import_module(module), attribute))
@@ -312,10 +303,10 @@ def _reached_by(part: str) -> set[str]:
             new += (
                 value.kernels if isinstance(value, OverloadedKernel) else [value] if hasattr(value, "py_func") else []
             )
-    return {_told(name, spec) for name in found}
+    return {_kernel_name(name, spec) for name in found}
 
 
-def _told(name: str, spec: GameSpec) -> str:
+def _kernel_name(name: str, spec: GameSpec) -> str:
     return name if spec.is_default else f"{spec.name}:{name}"
 
 
@@ -340,7 +331,7 @@ def _start(part: str, lines: SimpleQueue[tuple[str, str]]) -> subprocess.Popen[s
 # In the process that compiles a part
 
 
-class _Teller(event.Listener):  # type: ignore[misc]  # Numba is not typed
+class _CompileReporter(event.Listener):  # type: ignore[misc]  # Numba is not typed
     """Prints the name of each compiled kernel, in the form of `_reached`."""
 
     def __init__(self, spec: GameSpec) -> None:
@@ -352,21 +343,21 @@ class _Teller(event.Listener):  # type: ignore[misc]  # Numba is not typed
     def on_end(self, event: event.Event) -> None:
         function = getattr((event.data or {}).get("dispatcher"), "py_func", None)
         if function is not None:
-            print(_told(f"{function.__module__}.{function.__qualname__}", self.spec), flush=True)
+            print(_kernel_name(f"{function.__module__}.{function.__qualname__}", self.spec), flush=True)
 
 
-def _make(part: str) -> int:
+def _compile(part: str) -> int:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is handled by the parent, which ends this process
     kernel.silence_compile_notice()
     gc.disable()  # Numba creates millions of objects: collection takes a tenth of the time of this short process
-    made, spec = _read(part)
-    event.register("numba:compile", _Teller(spec))
+    group, spec = _read(part)
+    event.register("numba:compile", _CompileReporter(spec))
     try:
-        made.use(spec.config())
+        group.use(spec.config())
     except MissingExtraError:
-        return _LACKING
+        return _MISSING_EXTRA
     return 0
 
 
 if __name__ == "__main__":
-    sys.exit(_make(sys.argv[1]))
+    sys.exit(_compile(sys.argv[1]))

@@ -22,20 +22,15 @@ _SIGNALS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP
 
 def _leave(number: int, frame: FrameType | None) -> None:
     """End the process immediately. The code being imported could catch or mask a KeyboardInterrupt."""
-    words = sys.argv[1:]
-    name, again = " ".join(["helsinki", *words[:1]]), shlex.join(["helsinki", *words])
+    arguments = sys.argv[1:]
+    name, again = " ".join(["helsinki", *arguments[:1]]), shlex.join(["helsinki", *arguments])
     with suppress(OSError):  # the reader may be gone
-        os.write(2, f"{name}: interrupted: nothing new is kept; begin again with: {again}\n".encode(errors="replace"))
+        os.write(2, f"{name}: interrupted: nothing saved; start again with: {again}\n".encode(errors="replace"))
     os._exit(128 + number)
 
 
 class _Output(io.RawIOBase):
-    """A standard stream whose errors do not stop a command: failed output is lost, and `problem` holds the reason.
-
-    Args:
-        raw: the stream.
-        pipe_matters: whether to raise BrokenPipeError if the reader is gone.
-    """
+    """A standard stream whose errors do not stop a command: failed output is lost, and `problem` holds the reason."""
 
     def __init__(self, raw: Any, pipe_matters: bool) -> None:
         self.raw, self.pipe_matters = raw, pipe_matters
@@ -113,10 +108,10 @@ def _status(status: int, output: _Output | None) -> int:
 
 def main() -> int:
     """Run the command line of this process and return its exit status; see `helsinki_env.cli.main`."""
-    usual = (signal.SIG_DFL, signal.default_int_handler)
-    before = {number: handler for number in _SIGNALS if (handler := signal.getsignal(number)) in usual}
+    defaults = (signal.SIG_DFL, signal.default_int_handler)
+    before = {number: handler for number in _SIGNALS if (handler := signal.getsignal(number)) in defaults}
 
-    def give_way() -> None:
+    def restore_handlers() -> None:
         for number, handler in before.items():
             signal.signal(number, handler)
 
@@ -128,6 +123,6 @@ def main() -> int:
         _guarded("stderr", pipe_matters=False)
         from helsinki_env.cli.main import main as command
 
-        return _status(command(heeds=give_way), output)
+        return _status(command(heeds=restore_handlers), output)
     finally:
-        give_way()
+        restore_handlers()

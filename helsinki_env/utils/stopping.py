@@ -30,34 +30,27 @@ __all__ = [
 ]
 
 #: Seconds for a command to clean up.
-_GRACE = 1.5
+_CLEANUP_SECONDS = 1.5
 #: Additional seconds for saving, if it has begun.
-_WRITING = 10.0
+_SAVING_SECONDS = 10.0
 _SIGNALS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
 
 
 class StoppableCommand:
-    """The state of a command that signals can stop.
+    """The state of a command that signals can stop; the command line begins with the command's name."""
 
-    Args:
-        words: the command line, starting with the command name.
-
-    Attributes:
-        keepers: functions registered by `save_on_interrupt`, the innermost block last.
-        caught: signals that stop the command, with their previous handlers.
-        undisturbed: number of nested blocks that must end before the command stops.
-        due: whether the command stops after these blocks.
-    """
-
-    def __init__(self, words: Sequence[str]) -> None:
-        self.words = tuple(words)
+    def __init__(self, command_line: Sequence[str]) -> None:
+        self.command_line = tuple(command_line)
+        #: Functions registered by `save_on_interrupt`, the innermost block last.
         self.savers: list[Callable[[], str]] = []
+        #: Handlers of the signals that stop the command, from before.
         self.previous_handlers: dict[int, Any] = {}
+        #: Number of nested blocks that must end before the command stops, and whether it stops then.
         self.defer_depth, self.interrupt_pending = 0, False
         self._signal: int = signal.SIGINT
-        self._stopped = self._said = False
-        self._speaking = threading.Lock()
-        self._over = threading.Event()
+        self._stopped = self._reported = False
+        self._report_lock = threading.Lock()
+        self._ended = threading.Event()
 
     @property
     def status(self) -> int:
@@ -66,29 +59,29 @@ class StoppableCommand:
 
     def rerun_command_line(self, *more: str, without: Sequence[str] = ()) -> str:
         """Return the command line; see the function `rerun_command_line`."""
-        words = [word for word in self.words if word not in without]
-        return shlex.join(["helsinki", *words, *(word for word in more if word not in words)])
+        kept = [argument for argument in self.command_line if argument not in without]
+        return shlex.join(["helsinki", *kept, *(option for option in more if option not in kept)])
 
     def report(self) -> None:
         """Save the results and print the message, once."""
-        if not self._speaking.acquire(timeout=_WRITING):
+        if not self._report_lock.acquire(timeout=_SAVING_SECONDS):
             return
         try:
-            if not self._said:
-                self._said = True
-                text = self._keep()
+            if not self._reported:
+                self._reported = True
+                text = self._save()
                 with suppress(OSError, ValueError):  # the reader may be gone
-                    print(f"helsinki {self.words[0]}: interrupted: {text}", file=sys.stderr, flush=True)
+                    print(f"helsinki {self.command_line[0]}: interrupted: {text}", file=sys.stderr, flush=True)
         finally:
-            self._speaking.release()
+            self._report_lock.release()
 
-    def _keep(self) -> str:
+    def _save(self) -> str:
         if not self.savers:
-            return f"nothing new is kept; begin again with: {self.rerun_command_line()}"
+            return f"nothing saved; start again with: {self.rerun_command_line()}"
         try:
             return self.savers[-1]()
         except Exception as problem:
-            return f"what was done could not be kept ({problem}); begin again with: {self.rerun_command_line()}"
+            return f"results could not be saved ({problem}); start again with: {self.rerun_command_line()}"
 
     def on_signal(self, number: int, frame: FrameType | None) -> None:
         """Interrupt the main thread, once: a second Ctrl-C must not interrupt the cleanup."""
@@ -99,14 +92,10 @@ class StoppableCommand:
             self.interrupt_pending = True
 
     def watch(self, signals: socket.socket) -> None:
-        """End the process if the command does not end after a signal.
-
-        Args:
-            signals: receives the number of each signal, even while Python cannot handle it.
-        """
+        """End the process if the command does not end after a signal; the socket receives the signal numbers."""
         with signals:  # keep it open to the end: later signals are written there, too
             number = self._received(signals)
-            if not number or self._over.wait(_GRACE):
+            if not number or self._ended.wait(_CLEANUP_SECONDS):
                 return
         self._stopped, self._signal = True, number
         self.report()
@@ -118,7 +107,7 @@ class StoppableCommand:
 
         Python's own shutdown takes many seconds if a lot of compiled code is loaded.
         """
-        guard = threading.Timer(_GRACE, self._exit)
+        guard = threading.Timer(_CLEANUP_SECONDS, self._exit)
         guard.daemon = True
         guard.start()
         atexit._run_exitfuncs()
@@ -140,7 +129,7 @@ class StoppableCommand:
 
     def mark_ended(self) -> None:
         """Note that the command has ended."""
-        self._over.set()
+        self._ended.set()
 
 
 _current = StoppableCommand(["COMMAND"])
@@ -164,9 +153,9 @@ def stoppable(stopping: StoppableCommand) -> Iterator[None]:
 @contextmanager
 def _watched(stopping: StoppableCommand) -> Iterator[None]:
     """Catch signals during the block, and watch whether the command reacts to them."""
-    usual = (signal.SIG_DFL, signal.default_int_handler)
+    defaults = (signal.SIG_DFL, signal.default_int_handler)
     stopping.previous_handlers = {
-        number: handler for number in _SIGNALS if (handler := signal.getsignal(number)) in usual
+        number: handler for number in _SIGNALS if (handler := signal.getsignal(number)) in defaults
     }
     if not stopping.previous_handlers:
         yield
@@ -188,14 +177,14 @@ def _watched(stopping: StoppableCommand) -> Iterator[None]:
             signal.signal(number, stopping.on_signal)
         yield
     finally:
-        _let_go(stopping, wakeup)
+        _restore_handlers(stopping, wakeup)
         sys.unraisablehook = hook
         stopping.mark_ended()
         outbox.close()
         watcher.join()
 
 
-def _let_go(stopping: StoppableCommand, wakeup: int) -> None:
+def _restore_handlers(stopping: StoppableCommand, wakeup: int) -> None:
     """Restore the previous signal handlers."""
     for number, handler in stopping.previous_handlers.items():
         signal.signal(number, handler)
@@ -205,26 +194,25 @@ def _let_go(stopping: StoppableCommand, wakeup: int) -> None:
 
 
 if hasattr(os, "register_at_fork"):  # signals to a forked process are not for this command
-    os.register_at_fork(after_in_child=lambda: _let_go(_current, -1))
+    os.register_at_fork(after_in_child=lambda: _restore_handlers(_current, -1))
 
 
 @contextmanager
-def save_on_interrupt(keep: Callable[[], str]) -> Iterator[None]:
+def save_on_interrupt(save: Callable[[], str]) -> Iterator[None]:
     """Register how to save the results of the block if the command is stopped.
 
-    Args:
-        keep: saves the results and returns a message about what was saved and how to resume. It is called after the
-            block ends or, if that takes too long, from another thread while the block still runs.
+    `save` returns a message about the saved results and how to resume. It is called after the block ends or, if that
+    takes too long, from another thread while the block still runs.
     """
     stopping = _current
-    stopping.savers.append(keep)
+    stopping.savers.append(save)
     try:
         yield
     except KeyboardInterrupt:
         stopping.report()
         raise
     finally:
-        stopping.savers.remove(keep)
+        stopping.savers.remove(save)
 
 
 @contextmanager
@@ -264,12 +252,7 @@ def block_interrupts() -> Iterator[None]:
 
 
 def rerun_command_line(*more: str, without: Sequence[str] = ()) -> str:
-    """Return the command line of this command.
-
-    Args:
-        more: options to add if they are missing.
-        without: options to omit.
-    """
+    """Return the command line of this command, with the options `more` and without those of `without`."""
     return _current.rerun_command_line(*more, without=without)
 
 

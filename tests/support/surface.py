@@ -36,7 +36,7 @@ WRONG = (
     "simulate --players nobody",
     "simulate --games 0",
     "simulate --unknown",
-    "arena --config nowhere.yaml",
+    "arena nowhere.yaml",
     "balance report nowhere",
     "balance tune nothing --out {folder}/tune",
     "evaluate run nobody",

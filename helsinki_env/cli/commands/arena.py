@@ -1,4 +1,4 @@
-"""The command ``helsinki arena``: tournaments of many players that can be stopped and resumed."""
+"""The command ``helsinki arena``: tournaments of many players that resume after an interruption."""
 
 from __future__ import annotations
 
@@ -12,13 +12,11 @@ import tyro
 from rich.table import Table
 
 from helsinki_env.cli import options
-from helsinki_env.cli.parallel_runs import address_of
-from helsinki_env.cli.precompile import groups_for, precompile_groups
-from helsinki_env.cli.progress import ProgressDisplay
+from helsinki_env.cli.parallel_runs import address_of, play_tournament
+from helsinki_env.cli.precompile import precompile_plan
 from helsinki_env.data import UserError, read_json
 from helsinki_env.engine.spec import config_to_dict
 from helsinki_env.utils.extras import requires_extra
-from helsinki_env.utils.stopping import rerun_command_line, save_on_interrupt
 from helsinki_env.utils.terminal import plain_console
 
 if TYPE_CHECKING:
@@ -28,31 +26,33 @@ __all__ = ["main"]
 
 
 def main(
+    config: Annotated[str | None, tyro.conf.Positional] = None,
     players: str | None = None,
     games: int | None = None,
-    seats: int | None = None,
+    num_players: int | None = None,
     game: str | None = None,
-    config: str | None = None,
     game_config: str | None = None,
     covered: str | None = None,
     dry_roads: bool = False,
     components: str | None = None,
     seed: int | None = None,
-    chunk: int | None = None,
+    unit_games: int | None = None,
     out: Path = Path("runs/arena"),
     form: Annotated[Literal["parquet", "jsonl"], tyro.conf.arg(name="format")] = "parquet",
     processes: int | None = None,
     ray: Annotated[tuple[str, ...] | None, tyro.conf.arg(metavar="[ADDRESS]")] = None,
     trust: bool = False,
 ) -> int:
-    """Play a tournament: everybody meets everybody, every deck in all rotations of the seats.
+    """Play a tournament: all line-ups of the players, each deal in all rotations of the seats.
 
-    The same command goes on with a run that was stopped, at any moment, and comes to the same games; with more games
-    than before it plays those that are missing. They depend on the seed, not on the number of processes or machines.
+    The same command resumes an interrupted run and gives the same games. With more games, it plays the missing games.
+    Games depend on the seed, not on the number of processes or machines.
 
-    Example: helsinki arena --players random,greedy --games 200 --seats 3 --out runs/arena
+    Example: helsinki arena --players random,greedy --games 200 --num-players 3 --out runs/arena
 
     Example: helsinki arena --game copenhagen --players random,greedy --games 200 --out runs/copenhagen
+
+    Example: helsinki arena example --out runs/example
 
     Args:
         players: separated by commas: random, greedy, heuristic, mc:N, ismcts:N, net, net:CHECKPOINT, net+search:N,
@@ -66,78 +66,63 @@ def main(
         covered: actions that nobody may use, separated by commas, or first_game for the bottom row.
         dry_roads: play with the expansion.
         components: a name in configs/components or the path of a YAML file.
-        seed: of decks and players; default: that of --config, or 0.
-        chunk: games that are played and saved together; default: those of --config, or 60.
+        seed: random seed of deals and players; default: that of the file, or 0.
+        unit_games: number of games per work unit, which is played and saved as a whole; default: that of the file, or
+            60.
         out: folder of the run.
-        form: games.parquet, or games.jsonl with one record a line for helsinki replay, which needs no extra.
-        processes: how many play side by side; default: one for each processor.
-        ray: spread the games over the Ray cluster at this address; without one over a new cluster on this machine.
-        trust: run code that --config names: program:COMMAND and MODULE:ATTRIBUTE. Read the code first.
+        form: games.parquet, or games.jsonl with one record per line for helsinki replay, which needs no extra.
+        processes: number of parallel processes; default: one per CPU core.
+        ray: address of the Ray cluster that plays the games; without an address, a new cluster on this machine.
+        trust: run code that the file names: program:COMMAND and MODULE:ATTRIBUTE. Read the code first.
     """
     from helsinki_env.agents.replaced_actions import run_replacement_warnings
     from helsinki_env.evaluation.arena.config import plan_from_yaml
-    from helsinki_env.evaluation.arena.run import run_arena
 
     if form == "parquet":
         with requires_extra("stats" if ray is None else "ray"):
             import_module("helsinki_env.evaluation.arena.parquet")
-    address = address_of(ray)
-    asked: dict[str, Any] = {
+    address_of(ray)
+    options_given: dict[str, Any] = {
         "players": players,
         "games": games,
-        "seats": seats,
+        "num_players": num_players,
         "game": game,
         "game_config": game_config,
         "covered": covered,
+        "dry_roads": dry_roads or None,
+        "components": components,
     }
-    asked |= {"dry_roads": dry_roads or None, "components": components}
-    asked = {name: value for name, value in asked.items() if value is not None}
-    changes = {name: value for name, value in (("seed", seed), ("chunk", chunk)) if value is not None}
+    given = {name: value for name, value in options_given.items() if value is not None}
+    changes = {name: value for name, value in (("seed", seed), ("chunk", unit_games)) if value is not None}
     if config is None:
-        plan = _one_table(changes, **asked)
-    elif asked:
-        also = ", ".join(f"--{name.replace('_', '-')}" for name in asked)
-        raise UserError(f"--config: found {also} too, expected one or the other: the file says what is played")
+        plan = _one_matchup(changes, **given)
+    elif given:
+        named = ", ".join(f"--{name.replace('_', '-')}" for name in given)
+        raise UserError(f"{named}: found with the file {config}, which defines the games; leave one of them out")
     else:
         plan = plan_from_yaml(config, changes, trust=trust)
     options.out_folder(out)
-    precompile_groups(part for table in plan.tables for part in groups_for(table.players, table.config))
+    precompile_plan(plan)
     console, started = plain_console(), time.monotonic()
-    waiting = ProgressDisplay(plan.games)
-    with (
-        save_on_interrupt(
-            lambda: f"{waiting.done:,} of {plan.games:,} games are kept in {out}; go on with: {rerun_command_line()}"
-        ),
-        waiting,
-    ):
-        path = run_arena(
-            plan,
-            out,
-            processes=processes,
-            ray=ray is not None,
-            address=address,
-            form=form,
-            resumed=waiting.resume,
-            progress=waiting.advance,
-        )
+    path, display = play_tournament(plan, out, processes, ray, form=form)
     for table in _tables(out):
         console.print(table)
     for line in run_replacement_warnings(read_json(out / "times.json", UserError).value):
         console.print(line, highlight=False, soft_wrap=True)
-    before = f", {waiting.before:,} of them from before" if waiting.before else ""
+    resumed = f", {display.before:,} of them from an earlier run" if display.before else ""
     seconds = time.monotonic() - started
     console.print(
-        f"{plan.games:,} games with seed {plan.seed}{before}; {seconds:.1f} s", highlight=False, soft_wrap=True
+        f"{plan.games:,} games with seed {plan.seed}{resumed}; {seconds:.1f} s", highlight=False, soft_wrap=True
     )
     console.print(f"Wrote {path} and {out / 'times.json'}", highlight=False, soft_wrap=True)
     return 0
 
 
-def _one_table(
+def _one_matchup(
     changes: dict[str, int],
     players: str = "random,greedy",
     games: int | None = None,
-    seats: int | None = None,
+    num_players: int | None = None,
     game: str | None = None,
     game_config: str | None = None,
     covered: str | None = None,
@@ -147,7 +132,7 @@ def _one_table(
     """Return the tournament that the options describe."""
     from helsinki_env.evaluation.arena.config import plan_from_dict
 
-    played = options.game_config(game_config, seats, covered, dry_roads, components, 2, game, "--seats")
+    played = options.read_game_config(game_config, num_players, covered, dry_roads, components, 2, game)
     table = {"players": players.split(","), "game": config_to_dict(played), "name": options.game_text(played)}
     return plan_from_dict({**changes, "tables": [table if games is None else {**table, "games": games}]})
 
@@ -161,12 +146,12 @@ def _tables(out: Path) -> Iterator[Table]:
     times = {(entry["table"].text(), entry["player"].text()): entry for entry in entries}
     for games in load_run(out, whole=True):
         table = Table(title=f"{games.name} ({len(games):,} games)")
-        for name in ("player", "games", "games won", "95 % interval", "points", "place", "ms/decision"):
+        for name in ("player", "games", "games won", "95% interval", "points", "rank", "ms/action"):
             table.add_column(name, justify="left" if name == "player" else "right", no_wrap=name != "player")
         for i, player in enumerate(games.players):
             s = player_result(player, None, games.seating == i, games.places, games.scores, games.deck)
-            spent = times.get((games.name, player))
-            each = 1000 * spent["seconds"].number(0) / max(1, spent["decisions"].integer(0)) if spent else None
+            entry = times.get((games.name, player))
+            ms = 1000 * entry["seconds"].number(0) / max(1, entry["decisions"].integer(0)) if entry else None
             table.add_row(
                 player,
                 f"{s.games:,}",
@@ -174,6 +159,6 @@ def _tables(out: Path) -> Iterator[Table]:
                 f"{s.low:.1%} to {s.high:.1%}",
                 f"{s.score:.1f}",
                 f"{s.place:.2f}",
-                "–" if each is None else f"{each:.3g}",
+                "–" if ms is None else f"{ms:.3g}",
             )
         yield table

@@ -54,7 +54,7 @@ def run(
     with requires_extra("stats" if ray is None else "ray"):
         from helsinki_env.evaluation.arena.workers import reuse_workers
 
-        playing = _study("run")
+        study_run = _study("run")
     study_module = _study("study")
     all_parts, error = study_module.STUDY_PARTS, study_module.StudyError
 
@@ -68,17 +68,17 @@ def run(
     for name, game in dict.fromkeys((name, table.config) for table in tables for name in table.players):
         check_players([name], game)
     out_folder(out)
-    playing.open_study(study, out)
+    study_run.open_study(study, out)
     precompile_groups(groups_for({name for table in tables for name in table.players}))
     console, play = plain_console(), tournament_runner(out, processes, ray)
     with reuse_workers():
         for part in (part for part in all_parts if part in chosen):
-            plan = playing.plan_of(study, out, part)
+            plan = study_run.plan_of(study, out, part)
             if plan is None:
-                console.print(f"{part}: left out by the study", highlight=False)
+                console.print(f"{part}: not part of the study", highlight=False)
             else:
                 play(part, plan)
-    console.print(f"Wrote {out}; now: helsinki balance report {out} --out balance", highlight=False, soft_wrap=True)
+    console.print(f"Wrote {out}; next: helsinki balance report {out} --out balance", highlight=False, soft_wrap=True)
     return 0
 
 

@@ -31,20 +31,20 @@ def retrain(
     ray: Annotated[tuple[str, ...] | None, tyro.conf.arg(metavar="[ADDRESS]")] = None,
     trust: bool = False,
 ) -> int:
-    """Ask verdicts anew of networks that learnt with an action, and of others that learnt without it.
+    """Check whether the conclusions hold for networks trained without the action.
 
-    Networks are trained on this machine, one after another, with all actions and without each of those that are asked
-    about; then they meet each other. The report is written to OUT/report. It can be stopped at any moment.
+    The command trains networks on this machine, one after another: with all actions, and without each tested action.
+    Then they play against each other. The report is written to OUT/report. The same command resumes an interrupted run.
 
     Example: helsinki balance retrain quick --out runs/retrained
 
     Example: helsinki balance retrain standard --out runs/retrained-standard
 
     Args:
-        config: what is asked: a name in configs/retrained or the path of a YAML file.
+        config: experiment: a name in configs/retrained or the path of a YAML file.
         out: folder of all networks and games.
-        processes: how many play side by side; default: one for each processor.
-        ray: spread the games over the Ray cluster at this address; without one over a new cluster on this machine.
+        processes: number of parallel processes; default: one per CPU core.
+        ray: address of the Ray cluster that plays the games; without an address, a new cluster on this machine.
         trust: run code that the preset names: program:COMMAND and MODULE:ATTRIBUTE. Read the code first.
     """
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # as in `helsinki_env.cli.commands.train`
@@ -66,14 +66,14 @@ def retrain(
         )
     if preset.start or preset.against or preset.covered or preset.components != "default":
         raise UserError(
-            f"{config}: preset: found {asked.preset}, expected one whose networks learn from nothing, on the "
-            "board of the box, with all actions: without start, against and covered"
+            f"{config}: preset: found {asked.preset}, expected one without start, against, covered and "
+            "components, so that its networks learn from scratch on the published board with all actions"
         )
     taught = {count for table in preset.matchups for count in table.players}
     if missing := set(asked.players) - taught:
         raise UserError(
-            f"{config}: found games of {min(missing)} players, expected some of {', '.join(map(str, sorted(taught)))}, "
-            f"which the preset {asked.preset} teaches"
+            f"{config}: found games of {min(missing)} players, expected some of {', '.join(map(str, sorted(counts)))}, "
+            f"as in the preset {asked.preset}"
         )
     for action in asked.claims:
         replace(preset, covered=(action,)).check()  # fail now, not after the first network
@@ -94,12 +94,12 @@ def retrain(
         console.print(f"training {learner.name}", highlight=False)
         if not learn(training, console, rerun_command_line)["finished"]:
             raise UserError(
-                f"{folder}: after {preset.minutes:g} minutes the training was not done, and networks that learnt for "
-                f"another time cannot be compared: give more minutes in the preset {asked.preset}, and go on"
+                f"{folder}: found an unfinished training after {preset.minutes:g} minutes; increase minutes in the "
+                f"preset {asked.preset} and resume, because only networks of equal training are comparable"
             )
 
     retrained = running.RetrainingStudy(asked, out, train, tournament_runner(out, processes, ray))
-    with save_on_interrupt(lambda: f"what was learnt and played is kept in {out}; go on with: {rerun_command_line()}"):
+    with save_on_interrupt(lambda: f"networks and games saved in {out}; resume with: {rerun_command_line()}"):
         data = results.retraining_results(retrained)
     check_no_link(out / "report")
     for path, content in report.retraining_report_files(data).items():

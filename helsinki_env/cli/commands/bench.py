@@ -25,7 +25,7 @@ from helsinki_env.bench.speed_tables import (
     within_table,
     yardstick_text,
 )
-from helsinki_env.cli.options import game_text, out_file
+from helsinki_env.cli.options import game_text, out_file, read_integers, read_list
 from helsinki_env.cli.progress import ProgressDisplay
 from helsinki_env.data import UserError, choices_text, shorten
 from helsinki_env.engine.spec import default_spec, game_names, spec_by_name, spec_of
@@ -38,14 +38,15 @@ __all__ = ["SectionPage", "main"]
 
 #: The section of a page that holds the comparison; sections with the results of a game have its name.
 _AGAINST = "against"
-_BATCHES = (1, 64, 1024, 4096)
+_BATCHES = "1,64,1024,4096"
+_TENSOR_BATCHES = "1024,4096,16384,65536,262144"
 
 
-def _on_device(config: Any, batches: tuple[int, ...], device: str, seconds: float, json: Path | None) -> None:
-    """Measure tensor environments."""
+def _measure_tensors(config: Any, batches: Sequence[int], device: str, seconds: float, json: Path | None) -> None:
+    """Measure tensor environments and show the results."""
     from rich.table import Table
 
-    from helsinki_env.bench.tensor_speed import BATCHES, TensorRow, measure_tensors
+    from helsinki_env.bench.tensor_speed import TensorRow, measure_tensors
 
     console = plain_console()
     table = Table(title=f"{game_text(config)} in tensors on {device}: uniformly random legal play; medians")
@@ -55,9 +56,8 @@ def _on_device(config: Any, batches: tuple[int, ...], device: str, seconds: floa
     def report(row: TensorRow) -> None:
         table.add_row(f"{row.batch}", format_rate(row.per_second), format_rate(row.with_choosing))
 
-    sizes = BATCHES if tuple(batches) == _BATCHES else tuple(batches)
     with console.status("measuring ..."):
-        result = measure_tensors(config, sizes, device, seconds, report)
+        result = measure_tensors(config, batches, device, seconds, report)
     console.print(table)
     console.print(f"{result['device']}, PyTorch {result['torch']}.")
     if json is not None:
@@ -68,46 +68,49 @@ def _on_device(config: Any, batches: tuple[int, ...], device: str, seconds: floa
 def main(
     json: Path | None = None,  # shadows the module to name the option
     seconds: float = 1.0,
-    batches: tuple[int, ...] = _BATCHES,
-    threads: tuple[int, ...] = (1, 2),
-    players: tuple[str, ...] = ("mc:200", "ismcts:400"),
+    batches: str | None = None,
+    threads: str = "1,2",
+    players: str = "mc:200,ismcts:400",
     game: str | None = None,
     against: str | None = None,
     pairs: int = 9,
-    only: tuple[str, ...] = (),
+    only: str = "",
     write: Path | None = None,
     device: str | None = None,
 ) -> None:
-    """Measure the environment's speed on this machine, with a yardstick in the same run, or against another revision.
+    """Measure the environment's speed on this machine, relative to a baseline in the same run or to another revision.
 
     Example: helsinki bench --seconds 2 --json bench.json
 
     Example: helsinki bench --game copenhagen
 
-    Example: helsinki bench --against HEAD~1 --only env aec
+    Example: helsinki bench --against HEAD~1 --only env,aec
 
-    Example: helsinki bench --device cuda --batches 4096 65536
+    Example: helsinki bench --device cuda --batches 4096,65536
 
     Args:
-        json: also write all figures to this file.
-        seconds: time for each row.
-        batches: numbers of games side by side; with --against, the largest counts.
-        threads: numbers of threads; with --against, the largest counts.
-        players: who plays a whole game each, however long it takes; nobody: --players without a name.
-        game: which game, such as copenhagen; default: helsinki, or with --against or --write all games.
-        against: measure this revision, as git knows it, and the code that runs in turn, and compare them.
-        pairs: how often each is measured; from 6 on there are intervals.
-        only: which rows are compared: env, views, four, threads, seat, playouts, choice, guided, aec, step, mask or a
-            player; default: all.
-        write: measure all that stands in this page, and put it there, between its marks.
-        device: measure games in tensors instead, on cuda or cpu; default batches are then 1,024 to 262,144.
+        json: file for all results.
+        seconds: duration of each measurement.
+        batches: comma-separated numbers of parallel games; default: 1,64,1024,4096, or with --device 1,024 to 262,144.
+            --against uses the largest.
+        threads: comma-separated numbers of threads; --against uses the largest.
+        players: comma-separated players to measure, each in one whole game; an empty string for none.
+        game: game, such as copenhagen; default: helsinki, or with --against or --write all games.
+        against: git revision to compare with; the command measures it and the running code in turn.
+        pairs: number of measurements of each revision; at least 6 for confidence intervals.
+        only: comma-separated rows to compare: env, views, four, threads, seat, playouts, choice, guided, aec, step,
+            mask or a player; default: all.
+        write: page whose marked sections get the results.
+        device: device of the tensor environments to measure instead: cuda or cpu.
     """
     from helsinki_env.cli.precompile import group_name, groups_for, precompile_groups
 
-    if not batches or not threads:
-        raise UserError(f"bench: found {batches=}, {threads=}; expected numbers above 0")
+    if batches is None:
+        batches = _BATCHES if device is None else _TENSOR_BATCHES
+    batch_sizes = read_integers(batches, "--batches")
+    thread_counts, player_names = read_integers(threads, "--threads"), read_list(players)
     if device is not None and (against is not None or write is not None):
-        raise UserError("--device: found --against or --write, which measure on the processor; leave one of them out")
+        raise UserError("--device: found with --against or --write, which measure on the CPU; leave one of them out")
     everything = game is None and (against is not None or write is not None)
     first = default_spec().name if game is None else game
     names = [first, *(name for name in game_names() if everything and name != first)]
@@ -115,12 +118,12 @@ def main(
     if device is not None:
         if json is not None:
             out_file(json, "--json")
-        _on_device(configs[0], batches, device, seconds, json)
+        _measure_tensors(configs[0], batch_sizes, device, seconds, json)
         return
     for config in configs:
-        for player in players:
+        for player in player_names:
             make_player(player, config)
-    rows = _rows(only, players, against)
+    rows = _rows(read_list(only), player_names, against)
     alone = configs if against is None or write is not None else []
     parts = [*([] if against is None else [_AGAINST]), *(spec_of(config).name for config in alone)]
     page = None if write is None else SectionPage(write, parts)
@@ -129,23 +132,22 @@ def main(
     checkout = None if against is None else Checkout(against)
     for config in configs:
         single = [group_name(part, config) for part in ("game", "seat")]
-        precompile_groups([*single, *groups_for(["greedy", "heuristic", *players], config)])
+        precompile_groups([*single, *groups_for(["greedy", "heuristic", *player_names], config)])
     console = plain_console()
-    found: dict[str, Any] = {}
+    results: dict[str, Any] = {}
     if checkout is not None:
         with checkout:
-            comparison = Comparison(checkout, configs, rows, max(batches), max(threads), seconds)
-            found[_AGAINST] = _compare(console, comparison, pairs, json)
+            comparison = Comparison(checkout, configs, rows, max(batch_sizes), max(thread_counts), seconds)
+            results[_AGAINST] = _compare(console, comparison, pairs, json)
     for config in alone:
-        result = _measure(console, config, tuple(batches), tuple(threads), seconds, tuple(players))
-        found[spec_of(config).name] = result
+        results[spec_of(config).name] = _measure(console, config, batch_sizes, thread_counts, seconds, player_names)
     if page is not None:
         texts = [compared_part if part == _AGAINST else measured_part for part in parts]
         command = rerun_command_line(without=() if json is None else ("--json", str(json)))
-        page.write({part: text(found[part], command) for part, text in zip(parts, texts, strict=True)})
+        page.write({part: text(results[part], command) for part, text in zip(parts, texts, strict=True)})
         console.print(f"Wrote {write}")
     if json is not None:
-        write_json(json, found if len(found) > 1 else found[parts[0]], follow=True)
+        write_json(json, results if len(results) > 1 else results[parts[0]], follow=True)
         console.print(f"Wrote {json}")
 
 
@@ -173,27 +175,27 @@ def _compare(console: Console, comparison: Comparison, pairs: int, json: Path | 
             within_table(data).show(console)
         return data
 
-    def keep() -> str:
+    def save() -> str:
         comparison.checkout.remove()
         if not any(row.rates["now"] for row in comparison.rows):
-            return f"nothing had been measured; begin again with: {rerun_command_line()}"
+            return f"no results; start again with: {rerun_command_line()}"
         data = show()
         if json is not None:
             write_json(json, data, follow=True)
-        where = "" if json is None else f", and kept in {json}"
+        where = "" if json is None else f", and saved in {json}"
         return (
-            f"{comparison.pairs} of {pairs} pairs, and what was there of the next, are shown{where}; "
-            f"all: {rerun_command_line()}"
+            f"{comparison.pairs} of {pairs} pairs, and the incomplete next one, shown{where}; "
+            f"start again with: {rerun_command_line()}"
         )
 
-    with save_on_interrupt(keep):
+    with save_on_interrupt(save):
         commit, rows = comparison.checkout.commit, len(comparison.rows)
-        console.print(f"Compiling what is measured of {commit}, for this run only", soft_wrap=True)
-        with ProgressDisplay(rows, "rows") as waiting:
-            comparison.warm(waiting.advance)
-        with ProgressDisplay(rows * pairs, "rows") as waiting:
+        console.print(f"Compiling revision {commit} for this run", soft_wrap=True)
+        with ProgressDisplay(rows, "rows") as display:
+            comparison.warm(display.advance)
+        with ProgressDisplay(rows * pairs, "rows") as display:
             while comparison.pairs < pairs:
-                comparison.measure_pair(waiting.advance)
+                comparison.measure_pair(display.advance)
                 if not console.is_terminal:
                     console.print(f"{comparison.pairs} of {pairs} pairs")
     return show()
@@ -202,10 +204,10 @@ def _compare(console: Console, comparison: Comparison, pairs: int, json: Path | 
 def _measure(
     console: Console,
     config: Any,
-    batches: tuple[int, ...],
-    threads: tuple[int, ...],
+    batches: Sequence[int],
+    threads: Sequence[int],
     seconds: float,
-    players: tuple[str, ...],
+    players: Sequence[str],
 ) -> dict[str, Any]:
     """Measure a game, show its table and return the results."""
 
@@ -222,15 +224,7 @@ def _measure(
 
 
 class SectionPage:
-    """A page with sections for measured results.
-
-    Args:
-        path: path of the page.
-        parts: sections that it must have.
-
-    Raises:
-        ValueError: if the page cannot be read, or lacks a section.
-    """
+    """A page with marked sections for measured results; UserError if it is unreadable or lacks one of `parts`."""
 
     def __init__(self, path: Path, parts: Sequence[str]) -> None:
         self.path = path
@@ -254,5 +248,7 @@ class SectionPage:
                 now = markdown.replace_section(text, part)
                 text = markdown.replace_section(text, part, now if content is None else content)
         except (OSError, ValueError) as problem:
-            raise UserError(f"--write: found {shorten(self.path)}, expected a page with marks: {problem}") from None
+            raise UserError(
+                f"--write: found {shorten(self.path)}, expected a page with marked sections: {problem}"
+            ) from None
         return text.replace("\n", ends)

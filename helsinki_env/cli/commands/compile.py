@@ -14,10 +14,11 @@ __all__ = ["main"]
 
 
 def main(parts: str = "all", game: str | None = None, processes: int | None = None) -> None:
-    """Compile ahead what would be compiled at its first use: the rules of every game, its players, what training needs.
+    """Precompile all kernels: the rules of every game, its players, and training.
 
-    It depends on the processor, so it is done where it will be used; when an image is built, on the same kind. It is
-    kept in the folder HELSINKI_CACHE_DIR, by default in the user's cache folder, until nothing has used it for 30 days.
+    Machine code depends on the CPU: run the command on the machine that uses it, or build an image on the same kind of
+    CPU. The code is saved in the folder HELSINKI_CACHE_DIR, by default in the user's cache folder, and expires after 30
+    days without use.
 
     Example: helsinki compile
 
@@ -26,10 +27,10 @@ def main(parts: str = "all", game: str | None = None, processes: int | None = No
     Example: helsinki compile --game copenhagen
 
     Args:
-        parts: which, separated by commas, or all: games, game, seat (the environments), greedy, heuristic, mc, ismcts,
-            net, net+search (players), training.
-        game: of which game; default: of all.
-        processes: how many compile side by side; default: one more than there are processors.
+        parts: comma-separated parts, or all: games, game, seat (the environments), greedy, heuristic, mc, ismcts, net,
+            net+search (players), training.
+        game: game to compile; default: all games.
+        processes: number of parallel processes; default: one more than the number of CPU cores.
     """
     chosen = list(KERNEL_GROUPS) if parts == "all" else [part.strip() for part in parts.split(",")]
     for part in chosen:
@@ -37,11 +38,11 @@ def main(parts: str = "all", game: str | None = None, processes: int | None = No
             raise UserError(f"--parts: found {part!r}, expected all or {choices_text(KERNEL_GROUPS, part)}")
     games = [spec_by_name(name) for name in (game_names() if game is None else [game])]
     console, started = plain_console(), time.monotonic()
-    lacking = precompile_groups((group_name(part, spec.config()) for spec in games for part in chosen), processes)
-    for part in lacking:
-        console.print(f"Left out: {describe_group(part)}, which needs an extra that is not installed", highlight=False)
+    missing_extra = precompile_groups((group_name(part, spec.config()) for spec in games for part in chosen), processes)
+    for part in missing_extra:
+        console.print(f"Skipped: {describe_group(part)} (extra not installed)", highlight=False)
     console.print(
-        f"Compiled in {time.monotonic() - started:.1f} s, kept in {kernel.CACHE_FOLDER}"
+        f"Compiled in {time.monotonic() - started:.1f} s, saved in {kernel.CACHE_FOLDER}"
         if kernel.JIT
         else "Nothing to compile: NUMBA_DISABLE_JIT is set",
         highlight=False,

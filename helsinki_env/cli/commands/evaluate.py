@@ -12,8 +12,8 @@ import tyro
 from rich.table import Table
 
 from helsinki_env.cli.options import out_file, out_folder
-from helsinki_env.cli.parallel_runs import address_of, check_players
-from helsinki_env.cli.precompile import groups_for, precompile_groups
+from helsinki_env.cli.parallel_runs import address_of, check_players, play_tournament
+from helsinki_env.cli.precompile import precompile_plan
 from helsinki_env.cli.progress import ProgressDisplay
 from helsinki_env.data import UserError, short_repr
 from helsinki_env.engine.spec import default_spec
@@ -25,11 +25,8 @@ from helsinki_env.utils.terminal import plain_console
 from helsinki_env.utils.yaml_files import configs_folder
 
 if TYPE_CHECKING:
-    from helsinki_env.evaluation.arena.plan import Plan
     from helsinki_env.evaluation.gauntlet.gauntlet import Gauntlet
     from helsinki_env.evaluation.gauntlet.leaderboard import Leaderboard
-    from helsinki_env.evaluation.gauntlet.reference_ratings import ReferenceRatings
-    from helsinki_env.evaluation.gauntlet.verify import UnverifiedCertificate
 
 __all__ = ["main", "reference", "run", "verify"]
 
@@ -75,15 +72,49 @@ def run(
     """
     with requires_extra("stats" if ray is None else "ray"):
         from helsinki_env.evaluation.gauntlet.reference_ratings import ReferenceRatings
+        from helsinki_env.evaluation.gauntlet.report import certificate_row, format_rating_interval
+        from helsinki_env.evaluation.gauntlet.results import expected_opponent_scores
 
-    address = address_of(ray)
+    address_of(ray)
     player = _player_name(player)
-    chosen, page = _gauntlet(gauntlet, trust), None
-    if write is not None:
-        page = _leaderboard(write, chosen)
+    chosen = _gauntlet(gauntlet, trust)
+    page = None if write is None else _leaderboard(write, chosen)
     check_players([player], chosen.reference.tables[0].config)  # before the kernels of its matchups are compiled
-    playing = {"processes": processes, "ray": ray is not None, "address": address}
-    _rate(chosen, ReferenceRatings.of(chosen), player, stage, out, page, playing)
+    pins = ReferenceRatings.of(chosen)
+    plan = chosen.plan(COUNTED_PREFIX + player, stage)
+    if page is not None:  # fail now, not after hours
+        if out.resolve().is_relative_to(page.folder.parent):
+            raise UserError(
+                f"--out: found {out}, the folder of the certificates of {page.path}; expected another folder"
+            )
+        with _about("--write"):
+            page.check_rated(pins, player, files_digest(player, plan.tables[0].config), plan.games)
+        out_file(page.file_of(player), "--write")
+    out_folder(out)
+    precompile_plan(plan)
+    play_tournament(plan, out, processes, ray)
+    certificate = make_certificate(chosen, pins, player, stage, out)
+    write_json(out / "certificate.json", certificate)
+    wrote = [out / "certificate.json"]
+    if page is not None:
+        with _about("--write"):
+            wrote += [page.write_rated(pins, certificate), page.path]
+    console = plain_console()
+    expected = expected_opponent_scores(plan, pins, [table["rating"] for table in certificate["certified"]["tables"]])
+    for table in _tables(certificate["certified"], format_rating_interval, expected):
+        console.print(table)
+    measured, rating = certificate["measured"], certificate["certified"]["rating"]
+    replaced = ReplacedActions.from_mapping(measured).summary or "none"
+    for line in (
+        (
+            f"{player}: {rating['rating']:.0f} ({format_rating_interval(rating)}), mean over the matchups; "
+            f"{chosen.zero} is 0"
+        ),
+        f"{measured['decisions']:,} actions, {measured['seconds_per_decision']:.3g} s each; replaced: {replaced}",
+        certificate_row(certificate),
+        f"Wrote {', '.join(map(str, wrote))}",
+    ):
+        console.print(line, highlight=False, soft_wrap=True)
     return 0
 
 
@@ -112,13 +143,38 @@ def verify(
     """
     with requires_extra("stats"):
         from helsinki_env.evaluation.gauntlet.reference_ratings import ReferenceRatings
+        from helsinki_env.evaluation.gauntlet.report import format_rating_interval
         from helsinki_env.evaluation.gauntlet.verify import read_unverified_certificate
 
     player = None if player is None else _player_name(player)
     chosen = _gauntlet(gauntlet, trust)
     check_players([] if player is None else [player], chosen.reference.tables[0].config)
     claim = read_unverified_certificate(certificate, chosen, ReferenceRatings.of(chosen), player, trust=trust)
-    _verify(claim, games, seed, processes)
+    sample_seed = secrets.randbelow(2**32) if seed is None else seed
+    chunks = claim.sample(games, sample_seed)
+    precompile_plan(claim.plan)
+    count = claim.plan.games_of(chunks)
+    display = ProgressDisplay(count)
+    with (
+        save_on_interrupt(
+            lambda: f"{display.done:,} of {count:,} games match; start again with: {rerun_command_line()}"
+        ),
+        display,
+    ):
+        claim.play(chunks, processes or cpu_count(), display.advance)
+    other = "" if claim.player == claim.named else f" (the certificate names {claim.named})"
+    console, rating = plain_console(), f"{claim.rating['rating']:.0f} ({format_rating_interval(claim.rating)})"
+    lines = [
+        f"{claim.path}: {claim.player}{other} has {rating}: all figures follow from the ranks",
+        f"{count:,} of {claim.plan.games:,} games replayed with --seed {sample_seed}: the same",
+    ]
+    if seed is None and count < claim.plan.games:  # a seed known in advance would reveal the games that are not checked
+        share = f"{claim.undetected_fraction(len(chunks)):.1%}"
+        lines.append(
+            f"at most {share} of the games are modified (95% confidence); --games {claim.plan.games} replays all"
+        )
+    for line in lines:
+        console.print(line, highlight=False, soft_wrap=True)
     return 0
 
 
@@ -180,71 +236,6 @@ def _leaderboard(path: Path, gauntlet: Gauntlet) -> Leaderboard:
     return Leaderboard(path, gauntlet)
 
 
-def _play(plan: Plan, out: Path, playing: Mapping[str, Any]) -> None:
-    """Play the missing games of a tournament."""
-    from helsinki_env.evaluation.arena.run import run_arena
-
-    out_folder(out)
-    precompile_groups(part for table in plan.tables for part in groups_for(table.players, table.config))
-    waiting = ProgressDisplay(plan.games)
-    with (
-        save_on_interrupt(
-            lambda: f"{waiting.done:,} of {plan.games:,} games are kept in {out}; go on with: {rerun_command_line()}"
-        ),
-        waiting,
-    ):
-        run_arena(plan, out, **playing, resumed=waiting.resume, progress=waiting.advance)
-
-
-def _rate(
-    gauntlet: Gauntlet,
-    pins: ReferenceRatings,
-    player: str,
-    stage: str,
-    out: Path,
-    page: Leaderboard | None,
-    playing: Mapping[str, Any],
-) -> None:
-    from helsinki_env.agents.registry import files_digest
-    from helsinki_env.agents.replaced_actions import ReplacedActions
-    from helsinki_env.evaluation.gauntlet.certificate import COUNTED_PREFIX, make_certificate
-    from helsinki_env.evaluation.gauntlet.report import certificate_row, format_rating_interval
-    from helsinki_env.evaluation.gauntlet.results import expected_opponent_scores
-
-    plan = gauntlet.plan(COUNTED_PREFIX + player, stage)
-    if page is not None:  # fail now, not after hours
-        if out.resolve().is_relative_to(page.folder.parent):
-            raise UserError(
-                f"--out: found {out}, where the certificates of {page.path} are kept; expected another folder"
-            )
-        with _about("--write"):
-            page.check_rated(pins, player, files_digest(player, plan.tables[0].config), plan.games)
-        out_file(page.file_of(player), "--write")
-    _play(plan, out, playing)
-    found = make_certificate(gauntlet, pins, player, stage, out)
-    write_json(out / "certificate.json", found)
-    wrote = [out / "certificate.json"]
-    if page is not None:
-        with _about("--write"):
-            wrote += [page.write_rated(pins, found), page.path]
-    console = plain_console()
-    expected = expected_opponent_scores(plan, pins, [table["rating"] for table in found["certified"]["tables"]])
-    for table in _tables(found["certified"], format_rating_interval, expected):
-        console.print(table)
-    measured, rating = found["measured"], found["certified"]["rating"]
-    replaced = ReplacedActions.from_mapping(measured).summary or "none"
-    for line in (
-        (
-            f"{player}: {rating['rating']:.0f} ({format_rating_interval(rating)}), the mean over the tables; "
-            f"{gauntlet.zero} is 0"
-        ),
-        f"{measured['decisions']:,} decisions of {measured['seconds_per_decision']:.3g} s; replaced: {replaced}",
-        certificate_row(found),
-        f"Wrote {', '.join(map(str, wrote))}",
-    ):
-        console.print(line, highlight=False, soft_wrap=True)
-
-
 #: Intervals from fewer deals are uninformative: two deals give "0.0% to 99.1%".
 _DEALS_FOR_INTERVAL = 8
 
@@ -255,10 +246,10 @@ def _tables(
     """Return the result tables to print: each matchup of the gauntlet, and each opponent."""
     title = f"{certified['gauntlet']}, version {certified['version']}, {certified['stage']}"
     enough = certified["rating"]["decks"] >= _DEALS_FOR_INTERVAL
-    few = "" if enough else f"no intervals from fewer than {_DEALS_FOR_INTERVAL} deals: choose a longer --stage"
+    few = "" if enough else f"no intervals from fewer than {_DEALS_FOR_INTERVAL} deals: use a longer --stage"
     rated = Table(title=f"{title}: {certified['rating']['games']:,} games", caption=few)
-    for name in ("table", "games", "rating", "95% interval", "games won"):
-        rated.add_column(name, justify="left" if name == "table" else "right", no_wrap=name != "table")
+    for name in ("matchup", "games", "rating", "95% interval", "games won"):
+        rated.add_column(name, justify="left" if name == "matchup" else "right", no_wrap=name != "matchup")
     for one in certified["tables"]:
         cells = (f"{one['games']:,}", f"{one['rating']:.0f}", interval(one) if enough else "")
         rated.add_row(one["table"], *cells, _share(one["won"], enough))
@@ -276,34 +267,6 @@ def _share(found: Mapping[str, float], enough: bool) -> str:
     return f"{share} ({found['low']:.1%} to {found['high']:.1%})" if enough else share
 
 
-def _measure(gauntlet: Gauntlet, out: Path, page: Leaderboard | None, playing: Mapping[str, Any]) -> None:
-    from helsinki_env.evaluation.gauntlet.certificate import COUNTED_PREFIX
-    from helsinki_env.evaluation.gauntlet.reference_ratings import (
-        ReferenceRatings,
-        estimate_reference_ratings,
-        reference_ratings_path,
-    )
-    from helsinki_env.evaluation.gauntlet.report import opponents_table
-
-    target = reference_ratings_path(gauntlet)
-    out_file(target, "--gauntlet")
-    if page is not None:  # fail now, not after hours
-        with _about("--write"):
-            page.check_opponents_table()
-    for stage in gauntlet.stages:  # reject a file that cannot rate players before measuring it
-        gauntlet.plan(COUNTED_PREFIX + gauntlet.zero, stage)
-    _play(gauntlet.reference, out, playing)
-    write_json(target, estimate_reference_ratings(gauntlet, out, "helsinki " + _command(gauntlet)))
-    pins, console = ReferenceRatings.of(gauntlet), plain_console()
-    console.print(opponents_table(gauntlet, pins), highlight=False, soft_wrap=True)
-    if page is not None:
-        with _about("--write"):
-            outdated = page.write_opponents_table(pins)
-        for problem in outdated:
-            console.print(f"Left out: {problem}", highlight=False, soft_wrap=True)
-    console.print(f"Wrote {target}" + ("" if page is None else f" and {page.path}"), highlight=False, soft_wrap=True)
-
-
 @contextmanager
 def _about(option: str) -> Iterator[None]:
     """Add the option's name to error messages about its value."""
@@ -319,32 +282,3 @@ def _command(gauntlet: Gauntlet) -> str:
     if shipped and gauntlet.name == default_spec().name:
         return "evaluate reference"
     return f"evaluate reference --gauntlet {gauntlet.name if shipped else gauntlet.path.name}"
-
-
-def _verify(claim: UnverifiedCertificate, games: int, seed: int | None, processes: int | None) -> None:
-    from helsinki_env.evaluation.gauntlet.report import format_rating_interval
-
-    drawn = secrets.randbelow(2**32) if seed is None else seed
-    chunks = claim.sample(games, drawn)
-    precompile_groups(part for table in claim.plan.tables for part in groups_for(table.players, table.config))
-    count = claim.plan.games_of(chunks)
-    waiting = ProgressDisplay(count)
-    with (
-        save_on_interrupt(
-            lambda: f"{waiting.done:,} of {count:,} games were the same; begin again with: {rerun_command_line()}"
-        ),
-        waiting,
-    ):
-        claim.play(chunks, processes or cpu_count(), waiting.advance)
-    other = "" if claim.player == claim.named else f" (the certificate names {claim.named})"
-    every = claim.plan.games
-    console, rating = plain_console(), f"{claim.rating['rating']:.0f} ({format_rating_interval(claim.rating)})"
-    said = [
-        f"{claim.path}: {claim.player}{other} has {rating}: all figures follow from the places",
-        f"{count:,} of {every:,} games played again with --seed {drawn}: the same",
-    ]
-    if seed is None and count < every:  # a seed known in advance would reveal the games that are not checked
-        most = f"{claim.undetected_fraction(len(chunks)):.1%}"
-        said.append(f"at most {most} of them were changed (95 % certain); --games {every} plays all again")
-    for line in said:
-        console.print(line, highlight=False, soft_wrap=True)

@@ -1,4 +1,4 @@
-"""The command ``helsinki export``: write a trained network as an ONNX model, without PyTorch, or in half the size."""
+"""The command ``helsinki export``: write a trained network as an ONNX model, or as a checkpoint of half the size."""
 
 from __future__ import annotations
 
@@ -21,14 +21,13 @@ def main(
     positions: int = 10_000,
     seed: int = 0,
 ) -> None:
-    """Export a trained network to ONNX, and check that it decides as it did; or to a checkpoint of half the size.
+    """Export a trained network to ONNX and check its choices, or export it to a checkpoint of half the size.
 
-    The model needs onnxruntime and no PyTorch. It is written only if it prefers what the checkpoint prefers in
-    decisions from the heuristic's games with 2, 3 and 4 players; choices that are equally good but for rounding count
-    as the same.
+    The model needs onnxruntime but not PyTorch. The command writes it only if it makes the same choices as the
+    checkpoint in positions from the heuristic's games with 2, 3 and 4 players. Ties within rounding count as equal.
 
-    A checkpoint of half the size has its weights rounded to 16 bits and plays like any other; it may prefer something
-    else where choices are nearly as good as each other, and how often it does is told.
+    A checkpoint of half the size has weights of 16 bits. Where choices are nearly equal, it may choose differently; the
+    command prints how often.
 
     Example: helsinki export runs/quick --out model.onnx
 
@@ -37,18 +36,18 @@ def main(
     Example: helsinki export runs/quick --out small.safetensors
 
     Args:
-        checkpoint: the file of a trained network, or the folder of a training run, whose best one is taken.
-        out: the model, a file name that ends in .onnx; or a checkpoint of half the size, one in .safetensors.
-        positions: decisions in which both are compared.
-        seed: of the games these are taken from.
+        checkpoint: file of a trained network, or folder of a training run for its best network.
+        out: output file: .onnx for a model, .safetensors for a checkpoint of half the size.
+        positions: number of positions for the comparison.
+        seed: random seed of the games with these positions.
     """
     from helsinki_env.agents.net.export import TIE, export_half, export_onnx
 
     export = export_half if out.suffix == ".safetensors" else export_onnx
     out_file(out)
     started = time.monotonic()
-    with ProgressDisplay(positions, "decisions") as waiting:
-        agreement = export(checkpoint, out, positions, seed, progress=waiting.advance)
+    with ProgressDisplay(positions, "decisions") as display:
+        agreement = export(checkpoint, out, positions, seed, progress=display.advance)
     console = plain_console(highlight=False, soft_wrap=True)
     ties = f"; in {agreement.ties:,} others of choices within {TIE:g} of each other" if agreement.ties else ""
     prefers = f"another choice in {agreement.differ:,}" if agreement.differ else "the same choice in all"

@@ -10,7 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from helsinki_env.cli.options import game_config
+from helsinki_env.cli.options import read_game_config
 from helsinki_env.cli.precompile import groups_for, precompile_groups
 from helsinki_env.data import UserError
 from helsinki_env.engine.spec import game_names, spec_by_name, spec_of
@@ -25,14 +25,14 @@ __all__ = ["main"]
 
 _ANY = {"0.0.0.0": "127.0.0.1", "::": "::1"}
 """Wildcard addresses, each with one that a browser can open."""
-_MOST_UNSENT_BYTES = 2**18
+_SEND_BUFFER = 2**18
 """Size of the socket send buffer for each connection, in bytes."""
 
 
 def main(
     game: str | None = None,
     players: str | None = None,
-    config: str | None = None,
+    game_config: str | None = None,
     covered: str | None = None,
     dry_roads: bool = False,
     components: str | None = None,
@@ -43,27 +43,27 @@ def main(
     open: bool = True,  # noqa: A002  # the name gives the option --no-open
     trust: bool = False,
 ) -> None:
-    """Play in a browser: against players, against each other, or watch players meet.
+    """Play in a browser: against computer players, with other people, or watch players compete.
 
-    Opens a page on this machine. With --players a table is laid at once, otherwise the page asks for the game and who
-    sits down. Every decision is on the disk before it is shown: whatever stops the server, the same command goes on
-    with all tables. Ctrl-C stops it.
+    The command opens a page on this machine. --players starts a game at once; otherwise the page asks for the game and
+    its players. The server saves every action before it shows it, so the same command resumes all games after an
+    interruption. Ctrl-C stops the server.
 
     Example: helsinki play --players human,heuristic
 
     Args:
-        game: which game, such as copenhagen; default: that of --config, or helsinki.
-        players: who sits down, one for each seat, separated by commas: human, or a player as in helsinki simulate.
-        config: a name in configs/game or the path of a YAML file; the other options change single values of it.
-        covered: actions that nobody may use, separated by commas, or first_game for the bottom row.
+        game: game, such as copenhagen; default: that of --game-config, or helsinki.
+        players: comma-separated players, one for each seat: human, or a player as in helsinki simulate.
+        game_config: a name in configs/game or the path of a YAML file; the other options change its values.
+        covered: comma-separated actions disabled for all, or first_game for the bottom row.
         dry_roads: play with the expansion.
         components: a name in configs/components or the path of a YAML file.
-        seed: of the deck and the players' chance; default: a new one.
-        host: address to listen on. The default is reached from this machine alone; on any other everybody who knows the
-            token that is printed plays along.
-        port: to listen on; 0 takes a free one.
+        seed: random seed of the deal and the players; default: a new one.
+        host: address to listen on. Only this machine can reach the default; on any other, everyone with the printed
+            token can play.
+        port: port to listen on; 0 selects a free one.
         data: folder of the database; default: the user's data folder.
-        open: whether to open the page in a browser.
+        open: open the page in a browser.
         trust: run code that tables in the folder of --data name: program:COMMAND and MODULE:ATTRIBUTE. Read it first.
     """
     with requires_extra("play"):
@@ -78,7 +78,9 @@ def main(
     console, folder = plain_console(), data or data_folder()
     names = [] if players is None else [name.strip() for name in players.split(",")]
     own = tuple(name for name in names if name != HUMAN)
-    chosen = game_config(config, len(names) or None, covered, dry_roads, components, 2, game, "number of --players")
+    chosen = read_game_config(
+        game_config, len(names) or None, covered, dry_roads, components, 2, game, "number of --players"
+    )
     if data is not None:
         _check_tables(data, own, trust)
     page = ""
@@ -120,15 +122,15 @@ def main(
     if token:
         where = "this machine" if host in _ANY else host
         console.print(
-            f"Everybody who reaches {where} and knows this address may play, watch and remove tables; nothing is "
-            "encrypted on the way. Use it only in a network that you trust."
+            f"Anyone who can reach {where} and knows this address can play, watch and remove tables. The connection "
+            "is not encrypted: use it only in a network that you trust."
         )
-    console.print("Ctrl-C stops; all tables are kept.")
+    console.print("Press Ctrl-C to stop; all tables are saved.")
     if open:
         webbrowser.open(address)
     # Ctrl-C before the server runs leaves its coroutine behind, which is harmless.
     warnings.filterwarnings("ignore", "coroutine 'Server.serve' was never awaited", RuntimeWarning)
-    with save_on_interrupt(lambda: f"tables are kept in {folder}"):
+    with save_on_interrupt(lambda: f"tables saved in {folder}"):
         server.run(sockets=[listening])
 
 
@@ -139,7 +141,7 @@ def _check_tables(folder: Path, typed: tuple[str, ...], trust: bool) -> None:
 
     store = TableStore(folder)
     try:
-        players = {chair.player for kept in store.all() for chair in kept.chairs}
+        players = {chair.player for table in store.all() for chair in table.chairs}
     finally:
         store.close()
     check_code(sorted(players - set(typed)), store.path, trust=trust)
@@ -176,17 +178,17 @@ def _listen(host: str, port: int) -> socket.socket:
         ValueError: if the address cannot be bound.
     """
     if not 0 <= port <= 65535:
-        raise UserError(f"--port: found {port}, expected 0 to 65535; 0 takes a free one")
+        raise UserError(f"--port: found {port}, expected 0 to 65535; 0 selects a free port")
     try:
         family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
         listening = socket.socket(family, socket.SOCK_STREAM)
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listening.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _MOST_UNSENT_BYTES)  # of each connection
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _SEND_BUFFER)  # of each connection
         listening.bind((host, port))
     except OSError as problem:
         raise UserError(
-            f"--host {host} --port {port}: cannot be listened on: {problem.strerror or problem} "
-            "(another server may have it: name another --port, or 0 for any)"
+            f"--host {host} --port {port}: cannot listen: {problem.strerror or problem} "
+            "(another server may use the port: choose another --port, or 0 for any free port)"
         ) from None
     listening.listen(100)
     return listening

@@ -45,26 +45,27 @@ def main(
     Example: helsinki rate runs/arena --out runs/arena/report
 
     Args:
-        run: the folder of a run, as helsinki arena makes it, or a file of records.
-        out: write the report to this folder: ladder.md, ladder.json and figures.
-        seed: of the resampling that intervals come from.
-        resamples: how many.
-        reference: the player whose rating is zero; default: random, else the weakest.
-        better: instead of ratings, test whether the first of these two players (A,B) is better than the second: look
-            at the decks in order and stop as soon as it is known.
-        at_most: the test shall say no if A is better by this much only.
-        at_least: it shall say yes if A is better by this much.
-        unit: of these two: elo, or points, percentage points of the share of meetings in which A is ahead, from 50 %.
-        alpha: largest probability of a wrong yes.
-        beta: largest probability of a wrong no.
-        cap: give up after so many decks.
+        run: folder of a run of helsinki arena, or a file of records.
+        out: folder for the report: ladder.md, ladder.json and figures.
+        seed: random seed of the resampling for intervals.
+        resamples: number of resamples.
+        reference: player with rating zero; default: random, or else the weakest.
+        better: two players A,B for a sequential test of whether A is better than B, instead of ratings. The test reads
+            the deals in order and stops when it is conclusive.
+        at_most: difference of the null hypothesis, under which A is not better.
+        at_least: difference of the alternative hypothesis, under which A is better.
+        unit: unit of both differences: elo, or points, the percentage points above 50% of the pairings in which A
+            finishes ahead of B.
+        alpha: maximum probability of a false positive.
+        beta: maximum probability of a false negative.
+        cap: maximum number of deals.
     """
     console, of_records = plain_console(), run.is_file()
     if of_records and out is not None:
-        raise UserError(f"--out: found the file {run}, expected the folder of a run: a report says how it was played")
+        raise UserError(f"--out: found with the file {run}, expected the folder of a run for a report")
     if better is not None:
         if out is not None:
-            raise UserError("--out: found together with --better, which writes no report; run the two one by one")
+            raise UserError("--out: found with --better, which writes no report; leave one of them out")
         _test(console, run, better, _hypotheses(at_most, at_least, unit, alpha, beta, cap))
         return
     if out is not None:
@@ -81,7 +82,7 @@ def main(
     for line in provenance.get("replaced", ()):
         console.print(line, highlight=False, soft_wrap=True)
     if provenance["missing_games"]:
-        console.print(f"{provenance['missing_games']:,} games of the run are not played yet", highlight=False)
+        console.print(f"{provenance['missing_games']:,} games of the run are missing", highlight=False)
     if out is not None:
         from helsinki_env.evaluation.rating.report import ratings_data
 
@@ -94,18 +95,7 @@ def main(
 def rate_run(
     run: Path, *, reference: str | None = None, resamples: int = 1000, seed: int = 0
 ) -> tuple[list[Ratings], dict[str, Any]]:
-    """Return the ratings of every matchup of a run with games, and their source.
-
-    Args:
-        run: folder of the run.
-        reference: the player with rating zero.
-        resamples: number of resamples for intervals.
-        seed: seed of the resampling.
-
-    Raises:
-        ArenaError: if the run cannot be read.
-        RatingError: if its games allow no ratings.
-    """
+    """Return the ratings of every matchup of a run with games, and their provenance; ArenaError or RatingError."""
     from helsinki_env.agents.replaced_actions import run_replacement_warnings
     from helsinki_env.evaluation.arena.load import load_run
     from helsinki_env.evaluation.arena.plan import environment_versions
@@ -141,7 +131,7 @@ def _played(path: Path) -> Sequence[RatableGames]:
         return load_run(path)
     tables = group_records(read_records(path), game_text)
     if not tables:
-        raise UserError(f"{path}: found no games, expected some: helsinki simulate --out writes such files")
+        raise UserError(f"{path}: found no records, expected some from helsinki simulate --out")
     return tables
 
 
@@ -153,13 +143,7 @@ def print_ratings(console: Console, tables: list[Ratings]) -> None:
 
 
 def write_report(page: Path, data: dict[str, Any], images: str = "") -> None:
-    """Write the report; each file is written atomically.
-
-    Args:
-        page: path of the page, NAME.md; NAME.json is written to the same folder.
-        data: contents of the report, see `helsinki_env.evaluation.rating.report.rating_report_files`.
-        images: folder of the figures, relative to the page.
-    """
+    """Write a report (`rating_report_files`): the page, its JSON, and figures in `images`, relative to the page."""
     from helsinki_env.evaluation.rating.report import rating_report_files
     from helsinki_env.utils.files import atomic_write
 
@@ -169,9 +153,9 @@ def write_report(page: Path, data: dict[str, Any], images: str = "") -> None:
 
 
 def _table(ratings: Ratings) -> Table:
-    stands = ratings.statistics
-    table = Table(title=f"{ratings.table}: {ratings.games:,} games of {ratings.decks:,} decks")
-    for name in ("#", "player", "rating", "95 % interval", "won", "points", "games", "P(#)"):
+    statistics = ratings.statistics
+    table = Table(title=f"{ratings.table}: {ratings.games:,} games of {ratings.decks:,} deals")
+    for name in ("#", "player", "rating", "95% interval", "won", "points", "games", "P(#)"):
         if name == "player":
             table.add_column(name, min_width=11, overflow="fold")
         else:
@@ -183,9 +167,9 @@ def _table(ratings: Ratings) -> Table:
             ratings.players[i],
             f"{ratings.elo[i]:.0f}",
             "reference" if reference else f"{ratings.low[i]:.0f} to {ratings.high[i]:.0f}",
-            f"{stands.win_rate[i]:.1%}",
-            f"{stands.points[i]:.1f}",
-            f"{stands.games[i]:,}",
+            f"{statistics.win_rate[i]:.1%}",
+            f"{statistics.points[i]:.1f}",
+            f"{statistics.games[i]:,}",
             f"{ratings.rank[i, rank]:.0%}",
         )
     return table
@@ -215,13 +199,13 @@ def _test(console: Console, run: Path, better: str, hypotheses: Hypotheses) -> N
     chosen = [table for table in played if set(names) <= set(table.players) and len(table.seating)]
     if not chosen:
         players = "; ".join(f"{table.name}: {', '.join(table.players)}" for table in played)
-        raise UserError(f"--better: found {better!r}, expected two players of one table ({players})")
+        raise UserError(f"--better: found {better!r}, expected two players of one matchup ({players})")
     for table in chosen:
-        for line in _verdict(table, names, hypotheses):
+        for line in _conclusion(table, names, hypotheses):
             console.print(line, highlight=False, soft_wrap=True)
 
 
-def _verdict(table: RatableGames, names: list[str], hypotheses: Hypotheses) -> list[str]:
+def _conclusion(table: RatableGames, names: list[str], hypotheses: Hypotheses) -> list[str]:
     from helsinki_env.evaluation.rating.shares import head_to_head_by_unit
     from helsinki_env.evaluation.rating.sprt import expected_blocks, run_sprt
 
@@ -229,22 +213,22 @@ def _verdict(table: RatableGames, names: list[str], hypotheses: Hypotheses) -> l
     blocks = head_to_head_by_unit(table.seating, table.places, table.deck, one, two)
     state = run_sprt(blocks, hypotheses)
     lower, upper = hypotheses.bounds
-    asked = f"{hypotheses.low:.1%} or less against {hypotheses.high:.1%} or more"
+    tested = f"{hypotheses.low:.1%} or less against {hypotheses.high:.1%} or more"
     answers = {
         "better": f"{names[0]} is better than {names[1]}",
-        "not better": f"{names[0]} is not better than {names[1]} by so much",
-        "running": "undecided so far: play more decks",
+        "not better": f"{names[0]} is not better than {names[1]} by that difference",
+        "running": "undecided so far: play more deals",
         "undecided": "undecided at the cap",
     }
     ratio = f"log likelihood ratio {state.log_ratio:+.2f}, bounds {lower:+.2f} and {upper:+.2f}"
     lines = [
-        f"{table.name}: {answers[state.verdict]} ({asked} of meetings ahead)",
-        f"  {state.blocks:,} of {len(blocks):,} decks looked at; mean {state.mean:.1%}, {ratio}",
+        f"{table.name}: {answers[state.verdict]} ({tested} of pairings ahead)",
+        f"  {state.blocks:,} of {len(blocks):,} deals used; mean {state.mean:.1%}, {ratio}",
     ]
     if len(blocks) > 1 and blocks.std() > 0:
         at_low, between, at_high = expected_blocks(hypotheses, float(blocks.std(ddof=1)))
         lines.append(
-            f"  decks to expect: {at_low:,.0f} if {hypotheses.low:.1%} is true, {at_high:,.0f} if "
+            f"  expected deals: {at_low:,.0f} if {hypotheses.low:.1%} is true, {at_high:,.0f} if "
             f"{hypotheses.high:.1%} is, {between:,.0f} between them"
         )
     return lines

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from rich.table import Table
 
 from helsinki_env.cli.games_file import MatchFile
-from helsinki_env.cli.options import game_config, game_text
+from helsinki_env.cli.options import game_text, read_game_config
 from helsinki_env.cli.precompile import groups_for, precompile_groups
 from helsinki_env.cli.progress import ProgressDisplay
 from helsinki_env.data import UserError
@@ -27,7 +27,7 @@ def main(
     games: int = 1000,
     game: str | None = None,
     num_players: int | None = None,
-    config: str | None = None,
+    game_config: str | None = None,
     covered: str | None = None,
     dry_roads: bool = False,
     components: str | None = None,
@@ -39,15 +39,15 @@ def main(
 ) -> None:
     """Play games between players and show who wins.
 
-    Every deck is played once for each rotation of the seats. The table shows the share of games won with its 95 %
-    interval; the same seed plays the same games, whatever the number of threads.
+    Each deal is played once in every rotation of the seats. The table shows win rates with 95% intervals. The
+    same seed gives the same games with any number of threads.
 
     Example: helsinki simulate --players greedy,heuristic --games 10000 --out games.jsonl
 
     Example: helsinki simulate --game copenhagen --players greedy,heuristic --games 1000
 
-    Ctrl-C keeps the games that have ended in the file. The same command with --resume plays those that are missing, and
-    the file is the same as if it had never been stopped.
+    Ctrl-C saves the finished games. The same command with --resume plays the missing games and gives the file of
+    an uninterrupted run.
 
     Args:
         players: one for each seat, separated by commas: random, greedy, heuristic, mc:N or ismcts:N (search, N games
@@ -63,11 +63,11 @@ def main(
         covered: actions that nobody may use, separated by commas, or first_game for the bottom row.
         dry_roads: play with the expansion.
         components: a name in configs/components or the path of a YAML file.
-        seed: of decks and players.
-        threads: batches played side by side; default: one for each processor.
-        out: write the games to this file, one record a line.
-        append: add them to what the file holds instead of replacing it.
-        resume: go on with the match whose games stand at the end of the file; what stands before them stays.
+        seed: random seed of deals and players.
+        threads: number of threads, each with a batch of games; default: one per CPU core.
+        out: file for the games, one record per line.
+        append: add the games to the file instead of replacing its contents.
+        resume: resume the match whose games are at the end of the file; earlier contents stay.
     """
     from helsinki_env.agents.replaced_actions import replaced_actions_of, replacement_warnings
     from helsinki_env.evaluation.match import Match
@@ -75,30 +75,34 @@ def main(
     names = [name.strip() for name in players.split(",")]
     default_players = len(names) if len(names) > 1 else 2
     counted_by = "number of --players" if num_players is None else "--num-players"
-    chosen = game_config(config, num_players, covered, dry_roads, components, default_players, game, counted_by)
+    chosen = read_game_config(
+        game_config, num_players, covered, dry_roads, components, default_players, game, counted_by
+    )
     if len(names) == 1:
         names *= chosen.num_players
     if len(names) != chosen.num_players:
         raise UserError(
-            f"--players: found {len(names)} ({players}), expected {chosen.num_players}, one for each seat, "
-            "or a single one for all"
+            f"--players: found {len(names)} ({players}), expected {chosen.num_players}, one for each seat, or "
+            "one for all seats"
         )
     for option, given in (("--append", append), ("--resume", resume)):
         if given and out is None:
-            raise UserError(f"{option}: found no --out; name the file to add to")
+            raise UserError(f"{option}: found without --out, expected the file to add to")
     if append and resume:
-        raise UserError("--append: found --resume too, expected one or the other: --resume keeps what the file holds")
+        raise UserError(
+            "--append: found with --resume, which also keeps the contents of the file; leave one of them out"
+        )
     match, console = Match(names, chosen, seed), plain_console()
     precompile_groups(groups_for(names, chosen))
     with MatchFile(out, match, games, append=append, resume=resume) as file:
         before = len(file)
         started = time.monotonic()
-        with save_on_interrupt(file.keep), ProgressDisplay(match.round_up_games(games)) as waiting:
-            waiting.resume(before)
+        with save_on_interrupt(file.keep), ProgressDisplay(match.round_up_games(games)) as display:
+            display.resume(before)
 
             def ended(part: Results) -> None:
                 file.add(part)
-                waiting.advance(len(part))
+                display.advance(len(part))
 
             results = match.play(games, threads=threads, batch=None, resume_from=file.before, on_games_end=ended)
     seconds = time.monotonic() - started
@@ -107,11 +111,11 @@ def main(
         for line in replacement_warnings(player.name, replaced_actions_of(player)):
             console.print(line, highlight=False, soft_wrap=True)
     lengths = [len(game) for game in results.decisions]
-    earlier = f", {before:,} of them from before" if before else ""
+    earlier = f", {before:,} of them from an earlier run" if before else ""
     now = sum(lengths) - (0 if file.before is None else sum(len(game) for game in file.before.decisions))
     console.print(
-        f"{len(results):,} games with seed {seed}{earlier}, {sum(lengths) / len(results):.1f} decisions and "
-        f"{results.rounds.mean():.1f} rounds a game; {seconds:.1f} s, {now / seconds:,.0f} decisions/s",
+        f"{len(results):,} games with seed {seed}{earlier}, {sum(lengths) / len(results):.1f} actions and "
+        f"{results.rounds.mean():.1f} rounds per game; {seconds:.1f} s, {now / seconds:,.0f} actions/s",
         highlight=False,
         soft_wrap=True,
     )
@@ -124,18 +128,18 @@ def main(
 def _table(results: Results) -> Table:
     config = results.config
     table = Table(title=game_text(config))
-    for name in ("player", "seat", "games", "games won", "95 % interval", "points", "place"):
+    for name in ("player", "seat", "games", "games won", "95% interval", "points", "rank"):
         table.add_column(name, justify="left" if name == "player" else "right", no_wrap=name != "player")
-    for standing in results.player_results():
+    for result in results.player_results():
         table.add_row(
-            standing.player if standing.seat is None else "",
-            "all" if standing.seat is None else str(standing.seat),
-            f"{standing.games:,}",
-            f"{standing.share:.1%}",
-            f"{standing.low:.1%} to {standing.high:.1%}",
-            f"{standing.score:.1f}",
-            f"{standing.place:.2f}",
-            style="bold" if standing.seat is None else None,
-            end_section=standing.seat == config.num_players - 1,
+            result.player if result.seat is None else "",
+            "all" if result.seat is None else str(result.seat),
+            f"{result.games:,}",
+            f"{result.share:.1%}",
+            f"{result.low:.1%} to {result.high:.1%}",
+            f"{result.score:.1f}",
+            f"{result.place:.2f}",
+            style="bold" if result.seat is None else None,
+            end_section=result.seat == config.num_players - 1,
         )
     return table

@@ -44,8 +44,7 @@ def main(
 
     Example: helsinki train --against net --out runs/best-response
 
-    A run that was stopped, by whatever, goes on with --resume as if nothing had happened. Watch a long one with
-    tensorboard --logdir runs.
+    --resume resumes an interrupted run with the same result. tensorboard --logdir runs shows its progress.
 
     Args:
         preset: a name in configs/training (quick, gpu, best_response for any game; standard, strong, two_players,
@@ -87,9 +86,7 @@ def main(
     if device == "auto":
         device = "cuda" if torch.cuda.is_available() else "cpu"
     elif device == "cuda" and not torch.cuda.is_available():
-        raise UserError(
-            "--device: found cuda, but PyTorch finds no graphics card that it could use; expected cpu or auto"
-        )
+        raise UserError("--device: found cuda, but PyTorch finds no usable GPU; expected cpu or auto")
     torch.set_num_threads(threads)
     folder = out or Path("runs") / (Path(preset).stem if game is None else f"{game}-{Path(preset).stem}")
     group = ProcessGroup.from_torchrun(device)
@@ -105,9 +102,9 @@ def main(
     )
     out_folder(folder)
     check_run_folder(folder, resume)  # before anything is compiled
-    parts = groups_for(["net", "heuristic", "greedy"] if judges else chosen.evaluation.opponents, chosen.game)
+    parts = groups_for(["net", "heuristic", "greedy"] if pretrains else chosen.evaluation.opponents, chosen.game)
     if group.is_main:
-        precompile_groups([group_name("training", chosen.game), *parts] if judges else parts)
+        precompile_groups([group_name("training", chosen.game), *parts] if pretrains else parts)
     group.broadcast(None)  # barrier: the other processes wait here for the first one
     training = Training(chosen, folder, seed, device, resume, group)
 
@@ -118,34 +115,29 @@ def main(
     console.print(_table(summary))
     if chosen.against:
         console.print(
-            f"A best response to {chosen.against}: that player gives away at least what it wins beyond its fair share."
+            f"Best response to {chosen.against}: the excess over chance level is a lower bound on the exploitability."
         )
     console.print(f"Saved {summary['checkpoint']}; play it as {training.network.player}:{folder}")
     if not summary["finished"]:
-        words = ["helsinki", "train", *([] if game is None else ["--game", game])]
-        words += [] if against is None else ["--against", against]
-        words += ["--preset", preset, "--out", str(folder), "--seed", str(seed), "--device", device]
-        words += ["--threads", str(threads), *(["--trust"] if trust else []), "--resume"]
+        command = ["helsinki", "train", *([] if game is None else ["--game", game])]
+        command += [] if against is None else ["--against", against]
+        command += ["--preset", preset, "--out", str(folder), "--seed", str(seed), "--device", device]
+        command += ["--threads", str(threads), *(["--trust"] if trust else []), "--resume"]
         console.print(
-            f"Stopped after {chosen.minutes:g} minutes, before the training was done. Go on with: {shlex.join(words)} "
+            f"Stopped after {chosen.minutes:g} minutes, before the end of the training. "
+            f"Resume with: {shlex.join(command)} "
             f"--minutes {2 * chosen.minutes:g}",
             soft_wrap=True,
         )
 
 
-def learn(training: Any, console: Any, go_on: Callable[[], str]) -> dict[str, Any]:
-    """Run a training with progress output, save it if it is stopped, and return its summary.
-
-    Args:
-        training: the run.
-        console: console for the output.
-        go_on: returns the command that resumes the run.
-    """
+def learn(training: Any, console: Any, resume_command: Callable[[], str]) -> dict[str, Any]:
+    """Run a training with progress output, save it if it is stopped, and return its summary."""
 
     def keep() -> str:
         if not training.keep():
-            return f"nothing new is kept; begin again with: {rerun_command_line()}"
-        return f"the run is kept in {training.folder} as it was after its last update; go on with: {go_on()}"
+            return f"nothing saved; start again with: {rerun_command_line()}"
+        return f"run saved in {training.folder} after its last update; resume with: {resume_command()}"
 
     shown = (
         TextColumn("{task.description}", markup=False),
@@ -192,8 +184,8 @@ def _describe(now: Any) -> str:
 
 
 def _table(summary: dict[str, Any]) -> Table:
-    table = Table(title="The trained player: one seat against the baselines on all others, all seats in turn")
-    names = ("players", "against", "games", "games won", "95 % interval", "times fair", "points")
+    table = Table(title="Trained player: one seat against the baselines in all others, all seats in turn")
+    names = ("players", "against", "games", "games won", "95% interval", "times chance", "points")
     for name in names:
         table.add_column(name, justify="left" if name == "against" else "right")
     for s in summary["standings"]:

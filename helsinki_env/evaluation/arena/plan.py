@@ -80,7 +80,7 @@ def round_robin_lineups(players: int, seats: int) -> tuple[tuple[int, ...], ...]
     if count > _MOST_LINEUPS:
         raise ArenaError(
             f"players: found {players}, which makes {count:,} line-ups of {seats}, expected at most {_MOST_LINEUPS:,} "
-            "(fewer players, or choose them: lineups in a file for --config)"
+            "(fewer players, or choose them: lineups in a tournament file)"
         )
     return tuple(combinations(range(players), seats))
 

@@ -127,7 +127,7 @@ def _page(data: Data) -> Iterator[str]:
 
 def play_command(data: Data, proposal: str) -> str:
     """Return the command that plays the proposal in the named file."""
-    kind = "--config" if _covers(data["change"]) else "--components"
+    kind = "--game-config" if _covers(data["change"]) else "--components"
     return f"helsinki play {kind} {proposal}"
 
 
