@@ -131,9 +131,9 @@ def _check_weights(content: Node, weights: StateDict, size: NetworkConfig) -> No
     expected = torch.float16 if halved else torch.float32
     for name, tensor in weights.items():
         if tensor.dtype != expected or not tensor.isfinite().all():
-            found = tensor.dtype if tensor.dtype != expected else "NaN or infinity"
+            problem = str(tensor.dtype) if tensor.dtype != expected else "NaN or infinity"
             raise CheckpointError(
-                f"{content.file}: {name}: found {found}, expected finite float32, or float16 in all tensors"
+                f"{content.file}: {name}: found {problem}, expected finite float32, or float16 in all tensors"
             )
     if content["weights"].is_present and content["weights"].value != _digest(weights):
         content["weights"].fail(f"{_digest(weights)}, the digest of the weights, which were changed or damaged")
