@@ -680,7 +680,7 @@ def test_on_a_cluster_the_certificate_is_the_same(rated: Path, gauntlet: Gauntle
         (["--verify", "x.json"], "--out, --ray: found with --verify"),
         (["--reference", "--write", "no-such-page.md"], "--write: found no file no-such-page.md, expected the page"),
         (["--reference", "--write", str(ROOT / "README.md")], "README.md: expected the lines '<!-- written: tiny -->'"),
-        (["gr\udcffedy"], "found a name with bytes that are no UTF-8, expected text"),
+        (["gr\udcffedy"], "found bytes that are not UTF-8, expected text"),
         (["heuristic", "--write", str(ROOT / "README.md")], "expected the lines '<!-- written: tiny, rated -->'"),
         (["nobody"], "found no such player"),
     ],
