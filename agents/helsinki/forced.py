@@ -58,5 +58,7 @@ def make_forced_player(argument: str, config: HelsinkiConfig) -> ForcedPlayer:
             "such as forced:two_points:heuristic"
         )
     if player.count("forced:") >= len(BOARD_ACTIONS):
-        raise PlayerError(f"player {short_repr('forced:' + argument)}: found more actions than there are to be forced")
+        raise PlayerError(
+            f"player {short_repr('forced:' + argument)}: found more than {len(BOARD_ACTIONS)} actions, expected fewer"
+        )
     return ForcedPlayer(action, make_player(player, config), config)

@@ -53,7 +53,7 @@ class AfterstateBatch:
     ended: npt.NDArray[np.float32]  # (N,): the viewer's win probability if the game is over, or else -1
 
     def __len__(self) -> int:
-        """Return the number of decisions B."""
+        """Return the number of rows B."""
         return len(self.first) - 1
 
     @property

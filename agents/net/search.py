@@ -219,7 +219,7 @@ class NetSearchPlayer:
         most = self.max_arms
         arms = np.zeros((len(inputs), most), np.int64)
         opinions = np.full((len(inputs), most), -np.inf)
-        rank = np.lexsort((-log_probs, inputs.row))  # best first within each decision
+        rank = np.lexsort((-log_probs, inputs.row))  # best first within each row
         position = np.arange(len(rank)) - inputs.first[inputs.row[rank]]
         enters = position < most
         row, position, chosen = inputs.row[rank][enters], position[enters], rank[enters]
