@@ -26,22 +26,26 @@ from helsinki_env.engine.kernel import JIT
 from helsinki_env.engine.spec import spec_by_name
 from helsinki_env.envs.tensors import GameTorchEnv
 from helsinki_env.training.checkpoint_io import read_state, write_state
-from helsinki_env.training.gae import compute_gae as advantages_there
-from helsinki_env.training.gpu.cuda_graph import CudaGraph
 from helsinki_env.training.gpu.distributed import ProcessGroup
-from helsinki_env.training.gpu.gae import compute_gae
 from helsinki_env.training.gpu.noise import game_keys, hash_key, sample_categorical, shuffled_steps
 from helsinki_env.training.gpu.ppo import GpuPPO
-from helsinki_env.training.gpu.rollout import GpuRolloutCollector, RolloutBuffer
-from helsinki_env.training.gpu.seat_order import outcome_components, to_seat_order, to_viewer_order, viewer_value
+from helsinki_env.training.gpu.rollout import CudaGraph, GpuRolloutCollector, RolloutBuffer
+from helsinki_env.training.gpu.values import (
+    compute_gae,
+    outcome_components,
+    to_seat_order,
+    to_viewer_order,
+    viewer_value,
+)
 from helsinki_env.training.matchups import MatchupConfig
 from helsinki_env.training.ppo import PPOConfig
 from helsinki_env.training.preset import Preset, PresetError
-from helsinki_env.training.rollout import VALUE_COMPONENTS
-from helsinki_env.training.rollout import to_seat_order as by_seat_there
-from helsinki_env.training.rollout import to_viewer_order as from_viewer_there
-from helsinki_env.training.rollout import viewer_value as own_component_there
 from helsinki_env.training.run import RunError, Training
+from helsinki_env.training.values import VALUE_COMPONENTS
+from helsinki_env.training.values import compute_gae as advantages_there
+from helsinki_env.training.values import to_seat_order as by_seat_there
+from helsinki_env.training.values import to_viewer_order as from_viewer_there
+from helsinki_env.training.values import viewer_value as own_component_there
 from tests.support.riddle import riddle
 
 pytestmark = [pytest.mark.thorough, pytest.mark.skipif(not JIT, reason="too slow")]
@@ -186,7 +190,7 @@ def test_a_rollout_is_what_happened(rules: str) -> None:
             assert torch.equal(kept.seat[t, rows], seat)
             assert torch.equal(kept.players[t, rows], players)
             mine, free = (own[rows] < 0) | (own[rows] == seat), mask.sum(1, dtype=torch.int64) > 1
-            assert torch.equal(kept.learnt[t, rows], mine & free)
+            assert torch.equal(kept.trained[t, rows], mine & free)
             mine_free, foreign = mine_free + int((mine & free).sum()), foreign + int((~mine & free).sum())
             if t % 40 == 0:
                 check_opinions(kept, t, rows, network)
@@ -230,11 +234,11 @@ def test_the_learner_s_seat_is_its_own_and_the_others_are_the_rival_s() -> None:
     kept = at.play(network, rival, 0, False)
     highest = (kept.mask * torch.arange(kept.mask.shape[2])).argmax(2)
     free = kept.mask.sum(2, dtype=torch.int64) > 1
-    foreign = free & ~kept.learnt
+    foreign = free & ~kept.trained
     assert foreign[:, at.own < 0].sum() == 0
     assert foreign[:, at.own >= 0].sum() > 50
     assert torch.equal(kept.action[foreign], highest[foreign])
-    assert (kept.action[kept.learnt] != highest[kept.learnt]).any()
+    assert (kept.action[kept.trained] != highest[kept.trained]).any()
 
 
 def same(one: RolloutBuffer, other: RolloutBuffer) -> bool:
@@ -315,7 +319,7 @@ def test_updates_change_weights_count_and_leave_the_rival_alone(fast: bool) -> N
     learnt = 0
     for _ in range(3):
         progress = ppo.update()
-        learnt += int(at.kept.learnt.sum())
+        learnt += int(at.buffer.trained.sum())
         assert set(progress.losses) == {"entropy", "win_loss", "score_loss", "kl", "clipped"}
         assert all(np.isfinite(loss) for loss in progress.losses.values())
     assert progress.decisions == learnt
@@ -445,7 +449,7 @@ def test_a_run_of_another_kind_is_not_gone_on_with(finished: tuple[Path, Path]) 
     other = Preset.from_dict({key: data[key] for key in data if key != "learner"} | {"opponents": ["random"]})
     with pytest.raises(RunError, match=r"preset\.learner 'plain', found None now"):
         Training(other, whole, 5, resume=True)
-    with pytest.raises(RunError, match="the run was begun with seed 5, found 6 now"):
+    with pytest.raises(RunError, match="the run was started with seed 5, found 6 now"):
         Training(Preset.from_yaml(path), whole, 6, resume=True)
 
 
@@ -456,7 +460,7 @@ def test_a_run_of_another_kind_is_not_gone_on_with(finished: tuple[Path, Path]) 
         ("states", np.zeros_like, "states: game 0: .*: found"),
         ("reports", lambda array: np.full_like(array, 2), "reports: game 0: ended: found"),
         ("illegal", lambda array: array - 9, "illegal: found -"),
-        ("own", lambda array: array + 9, "own: found seats that are not there"),
+        ("own", lambda array: array + 9, "own: found a seat"),
         (
             "dealt",
             lambda array: np.full_like(array.view(np.uint8), 2).view(bool),

@@ -48,7 +48,7 @@ INTERNAL = re.compile(
     r"|helsinki_env\.agents\.(net\.(afterstates|choices|description|evaluation|features))$"
     r"|helsinki_env\.agents\.search\.(flat|playout|tree|workspace)$"
     r"|helsinki_env\.agents\.(helsinki|copenhagen)\.(?!(forced|greedy|weights)$)"
-    r"|helsinki_env\.training\.(checks|tensorboard|gpu\.(bench|cuda_graph|gae|learner|noise|seat_order))$"
+    r"|helsinki_env\.training\.(checkpoint_io|checks|learner|progress|rollout|values|gpu\.\w+)$"
 )
 REFERENCE = re.findall(
     r"^::: ([\w.]+)$",

@@ -201,7 +201,7 @@ def test_optional_packages_are_imported_where_the_extra_is_named() -> None:
     }
     assert len(found) > 20
     # a run is the same without TensorBoard, which is part of the extra all the same
-    found.remove(("helsinki_env.training.tensorboard", None, "torch"))
+    found.remove(("helsinki_env.training.progress", None, "torch"))
     for module, extra, package in sorted(found, key=str):
         assert extra is not None, f"{module} imports {package}: say under `needs` which extra brings it"
         assert package in brought(extra), f"{module}: the extra {extra} does not bring {package}"

@@ -77,7 +77,7 @@ ENOUGH = {
         "helsinki replay games.jsonl --png game.png",
         f"python -c '{PIXELS}'",
     ],
-    "cma": ["python -m helsinki_env.training.tune_heuristic --generations 1 --decks 4 --players 2"],
+    "cma": ["python -m helsinki_env.training.tune_heuristic --generations 1 --deals 4 --players 2"],
     "sb3": [
         "python -m helsinki_env.training.sb3 --decisions 4096 --games 20 --out sb3.zip",
         "python -m helsinki_env.training.bench --rounds 1 --preset training.yaml",

@@ -153,7 +153,7 @@ def test_a_tuning_is_reproducible() -> None:
     def found(seed: int, threads: int = 1) -> dict[str, float]:
         only = ("room", "card", "coat")
         return asdict(
-            tune_weights(Weights(), generations=2, decks=2, seed=seed, players=(2, 3), threads=threads, only=only)
+            tune_weights(Weights(), generations=2, deals=2, seed=seed, players=(2, 3), threads=threads, only=only)
         )
 
     one = found(1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from helsinki_env.training.sequential_halving import best_contender
+from helsinki_env.training.evaluate import best_contender
 
 
 @pytest.mark.parametrize("contenders", range(1, 12))

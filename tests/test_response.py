@@ -15,7 +15,7 @@ from helsinki_env import HelsinkiConfig
 from helsinki_env.agents.net.checkpoint import load_checkpoint, same_weights, save_checkpoint
 from helsinki_env.cli.main import main
 from helsinki_env.engine.kernel import JIT
-from helsinki_env.training.opponents import OpponentPool
+from helsinki_env.training.learner import OpponentPool
 from helsinki_env.training.preset import Preset, PresetError
 from helsinki_env.training.progress import Report
 from helsinki_env.training.run import RunError, Training
@@ -54,7 +54,7 @@ def tiny(tmp_path: Path) -> Preset:
 
 
 def test_who_is_to_be_beaten_is_the_only_one_who_is_met(tmp_path: Path) -> None:
-    pool = OpponentPool(HelsinkiConfig(), ["greedy"], tmp_path, 7, False, most=0)
+    pool = OpponentPool(HelsinkiConfig(), ["greedy"], tmp_path, 7, False, size=0)
     pool.add("0000.safetensors", untrained(), 0)
     assert {pool.choose(rollout).name for rollout in range(100)} == {"greedy"}
     assert pool.past == [("0000.safetensors", 0)]
@@ -92,7 +92,7 @@ def test_a_run_begins_with_the_network_that_it_is_told_and_meets_one_player(tiny
     assert not same_weights(load_checkpoint(tmp_path / "run" / "latest.safetensors")[0], begun)
     told = json.loads((tmp_path / "run" / "summary.json").read_text())["preset"]
     assert Preset.from_dict(told) == preset
-    with pytest.raises(RunError, match="the run was begun with"):
+    with pytest.raises(RunError, match="the run was started with"):
         Training(tiny.best_response_to("random"), tmp_path / "run", 5, resume=True)
 
 

@@ -288,4 +288,4 @@ def test_what_cannot_be_asked_is_said_before_anything_is_learnt(
     assert "after 1e-06 minutes the training was not done" in capsys.readouterr().err
     assert main([*written(tmp_path), *out]) == 0  # with more of them it goes on
     assert main([*written(tmp_path, {"precision": "bfloat16"}), *out]) == 2
-    assert "the run was begun with preset.precision" in capsys.readouterr().err
+    assert "the run was started with preset.precision" in capsys.readouterr().err

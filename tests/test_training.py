@@ -46,25 +46,22 @@ from helsinki_env.evaluation.play import TimedGameResults, play_games
 from helsinki_env.games.helsinki.components import BOARD_ACTIONS
 from helsinki_env.training.checkpoint_io import Arrays, read_state, write_state
 from helsinki_env.training.evaluate import PromotionConfig, evaluate_against, promotion_test
-from helsinki_env.training.gae import compute_gae
+from helsinki_env.training.learner import OpponentPool
 from helsinki_env.training.matchups import MatchupConfig, divide_games
-from helsinki_env.training.opponents import OpponentPool
 from helsinki_env.training.ppo import PPO, PPOConfig
 from helsinki_env.training.preset import Preset, PresetError, current_preset_keys
 from helsinki_env.training.pretraining import Pretraining, PretrainingConfig, generate_samples
 from helsinki_env.training.progress import Report
-from helsinki_env.training.rollout import (
-    EVALUATED_CHOICES,
-    MIN_PROBABILITY,
+from helsinki_env.training.rollout import EVALUATED_CHOICES, MIN_PROBABILITY, Rollout, RolloutCollector
+from helsinki_env.training.run import RunError, Training
+from helsinki_env.training.values import (
     VALUE_COMPONENTS,
-    Rollout,
-    RolloutCollector,
+    compute_gae,
     to_seat_order,
     to_viewer_order,
+    value_losses,
     viewer_value,
 )
-from helsinki_env.training.run import RunError, Training
-from helsinki_env.training.value_loss import value_losses
 from helsinki_env.utils.files import hold_lock_file
 from tests.support.networks import contrary, opinionated, saved, untrained
 from tests.support.riddle import riddle
@@ -365,7 +362,7 @@ def names_met(pool: OpponentPool, rollouts: list[int]) -> list[str]:
 
 
 def test_past_selves_are_met_from_the_next_rollout_on_and_half_of_the_time(tmp_path: Path) -> None:
-    pool, rollouts = OpponentPool(HelsinkiConfig(), ["random", "greedy"], tmp_path, 7, False, most=3), list(range(300))
+    pool, rollouts = OpponentPool(HelsinkiConfig(), ["random", "greedy"], tmp_path, 7, False, size=3), list(range(300))
     early = names_met(pool, rollouts[:50])
     assert set(early) == {"random", "greedy"}
     for number in range(5):
@@ -381,22 +378,22 @@ def test_past_selves_are_met_from_the_next_rollout_on_and_half_of_the_time(tmp_p
     assert 0.4 < np.mean([not name.endswith(".safetensors") for name in late]) < 0.6
     # In another order, by somebody who was started later, by somebody else.
     assert names_met(pool, rollouts[::-1])[::-1] == found
-    restarted = OpponentPool(HelsinkiConfig(), ["random", "greedy"], tmp_path, 7, False, most=3)
+    restarted = OpponentPool(HelsinkiConfig(), ["random", "greedy"], tmp_path, 7, False, size=3)
     restarted.past = list(pool.past)
     assert names_met(restarted, rollouts) == found
-    other = OpponentPool(HelsinkiConfig(), ["random", "greedy"], tmp_path, 8, False, most=3)
+    other = OpponentPool(HelsinkiConfig(), ["random", "greedy"], tmp_path, 8, False, size=3)
     other.past = list(pool.past)
     assert names_met(other, rollouts) != found
 
 
 def test_old_past_selves_are_not_kept_in_memory(tmp_path: Path) -> None:
-    pool = OpponentPool(HelsinkiConfig(), ["random"], tmp_path, 7, False, most=3)
+    pool = OpponentPool(HelsinkiConfig(), ["random"], tmp_path, 7, False, size=3)
     network = untrained()
     for number in range(30):
         saved(tmp_path / f"{number}.safetensors", network)
         pool.add(f"{number}.safetensors", network, number)
     assert len(pool._loaded) <= 2 * 3 + 1
-    restarted = OpponentPool(HelsinkiConfig(), ["random"], tmp_path, 7, False, most=3)
+    restarted = OpponentPool(HelsinkiConfig(), ["random"], tmp_path, 7, False, size=3)
     restarted.past = list(pool.past)
     assert names_met(pool, list(range(60))) == names_met(restarted, list(range(60)))
 
@@ -404,7 +401,7 @@ def test_old_past_selves_are_not_kept_in_memory(tmp_path: Path) -> None:
 def test_a_past_self_decides_as_it_did(tmp_path: Path) -> None:
     network = opinionated()
     pool = OpponentPool(HelsinkiConfig(), [], tmp_path, 0, False)
-    with pytest.raises(ValueError, match="nobody to meet yet; name a baseline"):
+    with pytest.raises(ValueError, match="opponents: found no opponent yet"):
         pool.choose(0)
     pool.add("0.safetensors", copy.deepcopy(network), 0)
     saved(tmp_path / "0.safetensors", network)
@@ -742,7 +739,7 @@ def test_what_a_run_leaves(whole: Path, preset: Preset) -> None:
     assert summary["standings"][0]["opponent"] == "random"
     assert summary["standings"][0]["games"] == 4
     curve = json.loads((whole / "curve.json").read_text())
-    assert len(curve) == 3  # after the warm start, in the middle, at the end
+    assert len(curve) == 3  # after pretraining, in the middle, at the end
     assert curve[0]["gate"] is None
     assert curve[0]["decisions"] == 0
     assert curve[0]["positions"] == curve[-1]["positions"] >= 1500
@@ -832,7 +829,7 @@ def test_tensorboard_shows_every_update_of_a_run_that_broke_off_once(
 
 @pytest.mark.thorough
 def test_a_run_goes_on_from_what_was_saved_long_before(preset: Preset, whole: Path, tmp_path: Path) -> None:
-    """Nothing is saved but at the end of the warm start and where strength is measured."""
+    """Nothing is saved but at the end of pretraining and where strength is measured."""
     parts = run_in_parts(preset, tmp_path, [5, 14, 3, 9])
     assert set(parts) == {"pretraining", "self-play"}
     assert len(parts) == 4
@@ -971,14 +968,14 @@ def test_a_run_that_cannot_be_begun_or_resumed_says_why_and_what_to_do(
 ) -> None:
     preset, whole = finished
     cases: list[tuple[dict[str, Any], str]] = [
-        ({}, "there is a training run already; go on with it by --resume, or choose another folder by --out"),
+        ({}, "found a training run, .*--resume.* --out"),
         (
             {"seed": 6, "resume": True},
-            "the run was begun with seed 5, found 6 now: resume it with what it was begun with, or choose",
+            "the run was started with seed 5, found 6 now; resume it with the same settings, or choose",
         ),
         (
             {"preset": replace(preset, ppo=replace(preset.ppo, gae_lambda=0.5)), "resume": True},
-            r"the run was begun with preset\.ppo\.gae_lambda 0\.92, found 0\.5 now: resume it with what it was begun",
+            r"the run was started with preset\.ppo\.gae_lambda 0\.92, found 0\.5 now; resume it with the same settings",
         ),
         (
             {"preset": replace(preset, precision="bfloat16", opponents=("greedy",)), "resume": True},
@@ -989,7 +986,7 @@ def test_a_run_that_cannot_be_begun_or_resumed_says_why_and_what_to_do(
         with pytest.raises(RunError, match=message) as caught:
             Training(changes.get("preset", preset), whole, changes.get("seed", 5), resume="resume" in changes)
         assert str(whole) in str(caught.value)
-    with pytest.raises(RunError, match="there is no training run to resume; leave out --resume to begin one") as caught:
+    with pytest.raises(RunError, match=r"found no training run, .*omit --resume") as caught:
         Training(preset, tmp_path / "empty", 5, resume=True)
     assert str(tmp_path / "empty") in str(caught.value)
     assert not (tmp_path / "empty").exists()
@@ -1004,7 +1001,7 @@ def test_a_run_is_resumed_against_the_very_same_players(preset: Preset, whole: P
     assert not Training(asked, tmp_path / "run", 5).run()["finished"]
     Training(asked, tmp_path / "run", 5, resume=True)
     shutil.copy(whole / "past" / "0000.safetensors", rival)
-    with pytest.raises(RunError, match=r"the run was begun with files\.net:.*rival\.safetensors '\w{16}', found '"):
+    with pytest.raises(RunError, match=r"the run was started with files\.net:.*rival\.safetensors '\w{16}', found '"):
         Training(asked, tmp_path / "run", 5, resume=True)
 
 
@@ -1027,7 +1024,7 @@ def test_a_broken_state_is_refused_and_nothing_in_it_is_executed(finished: tuple
     state, trap = tmp_path / "state.safetensors", tmp_path / "executed"
     for content in (data[:-50], data[:50], b"", pickle.dumps(Payload(trap)), (whole / "best.safetensors").read_bytes()):
         state.write_bytes(content)
-        with pytest.raises(RunError, match=r"not the state of a training run.*begin anew in another folder") as caught:
+        with pytest.raises(RunError, match=r"not the state of a training run.*another folder") as caught:
             Training(preset, tmp_path, 5, resume=True)
         assert str(state) in str(caught.value)
     assert not trap.exists()
@@ -1088,15 +1085,15 @@ DAMAGES: dict[str, tuple[Callable[[Told, Arrays], None], str]] = {
     ),
     "a memory of somebody else's": (
         lambda _, arrays: arrays.__setitem__("optimiser.x.step", np.zeros(1)),
-        r"optimiser\.x\.step: found what no optimiser of this run remembers",
+        r"optimiser\.x\.step: found an unexpected entry",
     ),
-    "half a memory": (without("optimiser.0.exp_avg"), "optimiser: found a part of what it remembers"),
+    "half a memory": (without("optimiser.0.exp_avg"), "optimiser: found an incomplete optimizer state"),
     "games that cannot be": (
         kept_as("stage.env0.states", lambda array: np.full_like(array, 255)),
         r"states: game 0: \w+.*: found",
     ),
     "more updates than there can be": (told_as("ppo", "updates", value=10**30), r"ppo\.updates: found 1000"),
-    "seats that are not there": (kept_as("stage.own", lambda array: array + 9), "own: found seats that are not there"),
+    "seats that are not there": (kept_as("stage.own", lambda array: array + 9), "own: found a seat"),
 }
 
 
@@ -1113,7 +1110,7 @@ def test_a_state_that_does_not_fit_is_refused_by_name(finished: tuple[Preset, Pa
     with pytest.raises(RunError, match=message) as caught:
         Training(preset, folder, 5, resume=True)
     assert str(caught.value).startswith(f"{state}: ")
-    assert "begin anew in another folder" in str(caught.value)
+    assert "start a new run in another folder" in str(caught.value)
 
 
 @pytest.mark.thorough
@@ -1134,7 +1131,7 @@ def test_two_processes_do_not_train_in_one_folder(preset: Preset, whole: Path, t
         leftover.touch()
     with hold_lock_file(folder / "lock", RuntimeError("busy")):  # as the other one does
         training = Training(preset, folder, 5, resume=True)
-        with pytest.raises(RunError, match="another process is training here; wait for it or choose another") as caught:
+        with pytest.raises(RunError, match="another process that trains here; wait for it") as caught:
             training.run()
         assert str(folder) in str(caught.value)
         assert all(leftover.exists() for leftover in leftovers)  # the other one may be writing them
@@ -1160,7 +1157,7 @@ def test_the_command_stops_when_told_and_goes_on(
     )
     assert "--device cpu --threads 1 --resume --minutes 0.0002" in shown
     assert main(words) == 2
-    assert "there is a training run already" in capsys.readouterr().err
+    assert "found a training run" in capsys.readouterr().err
     assert main([*words, "--resume"]) == 0
     shown = capsys.readouterr().out
     assert "times fair" in shown
@@ -1180,7 +1177,7 @@ def test_the_command_stops_when_told_and_goes_on(
         (["--game", "chess"], "rules: found 'chess', expected one of copenhagen, helsinki"),
         (["--minutes", "0"], "--minutes: found 0.0, expected a number above 0"),
         (["--threads", "0"], "--threads: found 0, expected a whole number from 1 to"),
-        (["--resume"], "there is no training run to resume"),
+        (["--resume"], "found no training run"),
     ],
 )
 def test_what_is_asked_wrongly_is_one_line_and_status_2(
@@ -1299,7 +1296,7 @@ def test_a_single_value_stands_for_a_list_of_one() -> None:
             r"matchups\[0\]\.covered: found \[1, 2\], expected none",
         ),
         (
-            "covered: [1]\ngate: {covered: [0, 3]}",
+            "covered: [1]\npromotion: {covered: [0, 3]}",
             r"promotion\.covered: found \[0, 3\], expected none",
         ),
         ("rules: copenhagen\ncovered: [1]", r"covered: no such key"),

@@ -1,4 +1,4 @@
-"""Benchmark training throughput and profile it, in alternation with Stable-Baselines3.
+"""Benchmark training throughput, in alternation with Stable-Baselines3.
 
     python -m helsinki_env.training.bench --help
     python -m helsinki_env.training.bench --preset standard --rounds 3
@@ -9,7 +9,7 @@ per minibatch. Both may use all CPU cores. Our learner starts from a trained net
 The benchmark counts all steps of the games, as Stable-Baselines3 counts its time steps, and the steps that a network
 evaluates. Our learner skips steps with a single legal action; Stable-Baselines3 evaluates them and learns from them.
 
-A preset of a plain network (``--preset gpu``) is measured alone, on the chosen device.
+The preset of a plain network (``--preset gpu``) is measured alone, on the chosen device.
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ from helsinki_env.utils.terminal import plain_console, prepare_output
 
 if TYPE_CHECKING:
     from helsinki_env.agents.net.network import Network
+    from helsinki_env.training.preset import Preset
 
 __all__ = ["main"]
 
@@ -55,16 +56,16 @@ def _ours(preset: Any, network: Network, seed: int) -> Update:
         preset.game, [MatchupConfig()], config.num_envs, 0.0, seed, device, ahead=network.config.ahead
     )
 
-    def nobody(rollout: int) -> Any:
+    def no_opponent(rollout: int) -> Any:
         raise AssertionError(f"rollout {rollout} has no opponents")
 
-    learner = PPO(network, stage, config, seed, nobody, uses_bfloat16(preset.precision, device))
+    learner = PPO(network, stage, config, seed, no_opponent, uses_bfloat16(preset.precision, device))
 
     def update() -> tuple[int, int, dict[str, float]]:
         torch.set_num_threads(1)  # one CPU core plays, the other learns
         before = learner.decisions
         progress = learner.update()
-        learner.wait_for_rollout()  # otherwise it would keep playing during the other's measurement
+        learner.wait_for_rollout()  # otherwise it would play during the other learner's measurement
         return config.num_envs * config.num_steps, learner.decisions - before, progress.seconds
 
     return update
@@ -106,16 +107,16 @@ def main(
     device: Literal["auto", "cpu", "cuda"] = "auto",
     games: int | None = None,
 ) -> None:
-    """Measure how fast training goes, and how Stable-Baselines3's MaskablePPO does beside it.
+    """Measure training throughput, in alternation with MaskablePPO of Stable-Baselines3.
 
     Args:
-        preset: a name in configs/training or the path of a YAML file; games, steps and passes are taken from it.
-        checkpoint: the network that ours goes on from; default: net:first, of the size of the presets.
-        rounds: updates of each, in turns, after one that does not count; games last about two updates, and cost
-            more at some times than at others, so an even number is best.
-        seed: of weights and games.
-        device: of a plain network; auto takes a graphics card if PyTorch finds one.
-        games: of a plain network, instead of the preset's.
+        preset: name in configs/training or path of a YAML file; source of the numbers of games, steps and epochs.
+        checkpoint: initial network of our learner; default: net:first.
+        rounds: number of updates of each learner after one warm-up update. Use an even number: games last about two
+            updates, and the cost of a step varies over a game.
+        seed: random seed of weights and games.
+        device: device of a plain network; auto selects a GPU if PyTorch finds one.
+        games: number of parallel games of a plain network; default: that of the preset.
     """
     Node(rounds, UserError, "--rounds").integer(1, 10**6)
     Node(seed, UserError, "--seed").integer(0, 2**31)
@@ -129,11 +130,9 @@ def main(
         with requires_extra("train"):
             import torch
 
-            from helsinki_env.training.gpu import bench
-
         if device == "auto":
             device = "cuda" if torch.cuda.is_available() else "cpu"
-        bench.main(chosen, rounds, seed, device, games)
+        _measure_plain(chosen, rounds, seed, device, games)
         return
     network, _ = load_checkpoint(checkpoint or network_path("first"))
     size = sum(p.numel() for p in network.parameters())
@@ -141,36 +140,76 @@ def main(
     theirs, weights = _theirs(chosen, size, seed)
     counted: dict[str, list[tuple[int, int, float]]] = {"helsinki train": [], "MaskablePPO": []}
     spent: dict[str, float] = {}
-    whole = 0.0
+    total = 0.0
     for number in range(rounds + 1):
         for name, update in (("helsinki train", ours), ("MaskablePPO", theirs)):
             began = time.perf_counter()
-            decisions, asked, seconds = update()
+            steps, evaluated, seconds = update()
             took = time.perf_counter() - began
             if number:
-                counted[name].append((decisions, asked, took))
+                counted[name].append((steps, evaluated, took))
                 for part, value in seconds.items():
                     spent[part] = spent.get(part, 0.0) + value
-                whole += took if seconds else 0.0
+                total += took if seconds else 0.0
     console = plain_console()
-    table = Table(title=f"{rounds} updates of each, in turns: decisions a second")
-    for column in ("learner", "weights", "of the games", "asked about", "of the games, each update"):
+    table = Table(title=f"{rounds} updates of each, alternating: steps per second")
+    for column in ("learner", "weights", "of the games", "evaluated", "of the games, by update"):
         table.add_column(column, justify="left" if column == "learner" else "right")
     rates = []
-    for (name, found), count in zip(counted.items(), (size, weights), strict=True):
-        took = sum(seconds for _, _, seconds in found)
-        rates.append([sum(entry[kind] for entry in found) / took for kind in (0, 1)])
-        each = ", ".join(f"{decisions / seconds:,.0f}" for decisions, _, seconds in found)
-        table.add_row(name, f"{count:,}", *(f"{rate:,.0f}" for rate in rates[-1]), each)
+    for (name, updates), count in zip(counted.items(), (size, weights), strict=True):
+        took = sum(seconds for _, _, seconds in updates)
+        rates.append([sum(entry[kind] for entry in updates) / took for kind in (0, 1)])
+        by_update = ", ".join(f"{steps / seconds:,.0f}" for steps, _, seconds in updates)
+        table.add_row(name, f"{count:,}", *(f"{rate:,.0f}" for rate in rates[-1]), by_update)
     console.print(table)
     ratios = [ours / theirs for ours, theirs in zip(*rates, strict=True)]
-    console.print(f"Ratio: {ratios[0]:.2f} of the games, {ratios[1]:.2f} asked about")
-    parts = Table(title="What the time of helsinki train goes to: playing (one processor) and learning (the other)")
-    parts.add_column("part")
-    parts.add_column("of the time", justify="right")
+    console.print(f"Ratio: {ratios[0]:.2f} of the games, {ratios[1]:.2f} evaluated")
+    parts = Table(title="Time of helsinki train: playing on one CPU core, learning on the other")
+    parts.add_column("activity")
+    parts.add_column("share of the time", justify="right")
     for part, value in spent.items():
-        parts.add_row(part, f"{value / whole:.1%}")
+        parts.add_row(part, f"{value / total:.1%}")
     console.print(parts)
+
+
+def _measure_plain(preset: Preset, rounds: int, seed: int, device: str, games: int | None) -> None:
+    """Measure playing and learning of a plain network on a device."""
+    with requires_extra("train"):
+        import torch
+
+    from helsinki_env.training.gpu.distributed import ProcessGroup
+    from helsinki_env.training.learner import PlainLearner, RunContext
+    from helsinki_env.training.run import uses_bfloat16
+
+    ppo = preset.ppo if games is None else replace(preset.ppo, num_envs=games)
+    fast = uses_bfloat16(preset.precision, torch.device(device))
+    torch.manual_seed(seed)
+    learner = PlainLearner(
+        replace(preset, ppo=ppo), RunContext(Path(), seed, torch.device(device), fast, ProcessGroup())
+    )
+    phase = learner.ppo
+    learner.pool.add("itself", learner.network, -1)
+    for _ in range(4 if device == "cuda" else 1):  # the first updates compile kernels and capture CUDA graphs
+        phase.update()
+    spent, before, began = {"playing": 0.0, "learning": 0.0}, phase.decisions, time.perf_counter()
+    for _ in range(rounds):
+        for name, seconds in phase.update().seconds.items():
+            spent[name] += seconds
+    took = time.perf_counter() - began
+    played = rounds * ppo.num_envs * ppo.num_steps
+    size = sum(p.numel() for p in learner.network.parameters())
+    name = torch.cuda.get_device_name() if device == "cuda" else f"a CPU, {torch.get_num_threads()} threads"
+    table = Table(title=f"{rounds} updates on {name}: {ppo.num_envs:,} games, {ppo.num_steps} steps, {size:,} weights")
+    table.add_column("activity")
+    table.add_column("steps per second", justify="right")
+    for activity, count, seconds in (
+        ("playing: games, network, noise", played, spent["playing"]),
+        (f"learning: {ppo.update_epochs} epochs", played, spent["learning"]),
+        ("both", played, took),
+        ("both, training samples only", phase.decisions - before, took),
+    ):
+        table.add_row(activity, f"{count / seconds:,.0f}")
+    plain_console().print(table)
 
 
 if __name__ == "__main__":

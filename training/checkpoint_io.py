@@ -31,11 +31,11 @@ __all__ = ["RunState", "StateError", "check_curve", "differences", "load_module"
 
 Arrays = dict[str, npt.NDArray[Any]]
 
-_REMEDY = "begin anew in another folder (--out)"
+_REMEDY = "start a new run in another folder (--out)"
 
 
 class StateError(UserError):
-    """A saved state that cannot be used; the message names the file and the reason."""
+    """An invalid saved state; the message names the file and the reason."""
 
 
 def write_state(path: Path, arrays: Mapping[str, npt.NDArray[Any]], description: Mapping[str, Any]) -> None:
@@ -50,11 +50,7 @@ def write_state(path: Path, arrays: Mapping[str, npt.NDArray[Any]], description:
 
 
 def read_state(path: Path) -> tuple[Arrays, Node]:
-    """Read a file of `write_state`; structured arrays are returned as bytes.
-
-    Raises:
-        StateError: if the file is missing, damaged, modified or not a saved state.
-    """
+    """Read a file of `write_state`, structured arrays as bytes; raise StateError for an invalid file."""
     try:
         with safe_open(path, framework="np") as file:
             text = (file.metadata() or {}).get("run", "")
@@ -69,27 +65,19 @@ def read_state(path: Path) -> tuple[Arrays, Node]:
 
 
 def state_array(arrays: Mapping[str, npt.NDArray[Any]], name: str, like: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Return an array of a state with the dtype and shape of `like`; files store structured arrays as bytes.
-
-    Raises:
-        StateError: if the array is missing or has a different dtype or size.
-    """
+    """Return an array of a state with the dtype and shape of `like`; raise StateError if it does not match."""
     found = arrays.get(name)
-    kept = np.dtype(np.uint8) if like.dtype.names else like.dtype
-    if found is None or found.dtype not in (kept, like.dtype) or found.nbytes != like.nbytes:
+    stored = np.dtype(np.uint8) if like.dtype.names else like.dtype
+    if found is None or found.dtype not in (stored, like.dtype) or found.nbytes != like.nbytes:
         shown = "nothing" if found is None else f"{found.dtype} of shape {found.shape}"
-        raise StateError(f"{name}: found {shown}, expected {like.nbytes:,} bytes of {kept} for shape {like.shape}")
+        raise StateError(f"{name}: found {shown}, expected {like.nbytes:,} bytes of {stored} for shape {like.shape}")
     if like.dtype == np.bool_ and (found.view(np.uint8) > 1).any():
-        raise StateError(f"{name}: found bytes that are neither 0 nor 1, expected truth values")
+        raise StateError(f"{name}: found bytes that are neither 0 nor 1, expected bool")
     return found.view(like.dtype).reshape(like.shape)
 
 
 def check_curve(curve: Node) -> list[dict[str, Any]]:
-    """Validate and return the evaluation curve that `helsinki_env.training.run` writes.
-
-    Raises:
-        ValueError: if the curve is invalid; the subclass is the entry's own error class.
-    """
+    """Validate and return the evaluation curve of a run; raise the error class of the node if it is invalid."""
     for entry in curve.entries("measurements"):
         for count in ("positions", "decisions"):
             entry[count].integer(0)
@@ -136,36 +124,36 @@ def module_arrays(name: str, module: nn.Module) -> Arrays:
 def load_module(name: str, module: nn.Module, arrays: Mapping[str, npt.NDArray[Any]]) -> None:
     """Load a module's weights; raise StateError if they do not match."""
     own = module.state_dict()
-    found = {key: state_array(arrays, f"{name}.{key}", value.cpu().numpy()) for key, value in own.items()}
-    module.load_state_dict({key: torch.from_numpy(array.copy()) for key, array in found.items()})
+    weights = {key: state_array(arrays, f"{name}.{key}", value.cpu().numpy()) for key, value in own.items()}
+    module.load_state_dict({key: torch.from_numpy(array.copy()) for key, array in weights.items()})
 
 
-def optimizer_arrays(name: str, optimiser: torch.optim.Optimizer) -> Arrays:
+def optimizer_arrays(name: str, optimizer: torch.optim.Optimizer) -> Arrays:
     """Return the state of an optimizer as arrays, by parameter number."""
-    state = optimiser.state_dict()["state"]
+    state = optimizer.state_dict()["state"]
     return {
         f"{name}.{number}.{key}": torch.as_tensor(value).cpu().numpy().copy()
-        for number, remembered in state.items()
-        for key, value in remembered.items()
+        for number, values in state.items()
+        for key, value in values.items()
     }
 
 
-def load_optimizer(name: str, optimiser: torch.optim.Optimizer, arrays: Mapping[str, npt.NDArray[Any]]) -> None:
+def load_optimizer(name: str, optimizer: torch.optim.Optimizer, arrays: Mapping[str, npt.NDArray[Any]]) -> None:
     """Load the state of an optimizer; raise StateError if it does not match."""
-    weights = [parameter for group in optimiser.param_groups for parameter in group["params"]]
-    remembered: dict[int, dict[str, torch.Tensor]] = {}
+    weights = [parameter for group in optimizer.param_groups for parameter in group["params"]]
+    states: dict[int, dict[str, torch.Tensor]] = {}
     for key in arrays:
         if not key.startswith(f"{name}."):
             continue
         number, _, item = key.removeprefix(f"{name}.").partition(".")
         if not number.isdecimal() or int(number) >= len(weights) or item not in ("step", "exp_avg", "exp_avg_sq"):
-            raise StateError(f"{key}: found what no optimiser of this run remembers")
+            raise StateError(f"{key}: found an unexpected entry, expected the optimizer state of this run")
         like = np.zeros((), np.float32) if item == "step" else weights[int(number)].detach().cpu().numpy()
-        remembered.setdefault(int(number), {})[item] = torch.from_numpy(state_array(arrays, key, like).copy())
+        states.setdefault(int(number), {})[item] = torch.from_numpy(state_array(arrays, key, like).copy())
     # Weights without any update have no state: supervised pretraining leaves some weights unchanged.
-    if any(len(items) != 3 for items in remembered.values()):
-        raise StateError(f"{name}: found a part of what it remembers, expected all of it")
-    optimiser.load_state_dict({"state": remembered, "param_groups": optimiser.state_dict()["param_groups"]})
+    if any(len(items) != 3 for items in states.values()):
+        raise StateError(f"{name}: found an incomplete optimizer state, expected step, exp_avg and exp_avg_sq")
+    optimizer.load_state_dict({"state": states, "param_groups": optimizer.state_dict()["param_groups"]})
 
 
 def differences(begun: Any, now: Any, key: str) -> list[str]:

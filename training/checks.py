@@ -1,4 +1,4 @@
-"""Checks of numbers in configurations."""
+"""Validation of configurations."""
 
 from __future__ import annotations
 
@@ -12,16 +12,7 @@ __all__ = ["check_numbers", "player_counts"]
 
 
 def check_numbers(config: Any, least: Mapping[str, float], most: Mapping[str, float]) -> None:
-    """Check that every number of a dataclass is finite, whole where it should be, and within its bounds.
-
-    Args:
-        config: the dataclass.
-        least: bounds by field; default 0.
-        most: likewise; default: none.
-
-    Raises:
-        ValueError: naming field, value found and what is expected.
-    """
+    """Raise ValueError for a number of a dataclass outside its bounds, by field name; the default minimum is 0."""
     for item in fields(config):
         if item.type not in ("int", "float"):
             continue
@@ -34,7 +25,7 @@ def check_numbers(config: Any, least: Mapping[str, float], most: Mapping[str, fl
 
 
 def player_counts(value: Any) -> tuple[int, ...]:
-    """Return numbers of players, each 2, 3 or 4; ValueError if they are not."""
+    """Return player counts as a tuple; raise ValueError unless each is 2, 3 or 4."""
     data = Node(value, UserError, "players")
     if not isinstance(value, list | tuple) or not value or any(type(n) is not int or n not in (2, 3, 4) for n in value):
         data.fail("some of 2, 3 and 4")

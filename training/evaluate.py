@@ -1,8 +1,7 @@
-"""Evaluate the learner: games against fixed players, and the promotion test of a candidate.
+"""Evaluation of the learner: games against fixed players, the promotion test, and sequential halving.
 
-A candidate replaces the best network only if a sequential test says that it is better
-(`helsinki_env.evaluation.rating.sprt`): looking again and again until something looks good would let through whatever
-comes.
+A candidate replaces the best network only if a sequential test accepts it (`helsinki_env.evaluation.rating.sprt`).
+Repeated looks at the win rate would accept candidates by chance.
 """
 
 from __future__ import annotations
@@ -26,21 +25,20 @@ from helsinki_env.evaluation.play import DisabledActions, deal_seeds, play_games
 from helsinki_env.evaluation.rating.sprt import Hypotheses, SequentialTest, SprtState, expected_score
 from helsinki_env.training.checks import check_numbers, player_counts
 
-__all__ = ["PromotionConfig", "evaluate_against", "promotion_test"]
+__all__ = ["PromotionConfig", "best_contender", "evaluate_against", "promotion_test"]
 
 
 @dataclass(frozen=True)
 class PromotionConfig:
-    """When a candidate counts as better than the best so far.
+    """Settings of the promotion test, the section ``promotion`` of a preset (``configs/training/*.yaml``).
 
     Args:
-        elo: by so many Elo points it should be; none is the other hypothesis.
-        decks: after so many decks without an answer the best stays; at least 16.
-        at_once: decks that are played at once.
-        players: player counts that take turns, deck by deck; none: those at the tables of the preset.
-        covered: with every other deck so many actions are covered for all, (low, high): who is good at the whole board
-            only is not the best.
-        denied: and so many denied to each seat, likewise.
+        elo: Elo difference of the alternative hypothesis; the null hypothesis is 0.
+        deals: maximum number of deals, at least 16; without a conclusion the best network stays.
+        parallel_deals: deals played in parallel.
+        players: player counts, in rotation by deal; default: those of the matchups.
+        covered: number of board actions disabled for all on every other deal, (low, high).
+        denied: number of board actions disabled for each seat on every other deal, (low, high).
     """
 
     elo: float = 25.0
@@ -62,12 +60,12 @@ class PromotionConfig:
 
     @property
     def boards(self) -> RandomBoards:
-        """The action boards of every other deck."""
+        """Return the random action boards of every other deal."""
         return RandomBoards(self.covered, self.denied)
 
     @property
     def hypotheses(self) -> Hypotheses:
-        """What is tested."""
+        """Return the hypotheses of the sequential test."""
         return Hypotheses(expected_score(0.0), expected_score(self.elo), max_blocks=self.deals)
 
 
@@ -80,61 +78,60 @@ def evaluate_against(
     seed: int,
     make: Callable[[str, Any], Player] = make_player,
 ) -> list[dict[str, Any]]:
-    """Let a player meet others, one seat against them on all others, all seats in turn.
+    """Evaluate a player against opponents; every deal is played once with the player in each seat.
 
     Args:
-        player: who is measured.
-        game: a configuration of what is played.
-        opponents: names of players.
-        players: numbers of players.
-        games: against each opponent with each number of players.
-        seed: of the decks.
-        make: makes a player of a name for a configuration.
+        player: evaluated player, in one seat.
+        game: game configuration.
+        opponents: names of the opponents; one opponent plays all other seats.
+        players: player counts.
+        games: games per opponent and player count.
+        seed: random seed of the deals.
+        make: returns the player of a name for a configuration.
 
     Returns:
-        For each player count and opponent: players, opponent, and how it did
-        (`helsinki_env.evaluation.match_stats.PlayerResult`), with `other_score` the points of the opponent and
-        `times_fair` the share of games won by what is fair.
+        One dict per player count and opponent: "players", "opponent", the fields of
+        `helsinki_env.evaluation.match_stats.PlayerResult`, "other_score" (the opponent's points) and "times_fair" (the
+        win rate divided by chance level).
     """
-    found = []
+    results = []
     for count in players:
         config = with_seats(game, count)
         for name in opponents:
             others = [make(name, config)] * (count - 1)
-            results = play_match([player, *others], config, games=games, seed=seed)
-            own, other = results.result(0), results.result(1)
-            found.append(
+            match = play_match([player, *others], config, games=games, seed=seed)
+            own, other = match.result(0), match.result(1)
+            results.append(
                 {"players": count, "opponent": name}
                 | asdict(own)
                 | {"other_score": other.score, "times_fair": own.share * count}
             )
-    return found
+    return results
 
 
 def promotion_test(candidate: Player, best: Player, game: Any, config: PromotionConfig, seed: int) -> SprtState:
-    """Let a candidate meet the best, deck by deck, until the test says something.
+    """Play a candidate against the best network, deal by deal, until the sequential test concludes.
 
-    With two and four players each of them has half of the seats, with three one and then two of them, and every deck is
-    played in all rotations: whoever is as good wins half of the games of a deck, whatever cards and actions its seats
-    have got.
+    Each player has half of the seats; with three players, one seat and then two. Every deal is played in all rotations,
+    so players of equal strength win half of the games of a deal, for any cards and disabled actions.
     """
-    tables = [_Table([candidate, best], game, count, config.boards, seed) for count in config.players]
+    pairings = [_Pairing([candidate, best], game, count, config.boards, seed) for count in config.players]
     test = SequentialTest(config.hypotheses)
     for first in range(0, config.deals, config.parallel_deals):
-        decks = np.arange(first, min(config.deals, first + config.parallel_deals))
-        won = np.zeros(len(decks))
-        for number, table in enumerate(tables):
-            mine = decks % len(tables) == number
-            if mine.any():  # the last lot may have fewer decks than there are tables
-                won[mine] = table.play(decks[mine], decks[mine] // len(tables) % 2 == 1)
+        deals = np.arange(first, min(config.deals, first + config.parallel_deals))
+        won = np.zeros(len(deals))
+        for number, pairing in enumerate(pairings):
+            mine = deals % len(pairings) == number
+            if mine.any():  # the last batch may have fewer deals than there are player counts
+                won[mine] = pairing.play(deals[mine], deals[mine] // len(pairings) % 2 == 1)
         state = test.update(won)
         if state.verdict != "running":
             break
     return state
 
 
-class _Table:
-    """Where a player meets another with one number of players, with half of the seats."""
+class _Pairing:
+    """Games between two players for one player count, with half of the seats each."""
 
     def __init__(self, both: list[Player], game: Any, players: int, boards: RandomBoards, seed: int) -> None:
         self.players, self.game, self.boards, self.seed = both, with_seats(game, players), boards, seed
@@ -143,25 +140,50 @@ class _Table:
         rotations = (np.arange(players)[:, None] + np.arange(players)) % players
         self.seating = np.concatenate([lineup[rotations] for lineup in lineups]).astype(np.int64)
 
-    def play(self, decks: npt.NDArray[np.int64], other_boards: npt.NDArray[np.bool_]) -> npt.NDArray[np.float64]:
-        """Return the part of the games with each deck that the first player wins, float64 (D,).
+    def play(self, deals: npt.NDArray[np.int64], other_boards: npt.NDArray[np.bool_]) -> npt.NDArray[np.float64]:
+        """Return the win rate of the first player for each deal, float64 (D,).
 
-        Args:
-            decks: their numbers, int64 (D,).
-            other_boards: whether actions are covered and denied with each, bool (D,).
+        `deals` are indices, int64 (D,); `other_boards`, bool (D,), selects the deals with disabled actions.
         """
         times, seats = self.seating.shape
-        deck, seating = decks.repeat(times), np.tile(self.seating, (len(decks), 1))
-        games = (decks[:, None] * times + np.arange(times)).ravel()  # the same however many decks are asked for at once
+        deal, seating = deals.repeat(times), np.tile(self.seating, (len(deals), 1))
+        games = (deals[:, None] * times + np.arange(times)).ravel()  # independent of the batch size
         streams = np.stack([init_streams(self.seed, games, seat) for seat in range(seats)], axis=1)
-        covered, denied = self.boards.action_sets(self.seed, decks, seats, tuple(spec_of(self.game).deniable))
+        covered, denied = self.boards.action_sets(self.seed, deals, seats, tuple(spec_of(self.game).deniable))
         covered &= other_boards[:, None]
         covered[:, list(getattr(self.game, "covered", ()))] = True
-        barred = DisabledActions(
+        disabled = DisabledActions(
             encode_action_sets(covered).repeat(times),
             encode_action_sets(denied & other_boards[:, None, None]).repeat(times, axis=0),
         )
-        played = play_games(self.players, self.game, seating, deal_seeds(self.seed, deck), streams, disabled=barred)
+        played = play_games(self.players, self.game, seating, deal_seeds(self.seed, deal), streams, disabled=disabled)
         won = (fractional_wins(played.places) * (seating == 0)).sum(axis=1)
-        shares: npt.NDArray[np.float64] = won.reshape(-1, times).mean(axis=1)
-        return shares
+        win_rates: npt.NDArray[np.float64] = won.reshape(-1, times).mean(axis=1)
+        return win_rates
+
+
+def best_contender(
+    contenders: int,
+    games: int,
+    win_rate: Callable[[int, int, int], float],
+    progress: Callable[[float], None] | None = None,
+) -> int:
+    """Return the contender with the most wins, by sequential halving (Karnin, Koren and Somekh 2013).
+
+    Each round divides `games` equally among the remaining contenders, with new deals that all of them play. The better
+    half by total wins remains; ties keep the later contender. `win_rate` takes a contender, the number of games and the
+    round; `progress` takes the completed fraction, 0 to 1.
+    """
+    remaining = list(range(contenders))
+    wins = [0.0] * contenders
+    rounds = max(1, contenders - 1).bit_length()
+    number = 0
+    while len(remaining) > 1:
+        each = max(2, games // len(remaining))
+        for i, contender in enumerate(remaining):
+            wins[contender] += each * win_rate(contender, each, number)
+            if progress is not None:
+                progress((number + (i + 1) / len(remaining)) / rounds)
+        remaining = sorted(remaining, key=lambda i: (-wins[i], -i))[: (len(remaining) + 1) // 2]
+        number += 1
+    return remaining[0]

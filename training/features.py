@@ -1,4 +1,4 @@
-"""Observations as plain inputs for networks of other libraries: one flat array, every entry scaled."""
+"""Scaled observations as network inputs for other libraries."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ __all__ = ["scale_observation"]
 
 @lru_cache(maxsize=8)
 def _scale(size: int) -> npt.NDArray[np.float32]:
-    """Return what the entries of an observation of this size are multiplied by, float32 (F,)."""
+    """Return the factor of every entry of an observation of this size, float32 (F,)."""
     for name in game_names():
         scales = spec_by_name(name).scales
-        found = None if scales is None else scales(size)
-        if found is not None:
-            return (1.0 / found.astype(np.float64)).astype(np.float32)
-    raise UserError(f"observation: found {size} entries, as no game has that says how they are scaled")
+        divisors = None if scales is None else scales(size)
+        if divisors is not None:
+            return (1.0 / divisors.astype(np.float64)).astype(np.float32)
+    raise UserError(f"observation: found {size} entries, expected the observation size of a game")
 
 
 def scale_observation(obs: npt.NDArray[np.int8]) -> npt.NDArray[np.float32]:
-    """Return observations int8 (..., F) as inputs of a network, float32 (..., F), in a new array.
+    """Return observations, int8 (..., F), as network inputs, float32 (..., F), in a new array.
 
-    Every entry keeps its place (the game's `split` finds the pieces) and is divided by a large value that it takes in
-    usual games, so most lie between 0 and 1.
+    Entries keep their positions, so the game's `unpack` finds the fields. Each entry is divided by a large value of
+    ordinary games, so most lie between 0 and 1.
 
     Raises:
         ValueError: if no game has observations of this length.

@@ -1,23 +1,31 @@
-"""Learners of a training run: the network, its training phases and its opponent pool."""
+"""Learners of a training run: the network, its training phases and its opponent pool.
+
+Pure self-play can cycle and forget how to beat earlier opponents (Vinyals and others 2019,
+"Grandmaster level in StarCraft II using multi-agent reinforcement learning", on leagues).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol
 
+import numpy as np
 import numpy.typing as npt
 
 from helsinki_env.agents.base import Player
-from helsinki_env.agents.net.checkpoint import load_checkpoint
+from helsinki_env.agents.mlp.network import PlainNetwork
+from helsinki_env.agents.mlp.player import PlainPlayer
+from helsinki_env.agents.net.checkpoint import load_checkpoint, load_network
 from helsinki_env.agents.net.description import PLAIN_KIND
 from helsinki_env.agents.net.make import check_network_game, network_path
 from helsinki_env.agents.net.network import Network, TorchModel
 from helsinki_env.agents.net.player import NetPlayer
 from helsinki_env.data import UserError
 from helsinki_env.training.gpu.distributed import ProcessGroup
-from helsinki_env.training.opponents import PAST_SELVES, OpponentPool
+from helsinki_env.training.gpu.ppo import GpuPPO
+from helsinki_env.training.gpu.rollout import GpuRolloutCollector
 from helsinki_env.training.ppo import PPO
 from helsinki_env.training.preset import Preset
 from helsinki_env.training.pretraining import Pretraining
@@ -28,20 +36,24 @@ from helsinki_env.utils.extras import requires_extra
 with requires_extra("train"):
     import torch
 
-__all__ = ["AfterstateLearner", "Learner", "RunContext", "SelfPlayPhase", "TrainingPhase", "make_learner"]
+__all__ = [
+    "AfterstateLearner",
+    "Learner",
+    "OpponentPool",
+    "PlainLearner",
+    "RunContext",
+    "SelfPlayPhase",
+    "TrainingPhase",
+    "make_learner",
+]
+
+#: Number of past versions in the opponent pool.
+_PAST_VERSIONS = 8
 
 
 @dataclass(frozen=True)
 class RunContext:
-    """Where a run takes place.
-
-    Attributes:
-        folder: of its files.
-        seed: of weights, games and evaluation.
-        device: where the network computes.
-        fast: whether it computes in bfloat16.
-        group: the processes that share it.
-    """
+    """Folder, seed, device, precision (bfloat16 if `fast`) and processes of a run."""
 
     folder: Path
     seed: int
@@ -51,60 +63,43 @@ class RunContext:
 
 
 class TrainingPhase(Protocol):
-    """A part of the training, done by one update after the other.
-
-    Attributes:
-        updates: how many there have been.
-        counts: those and other numbers; set before `restore`.
-    """
+    """A phase of the training; `counts` are its `updates` and other numbers, set before `restore`."""
 
     updates: int
     counts: dict[str, int]
 
     @property
     def done(self) -> float:
-        """Part that lies behind, 0 to 1."""
+        """Return the completed fraction, 0 to 1."""
         ...
 
     def begin(self) -> None:
-        """Get ready, once the part before is over."""
+        """Prepare, once the previous phase is complete."""
 
     def update(self) -> Progress:
-        """Learn a little."""
+        """Run one update."""
         ...
 
     def state(self) -> dict[str, npt.NDArray[Any]]:
-        """Return everything that the next update depends on, but for `counts`."""
+        """Return all that the next update depends on, except `counts`."""
         ...
 
     def restore(self, arrays: Mapping[str, npt.NDArray[Any]]) -> None:
         """Restore a result of `state`."""
 
     def close(self) -> None:
-        """Let go of what works in the background."""
+        """Stop background threads."""
 
 
 class SelfPlayPhase(TrainingPhase, Protocol):
-    """A part in which it learns by playing.
-
-    Attributes:
-        decisions: learnt from so far.
-        games: finished so far.
-    """
+    """The self-play phase; `decisions` counts its self-play steps, `games` the finished games."""
 
     decisions: int
     games: int
 
 
 class Learner(Protocol):
-    """What a run trains.
-
-    Attributes:
-        network: what learns.
-        parts: of the training, in order; the last one is `ppo`.
-        ppo: the part that is measured on the way.
-        pool: the opponents.
-    """
+    """A network with its training phases in order, the last of which is `ppo`, and the opponent pool."""
 
     network: Any
     parts: dict[str, TrainingPhase]
@@ -113,76 +108,150 @@ class Learner(Protocol):
 
     @property
     def positions(self) -> int:
-        """How many positions of the heuristic's games have been learnt from."""
+        """Return the number of pretraining samples so far."""
         ...
 
     def player(self, network: Any, name: str) -> Player:
-        """Return a network as a player of that name."""
+        """Return a player of that name for a network."""
         ...
 
 
-class AfterstateLearner:
-    """A network that judges the ends of turns: taught by the heuristic's games, then by its own."""
+class OpponentPool:
+    """Baselines and past versions of the learner; each past version plays after a given rollout.
 
-    def __init__(self, preset: Preset, place: RunContext) -> None:
-        if place.group.size > 1:
-            raise UserError(f"learner: {preset.learner} is trained by one process, found {place.group.size}")
-        game, tables, ppo, seed = preset.game, preset.matchups, preset.ppo, place.seed
-        self._game, self._fast = game, place.fast
-        self.network = (_begun(preset) if preset.start else Network(game, preset.network)).to(place.device)
-        met = 0 if preset.against else PAST_SELVES
-        self.pool = OpponentPool(
-            game, preset.opponents if ppo.fixed_opponent_fraction else (), place.folder / "past", seed, place.fast, met
-        )
+    Past versions are files in `folder`, and compute in bfloat16 if `fast`. The pool samples from the first one and the
+    latest `size - 1`; with size 0 it samples none.
+    """
+
+    def __init__(
+        self, game: Any, baselines: Sequence[str], folder: Path, seed: int, fast: bool, size: int = _PAST_VERSIONS
+    ) -> None:
+        self.game, self.folder, self.seed, self.fast, self.size = game, folder, seed, fast, size
+        self.baselines = [make_player(name, game) for name in baselines]
+        #: Past versions: file name, and number of the rollout after which it plays.
+        self.past: list[tuple[str, int]] = []
+        self._loaded: dict[str, Any] = {}
+
+    def add(self, name: str, network: Any, rollout: int) -> None:
+        """Add the learner as it is now, for rollouts after the given one."""
+        if self.size:
+            self._loaded[name] = self._player(name, network)
+        self.past.append((name, rollout))
+        # Cache only candidates that can still be sampled; reload the rest on demand.
+        cached = {known for known, _ in self.past[:1] + self.past[-2 * self.size :]}
+        self._loaded = {known: player for known, player in self._loaded.items() if known in cached}
+
+    def choose(self, rollout: int) -> Any:
+        """Return the opponent of a rollout: a baseline in half of them, else a past version.
+
+        The choice depends only on the seed, the rollout number and the pool. Raises ValueError for an empty pool.
+        """
+        past = [name for name, since in self.past if since < rollout]
+        past = past[:1] + past[1:][-(self.size - 1) :] if self.size else []
+        if not past and not self.baselines:
+            raise UserError("opponents: found no opponent yet, expected a baseline such as heuristic")
+        generator = np.random.default_rng([self.seed, rollout, 1])
+        if self.baselines and (not past or generator.random() < 0.5):
+            return self.baselines[int(generator.integers(len(self.baselines)))]
+        name = past[int(generator.integers(len(past)))]
+        if name not in self._loaded:
+            self._loaded[name] = self._player(name, self.load(name))
+        return self._loaded[name]
+
+    def load(self, name: str) -> Any:
+        """Return the network of a past version."""
+        return load_checkpoint(self.folder / name)[0]
+
+    def _player(self, name: str, network: Any) -> Any:
+        """Return the opponent for the network of a past version."""
+        return NetPlayer(TorchModel(network, self.fast), self.game, name, sample=True)
+
+
+class _NetworkPool(OpponentPool):
+    """A pool of plain networks on a device."""
+
+    def __init__(self, game: Any, folder: Path, seed: int, device: torch.device) -> None:
+        super().__init__(game, (), folder, seed, fast=False)
+        self._device = device
+
+    def load(self, name: str) -> PlainNetwork:
+        """Return the network of a past version."""
+        return load_network(self.folder / name, PlainNetwork)[0].to(self._device)
+
+    def _player(self, name: str, network: PlainNetwork) -> PlainNetwork:
+        return network
+
+
+class AfterstateLearner:
+    """A network that evaluates afterstates: pretrained on games of the heuristic, then trained by self-play."""
+
+    def __init__(self, preset: Preset, run: RunContext) -> None:
+        if run.group.size > 1:
+            raise UserError(f"learner: found {run.group.size} processes, expected one for {preset.learner}")
+        game, matchups, ppo, seed = preset.game, preset.matchups, preset.ppo, run.seed
+        self._game, self._fast = game, run.fast
+        self.network = (_initial_network(preset) if preset.start else Network(game, preset.network)).to(run.device)
+        past_versions = 0 if preset.against else _PAST_VERSIONS
+        baselines, fraction = preset.opponents if ppo.fixed_opponent_fraction else (), ppo.fixed_opponent_fraction
+        self.pool = OpponentPool(game, baselines, run.folder / "past", seed, run.fast, past_versions)
         stage = RolloutCollector(
-            game,
-            tables,
-            ppo.num_envs,
-            ppo.fixed_opponent_fraction,
-            seed,
-            place.device,
-            preset.search,
-            preset.network.ahead,
+            game, matchups, ppo.num_envs, fraction, seed, run.device, preset.search, preset.network.ahead
         )
-        self.pretraining = Pretraining(self.network, game, tables, preset.pretraining, seed, place.fast)
-        self.ppo: SelfPlayPhase = PPO(self.network, stage, ppo, seed, self.pool.choose, place.fast)
+        self.pretraining = Pretraining(self.network, game, matchups, preset.pretraining, seed, run.fast)
+        self.ppo: SelfPlayPhase = PPO(self.network, stage, ppo, seed, self.pool.choose, run.fast)
         self.parts: dict[str, TrainingPhase] = {"warm": self.pretraining, "ppo": self.ppo}
 
     @property
     def positions(self) -> int:
-        """How many positions of the heuristic's games have been learnt from."""
+        """Return the number of pretraining samples so far."""
         return self.pretraining.positions
 
     def player(self, network: Network, name: str) -> Player:
-        """Return a network as a player of that name."""
+        """Return a player of that name for a network."""
         return NetPlayer(TorchModel(network, self._fast), self._game, name)
 
 
-def _begun(preset: Preset) -> Network:
-    """Return the network that a run begins with; ValueError if it is of another size or for other games."""
+class PlainLearner:
+    """A plain network that learns by self-play alone, with everything on one device."""
+
+    def __init__(self, preset: Preset, run: RunContext) -> None:
+        game, c, seed, device = preset.game, preset.ppo, run.seed, run.device
+        self._fast = run.fast
+        self.network = PlainNetwork(game, preset.network).to(device)
+        self.pool: OpponentPool = _NetworkPool(game, run.folder / "past", seed, device)
+        stage = GpuRolloutCollector(
+            game, preset.matchups, c.num_envs, c.num_steps, c.fixed_opponent_fraction, seed, device, run.group
+        )
+        self.ppo: SelfPlayPhase = GpuPPO(self.network, stage, c, seed, self.pool.choose, run.fast)
+        self.parts: dict[str, TrainingPhase] = {"ppo": self.ppo}
+        #: There is no pretraining.
+        self.positions = 0
+
+    def player(self, network: PlainNetwork, name: str) -> Player:
+        """Return a player of that name for a network."""
+        return PlainPlayer(network, name, self._fast)
+
+
+def _initial_network(preset: Preset) -> Network:
+    """Return the initial network of a run; raise ValueError for another size or game."""
     path = network_path("" if preset.start == "net" else preset.start, preset.game)
     network, description = load_checkpoint(path)
     check_network_game(path, description, preset.game)
-    size, wanted = network.config, preset.network
-    may_become = replace(size, turned=size.turned or wanted.turned, ahead=size.ahead or wanted.ahead)
-    if wanted != may_become:
-        raise UserError(f"network: found {asdict(preset.network)}, expected that of {path}, {asdict(network.config)}")
-    if network.config == preset.network:
+    config, expected = network.config, preset.network
+    extended = replace(config, turned=config.turned or expected.turned, ahead=config.ahead or expected.ahead)
+    if expected != extended:
+        raise UserError(f"network: found {asdict(expected)}, expected that of {path}, {asdict(config)}")
+    if config == expected:
         return network
-    # The rules are the same from all sides, and so the weights say the same of positions that are turned. What it was
-    # not told counts nothing yet.
-    other = Network(preset.game, preset.network)
+    # The rules are the same in every orientation, so the weights remain valid. Added features get zero weights.
+    other = Network(preset.game, expected)
     weights = network.state_dict()
-    more = other.seat_in.in_features - network.seat_in.in_features
-    weights["seat_in.weight"] = torch.nn.functional.pad(weights["seat_in.weight"], (0, more))
+    added = other.seat_in.in_features - network.seat_in.in_features
+    weights["seat_in.weight"] = torch.nn.functional.pad(weights["seat_in.weight"], (0, added))
     other.load_state_dict(weights)
     return other
 
 
-def make_learner(preset: Preset, place: RunContext) -> Learner:
-    """Return what a preset trains; ValueError if it cannot be trained there."""
-    if preset.learner != PLAIN_KIND:
-        return AfterstateLearner(preset, place)
-    from helsinki_env.training.gpu.learner import PlainLearner
-
-    return PlainLearner(preset, place)
+def make_learner(preset: Preset, run: RunContext) -> Learner:
+    """Return the learner of a preset; raise ValueError if it does not support the number of processes."""
+    return PlainLearner(preset, run) if preset.learner == PLAIN_KIND else AfterstateLearner(preset, run)

@@ -1,4 +1,4 @@
-"""The curve of a run as a figure: how strong the learner was each time it was measured."""
+"""Figure of the learning curve of a run."""
 
 from __future__ import annotations
 
@@ -15,31 +15,33 @@ __all__ = ["draw_curve"]
 
 
 def draw_curve(folder: str | Path) -> str:
-    """Return the share of games won against each opponent over training as SVG, one panel for each player count.
+    """Return the win rate against each opponent over training as SVG, with one panel per player count.
+
+    Bars are 95% intervals; the dashed line is chance level.
 
     Args:
-        folder: of a training run, finished or not. Intervals are 95 % intervals; the dashed line is a fair share.
+        folder: folder of a training run, finished or not.
 
     Raises:
-        RunError: if the run has not been measured yet, or `curve.json` is damaged.
+        RunError: if the run has no evaluation yet, or `curve.json` is damaged.
         MissingExtraError: if Matplotlib is not installed.
     """
     path = Path(folder) / "curve.json"
     curve = check_curve(read_json(path, RunError)) if is_file(path) else []
     if not curve:
         raise RunError(
-            f"{shorten(folder)}: found no {path.name} with measurements; the first one follows the warm start"
+            f"{shorten(folder)}: found no {path.name} with evaluations; the first evaluation follows pretraining"
         )
     counts = list(dict.fromkeys(found["players"] for found in curve[-1]["standings"]))
     with styled_figure(1, len(counts), 1.2 + 4.4 * len(counts), 3.2, share_y=True) as (figure, axes):
         for axis, count in zip(axes[0], counts, strict=True):
             _panel(axis, curve, count)
-        axes[0, 0].set_ylabel("games won in %, with 95 % interval")
+        axes[0, 0].set_ylabel("games won in %, with 95% interval")
         return figure_to_svg(figure).decode()
 
 
 def _panel(axis: Any, curve: list[dict[str, Any]], count: int) -> None:
-    """Draw what was measured with so many players."""
+    """Draw the results for one player count."""
     names = [found["opponent"] for found in curve[-1]["standings"] if found["players"] == count]
     for number, name in enumerate(names):
         entries = [
@@ -68,5 +70,5 @@ def _panel(axis: Any, curve: list[dict[str, Any]], count: int) -> None:
     axis.grid(axis="y", color="#dddddd", linewidth=0.6)
     axis.set_axisbelow(True)
     axis.set_title(f"{count} players", loc="left")
-    axis.set_xlabel("decisions of its own learnt from (0: after the warm start)")
+    axis.set_xlabel("self-play steps (0: after pretraining)")
     axis.legend(frameon=False, loc="lower right")

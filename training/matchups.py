@@ -50,28 +50,29 @@ class MatchupConfig:
         always = getattr(game, "covered", ())
         if always and any(self.covered):
             raise UserError(
-                f"covered: found {short_repr(list(self.covered))}, expected none: "
-                "the same actions are covered at all tables"
+                f"covered: found {short_repr(list(self.covered))}, expected none: covered of the preset "
+                "holds for all games"
             )
-        spec, drawn = spec_of(game), {"covered": self.covered, "denied": self.denied, "dry_roads": self.dry_roads}
-        for name, value in drawn.items():
+        spec, settings = spec_of(game), {"covered": self.covered, "denied": self.denied, "dry_roads": self.dry_roads}
+        for name, value in settings.items():
             if name not in spec.setup_fields and any(value):
                 raise UserError(
-                    f"{name}: found {short_repr(list(value))}, but there is no such thing in the game {spec.name}"
+                    f"{name}: found {short_repr(list(value))}, expected none: the game {spec.name} has no such setting"
                 )
         if always:
-            del drawn["covered"]
+            del settings["covered"]
         try:
             return spec.episodes(
-                num_players=self.players, **{name: value for name, value in drawn.items() if name in spec.setup_fields}
+                num_players=self.players,
+                **{name: value for name, value in settings.items() if name in spec.setup_fields},
             )
         except ValueError as problem:
             raise UserError(str(problem).removeprefix("num_")) from None
 
 
-def divide_games(tables: Sequence[MatchupConfig], games: int) -> list[tuple[MatchupConfig, int]]:
+def divide_games(matchups: Sequence[MatchupConfig], games: int) -> list[tuple[MatchupConfig, int]]:
     """Divide games among matchups by share; omit matchups without games."""
-    shares = np.cumsum([table.share for table in tables])
+    shares = np.cumsum([matchup.share for matchup in matchups])
     ends = np.rint(games * shares / shares[-1]).astype(np.int64)
     sizes = np.diff([0, *ends]).tolist()
-    return [(table, size) for table, size in zip(tables, sizes, strict=True) if size > 0]
+    return [(matchup, size) for matchup, size in zip(matchups, sizes, strict=True) if size > 0]

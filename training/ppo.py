@@ -1,11 +1,11 @@
-"""Proximal policy optimisation on all seats of a batch of games, with masked decisions.
+"""Proximal policy optimization on all seats of parallel games, with action masks.
+
+One policy plays every seat; in some games an opponent plays all seats but one. Each seat learns from its own
+trajectory (`helsinki_env.training.values`). A copy of the network plays the next rollout while the network learns from
+the last one. The copy changes only between rollouts, so results do not depend on timing.
 
 Source: Schulman and others (2017), "Proximal policy optimization algorithms"; masking as in Huang and Ontanon (2022),
-"A closer look at invalid action masking". One policy plays every seat, in some games against opponents; each seat
-learns from its own trajectory (`helsinki_env.training.gae`). What positions are worth is learnt from the same returns.
-
-Playing and learning go on side by side: while the network learns from one rollout, a copy of it as it was before plays
-the next. The copy changes only between rollouts, so nothing depends on how fast either of them is.
+"A closer look at invalid action masking".
 """
 
 from __future__ import annotations
@@ -26,11 +26,10 @@ from helsinki_env.agents.net.network import AfterstateTensors, Network, NetworkO
 from helsinki_env.engine.contract import MAX_SEATS
 from helsinki_env.training.checkpoint_io import load_module, load_optimizer, module_arrays, optimizer_arrays
 from helsinki_env.training.checks import check_numbers
-from helsinki_env.training.gae import compute_gae
 from helsinki_env.training.progress import Progress
-from helsinki_env.training.rollout import Rollout, RolloutCollector, to_viewer_order, viewer_value
+from helsinki_env.training.rollout import Rollout, RolloutCollector
 from helsinki_env.training.search_targets import search_losses
-from helsinki_env.training.value_loss import value_losses
+from helsinki_env.training.values import compute_gae, to_viewer_order, value_losses, viewer_value
 from helsinki_env.utils.extras import requires_extra
 
 with requires_extra("train"):
@@ -93,16 +92,7 @@ class PPOConfig:
 
 
 class PPO:
-    """Plays and learns.
-
-    Args:
-        network: what learns, on its device.
-        stage: where it plays.
-        config: how.
-        seed: of minibatches.
-        opponent: says who sits at the other seats in the rollout of that number.
-        fast: compute in bfloat16.
-    """
+    """Self-play training; `opponent` returns the player of the other seats for a rollout number."""
 
     def __init__(
         self,
@@ -120,19 +110,19 @@ class PPO:
         self.updates, self.decisions, self.games = 0, 0, 0
         self._worker = ThreadPoolExecutor(1, "rollout")
         self._next: Future[Rollout] | None = None
-        self._began_from: StateArrays = {}
+        self._rollout_start: StateArrays = {}
 
     @property
     def done(self) -> float:
-        """Part that lies behind, 0 to 1."""
+        """Return the completed fraction, 0 to 1."""
         return min(1.0, self.decisions / self.config.total_timesteps) if self.config.total_timesteps else 1.0
 
     def begin(self) -> None:
-        """Play with what has been learnt before this part."""
+        """Play with the weights that pretraining left."""
         self.playing.load_state_dict(self.network.state_dict())
 
     def update(self) -> Progress:
-        """Learn from one rollout while the next is being played."""
+        """Learn from one rollout while a thread plays the next."""
         began = time.perf_counter()
         if self._next is None:
             self._play()
@@ -156,28 +146,28 @@ class PPO:
         )
 
     def _play(self) -> None:
-        """Begin to play the next rollout, and keep what it begins from."""
-        self._began_from = self.stage.state()
-        opponent = self.opponent(self.updates) if self.config.fixed_opponent_fraction else _Nobody()
+        """Start the next rollout and save the state that it starts from."""
+        self._rollout_start = self.stage.state()
+        opponent = self.opponent(self.updates) if self.config.fixed_opponent_fraction else _NoOpponent()
         self._next = self._worker.submit(
             self.stage.play, self.playing, opponent, self.config.num_steps, self.updates, self.fast
         )
 
     def _learn(self, rollout: Rollout) -> dict[str, float]:
         c, n = self.config, len(rollout.action)
-        fade = c.final_lr_fraction + (1 - c.final_lr_fraction) * 0.5 * (1 + math.cos(math.pi * self.done))
+        lr_anneal = c.final_lr_fraction + (1 - c.final_lr_fraction) * 0.5 * (1 + math.cos(math.pi * self.done))
         for group in self.optimizer.param_groups:
-            group["lr"] = c.learning_rate * fade
-        gained = compute_gae(
+            group["lr"] = c.learning_rate * lr_anneal
+        advantages = compute_gae(
             rollout.decision, rollout.seat, rollout.ended, rollout.outcome, rollout.expected, rollout.after, MAX_SEATS,
             c.gamma, c.gae_lambda,
         )  # fmt: skip
-        returns = rollout.expected + gained
+        returns = rollout.expected + advantages
         halves = returns[:, :MAX_SEATS], returns[:, MAX_SEATS:]
         wins, scores = (to_viewer_order(half, rollout.viewer, rollout.players) for half in halves)
         wins = np.clip(wins, 0.0, 1.0)
         wins /= np.maximum(wins.sum(axis=1, keepdims=True), 1e-6)
-        advantage = viewer_value(gained, rollout.viewer, rollout.players, c.margin_coef)
+        advantage = viewer_value(advantages, rollout.viewer, rollout.players, c.margin_coef)
         advantage = (advantage - advantage.mean()) / (advantage.std() + 1e-8)
         searched = rollout.arms, rollout.policy_target, rollout.value_target
         shuffled = np.random.default_rng([self.seed, self.updates])
@@ -188,30 +178,32 @@ class PPO:
                 targets = (rollout.action, rollout.log_prob, advantage, wins, scores, *searched)
                 batch = [torch.from_numpy(target[rows]).to(self.stage.device) for target in targets]
                 losses.append(
-                    self._descend(AfterstateTensors.of(rollout.inputs.take(rows), self.stage.device), batch, fade)
+                    self._step(AfterstateTensors.of(rollout.inputs.take(rows), self.stage.device), batch, lr_anneal)
                 )
         return {name: float(np.mean([loss[name] for loss in losses])) for name in losses[0]}
 
-    def _descend(self, x: AfterstateTensors, batch: list[torch.Tensor], fade: float) -> dict[str, float]:
+    def _step(self, x: AfterstateTensors, batch: list[torch.Tensor], lr_anneal: float) -> dict[str, float]:
         c, search = self.config, self.stage.search
         action, old, advantage, wins, scores, *searched = batch
         with torch.autocast(self.stage.device.type, torch.bfloat16, enabled=self.fast):
-            said = self.network(x.seats, x.table)
-        log_probs = self.network.log_probs(x, said)
+            output = self.network(x.seats, x.table)
+        log_probs = self.network.log_probs(x, output)
         taken = x.action == action[x.row]
         new = log_probs[taken]
         ratio = (new - old).exp()
         gain = torch.min(ratio * advantage, ratio.clamp(1 - c.clip_coef, 1 + c.clip_coef) * advantage).mean()
         entropy = -(log_probs.exp() * log_probs).sum() / x.decisions
-        # The position that a decision led to is worth what came of it.
-        led = x.position[taken]
-        win_loss, score_loss = value_losses(NetworkOutput(*(values[led] for values in said)), wins, scores)
-        loss = -search.gain * gain - c.ent_coef * fade * entropy + c.vf_coef * (win_loss + c.score_coef * score_loss)
-        found: dict[str, float] = {}
+        # The target value of an afterstate is the outcome of its action.
+        afterstate = x.position[taken]
+        win_loss, score_loss = value_losses(NetworkOutput(*(part[afterstate] for part in output)), wins, scores)
+        loss = (
+            -search.gain * gain - c.ent_coef * lr_anneal * entropy + c.vf_coef * (win_loss + c.score_coef * score_loss)
+        )
+        search_terms: dict[str, float] = {}
         if search.share:
-            policy_loss, tried_loss = search_losses(x, said, log_probs, *searched)
-            loss = loss + search.policy * policy_loss + search.values * tried_loss
-            found = {"search_policy": policy_loss.item(), "search_values": tried_loss.item()}
+            policy_loss, value_loss = search_losses(x, output, log_probs, *searched)
+            loss = loss + search.policy * policy_loss + search.values * value_loss
+            search_terms = {"search_policy": policy_loss.item(), "search_values": value_loss.item()}
         self.optimizer.zero_grad(set_to_none=True)
         loss.backward()  # type: ignore[no-untyped-call]  # PyTorch's own
         nn.utils.clip_grad_norm_(self.network.parameters(), c.max_grad_norm)
@@ -222,17 +214,14 @@ class PPO:
             "score_loss": score_loss.item(),
             "kl": ((ratio - 1) - (new - old)).mean().item(),
             "clipped": ((ratio - 1).abs() > c.clip_coef).float().mean().item(),
-            **found,
+            **search_terms,
         }
 
     def state(self) -> StateArrays:
-        """Return everything that the next update depends on, but for `counts`.
-
-        The rollout that is being played is not in it; it is played again.
-        """
+        """Return all that the next update depends on, except `counts`; the current rollout is played again."""
         arrays = module_arrays("network", self.network) | module_arrays("playing", self.playing)
         arrays |= optimizer_arrays("optimiser", self.optimizer)
-        arrays |= {f"stage.{name}": array for name, array in (self._began_from or self.stage.state()).items()}
+        arrays |= {f"stage.{name}": array for name, array in (self._rollout_start or self.stage.state()).items()}
         return arrays
 
     def restore(self, arrays: Mapping[str, npt.NDArray[Any]]) -> None:
@@ -246,7 +235,7 @@ class PPO:
 
     @property
     def counts(self) -> dict[str, int]:
-        """How far it is."""
+        """Return the number of updates, self-play steps and games so far."""
         return {"updates": self.updates, "decisions": self.decisions, "games": self.games}
 
     @counts.setter
@@ -254,20 +243,20 @@ class PPO:
         self.updates, self.decisions, self.games = counts["updates"], counts["decisions"], counts["games"]
 
     def wait_for_rollout(self) -> None:
-        """Wait until the rollout that is being played is over."""
+        """Wait for the end of the current rollout."""
         if self._next is not None:
             self._next.result()
 
     def close(self) -> None:
-        """Let the rollout that is being played end, and its thread."""
+        """Wait for the current rollout, and stop the thread."""
         self._worker.shutdown()
 
 
-class _Nobody:
+class _NoOpponent:
     """Placeholder for games without opponents."""
 
-    name = "nobody"
+    name = "none"
 
     def act(self, observation: Any, action_mask: Any, keys: Any) -> Any:
-        """Never called."""
+        """Raise an error: no game has opponents."""
         raise AssertionError("no game has opponents")

@@ -34,7 +34,7 @@ from helsinki_env.training.checkpoint_io import load_module, load_optimizer, mod
 from helsinki_env.training.checks import check_numbers
 from helsinki_env.training.matchups import MatchupConfig, divide_games
 from helsinki_env.training.progress import Progress
-from helsinki_env.training.value_loss import value_losses
+from helsinki_env.training.values import value_losses
 from helsinki_env.utils.extras import requires_extra
 
 with requires_extra("train"):

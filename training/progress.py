@@ -1,11 +1,14 @@
-"""Progress reports of a training run."""
+"""Progress reports of a training run, and their TensorBoard log."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
+from types import TracebackType
 from typing import Any
 
-__all__ = ["Progress", "Report"]
+__all__ = ["Progress", "Report", "TensorBoardWriter"]
 
 
 @dataclass(frozen=True)
@@ -13,9 +16,9 @@ class Progress:
     """Progress after one update.
 
     Attributes:
-        part: "warm start", "self-play" or, at the end of a best response, "race".
+        part: "pretraining", "self-play" or, at the end of a best response, "sequential halving".
         done: completed fraction of this part, 0 to 1.
-        decisions: self-play steps so far (in the warm start: samples).
+        decisions: self-play steps so far (in pretraining: samples).
         games: games finished so far.
         points: mean points per seat in games that ended during the update, NaN if none did.
         losses: mean losses of the update.
@@ -33,14 +36,56 @@ class Progress:
 
 @dataclass(frozen=True)
 class Report:
-    """Report after each update.
-
-    Attributes:
-        seconds: training time so far in seconds, including the time before a resume.
-        progress: progress of the current part.
-        measured: latest entry of the evaluation curve, or None.
-    """
+    """Report after each update: training time so far in seconds, progress, and the last entry of the curve or None."""
 
     seconds: float
     progress: Progress
     measured: dict[str, Any] | None
+
+
+class TensorBoardWriter:
+    """Writer of TensorBoard events to a folder; it does nothing without TensorBoard.
+
+    `begin` is the number of completed updates; later events of an interrupted run are purged.
+    """
+
+    def __init__(self, folder: Path, begin: int) -> None:
+        self._writer: Any = None
+        try:
+            from torch.utils.tensorboard import SummaryWriter
+        except ImportError:
+            return
+        self._writer = SummaryWriter(str(folder), purge_step=begin + 1)
+
+    def __enter__(self) -> TensorBoardWriter:
+        """Return the writer."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Close the file."""
+        if self._writer is not None:
+            self._writer.close()
+
+    def progress(self, step: int, progress: Progress) -> None:
+        """Write losses, points and times of an update."""
+        part = progress.part.replace(" ", "_")
+        values = {f"{part}/{name}": value for name, value in progress.losses.items()}
+        values |= {f"seconds/{name}": value for name, value in progress.seconds.items()}
+        values[f"{part}/points"] = progress.points
+        self._write(step, values)
+
+    def measured(self, step: int, standings: Sequence[dict[str, Any]]) -> None:
+        """Write evaluation results with confidence intervals."""
+        values: dict[str, float] = {}
+        for s in standings:
+            name = f"strength/{s['players']} players against {s['opponent']}"
+            values |= {name: s["share"], f"{name}, low": s["low"], f"{name}, high": s["high"]}
+        self._write(step, values)
+
+    def _write(self, step: int, values: dict[str, float]) -> None:
+        if self._writer is not None:
+            for name, value in values.items():
+                if value == value:  # not NaN
+                    self._writer.add_scalar(name, value, step)

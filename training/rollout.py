@@ -1,7 +1,7 @@
-"""Playing: batches of games between the learner and its opponents, and what is kept of them to learn from.
+"""Rollouts: parallel games between the learner and its opponents, and the training data from them.
 
-A rollout depends on weights, seed and number alone: random numbers are drawn anew for each, and where the games stand
-can be saved and brought back (`RolloutCollector.state`, `RolloutCollector.restore`).
+A rollout depends only on weights, seed and number. The state of the games can be saved and restored
+(`RolloutCollector.state`, `RolloutCollector.restore`).
 """
 
 from __future__ import annotations
@@ -24,20 +24,13 @@ from helsinki_env.envs.vector import GameVectorEnv
 from helsinki_env.training.checkpoint_io import StateError, state_array
 from helsinki_env.training.matchups import MatchupConfig, divide_games
 from helsinki_env.training.search_targets import SearchConfig, SearchTargets, TargetSearcher
+from helsinki_env.training.values import VALUE_COMPONENTS, outcome_components, to_seat_order
 from helsinki_env.utils.extras import requires_extra
 
 with requires_extra("train"):
     import torch
 
-__all__ = [
-    "EVALUATED_CHOICES",
-    "MIN_PROBABILITY",
-    "VALUE_COMPONENTS",
-    "Rollout",
-    "RolloutCollector",
-    "to_viewer_order",
-    "viewer_value",
-]
+__all__ = ["EVALUATED_CHOICES", "MIN_PROBABILITY", "Rollout", "RolloutCollector"]
 
 EVALUATED_CHOICES = 5
 """Choices evaluated per action. Players evaluate more (`net.afterstates.MAX_EVALUATED_CHOICES`). Fewer choices teach
@@ -45,8 +38,6 @@ state values equally well, and rollouts are a fifth faster."""
 MIN_PROBABILITY = 3e-3
 """Minimum probability of a choice in the training data. Less likely choices are almost never sampled; omitting them
 halves the data. Their probability, 0.05% in total, is redistributed among the others."""
-VALUE_COMPONENTS = 2 * MAX_SEATS
-"""Number of value components: the win probability of every seat, then the score of every seat."""
 
 
 @dataclass
@@ -57,7 +48,7 @@ class Rollout:
         inputs: network inputs, without choices of a probability below `MIN_PROBABILITY`.
         action: chosen actions, int64 (n,).
         log_prob: log probability of the action among the retained choices, float32 (n,).
-        expected: predicted values before the action, float32 (n, 8), by seat of the game; see `VALUE_COMPONENTS`.
+        expected: predicted values before the action, float32 (n, 8), by seat; see `helsinki_env.training.values`.
         after: predicted values after the action, float32 (n, 8).
         viewer: the learner's seat, int64 (n,).
         players: number of players of the game, int64 (n,).
@@ -65,8 +56,8 @@ class Rollout:
         seat: acting seat, int64 (T, B).
         ended: whether the game ended at this step, bool (T, B).
         outcome: result of the game, float32 (T, B, 8).
-        arms, aim, worth: search results, see `helsinki_env.training.search_targets.SearchTargets`; m is 0 without
-            search.
+        arms, policy_target, value_target: search results, see `helsinki_env.training.search_targets.SearchTargets`; m
+            is 0 without search.
         points: mean points per seat in finished games, NaN if none finished.
         games: number of finished games.
         seconds: time in the environment, on inputs, in the network and in search, in seconds.
@@ -91,53 +82,11 @@ class Rollout:
     seconds: dict[str, float] = field(default_factory=dict)
 
 
-def viewer_value(
-    values: npt.NDArray[np.float32], viewer: npt.NDArray[np.int64], players: npt.NDArray[np.int64], margin: float
-) -> npt.NDArray[np.float32]:
-    """Return the scalar value for each viewer, float32 (n,), from value components, float32 (n, 8).
-
-    The value is the viewer's win probability plus `margin` times its lead over the mean score of the others.
-    """
-    row = np.arange(len(values))
-    scores = values[:, MAX_SEATS:] * (np.arange(MAX_SEATS) < players[:, None])
-    own = scores[row, viewer]
-    lead = own - (scores.sum(axis=1) - own) / (players - 1)
-    worth: npt.NDArray[np.float32] = (values[row, viewer] + margin * lead).astype(np.float32)
-    return worth
-
-
-def to_seat_order(
-    values: npt.NDArray[np.float32], viewer: npt.NDArray[np.int64], players: npt.NDArray[np.int64]
-) -> npt.NDArray[np.float32]:
-    """Reorder viewer-first values, float32 (n, 4), by seat of the game; absent seats are 0."""
-    seats = np.arange(MAX_SEATS)
-    turn = (seats - viewer[:, None]) % players[:, None]
-    found: npt.NDArray[np.float32] = np.take_along_axis(values, turn, axis=1) * (seats < players[:, None])
-    return found.astype(np.float32)
-
-
-def to_viewer_order(
-    values: npt.NDArray[np.float32], viewer: npt.NDArray[np.int64], players: npt.NDArray[np.int64]
-) -> npt.NDArray[np.float32]:
-    """Reorder values by seat, float32 (n, 4), to viewer-first order; absent seats are 0. Inverse of `to_seat_order`."""
-    turns = np.arange(MAX_SEATS)
-    seat = (turns + viewer[:, None]) % players[:, None]
-    found: npt.NDArray[np.float32] = np.take_along_axis(values, seat, axis=1) * (turns < players[:, None])
-    return found.astype(np.float32)
-
-
 class RolloutCollector:
     """Parallel games of several matchups.
 
-    Args:
-        game: game configuration; only the component file matters.
-        tables: matchups.
-        games: number of parallel games, B.
-        fixed_opponent_fraction: fraction of the games in which the learner has one seat.
-        seed: random seed of deals and actions.
-        device: device of the network.
-        search: search settings; default: no search.
-        ahead: add look-ahead features of every seat's next turn.
+    `fixed_opponent_fraction` is the fraction of the games in which the learner has one seat. `ahead` adds look-ahead
+    features of every seat's next turn.
     """
 
     def __init__(
@@ -162,7 +111,7 @@ class RolloutCollector:
         self._starts = np.cumsum([0, *(env.num_envs for env in self.envs)])
         starts = [env.reset(seed=seed * 1009 + i) for i, env in enumerate(self.envs)]
         self._gather([obs for obs, _ in starts], [info for _, info in starts])
-        #: The learner's seat in games against opponents; -1: it has all seats.
+        #: The learner's seat in games against opponents; -1 if it has all seats.
         self.own = np.full(games, -1, np.int64)
         spread = np.arange(games) * fixed_opponent_fraction
         self.own[np.floor(spread + fixed_opponent_fraction) > np.floor(spread)] = 0
@@ -197,28 +146,23 @@ class RolloutCollector:
             saved = {name: state_array(state, f"env{i}.{name}", array) for name, array in env.get_state().items()}
             started.append(env.set_state(saved))
         if (self.own < -1).any() or (self.own >= self._players()).any():
-            raise StateError("own: found seats that are not there")
+            raise StateError("own: found a seat that is not in the game")
         self._gather([obs for obs, _ in started], [info for _, info in started])
 
     def play(self, network: Network, opponent: Player, steps: int, number: int, fast: bool) -> Rollout:
         """Play T steps of every game.
 
-        Args:
-            network: the learner's network.
-            opponent: player of the other seats in fixed-opponent games.
-            steps: number of steps, T.
-            number: rollout number; with the seed it determines all random draws.
-            fast: whether to compute in bfloat16.
+        `opponent` plays the other seats in fixed-opponent games. Seed and `number` determine all random draws.
         """
         generator = torch.Generator("cpu").manual_seed(self.seed * 1_000_003 + number)
-        words = np.random.default_rng([self.seed, number])
+        rng = np.random.default_rng([self.seed, number])
         shape = (steps, self.games)
         decision, seat = np.full(shape, -1, np.int64), np.zeros(shape, np.int64)
         ended, outcome = np.zeros(shape, np.bool_), np.zeros((*shape, VALUE_COMPONENTS), np.float32)
-        parts: dict[str, list[Any]] = {name: [] for name in _KEPT}
+        parts: dict[str, list[Any]] = {name: [] for name in _DATA}
         seconds = dict.fromkeys(("environment", "inputs", "network", "search"), 0.0)
         searcher = TargetSearcher(network, self.search, self.game, fast) if self.search.share else None
-        found, points = 0, []
+        count, points = 0, []
         for t in range(steps):
             free = self.mask.sum(axis=1, dtype=np.int64) > 1
             mine = free & ((self.own < 0) | (self.own == self.seat))
@@ -226,23 +170,23 @@ class RolloutCollector:
             players = self._players()
             rows = np.flatnonzero(free & ~mine)
             if len(rows):
-                drawn = words.integers(0, 2**64, len(rows), dtype=np.uint64)
-                with converted_player_errors(opponent.name, "does not decide"):
-                    actions[rows] = opponent.act(self.observation[rows], self.mask[rows], drawn)
+                keys = rng.integers(0, 2**64, len(rows), dtype=np.uint64)
+                with converted_player_errors(opponent.name, "does not act"):
+                    actions[rows] = opponent.act(self.observation[rows], self.mask[rows], keys)
             rows = np.flatnonzero(mine)
             if len(rows):
-                kept = self._decide(network, rows, players[rows], generator, fast, seconds, searcher, words)
-                for name, value in kept.items():
+                data = self._act(network, rows, players[rows], generator, fast, seconds, searcher, rng)
+                for name, value in data.items():
                     parts[name].append(value)
-                actions[rows] = kept["action"]
-                decision[t, rows] = found + np.arange(len(rows))
-                found += len(rows)
+                actions[rows] = data["action"]
+                decision[t, rows] = count + np.arange(len(rows))
+                count += len(rows)
             seat[t] = self.seat
             began = time.perf_counter()
-            over, ended[t], scores, places = self._step(actions)
+            over, ended[t], scores, ranks = self._step(actions)
             seconds["environment"] += time.perf_counter() - began
             if len(over):
-                outcome[t, over] = _outcome(scores, places, players[over])
+                outcome[t, over] = outcome_components(scores, ranks, players[over])
                 points += [row[:n].mean() for row, n in zip(scores, players[over], strict=True)]
                 self._deal_seats(ended[t])
         return Rollout(
@@ -258,7 +202,7 @@ class RolloutCollector:
         )
 
     @torch.no_grad()
-    def _decide(
+    def _act(
         self,
         network: Network,
         rows: npt.NDArray[np.int64],
@@ -267,7 +211,7 @@ class RolloutCollector:
         fast: bool,
         seconds: dict[str, float],
         searcher: TargetSearcher | None,
-        words: np.random.Generator,
+        rng: np.random.Generator,
     ) -> dict[str, Any]:
         """Sample the learner's actions in some games and return the training data."""
         began = time.perf_counter()
@@ -276,9 +220,9 @@ class RolloutCollector:
         began = time.perf_counter()
         x = AfterstateTensors.of(inputs, self.device)
         with torch.autocast(self.device.type, torch.bfloat16, enabled=fast):
-            said = network(x.seats, x.table)
-        log_probs = network.log_probs(x, said).cpu()
-        values = torch.cat([torch.softmax(said.win_logits, 1), said.scores], 1).cpu().numpy()
+            output = network(x.seats, x.table)
+        log_probs = network.log_probs(x, output).cpu()
+        values = torch.cat([torch.softmax(output.win_logits, 1), output.scores], 1).cpu().numpy()
         # Exponential race: the first of independent clocks, with the probabilities as rates, is an exact policy sample.
         clock = torch.empty_like(log_probs).exponential_(generator=generator).log()
         chosen = best_choices(inputs, (log_probs - clock).numpy())
@@ -291,7 +235,7 @@ class RolloutCollector:
         began = time.perf_counter()
         searched = SearchTargets.none(len(rows))
         if searcher is not None:
-            searched = searcher.search(inputs, log_probs.double().numpy(), self.observation[rows], words)
+            searched = searcher.search(inputs, log_probs.double().numpy(), self.observation[rows], rng)
             row, arm = np.nonzero(searched.arms >= 0)
             likely[choice_index(inputs, row, searched.arms[row, arm])] = True
         seconds["search"] += time.perf_counter() - began
@@ -312,21 +256,21 @@ class RolloutCollector:
         """Step every game; return the ended games as indices (k,) and mask (B,), and their scores and ranks (k, 4)."""
         observations, infos = [], []
         ended = np.zeros(self.games, np.bool_)
-        scores, places = np.zeros((2, self.games, MAX_SEATS), np.int64)
+        scores, ranks = np.zeros((2, self.games, MAX_SEATS), np.int64)
         for env, begin, end in zip(self.envs, self._starts, self._starts[1:], strict=False):
             obs, _, over, _, info = env.step(actions[begin:end])
             observations.append(obs)
             infos.append(info)
             ended[begin:end] = over
             if "_rewards" in info:
-                most = info["scores"].shape[1]
-                scores[begin:end, :most], places[begin:end, :most] = info["scores"], info["places"]
+                seats = info["scores"].shape[1]
+                scores[begin:end, :seats], ranks[begin:end, :seats] = info["scores"], info["places"]
         self._gather(observations, infos)
-        which = np.flatnonzero(ended)
-        return which, ended, scores[which], places[which]
+        games = np.flatnonzero(ended)
+        return games, ended, scores[games], ranks[games]
 
 
-_KEPT = ("inputs", "action", "log_prob", "expected", "after", "viewer", "players", *SearchTargets._fields)
+_DATA = ("inputs", "action", "log_prob", "expected", "after", "viewer", "players", *SearchTargets._fields)
 
 
 def _in_order(
@@ -335,13 +279,3 @@ def _in_order(
     """Reorder both halves of the predicted values, (n, 8), by seat of the game."""
     halves = values[:, :MAX_SEATS], values[:, MAX_SEATS:]
     return np.concatenate([to_seat_order(half, viewer, players) for half in halves], axis=1)
-
-
-def _outcome(
-    scores: npt.NDArray[Any], places: npt.NDArray[Any], players: npt.NDArray[np.int64]
-) -> npt.NDArray[np.float32]:
-    """Return the results of games, float32 (k, 8): win shares and scores; 0 for absent seats."""
-    sits = np.arange(MAX_SEATS) < players[:, None]
-    first = (places == 0) & sits
-    wins = first / first.sum(axis=1, keepdims=True)
-    return np.concatenate([wins, scores * sits], axis=1).astype(np.float32)

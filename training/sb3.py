@@ -214,7 +214,7 @@ def make_sb3_env(num_envs: int = 128, *, seed: int | None = None, **options: Any
     if config is None:
         config = default_config(**options)
     elif options:
-        raise UserError(f"config: found {', '.join(options)} too, expected one or the other: it says what is played")
+        raise UserError(f"config: found {', '.join(options)} too, expected either a config or its options")
     games = GameSeatVectorEnv(num_envs, config, autoreset_mode=AutoresetMode.SAME_STEP, copy=False, **seated)
     env = GamesVecEnv(games)
     if seed is not None:
@@ -300,16 +300,16 @@ def train(
     """Train a `MaskablePPO` with `DEFAULTS`.
 
     Args:
-        decisions: of the learner, over all games; made up to whole rollouts.
-        opponents: who plays the other seats, as for `GameSeatVectorEnv`.
-        config: what is played; default: two players, and points ahead of the others as reward, which says more than
-            who won.
-        num_envs: games side by side.
-        seed: of network and games.
+        decisions: number of the learner's steps over all games, rounded up to whole rollouts.
+        opponents: players of the other seats, as for `GameSeatVectorEnv`.
+        config: game configuration; default: two players, with the lead in points as reward, which is denser than
+            the win.
+        num_envs: number of parallel games.
+        seed: random seed of network and games.
         report: called with the model after each rollout.
 
     Raises:
-        ValueError: for numbers that are none; see `GameSeatVectorEnv` for the rest.
+        ValueError: for invalid numbers; see also `GameSeatVectorEnv`.
     """
     for name, value, least in (("decisions", decisions, 1), ("num_envs", num_envs, 1), ("seed", seed, 0)):
         Node(value, UserError, name).integer(least, 2**31)
@@ -329,19 +329,19 @@ def main(
     seed: int = 0,
     games: int = 1000,
 ) -> None:
-    """Train Stable-Baselines3's MaskablePPO and measure it against random and greedy play.
+    """Train MaskablePPO of Stable-Baselines3 and evaluate it against random and greedy.
 
     Examples: python -m helsinki_env.training.sb3 --decisions 150000 --seed 1
     / python -m helsinki_env.training.sb3 --opponents greedy --players 3 --out runs/three.zip
 
     Args:
-        out: file for the model; MaskablePPO.load and SB3Player read it.
-        decisions: how many the learner takes.
-        opponents: who plays the other seats while it learns, a name such as random, greedy or heuristic.
-        players: 2 to 4.
-        num_envs: games side by side.
-        seed: of network, games and measurement.
-        games: how many to measure with, against each.
+        out: file of the model, for MaskablePPO.load and SB3Player.
+        decisions: number of the learner's steps.
+        opponents: player of the other seats during training, such as random, greedy or heuristic.
+        players: number of players, 2 to 4.
+        num_envs: number of parallel games.
+        seed: random seed of network, games and evaluation.
+        games: number of evaluation games against each opponent.
     """
     config = default_config(num_players=players, reward="margin")
 

@@ -26,7 +26,7 @@ SHORTER = (
     (r"--games \d+", "--games 12"),
     (r"--decisions \d+", "--decisions 4000"),
     (r"--stage \w+", "--stage glance"),
-    (r"(tune\w* .*)--minutes \d+", r"\1--minutes 0.1 --decks 20"),
+    (r"(tune\w* .*)--minutes \d+", r"\1--minutes 0.1 --deals 20"),
     (r"(train (?:--game \w+ )?--preset \w+)", r"\1 --minutes 0.2"),
     (r"(train --against \w+)", r"\1 --minutes 0.2"),
     (r"--device cuda", "--device auto"),

@@ -1,1 +1,1 @@
-"""Training that never leaves the card: games, network and what is learnt from lie in tensors of one device."""
+"""Training with games, network and training data in the memory of one device."""

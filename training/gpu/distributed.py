@@ -1,6 +1,6 @@
-"""Processes that train together, one for each card, as ``torchrun`` starts them.
+"""Processes that train together, one per GPU, as started by ``torchrun``.
 
-Every process has its part of the games; what is learnt from all of them together is the same in every process.
+Every process plays a part of the games; all processes have the same network.
 """
 
 from __future__ import annotations
@@ -19,23 +19,14 @@ __all__ = ["ProcessGroup"]
 
 
 class ProcessGroup:
-    """The processes of a run.
-
-    Args:
-        rank: which of them this one is.
-        size: how many there are.
-    """
+    """Process `rank` of the `size` processes of a run."""
 
     def __init__(self, rank: int = 0, size: int = 1) -> None:
         self.rank, self.size = rank, size
 
     @classmethod
     def from_torchrun(cls, device: str) -> ProcessGroup:
-        """Join the processes that ``torchrun`` started; without it this process is alone.
-
-        Args:
-            device: "cpu" or "cuda", where each process takes a card of its own.
-        """
+        """Join the processes that ``torchrun`` started; with "cuda" each process uses its own GPU."""
         size = int(os.environ.get("WORLD_SIZE", "1"))
         if size == 1:
             return cls()
@@ -45,13 +36,13 @@ class ProcessGroup:
         return cls(distributed.get_rank(), distributed.get_world_size())
 
     def close(self) -> None:
-        """Let the others go."""
+        """Leave the group."""
         if self.size > 1:
             distributed.destroy_process_group()
 
     @property
     def is_main(self) -> bool:
-        """Whether this process writes files and tells people."""
+        """Return whether this process writes files and prints progress."""
         return self.rank == 0
 
     def all_reduce(self, values: Tensor) -> Tensor:
@@ -61,7 +52,7 @@ class ProcessGroup:
         return values
 
     def all_gather(self, rows: Tensor) -> Tensor:
-        """Return the rows of all processes, one after the other."""
+        """Return the concatenated rows of all processes."""
         if self.size == 1:
             return rows
         parts = [torch.empty_like(rows) for _ in range(self.size)]
@@ -69,7 +60,7 @@ class ProcessGroup:
         return torch.cat(parts)
 
     def broadcast(self, value: Any) -> Any:
-        """Return what the first process has."""
+        """Return the value of the first process."""
         if self.size == 1:
             return value
         values = [value]
@@ -77,5 +68,5 @@ class ProcessGroup:
         return values[0]
 
     def wrap_ddp(self, network: torch.nn.Module) -> torch.nn.Module:
-        """Return a network whose gradients are the means of those of all processes."""
+        """Return the network with gradients averaged over all processes."""
         return DistributedDataParallel(network, broadcast_buffers=False) if self.size > 1 else network

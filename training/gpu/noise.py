@@ -1,4 +1,4 @@
-"""Noise that depends on seed, step, game and decision alone: the same on any device, in any process, for any batch.
+"""Random numbers that depend only on seed, step, game and action: equal on any device, process and batch size.
 
 Source of the mixing function: Wellons (2018), "Prospecting for hash functions" (lowbias32).
 """
@@ -13,13 +13,13 @@ with requires_extra("train"):
 
 __all__ = ["game_keys", "hash_key", "sample_categorical", "shuffled_steps"]
 
-#: Odd numbers that keep games and decisions apart, as signed words of 32 bits.
-_OF_GAMES, _OF_DECISIONS = 0x9E3779B1 - 2**32, 0x85EBCA6B - 2**32
+#: Odd multipliers of games and actions, as signed 32-bit integers.
+_GAME_FACTOR, _ACTION_FACTOR = 0x9E3779B1 - 2**32, 0x85EBCA6B - 2**32
 _FIRST, _SECOND = 0x7FEB352D, 0x846CA68B - 2**32
 
 
 def _mix(x: Tensor) -> Tensor:
-    """Mix words, int32; Python's numbers wrap around as those of the device do."""
+    """Mix keys, int32, with arithmetic shifts masked to logical shifts."""
     x = x ^ ((x >> 16) & 0xFFFF)
     x = x * _FIRST
     x = x ^ ((x >> 15) & 0x1FFFF)
@@ -28,35 +28,31 @@ def _mix(x: Tensor) -> Tensor:
 
 
 def hash_key(*numbers: int) -> int:
-    """Return a signed word of 32 bits that is made of numbers."""
-    word = 0
+    """Return the hash of some numbers, a signed 32-bit integer."""
+    key = 0
     for number in numbers:
-        word = (word ^ number) * 0x9E3779B97F4A7C15 % 2**64
-        word ^= word >> 29
-    return (word >> 32) - 2**31
+        key = (key ^ number) * 0x9E3779B97F4A7C15 % 2**64
+        key ^= key >> 29
+    return (key >> 32) - 2**31
 
 
-def game_keys(word: Tensor, games: Tensor) -> Tensor:
-    """Return a key of each game, int32 (B,), from a word int32 () and the numbers of the games, int32 (B,)."""
-    return _mix(_mix(games * _OF_GAMES) ^ word)
+def game_keys(key: Tensor, games: Tensor) -> Tensor:
+    """Return a key for each game, int32 (B,), from a key, int32 (), and the indices of the games, int32 (B,)."""
+    return _mix(_mix(games * _GAME_FACTOR) ^ key)
 
 
 def sample_categorical(log_probs: Tensor, key: Tensor) -> Tensor:
-    """Return a decision of each game drawn by its probability, int64 (B,).
+    """Sample an action for each game, int64 (B,), from log probabilities, float32 (B, A), and keys, int32 (B,).
 
-    The largest of logarithms with Gumbel noise is drawn exactly so, and none that is not legal.
-
-    Args:
-        log_probs: of every decision, float32 (B, A); very low for those that are not legal.
-        key: of each game, int32 (B,).
+    The Gumbel-max trick makes the sample exact. Illegal actions need very low log probabilities.
     """
-    decisions = torch.arange(log_probs.shape[1], dtype=torch.int32, device=log_probs.device) * _OF_DECISIONS
-    words = _mix(key[:, None] + decisions)
-    part = ((words & 0x7FFFFF).float() + 0.5) * 2.0**-23  # 24 bits, so it is exact: neither 0 nor 1
-    return (log_probs - (-part.log()).log()).argmax(1)
+    actions = torch.arange(log_probs.shape[1], dtype=torch.int32, device=log_probs.device) * _ACTION_FACTOR
+    bits = _mix(key[:, None] + actions)
+    uniform = ((bits & 0x7FFFFF).float() + 0.5) * 2.0**-23  # exact in float32: neither 0 nor 1
+    return (log_probs - (-uniform.log()).log()).argmax(1)
 
 
 def shuffled_steps(key: Tensor, steps: int) -> Tensor:
-    """Return an order of the steps of each game, int64 (T, B), from a key of each, int32 (B,)."""
-    numbers = torch.arange(steps, dtype=torch.int32, device=key.device) * _OF_DECISIONS
+    """Return a permutation of the steps for each game, int64 (T, B), from a key for each game, int32 (B,)."""
+    numbers = torch.arange(steps, dtype=torch.int32, device=key.device) * _ACTION_FACTOR
     return _mix(key + numbers[:, None]).argsort(dim=0, stable=True)

@@ -1,8 +1,7 @@
-"""Proximal policy optimisation as in `helsinki_env.training.ppo`, with games, network and what is learnt on one device.
+"""PPO as in `helsinki_env.training.ppo`, with games, network and training data on one device.
 
-Games do not wait for the network here, nor the network for games: both are the device's own work, so that playing and
-learning take turns. A minibatch holds as many steps of every game, so that processes that share the games have equal
-parts of it.
+Playing and learning alternate. A minibatch holds the same number of steps of every game, so processes that share the
+games have equal parts of it.
 """
 
 from __future__ import annotations
@@ -19,14 +18,12 @@ import numpy.typing as npt
 from helsinki_env.agents.mlp.network import PlainNetwork
 from helsinki_env.engine.contract import MAX_SEATS
 from helsinki_env.training.checkpoint_io import load_module, load_optimizer, module_arrays, optimizer_arrays
-from helsinki_env.training.gpu.cuda_graph import CudaGraph
-from helsinki_env.training.gpu.gae import compute_gae
 from helsinki_env.training.gpu.noise import game_keys, hash_key, shuffled_steps
-from helsinki_env.training.gpu.rollout import GpuRolloutCollector, RolloutBuffer
-from helsinki_env.training.gpu.seat_order import to_viewer_order, viewer_value
+from helsinki_env.training.gpu.rollout import CudaGraph, GpuRolloutCollector, RolloutBuffer
+from helsinki_env.training.gpu.values import compute_gae, to_viewer_order, viewer_value
 from helsinki_env.training.ppo import PPOConfig
 from helsinki_env.training.progress import Progress
-from helsinki_env.training.value_loss import value_errors
+from helsinki_env.training.values import value_errors
 from helsinki_env.utils.extras import requires_extra
 
 with requires_extra("train"):
@@ -36,20 +33,15 @@ with requires_extra("train"):
 __all__ = ["GpuPPO"]
 
 _LOSSES = ("entropy", "win_loss", "score_loss", "kl", "clipped")
-#: What is drawn for the order of minibatches is drawn from another stream than decisions.
+#: Seed offset that separates the order of minibatches from the actions.
 _ORDER = 1 << 40
 
 
 class GpuPPO:
-    """Plays and learns.
+    """Self-play training of a plain network.
 
-    Args:
-        network: what learns, on its device.
-        stage: where it plays.
-        config: how; `minibatch_size` counts steps of games.
-        seed: of minibatches.
-        opponent: says who has the other seats in the rollout of that number.
-        fast: compute in bfloat16.
+    `opponent` returns the network of the other seats for a rollout number. In `config`, `minibatch_size` counts steps
+    of games.
     """
 
     def __init__(
@@ -63,37 +55,37 @@ class GpuPPO:
     ) -> None:
         self.network, self.stage, self.config, self.seed, self.fast = network, stage, config, seed, fast
         self.opponent = opponent
-        device, on_card = stage.device, stage.device.type == "cuda"
+        device, on_gpu = stage.device, stage.device.type == "cuda"
         rate = (
-            torch.tensor(config.learning_rate, dtype=torch.float32, device=device) if on_card else config.learning_rate
+            torch.tensor(config.learning_rate, dtype=torch.float32, device=device) if on_gpu else config.learning_rate
         )
-        self.optimizer = torch.optim.Adam(network.parameters(), rate, eps=1e-5, fused=True, capturable=on_card)
+        self.optimizer = torch.optim.Adam(network.parameters(), rate, eps=1e-5, fused=True, capturable=on_gpu)
         self.rival = copy.deepcopy(network)
         self.updates, self.decisions, self.games = 0, 0, 0
         self._learner = stage.group.wrap_ddp(network)
-        cells = stage.steps * config.num_envs
-        #: Minibatches of a pass: all of the same size.
+        steps = stage.steps * config.num_envs
+        #: Number of minibatches per pass, all of the same size.
         self.parts = next(
-            n for n in range(min(stage.steps, max(1, cells // config.minibatch_size)), 0, -1) if stage.steps % n == 0
+            n for n in range(min(stage.steps, max(1, steps // config.minibatch_size)), 0, -1) if stage.steps % n == 0
         )
-        room = stage.steps // self.parts * stage.games
-        self._rows = torch.zeros(room, dtype=torch.int64, device=device)
-        self._fade = torch.ones((), dtype=torch.float32, device=device)
+        rows = stage.steps // self.parts * stage.games
+        self._rows = torch.zeros(rows, dtype=torch.int64, device=device)
+        self._lr_anneal = torch.ones((), dtype=torch.float32, device=device)
         self._losses = torch.zeros(len(_LOSSES), dtype=torch.float32, device=device)
         targets = stage.steps * stage.games
         self._advantage = torch.zeros(targets, dtype=torch.float32, device=device)
         self._wins, self._scores = torch.zeros((2, targets, MAX_SEATS), dtype=torch.float32, device=device)
-        # What several processes tell each other in the middle of it is not recorded.
+        # CUDA graphs cannot capture communication between processes.
         alone = stage.group.size == 1
-        self._descend = CudaGraph(self._learn_from, device if alone else torch.device("cpu"))
+        self._step = CudaGraph(self._train_minibatch, device if alone else torch.device("cpu"))
 
     @property
     def done(self) -> float:
-        """Part that lies behind, 0 to 1."""
+        """Return the completed fraction, 0 to 1."""
         return min(1.0, self.decisions / self.config.total_timesteps) if self.config.total_timesteps else 1.0
 
     def begin(self) -> None:
-        """Nothing is to be prepared."""
+        """Do nothing: the learner plays itself."""
 
     def update(self) -> Progress:
         """Play a rollout and learn from it."""
@@ -101,11 +93,11 @@ class GpuPPO:
         self.updates += 1
         if self.config.fixed_opponent_fraction:
             self.rival.load_state_dict(self.opponent(self.updates).state_dict())
-        kept = self.stage.play(self.network, self.rival, self.updates, self.fast)
-        counted = torch.cat([kept.learnt.sum().double()[None], self.stage.counted])
+        buffer = self.stage.play(self.network, self.rival, self.updates, self.fast)
+        counted = torch.cat([buffer.trained.sum().double()[None], self.stage.counted])
         decisions, games, points = self.stage.group.all_reduce(counted).tolist()  # waits for the device
         played = time.perf_counter()
-        losses = self._learn(kept)
+        losses = self._learn(buffer)
         self.decisions += int(decisions)
         self.games += int(games)
         return Progress(
@@ -118,71 +110,73 @@ class GpuPPO:
             seconds={"playing": played - began, "learning": time.perf_counter() - played},
         )
 
-    def _learn(self, kept: RolloutBuffer) -> dict[str, float]:
+    def _learn(self, buffer: RolloutBuffer) -> dict[str, float]:
         c = self.config
-        fade = c.final_lr_fraction + (1 - c.final_lr_fraction) * 0.5 * (1 + math.cos(math.pi * self.done))
-        self._fade.fill_(fade)
+        lr_anneal = c.final_lr_fraction + (1 - c.final_lr_fraction) * 0.5 * (1 + math.cos(math.pi * self.done))
+        self._lr_anneal.fill_(lr_anneal)
         for group in self.optimizer.param_groups:
             if isinstance(group["lr"], Tensor):
-                group["lr"].fill_(c.learning_rate * fade)
+                group["lr"].fill_(c.learning_rate * lr_anneal)
             else:
-                group["lr"] = c.learning_rate * fade
-        self._write_targets(kept)
+                group["lr"] = c.learning_rate * lr_anneal
+        self._write_targets(buffer)
         self._losses.zero_()
         games = torch.arange(self.stage.games, device=self.stage.device)
         numbers = torch.from_numpy(self.stage.numbers.astype(np.int32)).to(self.stage.device)
         for epoch in range(c.update_epochs):
-            word = torch.tensor(hash_key(self.seed + _ORDER, self.updates, epoch), dtype=torch.int32)
-            order = shuffled_steps(game_keys(word.to(self.stage.device), numbers), self.stage.steps)
+            key = torch.tensor(hash_key(self.seed + _ORDER, self.updates, epoch), dtype=torch.int32)
+            order = shuffled_steps(game_keys(key.to(self.stage.device), numbers), self.stage.steps)
             for steps in (order * self.stage.games + games).chunk(self.parts):
                 self._rows.copy_(steps.flatten())
-                self._descend()
-        found = self.stage.group.all_reduce(self._losses) / (c.update_epochs * self.parts)
-        return dict(zip(_LOSSES, found.tolist(), strict=True))
+                self._step()
+        losses = self.stage.group.all_reduce(self._losses) / (c.update_epochs * self.parts)
+        return dict(zip(_LOSSES, losses.tolist(), strict=True))
 
     @torch.no_grad()
-    def _write_targets(self, kept: RolloutBuffer) -> None:
-        """Work out what the learner should have expected, and how much better than that its decisions were."""
+    def _write_targets(self, buffer: RolloutBuffer) -> None:
+        """Compute value targets and normalized advantages."""
         c = self.config
-        gained = compute_gae(
-            kept.learnt, kept.seat, kept.ended, kept.outcome, kept.expected, kept.last, MAX_SEATS, c.gamma, c.gae_lambda
-        )
-        returns = kept.expected + gained
+        advantages = compute_gae(
+            buffer.trained, buffer.seat, buffer.ended, buffer.outcome, buffer.expected, buffer.last, MAX_SEATS,
+            c.gamma, c.gae_lambda,
+        )  # fmt: skip
+        returns = buffer.expected + advantages
         halves = returns[..., :MAX_SEATS], returns[..., MAX_SEATS:]
-        wins, scores = (to_viewer_order(half, kept.seat, kept.players) for half in halves)
+        wins, scores = (to_viewer_order(half, buffer.seat, buffer.players) for half in halves)
         wins = wins.clamp(0.0, 1.0)
         self._wins.copy_((wins / wins.sum(-1, keepdim=True).clamp_min(1e-6)).flatten(0, 1))
         self._scores.copy_(scores.flatten(0, 1))
-        worth, mine = viewer_value(gained, kept.seat, kept.players, c.margin_coef).double(), kept.learnt.double()
+        value = viewer_value(advantages, buffer.seat, buffer.players, c.margin_coef).double()
+        mine = buffer.trained.double()
         count, total, squares = self.stage.group.all_reduce(
-            torch.stack([mine.sum(), (worth * mine).sum(), (worth.square() * mine).sum()])
+            torch.stack([mine.sum(), (value * mine).sum(), (value.square() * mine).sum()])
         )
         mean = total / count.clamp_min(1)
         deviation = (squares / count.clamp_min(1) - mean.square()).clamp_min(0).sqrt()
-        self._advantage.copy_(((worth - mean) / (deviation + 1e-8)).flatten())
+        self._advantage.copy_(((value - mean) / (deviation + 1e-8)).flatten())
 
-    def _learn_from(self) -> None:
-        """Take one step down from the minibatch of `_rows`."""
-        c, kept, rows = self.config, self.stage.kept, self._rows
+    def _train_minibatch(self) -> None:
+        """Take one optimizer step on the minibatch `_rows`."""
+        c, buffer, rows = self.config, self.stage.buffer, self._rows
 
         def taken(values: Tensor) -> Tensor:
             return values.flatten(0, 1).index_select(0, rows)
 
-        mine = taken(kept.learnt).float()
-        # Processes average their gradients, and each has its part of the decisions.
+        mine = taken(buffer.trained).float()
+        # Processes average their gradients, so each weights its samples by their number in all processes.
         count = self.stage.group.all_reduce(mine.sum()).clamp_min(1)
         share = mine * (self.stage.group.size / count)
         with torch.autocast(self.stage.device.type, torch.bfloat16, enabled=self.fast, cache_enabled=False):
-            said = self._learner(taken(kept.observation), self.stage.most_players)
-        log_probs = said.log_probs(taken(kept.mask))
-        new = log_probs.gather(1, taken(kept.action)[:, None])[:, 0]
-        old, advantage = taken(kept.log_prob), self._advantage.index_select(0, rows)
+            output = self._learner(taken(buffer.observation), self.stage.most_players)
+        log_probs = output.log_probs(taken(buffer.mask))
+        new = log_probs.gather(1, taken(buffer.action)[:, None])[:, 0]
+        old, advantage = taken(buffer.log_prob), self._advantage.index_select(0, rows)
         ratio = (new - old).exp()
         gain = (torch.min(ratio * advantage, ratio.clamp(1 - c.clip_coef, 1 + c.clip_coef) * advantage) * share).sum()
         entropy = -((log_probs.exp() * log_probs).sum(1) * share).sum()
         wins, scores = self._wins.index_select(0, rows), self._scores.index_select(0, rows)
-        win_loss, score_loss = ((error * share).sum() for error in value_errors(said, wins, scores))
-        loss = -gain - c.ent_coef * self._fade * entropy + c.vf_coef * (win_loss + c.score_coef * score_loss)
+        win_loss, score_loss = ((error * share).sum() for error in value_errors(output, wins, scores))
+        loss = -gain - c.ent_coef * self._lr_anneal * entropy + c.vf_coef * (win_loss + c.score_coef * score_loss)
         self.optimizer.zero_grad(set_to_none=True)
         loss.backward()
         nn.utils.clip_grad_norm_(self.network.parameters(), c.max_grad_norm)
@@ -190,16 +184,16 @@ class GpuPPO:
         with torch.no_grad():
             kl = ((ratio - 1 - (new - old)) * share).sum()
             clipped = (((ratio - 1).abs() > c.clip_coef).float() * share).sum()
-            told = torch.stack([entropy, win_loss, score_loss, kl, clipped])
-            self._losses += told.detach() / self.stage.group.size
+            losses = torch.stack([entropy, win_loss, score_loss, kl, clipped])
+            self._losses += losses.detach() / self.stage.group.size
 
     def state(self) -> dict[str, npt.NDArray[Any]]:
-        """Return everything that the next update depends on, but for `counts`; every process must call it."""
+        """Return all that the next update depends on, except `counts`; every process must call it."""
         arrays = module_arrays("network", self.network) | optimizer_arrays("optimiser", self.optimizer)
         return arrays | {f"stage.{name}": array for name, array in self.stage.state().items()}
 
     def restore(self, arrays: Mapping[str, npt.NDArray[Any]]) -> None:
-        """Go on from what `state` returned, with `counts` set, before the first update."""
+        """Restore a result of `state`, with `counts` set, before the first update."""
         load_module("network", self.network, arrays)
         load_optimizer("optimiser", self.optimizer, arrays)
         stage = {name.removeprefix("stage."): array for name, array in arrays.items() if name.startswith("stage.")}
@@ -207,7 +201,7 @@ class GpuPPO:
 
     @property
     def counts(self) -> dict[str, int]:
-        """How far it is."""
+        """Return the number of updates, self-play steps and games so far."""
         return {"updates": self.updates, "decisions": self.decisions, "games": self.games}
 
     @counts.setter
@@ -215,4 +209,4 @@ class GpuPPO:
         self.updates, self.decisions, self.games = counts["updates"], counts["decisions"], counts["games"]
 
     def close(self) -> None:
-        """Nothing goes on in the background."""
+        """Do nothing: there is no background thread."""

@@ -1,12 +1,11 @@
-"""Playing on a device: batches of games between the learner and what it once was, and what is kept of them.
+"""Rollouts on a device: parallel games between the learner and its past versions.
 
-Nothing leaves the device, and nothing waits for it. As in `helsinki_env.training.rollout`, a rollout depends on
-weights, seed and number alone; here also for any number of processes that share the games.
+As in `helsinki_env.training.rollout`, a rollout depends only on weights, seed and number, for any number of processes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,66 +17,92 @@ from helsinki_env.engine.contract import MAX_SEATS
 from helsinki_env.engine.spec import spec_of
 from helsinki_env.envs.tensors import GameTorchEnv
 from helsinki_env.training.checkpoint_io import StateError, state_array
-from helsinki_env.training.gpu.cuda_graph import CudaGraph
 from helsinki_env.training.gpu.distributed import ProcessGroup
 from helsinki_env.training.gpu.noise import game_keys, hash_key, sample_categorical
-from helsinki_env.training.gpu.seat_order import outcome_components, to_seat_order
+from helsinki_env.training.gpu.values import outcome_components, to_seat_order
 from helsinki_env.training.matchups import MatchupConfig, divide_games
-from helsinki_env.training.rollout import VALUE_COMPONENTS
+from helsinki_env.training.values import VALUE_COMPONENTS
 from helsinki_env.utils.extras import requires_extra
 
 with requires_extra("train"):
     import torch
     from torch import Tensor
 
-__all__ = ["GpuRolloutCollector", "RolloutBuffer"]
+__all__ = ["CudaGraph", "GpuRolloutCollector", "RolloutBuffer"]
+
+#: Number of eager calls before the capture: libraries choose their algorithms in the first calls.
+_WARMUP_CALLS = 3
+#: Arrays of an environment's state without one row per game.
+_GLOBAL_ARRAYS = ("illegal",)
+
+
+class CudaGraph:
+    """Calls `function`; on a GPU, the fourth and later calls replay a CUDA graph of it.
+
+    The function must use the same tensors in every call, must not synchronize, and must not branch on their contents.
+    Source: PyTorch's notes on CUDA semantics, "CUDA Graphs".
+    """
+
+    def __init__(self, function: Callable[[], None], device: torch.device) -> None:
+        self._function, self._device = function, device
+        self._calls = 0
+        self._graph: torch.cuda.CUDAGraph | None = None
+
+    def __call__(self) -> None:
+        """Call the function once."""
+        if self._device.type != "cuda":
+            self._function()
+            return
+        if self._graph is None and self._calls < _WARMUP_CALLS:
+            self._calls += 1
+            current = torch.cuda.current_stream(self._device)
+            side = torch.cuda.Stream(self._device)  # type: ignore[no-untyped-call]  # PyTorch's own
+            side.wait_stream(current)
+            with torch.cuda.stream(side):  # captures require warm-up calls on another stream
+                self._function()
+            current.wait_stream(side)
+            return
+        if self._graph is None:
+            self._graph = torch.cuda.CUDAGraph()
+            with torch.cuda.graph(self._graph):  # records without executing
+                self._function()
+        self._graph.replay()
 
 
 class RolloutBuffer:
-    """What T steps of B games leave to learn from, in tensors that every rollout writes over.
+    """Training data of T steps of B games, in tensors that every rollout overwrites.
 
     Attributes:
         observation: int8 (T, B, F). mask: int8 (T, B, A). action: int64 (T, B).
-        log_prob: the logarithm of the probability of that decision, float32 (T, B).
-        seat: who decided, int64 (T, B). players: of the game, int64 (T, B).
-        expected: what the seat expected, float32 (T, B, 8), by seat of the game; see
-            `helsinki_env.training.rollout.VALUE_COMPONENTS`.
-        learnt: whether the learner had a choice, bool (T, B).
-        ended: whether the game ended with it, bool (T, B).
-        outcome: what came of the game, float32 (T, B, 8).
-        last: what is expected after the last step, float32 (B, 8).
+        log_prob: log probability of the action, float32 (T, B).
+        seat: acting seat, int64 (T, B). players: number of players, int64 (T, B).
+        expected: predicted values, float32 (T, B, 8), by seat; see `helsinki_env.training.values`.
+        trained: whether the learner had a choice, bool (T, B).
+        ended: whether the game ended at this step, bool (T, B).
+        outcome: result of the game, float32 (T, B, 8).
+        last: predicted values after the last step, float32 (B, 8).
     """
 
     def __init__(self, steps: int, games: int, entries: int, ids: int, device: torch.device) -> None:
-        def room(*shape: int, dtype: torch.dtype = torch.int64) -> Tensor:
+        def zeros(*shape: int, dtype: torch.dtype = torch.int64) -> Tensor:
             return torch.zeros((steps, games, *shape), dtype=dtype, device=device)
 
-        self.observation, self.mask = room(entries, dtype=torch.int8), room(ids, dtype=torch.int8)
-        self.action, self.seat, self.players = room(), room(), room()
-        self.log_prob = room(dtype=torch.float32)
+        self.observation, self.mask = zeros(entries, dtype=torch.int8), zeros(ids, dtype=torch.int8)
+        self.action, self.seat, self.players = zeros(), zeros(), zeros()
+        self.log_prob = zeros(dtype=torch.float32)
         self.expected, self.outcome = (
-            room(VALUE_COMPONENTS, dtype=torch.float32),
-            room(VALUE_COMPONENTS, dtype=torch.float32),
+            zeros(VALUE_COMPONENTS, dtype=torch.float32),
+            zeros(VALUE_COMPONENTS, dtype=torch.float32),
         )
-        self.learnt, self.ended = room(dtype=torch.bool), room(dtype=torch.bool)
+        self.trained, self.ended = zeros(dtype=torch.bool), zeros(dtype=torch.bool)
         self.last = torch.zeros((games, VALUE_COMPONENTS), dtype=torch.float32, device=device)
 
 
 class GpuRolloutCollector:
-    """Games side by side, at tables of several kinds.
+    """Parallel games of several matchups on a device.
 
-    Args:
-        game: the games; only the component file matters.
-        tables: what is played.
-        games: of all processes; each table kind's are shared out evenly.
-        steps: T, of each rollout.
-        fixed_opponent_fraction: fraction of the games in which the learner has one seat.
-        seed: of decks and decisions.
-        device: where everything lies.
-        group: the processes.
-
-    Raises:
-        ValueError: if the games cannot be shared out evenly.
+    `games` counts the games of all processes; each process of `group` plays an equal part of every matchup.
+    In a fraction `fixed_opponent_fraction` of them the learner has one seat and a past version the others.
     """
 
     def __init__(
@@ -103,47 +128,47 @@ class GpuRolloutCollector:
                     f"ppo.num_envs: found {size} games of one matchup, expected a multiple of the {self.group.size} "
                     "processes"
                 )
-            self.envs.append(self._dealt(game, table, size, own, seed * 1009 + i))
+            self.envs.append(self._make_env(game, table, size, own, seed * 1009 + i))
             rows.append(start + self.group.rank * own + np.arange(own))
             start += size
-        #: The numbers of this process' games among those of all.
+        #: Indices of this process' games among all games.
         self.numbers = np.concatenate(rows)
         spread = np.arange(games) * fixed_opponent_fraction
-        played_apart = (np.floor(spread + fixed_opponent_fraction) > np.floor(spread))[self.numbers]
+        against_opponent = (np.floor(spread + fixed_opponent_fraction) > np.floor(spread))[self.numbers]
         self.games = len(self.numbers)
-        #: The learner's seat in games against a past self; -1: it has all seats.
-        self.own = torch.from_numpy(np.where(played_apart, 0, -1)).to(device)
-        #: Games that have been dealt with the last step.
+        #: The learner's seat in games against a past version; -1 if it has all seats.
+        self.own = torch.from_numpy(np.where(against_opponent, 0, -1)).to(device)
+        #: Whether the last step dealt a new game.
         self.dealt = torch.zeros(self.games, dtype=torch.bool, device=device)
-        self._apart = torch.from_numpy(np.flatnonzero(played_apart)).to(device)
+        self._opposed = torch.from_numpy(np.flatnonzero(against_opponent)).to(device)
         self._numbers = torch.from_numpy(self.numbers.astype(np.int32)).to(device)
-        self._word = torch.zeros((), dtype=torch.int32, device=device)
+        self._key = torch.zeros((), dtype=torch.int32, device=device)
         self._step = torch.zeros(1, dtype=torch.int64, device=device)
         self._action = torch.zeros(self.games, dtype=torch.int64, device=device)
-        #: Games that ended in a rollout, and the sum of their mean points.
+        #: Number of games that ended in the rollout, and the sum of their mean points.
         self.counted = torch.zeros(2, dtype=torch.float64, device=device)
         spec = spec_of(game)
-        self.kept = RolloutBuffer(steps, self.games, spec.observation_size(game), spec.num_actions(game), device)
-        self._played: tuple[Any, ...] = ()
+        self.buffer = RolloutBuffer(steps, self.games, spec.observation_size(game), spec.num_actions(game), device)
+        self._graphs: tuple[Any, ...] = ()
 
-    def _dealt(self, game: Any, table: MatchupConfig, size: int, own: int, seed: int) -> GameTorchEnv:
-        """Return an environment with this process' part of so many games."""
+    def _make_env(self, game: Any, table: MatchupConfig, size: int, own: int, seed: int) -> GameTorchEnv:
+        """Return an environment with this process' `own` of `size` games."""
         env = GameTorchEnv(own, game, self.device, table.episodes(game))
         _, info = env.reset(seed=seed)
         self._infos.append(info)
         if own < size:
             whole = GameTorchEnv(size, game, self.device, table.episodes(game))
             whole.reset(seed=seed)
-            env.set_state(self._mine(whole.get_state(), own))
+            env.set_state(self._own_rows(whole.get_state(), own))
         return env
 
-    def _mine(self, state: Mapping[str, Tensor], own: int) -> dict[str, Tensor]:
-        """Return this process' rows of what stands of all games."""
+    def _own_rows(self, state: Mapping[str, Tensor], own: int) -> dict[str, Tensor]:
+        """Return this process' rows of the state of all games."""
         first = self.group.rank * own
-        return {name: x if name in _COMMON else x[first : first + own] for name, x in state.items()}
+        return {name: x if name in _GLOBAL_ARRAYS else x[first : first + own] for name, x in state.items()}
 
-    def _seen(self) -> tuple[Tensor, Tensor, Tensor]:
-        """Return observations, legal decisions and seats of all games."""
+    def _gather(self) -> tuple[Tensor, Tensor, Tensor]:
+        """Return observations, action masks and acting seats of all games."""
         memories = [env.memory for env in self.envs]
         if len(memories) == 1:
             return memories[0].observations, memories[0].masks, memories[0].seats
@@ -153,126 +178,118 @@ class GpuRolloutCollector:
 
     @torch.no_grad()
     def play(self, network: PlainNetwork, rival: PlainNetwork, number: int, fast: bool) -> RolloutBuffer:
-        """Play T steps of every game; what is kept is overwritten by the next rollout.
+        """Play T steps of every game; the next rollout overwrites the result.
 
-        Args:
-            network: the learner's.
-            rival: has the other seats where the learner has one.
-            number: of the rollout; with the seed it decides about everything that is drawn.
-            fast: compute in bfloat16.
+        `rival` plays the other seats in fixed-opponent games. Seed and `number` determine all random draws.
         """
-        if self._played[:3] != (network, rival, fast):
-            decide = CudaGraph(lambda: self._decide(network, rival, fast), self.device)
-            self._played = (network, rival, fast, decide, CudaGraph(self._report, self.device))
-        *_, decide, report = self._played
+        if self._graphs[:3] != (network, rival, fast):
+            act = CudaGraph(lambda: self._act(network, rival, fast), self.device)
+            self._graphs = (network, rival, fast, act, CudaGraph(self._record_outcomes, self.device))
+        *_, act, record_outcomes = self._graphs
         self.counted.zero_()
         for t in range(self.steps):
-            self._word.fill_(hash_key(self.seed, number, t))
+            self._key.fill_(hash_key(self.seed, number, t))
             self._step.fill_(t)
-            decide()
+            act()
             start = 0
             for env in self.envs:
                 env.step(self._action[start : start + env.num_envs])
                 start += env.num_envs
-            report()
-        observation, _, seat = self._seen()
-        said, players = self._ask(network, observation, fast), self._players(network, observation)
-        self.kept.last.copy_(self._expected(said, seat, players))
-        return self.kept
+            record_outcomes()
+        observation, _, seat = self._gather()
+        output, players = self._predict(network, observation, fast), self._players(network, observation)
+        self.buffer.last.copy_(self._expected(output, seat, players))
+        return self.buffer
 
-    def _ask(self, network: PlainNetwork, observation: Tensor, fast: bool) -> PlainOutput:
-        # Nothing may be kept between recordings, weights in bfloat16 neither.
+    def _predict(self, network: PlainNetwork, observation: Tensor, fast: bool) -> PlainOutput:
+        # CUDA graphs must not share cached tensors, such as bfloat16 weights.
         with torch.autocast(self.device.type, torch.bfloat16, enabled=fast, cache_enabled=False):
-            said: PlainOutput = network(observation, self.most_players)
-        return said
+            output: PlainOutput = network(observation, self.most_players)
+        return output
 
     @staticmethod
     def _players(network: PlainNetwork, observation: Tensor) -> Tensor:
         return (observation[:, network.present] != 0).sum(1)
 
     @staticmethod
-    def _expected(said: PlainOutput, seat: Tensor, players: Tensor) -> Tensor:
-        halves = torch.softmax(said.win_logits, 1), said.scores
+    def _expected(output: PlainOutput, seat: Tensor, players: Tensor) -> Tensor:
+        halves = torch.softmax(output.win_logits, 1), output.scores
         return torch.cat([to_seat_order(half, seat, players) for half in halves], 1)
 
-    def _decide(self, network: PlainNetwork, rival: PlainNetwork, fast: bool) -> None:
-        """Let everybody decide, and keep what is learnt from."""
-        observation, mask, seat = self._seen()
+    def _act(self, network: PlainNetwork, rival: PlainNetwork, fast: bool) -> None:
+        """Sample an action in every game and record the training data."""
+        observation, mask, seat = self._gather()
         players = self._players(network, observation)
         moved = torch.where(self.dealt & (self.own >= 0), (self.own + 1) % players, self.own)
-        self.own.copy_(moved)  # in new games the learner moves on by one seat
+        self.own.copy_(moved)  # in new games the learner takes the next seat
         choices = mask.sum(1, dtype=torch.int64)
         mine = (self.own < 0) | (self.own == seat)
-        said = self._ask(network, observation, fast)
-        log_probs = said.log_probs(mask)
+        output = self._predict(network, observation, fast)
+        log_probs = output.log_probs(mask)
         policy = log_probs
-        if len(self._apart):
-            theirs = self._ask(rival, observation[self._apart], fast).log_probs(mask[self._apart])
-            own = mine[self._apart, None]
-            policy = log_probs.index_copy(0, self._apart, torch.where(own, log_probs[self._apart], theirs))
-        action = sample_categorical(policy, game_keys(self._word, self._numbers))
+        if len(self._opposed):
+            theirs = self._predict(rival, observation[self._opposed], fast).log_probs(mask[self._opposed])
+            own = mine[self._opposed, None]
+            policy = log_probs.index_copy(0, self._opposed, torch.where(own, log_probs[self._opposed], theirs))
+        action = sample_categorical(policy, game_keys(self._key, self._numbers))
         self._action.copy_(action)
-        self.dealt.copy_(choices == 0)  # the next step deals these anew
-        found = {
+        self.dealt.copy_(choices == 0)  # the next step deals new games here
+        data = {
             "observation": observation, "mask": mask, "action": action, "seat": seat, "players": players,
             "log_prob": log_probs.gather(1, action[:, None])[:, 0],
-            "expected": self._expected(said, seat, players),
-            "learnt": mine & (choices > 1),
+            "expected": self._expected(output, seat, players),
+            "trained": mine & (choices > 1),
         }  # fmt: skip
-        for name, value in found.items():
-            getattr(self.kept, name).index_copy_(0, self._step, value[None])
+        for name, value in data.items():
+            getattr(self.buffer, name).index_copy_(0, self._step, value[None])
 
-    def _report(self) -> None:
-        """Keep which games have ended, and what came of them."""
-        players = self.kept.players.index_select(0, self._step)[0]
+    def _record_outcomes(self) -> None:
+        """Record which games ended, and their results."""
+        players = self.buffer.players.index_select(0, self._step)[0]
         outcomes, start = [], 0
         for env, info in zip(self.envs, self._infos, strict=True):
             own = slice(start, start + env.num_envs)
             outcomes.append(outcome_components(info["scores"], info["places"], players[own], env.memory.ended))
             start += env.num_envs
         outcome, ended = torch.cat(outcomes), torch.cat([env.memory.ended for env in self.envs])
-        self.kept.outcome.index_copy_(0, self._step, outcome[None])
-        self.kept.ended.index_copy_(0, self._step, ended[None])
+        self.buffer.outcome.index_copy_(0, self._step, outcome[None])
+        self.buffer.ended.index_copy_(0, self._step, ended[None])
         points = outcome[:, MAX_SEATS:].sum(1) / players
         self.counted += torch.stack([ended.sum().double(), points.sum().double()])
 
     def state(self) -> dict[str, npt.NDArray[Any]]:
-        """Return where all games of all processes stand, by name; every process must call it."""
+        """Return the state of all games of all processes, by name; every process must call it."""
         order = np.argsort(self.group.all_gather(self._numbers).cpu().numpy())
         saved = {name: self.group.all_gather(getattr(self, name)).cpu().numpy()[order] for name in ("own", "dealt")}
         for i, env in enumerate(self.envs):
             for name, rows in env.get_state().items():
-                whole = rows if name in _COMMON else self.group.all_gather(rows)
+                whole = rows if name in _GLOBAL_ARRAYS else self.group.all_gather(rows)
                 saved[f"env{i}.{name}"] = whole.cpu().numpy()
         return saved
 
     def restore(self, state: Mapping[str, npt.NDArray[Any]]) -> None:
-        """Go on from what `state` returned, also with another number of processes; StateError if it does not fit."""
+        """Restore a result of `state`, for any number of processes; raise StateError if it does not match."""
         games = self.games * self.group.size
         own, dealt = (
             state_array(state, name, np.zeros(games, kind)) for name, kind in (("own", np.int64), ("dealt", bool))
         )
         if (own < -1).any():
-            raise StateError("own: found seats that are not there")
+            raise StateError("own: found a seat that is not in the game")
         self.own.copy_(torch.from_numpy(own[self.numbers]))
         self.dealt.copy_(torch.from_numpy(dealt[self.numbers]))
         for i, env in enumerate(self.envs):
-            found = {}
+            restored = {}
             for name, rows in env.get_state().items():
-                times = 1 if name in _COMMON else self.group.size
+                times = 1 if name in _GLOBAL_ARRAYS else self.group.size
                 like = np.zeros((len(rows) * times, *rows.shape[1:]), rows.cpu().numpy().dtype)
                 whole = torch.from_numpy(state_array(state, f"env{i}.{name}", like).copy())
-                first = 0 if name in _COMMON else self.group.rank * len(rows)
-                found[name] = whole[first : first + len(rows)].to(self.device)
-            env.set_state(found)
+                first = 0 if name in _GLOBAL_ARRAYS else self.group.rank * len(rows)
+                restored[name] = whole[first : first + len(rows)].to(self.device)
+            env.set_state(restored)
         self._check_seats()
 
     def _check_seats(self) -> None:
-        """Check that the learner sits on seats that are played; StateError if not."""
+        """Raise StateError if a seat of the learner is not in its game."""
         players = np.concatenate([env.records["players"] for env in self.envs])
         if (self.own.cpu().numpy() >= players).any():
-            raise StateError("own: found seats that are not there")
-
-
-#: What of an environment's state is no row for each game.
-_COMMON = ("illegal",)
+            raise StateError("own: found a seat that is not in the game")
