@@ -22,6 +22,7 @@ from helsinki_env.agents.net.description import PLAIN_KIND
 from helsinki_env.agents.net.make import check_network_game, network_path
 from helsinki_env.agents.net.network import Network, TorchModel
 from helsinki_env.agents.net.player import NetPlayer
+from helsinki_env.agents.registry import make_player
 from helsinki_env.data import UserError
 from helsinki_env.training.gpu.distributed import ProcessGroup
 from helsinki_env.training.gpu.ppo import GpuPPO

@@ -55,15 +55,16 @@ def main(
     Example: helsinki arena example --out runs/example
 
     Args:
-        players: separated by commas: random, greedy, heuristic, mc:N, ismcts:N, net, net:CHECKPOINT, net+search:N,
-            mlp:CHECKPOINT, forced:ACTION:PLAYER, program:COMMAND, MODULE:ATTRIBUTE or a name that a package brings;
-            default random,greedy.
-        games: of each line-up, made up to whole rotations of the seats; default 2000.
-        seats: 2, 3 or 4; with fewer players some sit in several. Default: those of --game-config, or 2.
-        game: which game, such as copenhagen; default: that of --game-config, or helsinki.
-        config: tables of players and games: a name in configs/arena or the path of a YAML file.
-        game_config: a name in configs/game or the path of a YAML file; the following options change values of it.
-        covered: actions that nobody may use, separated by commas, or first_game for the bottom row.
+        config: tournament: a name in configs/arena or the path of a YAML file, instead of the options for one matchup.
+        players: comma-separated players: random, greedy, heuristic, mc:N, ismcts:N, net, net:CHECKPOINT, net+search:N,
+            mlp:CHECKPOINT, forced:ACTION:PLAYER, program:COMMAND, MODULE:ATTRIBUTE or the name of a player from an
+            installed package; default: random,greedy.
+        games: number of games per line-up, rounded up to whole rotations of the seats; default: 2000.
+        num_players: number of players in a game: 2, 3 or 4; default: that of --game-config, or 2. With fewer names,
+            players take several seats.
+        game: game, such as copenhagen; default: that of --game-config, or helsinki.
+        game_config: a name in configs/game or the path of a YAML file; the following options change its values.
+        covered: comma-separated actions disabled for all, or first_game for the bottom row.
         dry_roads: play with the expansion.
         components: a name in configs/components or the path of a YAML file.
         seed: random seed of deals and players; default: that of the file, or 0.

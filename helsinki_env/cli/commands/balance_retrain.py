@@ -72,7 +72,7 @@ def retrain(
     taught = {count for table in preset.matchups for count in table.players}
     if missing := set(asked.players) - taught:
         raise UserError(
-            f"{config}: found games of {min(missing)} players, expected some of {', '.join(map(str, sorted(counts)))}, "
+            f"{config}: found games of {min(missing)} players, expected some of {', '.join(map(str, sorted(taught)))}, "
             f"as in the preset {asked.preset}"
         )
     for action in asked.claims:

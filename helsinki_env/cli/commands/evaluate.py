@@ -71,6 +71,9 @@ def run(
         trust: run code that the gauntlet names: program:COMMAND and MODULE:ATTRIBUTE. Read the code first.
     """
     with requires_extra("stats" if ray is None else "ray"):
+        from helsinki_env.agents.registry import files_digest
+        from helsinki_env.agents.replaced_actions import ReplacedActions
+        from helsinki_env.evaluation.gauntlet.certificate import COUNTED_PREFIX, make_certificate
         from helsinki_env.evaluation.gauntlet.reference_ratings import ReferenceRatings
         from helsinki_env.evaluation.gauntlet.report import certificate_row, format_rating_interval
         from helsinki_env.evaluation.gauntlet.results import expected_opponent_scores
@@ -201,9 +204,36 @@ def reference(
         trust: run code that the gauntlet names: program:COMMAND and MODULE:ATTRIBUTE. Read the code first.
     """
     with requires_extra("stats" if ray is None else "ray"):
-        chosen = _gauntlet(gauntlet, trust)
-    playing = {"processes": processes, "ray": ray is not None, "address": address_of(ray)}
-    _measure(chosen, out, None if write is None else _leaderboard(write, chosen), playing)
+        from helsinki_env.evaluation.gauntlet.certificate import COUNTED_PREFIX
+        from helsinki_env.evaluation.gauntlet.reference_ratings import (
+            ReferenceRatings,
+            estimate_reference_ratings,
+            reference_ratings_path,
+        )
+        from helsinki_env.evaluation.gauntlet.report import opponents_table
+
+    address_of(ray)
+    chosen = _gauntlet(gauntlet, trust)
+    page = None if write is None else _leaderboard(write, chosen)
+    target = reference_ratings_path(chosen)
+    out_file(target, "--gauntlet")
+    if page is not None:  # fail now, not after hours
+        with _about("--write"):
+            page.check_opponents_table()
+    for stage in chosen.stages:  # reject a file that cannot rate players before measuring it
+        chosen.plan(COUNTED_PREFIX + chosen.zero, stage)
+    out_folder(out)
+    precompile_plan(chosen.reference)
+    play_tournament(chosen.reference, out, processes, ray)
+    write_json(target, estimate_reference_ratings(chosen, out, "helsinki " + _command(chosen)))
+    pins, console = ReferenceRatings.of(chosen), plain_console()
+    console.print(opponents_table(chosen, pins), highlight=False, soft_wrap=True)
+    if page is not None:
+        with _about("--write"):
+            outdated = page.write_opponents_table(pins)
+        for problem in outdated:
+            console.print(f"Skipped: {problem}", highlight=False, soft_wrap=True)
+    console.print(f"Wrote {target}" + ("" if page is None else f" and {page.path}"), highlight=False, soft_wrap=True)
     return 0
 
 

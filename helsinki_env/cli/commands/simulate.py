@@ -50,17 +50,16 @@ def main(
     an uninterrupted run.
 
     Args:
-        players: one for each seat, separated by commas: random, greedy, heuristic, mc:N or ismcts:N (search, N games
-            tried for each decision), net (the network that comes with the package), net:CHECKPOINT, net+search:N or
-            net+search:N:CHECKPOINT, mlp:CHECKPOINT (a network that reads nothing but the observation),
-            forced:ACTION:PLAYER (uses the action as soon as it may), program:COMMAND (any language, JSON),
-            MODULE:ATTRIBUTE (one of your own), or a name that a package brings. A single one
-            plays all seats.
-        games: how many; made up to whole rotations of the seats.
-        game: which game, such as copenhagen; default: that of --config, or helsinki.
-        num_players: 2, 3 or 4; default: as many as there are in players.
-        config: a name in configs/game or the path of a YAML file; the other options change single values of it.
-        covered: actions that nobody may use, separated by commas, or first_game for the bottom row.
+        players: comma-separated players, one for each seat, or one for all seats: random, greedy, heuristic, mc:N or
+            ismcts:N (search with N simulations per action), net (the bundled network), net:CHECKPOINT, net+search:N or
+            net+search:N:CHECKPOINT, mlp:CHECKPOINT (a network of the observation only), forced:ACTION:PLAYER (uses
+            the action as soon as it can), program:COMMAND (any language, JSON), MODULE:ATTRIBUTE (your own Python
+            code), or the name of a player from an installed package.
+        games: number of games, rounded up to whole rotations of the seats.
+        game: game, such as copenhagen; default: that of --game-config, or helsinki.
+        num_players: number of players: 2, 3 or 4; default: the number of names in --players.
+        game_config: a name in configs/game or the path of a YAML file; the other options change its values.
+        covered: comma-separated actions disabled for all, or first_game for the bottom row.
         dry_roads: play with the expansion.
         components: a name in configs/components or the path of a YAML file.
         seed: random seed of deals and players.

@@ -102,9 +102,9 @@ def main(
     )
     out_folder(folder)
     check_run_folder(folder, resume)  # before anything is compiled
-    parts = groups_for(["net", "heuristic", "greedy"] if pretrains else chosen.evaluation.opponents, chosen.game)
+    parts = groups_for(["net", "heuristic", "greedy"] if judges else chosen.evaluation.opponents, chosen.game)
     if group.is_main:
-        precompile_groups([group_name("training", chosen.game), *parts] if pretrains else parts)
+        precompile_groups([group_name("training", chosen.game), *parts] if judges else parts)
     group.broadcast(None)  # barrier: the other processes wait here for the first one
     training = Training(chosen, folder, seed, device, resume, group)
 
