@@ -14,9 +14,9 @@ from helsinki_env.agents.registry import make_player
 from helsinki_env.engine.determinization import determinize
 from helsinki_env.engine.kernel import JIT
 from helsinki_env.engine.spec import spec_by_name
-from helsinki_env.web.advice import AnalysisTask, EvaluationRequest, answer_to, evaluation_request
+from helsinki_env.web.evaluation import EvaluationRequest, PageEvaluator, evaluation_message
 from helsinki_env.web.player_workers import PlayerPool
-from helsinki_env.web.sessions import PageConnection
+from helsinki_env.web.sessions import PageConnection, evaluation_request
 from helsinki_env.web.tables import HUMAN, GameTable, SeatAssignment
 from tests.games import EACH_GAME, TestedGame
 from tests.support.server import Line, Server, decide_first, seated, until
@@ -73,7 +73,7 @@ def test_what_may_not_be_asked(server: Server) -> None:
         line.send(json.dumps({"type": "look", "seat": view["curtain"]}))
         view = until(line, lambda new: new["type"] == "table")
         ask(line, view["number"], 26)
-        assert told(line)["message"] == "deeper: found 26, expected 0 or one of 25, 100, 400 trials"
+        assert told(line)["message"] == "deeper: found 26, expected 0 or one of 25, 100, 400 simulations"
         ask(line, view["number"])
         assert told(line)["type"] == "opinion"
 
@@ -161,7 +161,7 @@ def test_what_is_told_is_the_same_whatever_is_hidden_and_whatever_the_seed(game:
                     sent.append(
                         json.dumps(
                             [
-                                answer_to(one, evaluate_actions(judges[one.deeper], config, *one.seen)[0])
+                                evaluation_message(one, evaluate_actions(judges[one.deeper], config, *one.inputs)[0])
                                 for one in asked
                             ]
                         )
@@ -200,7 +200,7 @@ async def _said(*questions: EvaluationRequest) -> list[dict[str, Any]]:
         said.append(message)
         answered.set()
 
-    adviser = AnalysisTask(send, thinkers)
+    adviser = PageEvaluator(send, thinkers)
     try:
         for question in questions:
             adviser.ask(question)

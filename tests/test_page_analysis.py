@@ -58,7 +58,7 @@ def test_a_pasted_game_is_stepped_through_judged_and_played_on(game: TestedGame,
     player.press("ArrowRight", "ArrowRight")
     assert shown(player).startswith(f"2 of {count}")
     page.wait_for_selector(".costliest:not([hidden])", timeout=120_000)
-    assert page.get_attribute(".graph", "aria-label").startswith("Shares of the win")
+    assert page.get_attribute(".graph", "aria-label").startswith("Win probabilities")
     assert page.is_hidden("#start")
     player.press("End")
     assert page.is_disabled("#play-on")
@@ -94,7 +94,7 @@ def test_a_judge_is_chosen_stopped_and_gone_on_with(server: Server, browser: Any
     assert page.inner_text("#start") == "Stop"
     page.click("#start")
     page.wait_for_selector("#progress", state="hidden")
-    assert page.inner_text("#start") in ("Judge", "Go on judging")
+    assert page.inner_text("#start") in ("Evaluate", "Resume")
     page.select_option("#judge", "net")
     page.wait_for_selector(".costliest:not([hidden])")
     page.reload()

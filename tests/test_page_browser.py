@@ -72,7 +72,7 @@ def test_the_token_goes_from_page_to_page_without_storage(with_token: Server, br
     page.wait_for_selector("#tournaments li")
     page.click("nav >> text=Tables")
     page.wait_for_selector("#chairs li")
-    page.click("text=Begin")
+    page.click("text=Start")
     page.wait_for_selector("#choices button, #picture svg")
     page.click("text=All tables")
     page.wait_for_selector("#tables li a")
@@ -92,11 +92,11 @@ def test_links_are_copied_over_plain_http_and_shown_again(server: Server, browse
     page = opened(browser, server.address, "Object.defineProperty(navigator, 'clipboard', { value: undefined })")
     page.select_option("#chairs select >> nth=1", "human")
     page.check("[name=sharing][value=links]")
-    assert "this machine alone" in page.inner_text("#sharing")
-    page.click("text=Begin")
+    assert "Only this machine" in page.inner_text("#sharing")
+    page.click("text=Start")
     page.wait_for_selector("#links a")
     links = page.eval_on_selector_all("#links a", "all => all.map(a => a.href)")
-    assert "this machine alone" in page.inner_text("#links")
+    assert "this machine only" in page.inner_text("#links")
     page.click("#links button >> nth=0")
     page.wait_for_selector("#links button >> text=Copied")
     page.evaluate("document.execCommand = () => false")
@@ -125,9 +125,9 @@ def test_a_server_that_does_not_answer_is_named(server: Server, browser: Any) ->
     page = opened(browser, server.address)
     page.wait_for_selector("#chairs li")
     page.context.set_offline(True)
-    page.click("text=Begin")
+    page.click("text=Start")
     page.wait_for_selector("#error:not([hidden])")
-    assert "does not answer" in page.inner_text("#error")
+    assert "does not respond" in page.inner_text("#error")
 
 
 # a network that is gone
@@ -299,7 +299,7 @@ def test_a_long_list_is_shown_in_parts(server: Server, browser: Any) -> None:
 @pytest.mark.parametrize("path", ["nothing/here", "tables/nothing"])
 def test_addresses_without_a_page(path: str, server: Server, browser: Any) -> None:
     page = opened(browser, f"{server.address}/{path}")
-    assert page.inner_text("h1") == "There is no such page"
+    assert page.inner_text("h1") == "Page not found"
     page.click("nav >> text=Tables")
     page.wait_for_selector("#chairs li")
 

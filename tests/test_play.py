@@ -20,11 +20,11 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 from helsinki_env.cli.main import main
 from helsinki_env.engine.determinization import determinize
 from helsinki_env.evaluation.match import play_match
-from helsinki_env.web.connections import REQUEST_WITHIN
-from helsinki_env.web.sessions import MOST_PAGES
+from helsinki_env.web.security import REQUEST_TIMEOUT
+from helsinki_env.web.sessions import MAX_PAGES
 from helsinki_env.web.tables import HUMAN, GameTable, SeatAssignment
 from helsinki_env.web.views import choices, picture, table_view
-from helsinki_env.web.websocket import MOST_UNSENT
+from helsinki_env.web.websocket import MAX_UNSENT
 from tests.games import EACH_GAME, ONE_GAME_OR_EACH_NIGHTLY, TestedGame
 from tests.support.server import Server, decide_first, seated, serving, until
 
@@ -167,7 +167,7 @@ def test_players_alone_are_watched(server: Server) -> None:
 
 
 def test_a_page_that_takes_nothing_holds_nobody_up_and_loses_its_line(server: Server) -> None:
-    made, changes = server.make("human", "greedy", seed=4), 2 * MOST_UNSENT
+    made, changes = server.make("human", "greedy", seed=4), 2 * MAX_UNSENT
     with socket.create_connection((urlsplit(server.address).hostname, urlsplit(server.address).port)) as narrow:
         narrow.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2**16)
         with (
@@ -572,7 +572,7 @@ def test_connections_that_ask_for_nothing_are_closed(server: Server) -> None:
     whole = b"GET /api/games HTTP/1.1\r\nHost: localhost\r\n\r\n"
     waiting = [opened(server) for _ in range(30)]
     for number, one in enumerate(waiting):
-        one.settimeout(4 * REQUEST_WITHIN)
+        one.settimeout(4 * REQUEST_TIMEOUT)
         one.sendall((b"", begun, whole + begun)[number % 3])
     for one in waiting:
         with one, suppress(ConnectionResetError):
@@ -616,11 +616,11 @@ def test_there_is_an_end_to_connections(tmp_path: Path) -> None:
 def test_pages_of_a_table_have_an_end(server: Server) -> None:
     made = server.make("human", "human", seed=1)
     with ExitStack() as pages:
-        for _ in range(MOST_PAGES):
+        for _ in range(MAX_PAGES):
             assert pages.enter_context(seated(server, made["table"]))[1]["type"] == "table"
         with seated(server, made["table"]) as (_, refused):
             assert refused["type"] == "refused"
-            assert f"found {MOST_PAGES} that look at this table" in refused["message"]
+            assert f"found {MAX_PAGES} of this table" in refused["message"]
     with seated(server, made["table"]) as (_, view):
         assert view["type"] == "table"
 

@@ -130,7 +130,7 @@ _SPOILT: list[tuple[Any, str]] = [
     ('"table"', "expected a mapping"),
     ("[" * 5000, "more than 40 lists"),
     ('{"table": 7}', "table: found 7"),
-    ('{"table": "none"}', "there is none of that name"),
+    ('{"table": "none"}', "does not exist"),
     (b"\xff\xfe\x00", "neither text nor Parquet"),
     (b"PAR1", "cannot be read as Parquet"),
     (b"PAR1" + bytes(200) + b"PAR1", "cannot be read as Parquet"),
@@ -213,7 +213,7 @@ def test_there_is_an_end_to_what_is_kept(tmp_path: Path) -> None:
         with sqlite3.connect(tmp_path / "tables.sqlite") as rows:
             rows.executemany("INSERT INTO records VALUES (?, '', 0, ?)", [(f"r{i}", line) for i in range(998)])
         status, answer, _ = running.ask("POST", "/api/records", line.encode())
-        assert (status, "remove some first" in answer["error"]) == (400, True)
+        assert (status, "delete some first" in answer["error"]) == (400, True)
         assert len(kept(running)) == 1000
         assert running.ask("DELETE", f"/api/records/{names[0]}")[0] == 200
         assert running.ask("DELETE", f"/api/records/{names[0]}")[0] == 404
@@ -419,7 +419,7 @@ def test_games_that_cannot_be_played_on(server: Server) -> None:
     name, count = bring(server, record.to_json()), len(record.decisions)
     two = [{"player": "human"}, {"player": "greedy"}]
     for body, message in (
-        ({"chairs": two, "from": {"record": "none"}}, "there is none of that name"),
+        ({"chairs": two, "from": {"record": "none"}}, "does not exist"),
         ({"chairs": two, "from": {"record": name, "decisions": count}}, "the game is over"),
         ({"chairs": two, "from": {"record": name, "decisions": count + 1}}, f"expected 0 to {count}"),
         ({"chairs": two, "from": {"record": name, "decisions": -1}}, "decisions"),
@@ -462,7 +462,7 @@ def test_an_own_game_is_taken_apart_once_it_is_over(server: Server) -> None:
                 view = until(line, lambda new: new["type"] == "table")
     own = record_of(server, server.ask("POST", "/api/records", {"table": table})[1]["record"])
     assert replay(own).scores().tolist() == [seat["score"] for seat in view["seats"]]
-    assert re.fullmatch(r"Player 0 \(took back \d+ decisions?\)", own.players[0])
+    assert re.fullmatch(r"Player 0 \(took back \d+ actions?\)", own.players[0])
     assert own.players[1] == "greedy"
     assert table in {one["table"] for one in server.ask("GET", "/api/tables")[1] if one["over"]}
 

@@ -19,7 +19,7 @@ from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect
 
 from helsinki_env.evaluation.match import play_match
-from helsinki_env.web.requests import MESSAGES
+from helsinki_env.web.websocket import MESSAGES
 from tests.support.server import Line, Server, seated, serving, until
 
 #: Text with what breaks encodings and what is seen: halves of characters, controls, and what turns the line round.

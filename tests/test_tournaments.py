@@ -23,9 +23,13 @@ from helsinki_env.evaluation.rating.ratings import rate
 from helsinki_env.evaluation.rating.report import matchup_rating_data
 from helsinki_env.records import Record, RecordError, read_records, replay
 from helsinki_env.web.store import TableStore
-from helsinki_env.web.tournaments import TournamentManager
-from helsinki_env.web.tournaments.storage import KeptTournaments, Tournament
-from helsinki_env.web.tournaments.work import next_chunk, tournament_statistics
+from helsinki_env.web.tournaments import (
+    Tournament,
+    TournamentManager,
+    TournamentStore,
+    next_work_unit,
+    tournament_statistics,
+)
 from tests.games import ONE_GAME_OR_EACH_NIGHTLY, TestedGame
 from tests.support.server import ROOT, Server, serving
 
@@ -155,7 +159,7 @@ def test_the_latest_games_are_told_and_each_can_be_had(server: Server, small: st
 
 def test_who_has_played_least_goes_on() -> None:
     done, order = [0, 0, 0], []
-    while (chunk := next_chunk(done, 3, 2)) is not None:
+    while (chunk := next_work_unit(done, 3, 2)) is not None:
         order.append((chunk.lineup, chunk.first, chunk.end))
         done[chunk.lineup] = chunk.end
     assert order == [(0, 0, 2), (1, 0, 2), (2, 0, 2), (0, 2, 3), (1, 2, 3), (2, 2, 3)]
@@ -217,7 +221,7 @@ def test_a_tournament_is_stopped_in_the_middle_of_a_game(server: Server) -> None
     assert server.ask("DELETE", f"/api/tournaments/{name}")[0] == 200
     for method, path in (("GET", ""), ("GET", "/games"), ("POST", "/go"), ("POST", "/stop"), ("DELETE", "")):
         status, answer, _ = server.ask(method, f"/api/tournaments/{name}{path}")
-        assert (status, "there is none of that name" in answer["error"]) == (404, True)
+        assert (status, "does not exist" in answer["error"]) == (404, True)
 
 
 def test_few_are_played_at_a_time(server: Server) -> None:
@@ -238,22 +242,22 @@ def test_a_player_that_fails_stops_its_tournament_and_says_why(tmp_path: Path) -
         store = TableStore(tmp_path)
         tournaments = TournamentManager(store)
         tournaments.add(Tournament("t", "", 0.0, HelsinkiConfig(), ("random", "net:nowhere"), 5, 1))
-        while tournaments.standing("t").state != "stopped":
+        while tournaments.state("t").state != "stopped":
             await asyncio.sleep(0.05)
-        message = tournaments.standing("t").message
+        message = tournaments.state("t").message
         await tournaments.close()
         store.close()
         return message
 
     message = asyncio.run(failed())
-    assert "it cannot go on" in message
+    assert "it cannot continue" in message
     assert "nowhere" in message
 
 
 def test_a_tournament_of_another_version_hides_no_other(tmp_path: Path) -> None:
     store = TableStore(tmp_path)
     for name in ("one", "other"):
-        KeptTournaments(store).add(Tournament(name, "", 0.0, HelsinkiConfig(), ("random", "greedy"), 5, 1))
+        TournamentStore(store).add(Tournament(name, "", 0.0, HelsinkiConfig(), ("random", "greedy"), 5, 1))
     with store.rows as rows:
         settings = json.loads(rows.execute("SELECT settings FROM tournaments WHERE name = 'one'").fetchone()[0])
         settings["config"]["later"] = 1

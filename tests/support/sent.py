@@ -9,11 +9,10 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from helsinki_env.engine.determinization import determinize
-from helsinki_env.web.messages import applied, change_between, encode_message
-from helsinki_env.web.server import STATIC
+from helsinki_env.web.requests import STATIC
 from helsinki_env.web.store import TableStore
 from helsinki_env.web.tables import GameTable
-from helsinki_env.web.views import choices, picture, table_view
+from helsinki_env.web.views import applied, change_between, choices, encode_message, picture, table_view
 from tests.support.browser import Player
 
 __all__ = ["assert_nothing_hidden_was_sent"]

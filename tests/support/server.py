@@ -18,7 +18,7 @@ from typing import Any
 from websockets.sync.client import ClientConnection, connect
 
 from helsinki_env.utils.yaml_files import configs_folder
-from helsinki_env.web.messages import applied
+from helsinki_env.web.views import applied
 
 __all__ = ["Line", "Reader", "Server", "decide_first", "seated", "serving"]
 

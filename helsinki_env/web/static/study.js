@@ -1,4 +1,4 @@
-/** The page of a game or position that is taken apart. */
+/** The page that analyzes a game or position. */
 
 import { Viewer } from "../viewer/viewer.js";
 import { ask } from "./access.js";
@@ -56,7 +56,7 @@ function showGame({ record, game, film, judges, to_move: last }) {
 function showPosition({ record, game, position, judges }) {
   const view = new PositionView(byId("shown"), position);
   const seats = position.scores.map(() => "");
-  byId("save").textContent = "Save the position";
+  byId("save").textContent = "Save position";
   byId("save-page").hidden = true;
   onClick("save", () => download(`${path}/file`, `${record}.json`));
   if (position.done) {
