@@ -223,7 +223,7 @@ def test_the_start_page(server: Server, browser: Any) -> None:
     player.page.select_option("#chairs select >> nth=2", "random")
     player.page.check("[name='option first_game']")
     player.page.select_option("[name='option components']", "more_small_tiles")
-    player.page.click("text=Start")
+    player.page.click("#new button.main")
     view = player.wait(lambda view: True)
     assert [chair["player"] for chair in view["seats"]] == ["human", "heuristic", "random"]
     assert player.page.inner_text("#seats .name >> nth=0") == "Ann <b>"
@@ -239,7 +239,7 @@ def test_a_double_click_makes_one_table(server: Server, browser: Any) -> None:
     page.goto(server.address)
     page.select_option("#chairs select >> nth=1", "human")
     page.check("[name=sharing][value=links]")
-    page.dblclick("text=Start")
+    page.dblclick("#new button.main")
     page.wait_for_selector("#links a, #links input")
     page.wait_for_load_state("networkidle")
     assert len(server.ask("GET", "/api/tables")[1]) == before + 1

@@ -13,10 +13,9 @@ from typing import Any
 
 import pytest
 
-from helsinki_env.web.messages import change_between, encode_message
 from helsinki_env.web.store import TableStore
 from helsinki_env.web.tables import HUMAN, GameTable, SeatAssignment
-from helsinki_env.web.views import choices, picture, table_view
+from helsinki_env.web.views import change_between, choices, encode_message, picture, table_view
 from tests.games import EACH_GAME, ONE_GAME_OR_EACH_NIGHTLY, TestedGame
 from tests.support.browser import Player, decide_by_key, one_by_one, pick_by_mouse, sit
 from tests.support.sent import assert_nothing_hidden_was_sent

@@ -16,21 +16,13 @@ from helsinki_env.records.page import VIEWER, page
 from helsinki_env.utils.extras import MissingExtraError, requires_extra
 from helsinki_env.web.evaluation import EVALUATORS, EvaluationJobs
 from helsinki_env.web.records import SavedGame, SavedGames, record_of
-from helsinki_env.web.requests import (
-    MAX_LIST_ENTRIES,
-    STATIC,
-    TOTAL,
-    Limit,
-    Offset,
-    error_response,
-    not_found_response,
-)
+from helsinki_env.web.requests import MAX_LIST_ENTRIES, TOTAL, Limit, Offset, add_page, error_response
 from helsinki_env.web.sessions import TableSessions
 from helsinki_env.web.uploads import UploadError, parse_upload, select_upload, upload_summary
 
 with requires_extra("play"):
     from fastapi import FastAPI, Request
-    from fastapi.responses import FileResponse, JSONResponse, Response
+    from fastapi.responses import JSONResponse, Response
     from fastapi.staticfiles import StaticFiles
 
 __all__ = ["add_analysis"]
@@ -44,14 +36,8 @@ _PARALLEL_UPLOADS = 4
 def add_analysis(app: FastAPI, sessions: TableSessions, records: SavedGames, jobs: EvaluationJobs) -> None:
     """Add the pages and routes for analysis to the application."""
 
-    @app.get("/analysis", include_in_schema=False)
-    async def analysis_page() -> FileResponse:
-        return FileResponse(STATIC / "analysis.html")
-
-    @app.get("/analysis/{name}", include_in_schema=False)
-    async def record_page(name: str) -> Response:
-        return FileResponse(STATIC / "study.html") if records.has(name) else not_found_response()
-
+    add_page(app, "/analysis", "analysis.html")
+    add_page(app, "/analysis/{name}", "study.html", records.has)
     app.mount("/viewer", StaticFiles(directory=VIEWER), name="viewer")
     _add_uploads(app, sessions, records)
     _add_records(app, records, jobs)

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import json
 import secrets
-import sqlite3
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from helsinki_env.engine.game import BoardGame
 from helsinki_env.notation import to_dict
 from helsinki_env.records import Record, initial_game, replay
 from helsinki_env.utils.markdown import printable
-from helsinki_env.web.store import StoreError, TableStore
+from helsinki_env.web.store import TableStore
 from helsinki_env.web.tables import HUMAN, GameTable, TableError
 from helsinki_env.web.uploads import is_position, read_position
 
@@ -69,16 +66,7 @@ class SavedGames:
     """The saved games and positions in the database of the tables."""
 
     def __init__(self, store: TableStore) -> None:
-        self._rows, self._path = store.rows, store.path
-
-    @contextmanager
-    def _writing(self) -> Iterator[None]:
-        """Run the block as one transaction; StoreError if it fails."""
-        try:
-            with self._rows:
-                yield
-        except sqlite3.Error as problem:
-            raise StoreError(f"{self._path}: cannot be written, so nothing has changed: {problem}") from None
+        self._store, self._rows = store, store.rows
 
     def add(self, game: Record | BoardGame) -> str:
         """Save a game or a position and return its name; ValueError if the limit is reached."""
@@ -86,7 +74,7 @@ class SavedGames:
             raise ValueError(f"records: found {_MAX_GAMES:,}, expected fewer; delete some first")
         name = secrets.token_hex(6)
         text = game.to_json() if isinstance(game, Record) else json.dumps(to_dict(game))
-        with self._writing():
+        with self._store.transaction():
             self._rows.execute("INSERT INTO records VALUES (?, ?, ?, ?)", (name, _title(game), time.time(), text))
         return name
 
@@ -124,7 +112,7 @@ class SavedGames:
 
     def remove(self, name: str) -> None:
         """Delete a game or position; TableError if it does not exist."""
-        with self._writing():
+        with self._store.transaction():
             deleted = self._rows.execute("DELETE FROM records WHERE name = ?", (name,))
         if not deleted.rowcount:
             raise TableError(f"record {name!r:.40}: does not exist")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from importlib.resources import files
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -13,7 +13,7 @@ from helsinki_env.utils.markdown import printable
 from helsinki_env.web.tables import HUMAN
 
 with requires_extra("play"):
-    from fastapi import Query
+    from fastapi import FastAPI, Query, Request
     from fastapi.responses import FileResponse, JSONResponse, Response
     from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
@@ -27,6 +27,7 @@ __all__ = [
     "NewTable",
     "Offset",
     "SavedStart",
+    "add_page",
     "error_response",
     "not_found_response",
 ]
@@ -49,6 +50,16 @@ def error_response(text: str, status: int, more: Mapping[str, Any] | None = None
 def not_found_response() -> Response:
     """Return the page for an unknown address, with links to existing pages."""
     return FileResponse(STATIC / "missing.html", 404)
+
+
+def add_page(app: FastAPI, path: str, file: str, exists: Callable[[str], bool] = lambda _: True) -> None:
+    """Serve a static page at a path, which may contain the `{name}` of something that must exist."""
+
+    @app.get(path, include_in_schema=False)
+    async def page(request: Request) -> Response:
+        if not exists(request.path_params.get("name", "")):
+            return not_found_response()
+        return FileResponse(STATIC / file)
 
 
 def _plain(text: str) -> str:

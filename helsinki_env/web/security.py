@@ -103,10 +103,7 @@ class AccessMiddleware:
     def _problem(self, scope: Scope, headers: dict[str, str]) -> tuple[int, str]:
         host, origin = headers.get("host", ""), headers.get("origin")
         if not self.token and _name_of(host) not in _LOOPBACK:
-            return (
-                400,
-                f"host: found {host!r:.60}, expected localhost: this server accepts requests from this machine only",
-            )
+            return 400, f"host: found {host!r:.60}, expected localhost; only this machine can reach this server"
         if origin is not None and _authority(origin) != host.lower():
             return 403, f"origin: found {origin!r:.60}, expected a page of this server"
         if scope["type"] == "http":

@@ -27,6 +27,7 @@ from helsinki_env.web.requests import (
     Limit,
     NewTable,
     Offset,
+    add_page,
     error_response,
     not_found_response,
 )
@@ -43,7 +44,7 @@ from helsinki_env.web.websocket import PageSocket
 with requires_extra("play"):
     from fastapi import FastAPI, Request, WebSocket, WebSocketDisconnect
     from fastapi.exceptions import RequestValidationError
-    from fastapi.responses import FileResponse, JSONResponse, Response
+    from fastapi.responses import JSONResponse, Response
     from fastapi.staticfiles import StaticFiles
 
 __all__ = ["ServerSettings", "create_app"]
@@ -83,7 +84,9 @@ def create_app(settings: ServerSettings) -> Any:
     # FastAPI's documentation pages load scripts from a network, so they are disabled.
     app = FastAPI(title="helsinki play", docs_url=None, redoc_url=None, lifespan=lifespan)
     _add_error_handlers(app)
-    _add_pages(app, store)
+    add_page(app, "/", "index.html")
+    add_page(app, "/tables/{name}", "table.html", store.has)
+    app.mount("/static", StaticFiles(directory=STATIC), name="static")
     _add_tables(app, settings, sessions, records)
     _add_socket(app, settings, sessions)
     add_analysis(app, sessions, records, jobs)
@@ -129,18 +132,6 @@ def _add_error_handlers(app: FastAPI) -> None:
     @app.exception_handler(StoreError)
     async def not_saved(_: Request, problem: StoreError) -> JSONResponse:
         return error_response(str(problem), 503)
-
-
-def _add_pages(app: FastAPI, store: TableStore) -> None:
-    @app.get("/", include_in_schema=False)
-    async def start_page() -> FileResponse:
-        return FileResponse(STATIC / "index.html")
-
-    @app.get("/tables/{name}", include_in_schema=False)
-    async def table_page(name: str) -> Response:
-        return FileResponse(STATIC / "table.html") if store.has(name) else not_found_response()
-
-    app.mount("/static", StaticFiles(directory=STATIC), name="static")
 
 
 def _add_tables(app: FastAPI, settings: ServerSettings, sessions: TableSessions, records: SavedGames) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import hmac
 import logging
-import sqlite3
 import time
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -223,11 +222,9 @@ class TableSession:
         taken = self.table.decide(number, action, said)
         try:
             self._store.write(self.table.name, taken)
-        except sqlite3.Error as problem:
+        except StoreError:
             self.table.forget_last()
-            raise StoreError(
-                f"{self._store.path}: the action cannot be written, so it is not taken: {problem}"
-            ) from None
+            raise
         finally:
             self._changed()
         self._message = ""
@@ -249,10 +246,10 @@ class TableSession:
     def _save_undo(self, to: int, taken_back: Any) -> None:
         try:
             self._store.go_back(self.table.name, to, taken_back)
-        except sqlite3.Error as problem:
+        except StoreError:
             paused, self.table = self.table.paused, self._store.load(self.table.name)  # restore the saved state
             self.table.paused = paused
-            raise StoreError(f"{self._store.path}: cannot be written, so nothing has changed: {problem}") from None
+            raise
         finally:
             self._changed()
         self._message = ""

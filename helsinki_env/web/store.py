@@ -8,8 +8,8 @@ import os
 import sqlite3
 import stat
 import time
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -135,6 +135,15 @@ class TableStore:
             with self.rows:
                 self.rows.executescript(f"BEGIN; {_STEPS[step]} PRAGMA user_version = {step + 1}; COMMIT;")
 
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """Run the block as one transaction; StoreError if it fails."""
+        try:
+            with self.rows:
+                yield
+        except sqlite3.Error as problem:
+            raise StoreError(f"{self.path}: cannot be written, so nothing has changed: {problem}") from None
+
     def close(self) -> None:
         """Write pending data and close the file."""
         self.rows.close()
@@ -143,7 +152,7 @@ class TableStore:
         """Save a new table with its initial actions."""
         chairs = json.dumps([list(chair) for chair in table.chairs])
         config = json.dumps(config_to_dict(table.config))
-        with self.rows:
+        with self.transaction():
             self.rows.execute(
                 "INSERT INTO tables (name, title, made, config, seed, chairs, start) VALUES (?, ?, ?, ?, ?, ?, ?)",
                 (table.name, table.title, time.time(), config, str(table.seed), chairs, table.start),
@@ -153,13 +162,13 @@ class TableStore:
 
     def remove(self, name: str) -> None:
         """Delete a table."""
-        with self.rows:
+        with self.transaction():
             for rows in ("taken_back", "decisions", "tables"):
                 self.rows.execute(f"DELETE FROM {rows} WHERE name = ?", (name,))  # constant table names
 
     def write(self, name: str, decision: TakenAction) -> None:
         """Save an action."""
-        with self.rows:
+        with self.transaction():
             self._insert(name, decision)
 
     def _insert(self, name: str, decision: TakenAction) -> None:
@@ -170,7 +179,7 @@ class TableStore:
 
     def go_back(self, name: str, to: int, taken_back: Sequence[TakenAction] = ()) -> None:
         """Delete the actions of a table from a number on, and record which of them were taken back."""
-        with self.rows:
+        with self.transaction():
             self.rows.execute("DELETE FROM decisions WHERE name = ? AND number >= ?", (name, to))
             self.rows.executemany(
                 "INSERT INTO taken_back VALUES (?, ?, ?, ?, ?)",
@@ -207,7 +216,7 @@ class TableStore:
 
     def set_over(self, entry: TableEntry, over: bool) -> None:
         """Save whether the game of a table is over."""
-        with self.rows:
+        with self.transaction():
             self.rows.execute("UPDATE tables SET looked = ?, over = ? WHERE name = ?", (entry.last, over, entry.name))
 
     def load(self, name: str) -> GameTable:
@@ -237,7 +246,7 @@ async def finished_tables(store: TableStore, entries: Sequence[TableEntry]) -> s
             over = False
             with suppress(TableError):  # removed in the meantime, or saved by another version
                 over = store.load(entry.name).game.done
-            with suppress(sqlite3.Error):  # the result is computed again next time
+            with suppress(StoreError):  # the result is computed again next time
                 store.set_over(entry, over)
             if over:
                 finished.add(entry.name)

@@ -12,16 +12,7 @@ from helsinki_env.engine.spec import config_from_dict, spec_of
 from helsinki_env.evaluation.arena.plan import round_robin_lineups
 from helsinki_env.records import Record
 from helsinki_env.utils.extras import requires_extra
-from helsinki_env.web.requests import (
-    MAX_LIST_ENTRIES,
-    STATIC,
-    TOTAL,
-    Limit,
-    Name,
-    Offset,
-    error_response,
-    not_found_response,
-)
+from helsinki_env.web.requests import MAX_LIST_ENTRIES, TOTAL, Limit, Name, Offset, add_page, error_response
 from helsinki_env.web.setups import browser_game, chosen_options, labels_of, offered_players
 from helsinki_env.web.tournaments import (
     MAX_PARALLEL,
@@ -35,7 +26,7 @@ from helsinki_env.web.tournaments import (
 with requires_extra("play"):
     from fastapi import FastAPI, Request
     from fastapi import Path as InPath
-    from fastapi.responses import FileResponse, JSONResponse, PlainTextResponse, Response
+    from fastapi.responses import JSONResponse, PlainTextResponse, Response
     from pydantic import BaseModel, ConfigDict, Field
 
 __all__ = ["NewTournament", "add_tournaments"]
@@ -69,18 +60,8 @@ def add_tournaments(app: FastAPI, tournaments: TournamentManager, players: Seque
     async def unknown(_: Request, problem: NoTournamentError) -> JSONResponse:
         return error_response(str(problem), 404)
 
-    @app.get("/tournaments", include_in_schema=False)
-    async def start_page() -> FileResponse:
-        return FileResponse(STATIC / "tournaments.html")
-
-    @app.get("/tournaments/{name}", include_in_schema=False)
-    async def tournament_page(name: str) -> Response:
-        try:
-            tournaments.store.check(name)
-        except NoTournamentError:
-            return not_found_response()
-        return FileResponse(STATIC / "tournament.html")
-
+    add_page(app, "/tournaments", "tournaments.html")
+    add_page(app, "/tournaments/{name}", "tournament.html", tournaments.store.has)
     _add_results(app, tournaments)
     _add_control(app, tournaments, players)
 

@@ -9,7 +9,6 @@ import asyncio
 import json
 import multiprocessing
 import os
-import sqlite3
 import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -127,7 +126,7 @@ class TournamentStore:
             "seed": tournament.seed,
             "options": list(tournament.options),
         }
-        with self._rows:
+        with self._store.transaction():
             self._rows.execute(
                 "INSERT INTO tournaments (name, title, made, settings) VALUES (?, ?, ?, ?)",
                 (tournament.name, tournament.title, time.time(), json.dumps(settings)),
@@ -140,9 +139,13 @@ class TournamentStore:
         )
         return [name for (name,) in rows]
 
+    def has(self, name: str) -> bool:
+        """Return whether a tournament exists."""
+        return self._rows.execute("SELECT 1 FROM tournaments WHERE name = ?", (name,)).fetchone() is not None
+
     def check(self, name: str) -> None:
-        """Raise NoTournamentError if the tournament does not exist."""
-        if self._rows.execute("SELECT 1 FROM tournaments WHERE name = ?", (name,)).fetchone() is None:
+        """Raise NoTournamentError if a tournament does not exist."""
+        if not self.has(name):
             raise NoTournamentError(f"tournament {name!r:.40}: does not exist")
 
     def load(self, name: str) -> Tournament:
@@ -163,20 +166,17 @@ class TournamentStore:
     def remove(self, name: str) -> None:
         """Delete a tournament and its games."""
         self._loaded.pop(name, None)
-        with self._rows:
+        with self._store.transaction():
             self._rows.execute("DELETE FROM tournament_games WHERE name = ?", (name,))
             self._rows.execute("DELETE FROM tournaments WHERE name = ?", (name,))
 
     def write(self, name: str, games: Sequence[tuple[int, str]]) -> None:
         """Save finished games, all or none, each as (number, line)."""
-        try:
-            with self._rows:
-                self._rows.executemany(
-                    "INSERT INTO tournament_games (name, number, record) VALUES (?, ?, ?)",
-                    [(name, number, line) for number, line in games],
-                )
-        except sqlite3.Error as problem:
-            raise StoreError(f"{self._store.path}: games cannot be written: {problem}") from None
+        with self._store.transaction():
+            self._rows.executemany(
+                "INSERT INTO tournament_games (name, number, record) VALUES (?, ?, ?)",
+                [(name, number, line) for number, line in games],
+            )
 
     def count(self, name: str) -> int:
         """Return the number of finished games of a tournament."""
