@@ -1,4 +1,4 @@
-"""What the network thinks, at a table of `helsinki play`: who may ask, what is told, and when nothing is any more."""
+"""Evaluations at a table of `helsinki play`: permissions, contents, and outdated requests."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ def test_when_the_table_moves_on_nothing_is_told_of_what_was(server: Server) -> 
             ask(line, view["number"], deeper)
             number, action = view["number"], view["decisions"][0]["id"]
             line.send(json.dumps({"type": "decide", "number": number, "action": action}))
-            # an opinion that was ready before the decision came is told all the same
+            # an evaluation may be ready before the action arrives
             view = until(line, lambda new, number=number: new["type"] == "table" and new["number"] > number)
             while not view["decisions"]:
                 view = until(line, lambda new: new["type"] == "table")
@@ -142,7 +142,7 @@ def _asked(table: GameTable, deeper: int = 0) -> EvaluationRequest:
 
 @EACH_GAME
 def test_what_is_told_is_the_same_whatever_is_hidden_and_whatever_the_seed(game: TestedGame) -> None:
-    """Hidden cards, the order of the pile and chance are dealt anew: no byte of an opinion may change."""
+    """Another deal of everything hidden changes no byte of an evaluation."""
     looked = differed = 0
     for players in (2, 3, 4):
         config = game.spec.config(num_players=players)
@@ -193,7 +193,7 @@ def test_of_two_questions_the_later_one_is_answered() -> None:
 
 
 async def _said(*questions: EvaluationRequest) -> list[dict[str, Any]]:
-    """Return what an adviser answers that is asked questions at once, until it has answered."""
+    """Return the answers of an evaluator to requests without pauses."""
     thinkers, said, answered = PlayerPool(), list[dict[str, Any]](), asyncio.Event()
 
     def send(message: dict[str, Any]) -> None:

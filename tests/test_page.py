@@ -1,4 +1,4 @@
-"""The pages of `helsinki play` in a real browser: played by keys alone and by mouse, on screens of any width."""
+"""The pages of `helsinki play` in a real browser: by keyboard and by mouse, on screens of any width."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def test_a_tile_is_placed_by_two_touches(server: Server, browser: Any) -> None:
     at = player.point(*meant["covers"])
     player.page.touchscreen.tap(*at)
     player.page.wait_for_selector(".ghost .tile", state="attached")
-    player.page.wait_for_timeout(300)  # the click that follows decides nothing
+    player.page.wait_for_timeout(300)  # the following click is ignored
     assert player.tile() == set(meant["covers"])
     assert player.view["number"] == view["number"]
     player.page.touchscreen.tap(*at)
@@ -86,7 +86,7 @@ def test_a_wrong_key_is_refused_once_and_for_all(server: Server, browser: Any) -
     page.wait_for_selector("#error:not([hidden])")
     assert "cannot open" in page.inner_text("#headline")
     assert "link" in page.inner_text("#error")
-    forget = f"/api/tables/{made['table']}"  # nobody sits there, as soon as the line is closed
+    forget = f"/api/tables/{made['table']}"  # possible once the connection is closed
     assert any(server.ask("DELETE", forget)[0] == 200 or page.wait_for_timeout(50) for _ in range(200))
 
 

@@ -1,4 +1,4 @@
-"""What the network thinks, as the page of a table shows it: in a real browser, by keys and on screens of any width."""
+"""Network evaluations on the page of a table in a real browser, by keyboard and on screens of any width."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ pytestmark = pytest.mark.thorough
 
 
 def told(player: Player, deeper: int = 0) -> dict[str, Any]:
-    """Wait for what is told of the decision that is due, and return it."""
+    """Wait for the evaluation of the current action and return it."""
     number = player.turn()["number"]
     name = f"after the action ({deeper} simulations)" if deeper else "Probability that the network takes it"
     for _ in range(12_000):

@@ -1,4 +1,4 @@
-"""Whole games in real browsers: by mouse alone, several people, through reloads and crashes; and all that was sent."""
+"""Whole games in real browsers: by mouse, with several people, through reloads and crashes; and all data sent."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def server(data: Path) -> Iterator[Server]:
 
 
 def decide_by_mouse(player: Player, rng: random.Random) -> str:
-    """Decide with nothing but the mouse, and return by what: a tile, a spot, a menu or a button."""
+    """Take an action by mouse and return the target: a tile, a spot, a menu or a button."""
     view = player.view
     alone = one_by_one(view)
     meant = rng.choice([one for one in alone if one["kind"] == "BUILD"] or view["decisions"])
@@ -65,7 +65,7 @@ def decide_by_mouse(player: Player, rng: random.Random) -> str:
     after = player.wait(lambda new: new["number"] > view["number"])
     taken = after["log"][view["number"]]
     same = [meant["said"]]
-    if by == "tile":  # the same cells may be reached in several ways: the mouse means any of them
+    if by == "tile":  # several actions may cover the same cells
         same = [one["said"] for one in view["decisions"] if set(one["covers"]) == set(meant["covers"])]
     assert taken["words"] in same
     return by

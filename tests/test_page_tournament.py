@@ -1,4 +1,4 @@
-"""The pages of tournaments in a real browser: one is begun, watched, stopped and gone on with, by mouse and by keys."""
+"""The tournament pages in a real browser: start, watch, stop and resume, by mouse and keyboard."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def test_by_keys_alone_it_is_begun_stopped_and_gone_on_with(page: Any) -> None:
         assert page.evaluate("document.activeElement.id") == "toggle"
     assert page.inner_text("#toggle") == "Resume"
     page.keyboard.press("Tab")
-    page.keyboard.press("Enter")  # remove: nothing has been played, so there is no download
+    page.keyboard.press("Enter")  # delete: without games there is no download
     page.wait_for_url("**/tournaments")
 
 

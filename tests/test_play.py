@@ -1,4 +1,4 @@
-"""`helsinki play`: the real command, asked as browsers ask it. The pages themselves: tests/test_page.py."""
+"""The command `helsinki play` with requests like those of browsers; tests/test_page.py tests the pages."""
 
 from __future__ import annotations
 
@@ -205,7 +205,7 @@ def test_a_player_that_thinks_long_is_stopped_at_once_and_keeps_nobody_waiting(s
         assert until(waits, lambda new: new["type"] == "table" and new["paused"])["thinking"] is None
 
 
-# -- what is kept --------------------------------------------------------------------------------------------
+# -- database -----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.thorough
@@ -247,11 +247,11 @@ def test_there_are_two_to_four_seats(players: str, tmp_path: Path, capsys: pytes
     assert not (tmp_path / "tables").exists()
 
 
-# -- what a page may know ------------------------------------------------------------------------------------
+# -- hidden information ---------------------------------------------------------------------------------------
 
 
 def _sent(table: GameTable, viewer: int) -> str:
-    """Return all that the page of a seat is sent, as text."""
+    """Return everything sent to the page of a seat, as text."""
     view = table_view(
         table, (viewer,), viewer, None, None, None, lambda v: picture(table, v), lambda: choices(table.game)
     )
@@ -260,7 +260,7 @@ def _sent(table: GameTable, viewer: int) -> str:
 
 @EACH_GAME
 def test_what_is_sent_is_the_same_whatever_is_hidden(game: TestedGame) -> None:
-    """Hidden cards, the order of the pile and chance are dealt anew: no byte that a seat is sent may change."""
+    """Another deal of everything hidden changes no byte sent to a seat."""
     looked = differed = 0
     for players in (2, 3, 4):
         config = game.spec.config(num_players=players)
@@ -280,7 +280,7 @@ def test_what_is_sent_is_the_same_whatever_is_hidden(game: TestedGame) -> None:
     assert differed > 0.9 * looked
 
 
-# -- what is asked wrongly -----------------------------------------------------------------------------------
+# -- invalid requests ----------------------------------------------------------------------------------------
 
 _CHAIRS = [{"player": "human"}, {"player": "greedy"}]
 _WRONG_TABLES: list[tuple[Any, str]] = [
@@ -559,7 +559,7 @@ def test_an_address_is_printed_that_a_browser_can_open(host: str, tmp_path: Path
         assert running.page.rpartition("#")[2] == others.strip().rpartition("#")[2]
 
 
-# -- what is bounded -----------------------------------------------------------------------------------------
+# -- limits -------------------------------------------------------------------------------------------------
 
 
 def opened(server: Server) -> socket.socket:
@@ -625,7 +625,7 @@ def test_pages_of_a_table_have_an_end(server: Server) -> None:
         assert view["type"] == "table"
 
 
-# -- how much is sent ----------------------------------------------------------------------------------------
+# -- message sizes -------------------------------------------------------------------------------------------
 
 
 @EACH_GAME

@@ -1,4 +1,4 @@
-"""One table: whose turn it is, what may be undone and taken back, and that a folder of tables keeps every decision."""
+"""Tables: turns, undo and taking back, and the database, which saves every action."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ BOTH = pytest.mark.parametrize("game", ["helsinki", "copenhagen"])
 
 
 def table(game: str, *players: str, seed: int = 3) -> GameTable:
-    """Return a table at which nothing was decided yet."""
+    """Return a table without actions."""
     config = config_from_dict({"game": game, "num_players": len(players)})
     return GameTable("t1", "", config, seed, tuple(SeatAssignment(player, f"P{i}") for i, player in enumerate(players)))
 
 
 def play(at: GameTable, decisions: int, player: str = "greedy") -> None:
-    """Let a player take so many decisions for all seats."""
+    """Let a player take actions for all seats."""
     thinks = make_player(player, at.config)
     for _ in range(decisions):
         if not at.game.done:
@@ -81,7 +81,7 @@ def test_undoing_goes_back_to_where_something_hidden_was_seen_and_no_further(gam
         first = one.undoable()
         if first is not None:
             began = GameTable("t2", "", one.config, one.seed, one.chairs, told(one)[:first])
-            # Whoever is to see something new has seen no card leave the pile since.
+            # No card has left the pile since.
             assert began.game.state["pile_size"] == one.game.state["pile_size"]
             assert {decision.seat for decision in one.decisions[first:]} == {one.game.seat}
             copy = GameTable("t2", "", one.config, one.seed, one.chairs, told(one))
@@ -271,7 +271,7 @@ def test_what_cannot_be_taken_back_disturbs_no_player(game: str, tmp_path: Path)
         while room.table.acting_player is not None and not paused():
             await asyncio.sleep(0.01)
         assert room.table.number > number, "it went on as if nothing had been asked"
-        room.handle(page, {"type": "takeback", "number": number, "to": to, "once": ""})  # a player has decided since
+        room.handle(page, {"type": "takeback", "number": number, "to": to, "once": ""})  # a player has acted since
         assert room.table.number == store.load("t1").number == to
         await room.close()
         thinkers.close()

@@ -1,4 +1,4 @@
-"""The processes in which players think for the pages: how many there are, and that they end with the server."""
+"""Player processes: their number, and their end together with the server."""
 
 from __future__ import annotations
 
@@ -139,7 +139,7 @@ def test_ctrl_c_while_players_start_shows_no_traceback(delay: float, tmp_path: P
 
 
 def assert_ends(server: Server) -> None:
-    """Press Ctrl-C, which every process of the server receives, and see to it that all end with one line."""
+    """Send SIGINT to all processes of the server and check that all end with one line of output."""
     os.killpg(server.process.pid, signal.SIGINT)
     assert server.process.wait(20) == 130
     assert server.process.stderr is not None

@@ -1,4 +1,4 @@
-"""Tournaments of `helsinki play`: the real command, asked as pages ask it. The pages: tests/test_page_tournament.py."""
+"""Tournaments of `helsinki play` with requests like those of pages; tests/test_page_tournament.py tests the pages."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from tests.support.server import ROOT, Server, serving
 
 pytestmark = pytest.mark.thorough
 
-#: Nobody waits for the end of a game of theirs.
+#: Players too slow to finish a game during the tests.
 SLOW = ["ismcts:400", "mc:400"]
 
 
@@ -84,7 +84,7 @@ def small(server: Server) -> str:
     return name
 
 
-# -- what is played ------------------------------------------------------------------------------------------
+# -- games ---------------------------------------------------------------------------------------------------
 
 
 @ONE_GAME_OR_EACH_NIGHTLY
@@ -185,7 +185,7 @@ def test_before_there_are_ratings_it_is_told_who_has_won(server: Server, small: 
     assert tournament_statistics(tournament, dict(enumerate(played)))["without"] is None
 
 
-# -- stopping and going on -----------------------------------------------------------------------------------
+# -- stop and resume ----------------------------------------------------------------------------------------
 
 
 @pytest.mark.nightly
@@ -215,7 +215,7 @@ def test_a_tournament_is_stopped_in_the_middle_of_a_game(server: Server) -> None
     assert server.ask("POST", f"/api/tournaments/{name}/stop")[0] == 200
     stopped = standing(server, name)
     assert (stopped["state"], stopped["done"], stopped["figures"]) == ("stopped", 0, None)
-    for _ in range(2):  # whoever presses twice changes nothing
+    for _ in range(2):  # a second click changes nothing
         assert server.ask("POST", f"/api/tournaments/{name}/go")[0] == 200
         assert standing(server, name)["state"] in ("waiting", "playing")
     assert server.ask("DELETE", f"/api/tournaments/{name}")[0] == 200
@@ -229,7 +229,7 @@ def test_few_are_played_at_a_time(server: Server) -> None:
     states = [wait(server, name, lambda now: now["state"] != "waiting")["state"] for name in names[:2]]
     assert states == ["playing", "playing"]
     assert [standing(server, name)["state"] for name in names[2:]] == ["waiting", "waiting"]
-    server.ask("POST", f"/api/tournaments/{names[2]}/stop")  # who stops waiting is out of the queue
+    server.ask("POST", f"/api/tournaments/{names[2]}/stop")  # leaves the queue
     server.ask("POST", f"/api/tournaments/{names[0]}/stop")
     wait(server, names[3], lambda now: now["state"] == "playing")
     assert [standing(server, name)["state"] for name in names] == ["stopped", "playing", "stopped", "playing"]
@@ -272,7 +272,7 @@ def test_a_tournament_of_another_version_hides_no_other(tmp_path: Path) -> None:
         assert len(running.ask("GET", "/api/tournaments")[1]) == 1
 
 
-# -- what is asked wrongly -----------------------------------------------------------------------------------
+# -- invalid requests ----------------------------------------------------------------------------------------
 
 _TWO = ["random", "greedy"]
 _WRONG: list[tuple[Any, str]] = [
