@@ -50,7 +50,7 @@ WebSocket = class extends WebSocket {
 
 
 class Player:
-    """A user of a browser, with console errors (`wrong`), WebSocket messages (`frames`), `views` and HTTP `responses`."""
+    """A user of a browser: console errors (`wrong`), WebSocket messages (`frames`), `views`, HTTP `responses`."""
 
     def __init__(
         self, browser: Any, address: str, width: int = 1300, height: int = 900, touch: bool = False, **settings: str
