@@ -35,7 +35,6 @@ _PARALLEL_UPLOADS = 4
 
 def add_analysis(app: FastAPI, sessions: TableSessions, records: SavedGames, jobs: EvaluationJobs) -> None:
     """Add the pages and routes for analysis to the application."""
-
     add_page(app, "/analysis", "analysis.html")
     add_page(app, "/analysis/{name}", "study.html", records.has)
     app.mount("/viewer", StaticFiles(directory=VIEWER), name="viewer")
