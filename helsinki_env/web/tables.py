@@ -153,7 +153,8 @@ class GameTable:
         if first is None or not first <= to < self.number:
             expected = "none can be" if first is None else f"{first} to {self.number - 1} can be"
             raise TableError(
-                f"to: action {short_repr(to)} cannot be undone: {expected}; the others revealed hidden cards"
+                f"to: action {short_repr(to)} cannot be undone: {expected} "
+                "(actions of this turn since hidden cards were last revealed)"
             )
         self._go_back(to)
 
