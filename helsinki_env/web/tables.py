@@ -21,7 +21,7 @@ HUMAN = "human"
 
 
 class TableError(UserError):
-    """Raised for a request that a table cannot fulfill now; the message names the request and the alternatives."""
+    """Raised for a request that a table or tournament cannot fulfill now, or that names one that does not exist."""
 
 
 class SeatAssignment(NamedTuple):

@@ -12,21 +12,20 @@ from helsinki_env.engine.spec import config_from_dict, spec_of
 from helsinki_env.evaluation.arena.plan import round_robin_lineups
 from helsinki_env.records import Record
 from helsinki_env.utils.extras import requires_extra
-from helsinki_env.web.requests import MAX_LIST_ENTRIES, TOTAL, Limit, Name, Offset, add_page, error_response
+from helsinki_env.web.requests import MAX_LIST_ENTRIES, TOTAL, Limit, Name, Offset, add_page
 from helsinki_env.web.setups import browser_game, chosen_options, labels_of, offered_players
 from helsinki_env.web.tournaments import (
     MAX_PARALLEL,
     MIN_DEALS,
-    NoTournamentError,
     Tournament,
     TournamentManager,
     TournamentState,
 )
 
 with requires_extra("play"):
-    from fastapi import FastAPI, Request
+    from fastapi import FastAPI
     from fastapi import Path as InPath
-    from fastapi.responses import JSONResponse, PlainTextResponse, Response
+    from fastapi.responses import PlainTextResponse, Response
     from pydantic import BaseModel, ConfigDict, Field
 
 __all__ = ["NewTournament", "add_tournaments"]
@@ -55,11 +54,6 @@ class NewTournament(BaseModel):
 
 def add_tournaments(app: FastAPI, tournaments: TournamentManager, players: Sequence[str]) -> None:
     """Add the pages and routes of tournaments; `players` are offered in addition."""
-
-    @app.exception_handler(NoTournamentError)
-    async def unknown(_: Request, problem: NoTournamentError) -> JSONResponse:
-        return error_response(str(problem), 404)
-
     add_page(app, "/tournaments", "tournaments.html")
     add_page(app, "/tournaments/{name}", "tournament.html", tournaments.store.has)
     _add_results(app, tournaments)

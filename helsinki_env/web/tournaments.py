@@ -32,11 +32,11 @@ from helsinki_env.utils.extras import MissingExtraError
 from helsinki_env.utils.spawning import exit_reason
 from helsinki_env.utils.stopping import block_interrupts
 from helsinki_env.web.store import StoreError, TableStore
+from helsinki_env.web.tables import TableError
 
 __all__ = [
     "MAX_PARALLEL",
     "MIN_DEALS",
-    "NoTournamentError",
     "Tournament",
     "TournamentManager",
     "TournamentState",
@@ -57,10 +57,6 @@ _RATING_SHARE = 0.2
 """Maximum fraction of the time spent on ratings."""
 _NICENESS = 5
 """Niceness of the process relative to the server and the players at tables (`os.nice`)."""
-
-
-class NoTournamentError(LookupError):
-    """Raised if a tournament or one of its games does not exist; the message names the one requested."""
 
 
 @dataclass(frozen=True)
@@ -144,9 +140,9 @@ class TournamentStore:
         return self._rows.execute("SELECT 1 FROM tournaments WHERE name = ?", (name,)).fetchone() is not None
 
     def check(self, name: str) -> None:
-        """Raise NoTournamentError if a tournament does not exist."""
+        """Raise TableError if a tournament does not exist."""
         if not self.has(name):
-            raise NoTournamentError(f"tournament {name!r:.40}: does not exist")
+            raise TableError(f"tournament {name!r:.40}: does not exist")
 
     def load(self, name: str) -> Tournament:
         """Return a tournament; ValueError if this version cannot play it."""
@@ -195,12 +191,12 @@ class TournamentStore:
         ).fetchall()
 
     def line(self, name: str, number: int) -> str:
-        """Return the line of a game; NoTournamentError if it does not exist."""
+        """Return the line of a game; TableError if it does not exist."""
         row = self._rows.execute(
             "SELECT record FROM tournament_games WHERE name = ? AND number = ?", (name, number)
         ).fetchone()
         if row is None:
-            raise NoTournamentError(f"game {number} of tournament {name!r:.40}: does not exist")
+            raise TableError(f"game {number} of tournament {name!r:.40}: does not exist")
         return str(row[0])
 
 

@@ -163,3 +163,15 @@ export function byId(id) {
   if (element === null) throw new Error(`the page has no #${id}`);
   return element;
 }
+
+/**
+ * Show an error message in an element; an empty one hides the element.
+ *
+ * @param {unknown} problem
+ * @param {string} [id]
+ */
+export function complain(problem, id = "error") {
+  const text = problem instanceof Error ? problem.message : String(problem ?? "");
+  byId(id).textContent = text;
+  byId(id).hidden = !text;
+}

@@ -2,7 +2,7 @@
 
 import { ask, onThisMachine } from "./access.js";
 import { Chairs, keepLinks, showLinks } from "./chairs.js";
-import { byId, counted, goTo, once, whenSent } from "./dom.js";
+import { byId, complain, counted, goTo, once, whenSent } from "./dom.js";
 
 /** @typedef {import("./protocol.js").Game} Game */
 
@@ -12,10 +12,7 @@ const chairs = new Chairs(byId("chairs"), byId("levels"), byId("sharing"));
 let from = { record: "", decisions: 0 };
 
 /** @param {unknown} problem */
-function refuse(problem) {
-  byId("refused").textContent = problem instanceof Error ? problem.message : String(problem ?? "");
-  byId("refused").hidden = !problem;
-}
+const refuse = (problem) => complain(problem, "refused");
 
 /**
  * Open the dialog.

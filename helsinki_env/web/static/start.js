@@ -3,7 +3,7 @@
 import { ask, onThisMachine } from "./access.js";
 import { analyzeButton } from "./apart.js";
 import { Chairs, keepLinks, keptLinks, showLinks } from "./chairs.js";
-import { button, byId, counted, fill, goTo, make, once, whenSent } from "./dom.js";
+import { button, byId, complain, counted, fill, goTo, make, once, whenSent } from "./dom.js";
 import { KEEPS_NOTHING, keeps } from "./kept.js";
 import { chosenOf, fieldsOf } from "./setups.js";
 
@@ -19,13 +19,6 @@ const chairs = new Chairs(byId("chairs"), byId("levels"), byId("sharing"));
 const form = /** @type {HTMLFormElement} */ (byId("new"));
 
 const chosen = () => games.find((one) => one.name === game.value) ?? games[0];
-
-/** @param {unknown} problem */
-function complain(problem) {
-  const text = problem instanceof Error ? problem.message : String(problem ?? "");
-  byId("error").textContent = text;
-  byId("error").hidden = !text;
-}
 
 // the form
 

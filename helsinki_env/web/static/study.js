@@ -2,7 +2,7 @@
 
 import { Viewer } from "../viewer/viewer.js";
 import { ask } from "./access.js";
-import { byId } from "./dom.js";
+import { byId, complain } from "./dom.js";
 import { download } from "./download.js";
 import { Judge } from "./judge.js";
 import { playOn } from "./playon.js";
@@ -12,12 +12,6 @@ import { PositionView } from "./position.js";
 
 const name = decodeURIComponent(location.pathname.split("/").at(-1) ?? "");
 const path = `/api/records/${encodeURIComponent(name)}`;
-
-/** @param {unknown} problem */
-function complain(problem) {
-  byId("error").textContent = problem instanceof Error ? problem.message : String(problem);
-  byId("error").hidden = false;
-}
 
 /**
  * @param {string} id

@@ -1,7 +1,7 @@
 /** The page of a tournament, which polls its state. */
 
 import { Unreachable, ask } from "./access.js";
-import { button, byId, counted, goTo, make } from "./dom.js";
+import { button, byId, complain, counted, goTo, make } from "./dom.js";
 import { download } from "./download.js";
 import { duration, pairsTable, ratingsChart, standingsTable, stateOf } from "./standings.js";
 
@@ -24,13 +24,6 @@ let timer = 0;
 let leaving = false;
 /** The games that are listed, as JSON. */
 let listed = "";
-
-/** @param {unknown} problem */
-function complain(problem) {
-  const text = problem instanceof Error ? problem.message : String(problem ?? "");
-  byId("error").textContent = text;
-  byId("error").hidden = !text;
-}
 
 /**
  * @param {string} id

@@ -1,7 +1,7 @@
 /** The start page of tournaments: start one, or open a saved one. */
 
 import { ask } from "./access.js";
-import { button, byId, counted, fill, goTo, make, once, whenSent } from "./dom.js";
+import { button, byId, complain, counted, fill, goTo, make, once, whenSent } from "./dom.js";
 import { chosenOf, fieldsOf } from "./setups.js";
 import { progressText } from "./standings.js";
 
@@ -22,13 +22,6 @@ const MIN_DEALS = 2;
 
 const chosen = () => games.find((one) => one.name === game.value) ?? games[0];
 const who = () => [...byId("players").querySelectorAll("input")].filter((one) => one.checked).map((one) => one.value);
-
-/** @param {unknown} problem */
-function complain(problem) {
-  const text = problem instanceof Error ? problem.message : String(problem ?? "");
-  byId("error").textContent = text;
-  byId("error").hidden = !text;
-}
 
 function showGame() {
   const { players, levels, others, options } = chosen();
