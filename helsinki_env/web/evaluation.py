@@ -53,7 +53,7 @@ class EvaluationRequest:
     deeper: int  # number of search simulations; 0 uses the network alone
     config: Any
     inputs: tuple[Any, Any, Any]  # observation int8 (1, F), mask int8 (1, A) and random key uint64 (1,)
-    words: Mapping[int, str]  # description of every legal action, by id
+    descriptions: Mapping[int, str]  # of every legal action, by id
 
     @property
     def evaluator(self) -> str:
@@ -68,14 +68,16 @@ def evaluation_message(request: EvaluationRequest, evaluation: Evaluation) -> di
         "number": request.number,
         "judge": request.evaluator,
         "deeper": request.deeper,
-        **evaluation_data(evaluation, request.words, by_win_probability=request.deeper > 0),
+        **evaluation_data(evaluation, request.descriptions, by_win_probability=request.deeper > 0),
     }
 
 
-def evaluation_data(evaluation: Evaluation, words: Mapping[int, str], *, by_win_probability: bool) -> dict[str, Any]:
+def evaluation_data(
+    evaluation: Evaluation, descriptions: Mapping[int, str], *, by_win_probability: bool
+) -> dict[str, Any]:
     """Return every seat's win probability and the best actions, best first.
 
-    The order is by the acting seat's win probability, or by the policy probability. `words` describes every action.
+    The order is by the acting seat's win probability, or by the policy probability. `descriptions` is by action id.
     """
     own = evaluation.shares[:, evaluation.seat]
     merit = np.nan_to_num(own, nan=-1.0) if by_win_probability else evaluation.probabilities
@@ -86,7 +88,7 @@ def evaluation_data(evaluation: Evaluation, words: Mapping[int, str], *, by_win_
         "choices": [
             {
                 "id": (action := int(evaluation.actions[i])),
-                "words": words.get(action, ""),
+                "words": descriptions.get(action, ""),
                 "probability": _rounded(evaluation.probabilities[i]),
                 "share": None if np.isnan(own[i]) else _rounded(own[i]),
             }
@@ -259,5 +261,5 @@ def _result(job: EvaluationJob) -> dict[str, Any]:
         job.game_evaluation = summarize_evaluations(record, job.evaluations, job.evaluator)
         return job.game_evaluation.to_dict(record)
     ui_actions = () if game.spec.list_ui_actions is None else game.spec.list_ui_actions(game, game.seat)
-    words = {one.id: one.words for one in ui_actions}
-    return evaluation_data(job.evaluations[0], words, by_win_probability=job.evaluator != DEFAULT_EVALUATOR)
+    descriptions = {one.id: one.words for one in ui_actions}
+    return evaluation_data(job.evaluations[0], descriptions, by_win_probability=job.evaluator != DEFAULT_EVALUATOR)

@@ -86,12 +86,12 @@ class SavedGames:
         """Return whether a game or position of this name exists."""
         return self._rows.execute("SELECT 1 FROM records WHERE name = ?", (name,)).fetchone() is not None
 
-    def all(self, first: int = 0, most: int = -1) -> list[SavedGameEntry]:
-        """Return the entries, newest first, without the `first` ones and at most `most` (-1: all)."""
+    def all(self, first: int = 0, limit: int = -1) -> list[SavedGameEntry]:
+        """Return the entries, newest first, without the `first` ones and at most `limit` (-1: all)."""
         rows = self._rows.execute(
             "SELECT name, title, made, json_array_length(record, '$.decisions') FROM records "
             "ORDER BY made DESC, name LIMIT ? OFFSET ?",
-            (most, first),
+            (limit, first),
         )
         return [SavedGameEntry(*row) for row in rows]
 

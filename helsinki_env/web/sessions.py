@@ -56,9 +56,9 @@ class PageConnection:
 
 
 def evaluation_request(
-    table: GameTable, page: PageConnection, message: Mapping[str, Any], words: Mapping[int, str]
+    table: GameTable, page: PageConnection, message: Mapping[str, Any], descriptions: Mapping[int, str]
 ) -> EvaluationRequest:
-    """Return the evaluation that a page requests by a `judge` message; `words` describes every legal action.
+    """Return the evaluation that a page requests by a `judge` message; `descriptions` is by action id.
 
     TableError if it is not the page's turn, or the evaluation would reveal hidden cards.
     """
@@ -75,7 +75,7 @@ def evaluation_request(
         raise TableError(f"judge: it is the turn of {table.chairs[game.seat].name}; ask when it is yours")
     # The key does not derive from the seed, unlike those of players, so the evaluation reveals nothing about the seed.
     key = np.array([seat_key(0, game.seat, table.number)])
-    return EvaluationRequest(table.number, deeper, table.config, (*table.question()[:2], key), words)
+    return EvaluationRequest(table.number, deeper, table.config, (*table.question()[:2], key), descriptions)
 
 
 class TableSession:
@@ -264,8 +264,8 @@ class TableSession:
     def _on_judge(self, page: PageConnection, message: dict[str, Any]) -> None:
         if message["number"] != self.table.number:
             return  # the table has changed in the meantime; a page that still needs the answer asks again
-        words = {one["id"]: one["words"] for one in self._choices()}
-        request = evaluation_request(self.table, page, message, words)
+        descriptions = {one["id"]: one["words"] for one in self._choices()}
+        request = evaluation_request(self.table, page, message, descriptions)
         self._evaluators.setdefault(page, PageEvaluator(page.send, self._pool)).ask(request)
 
     def _on_cancel(self, page: PageConnection, message: dict[str, Any]) -> None:

@@ -183,7 +183,7 @@ class TableStore:
             self.rows.execute("DELETE FROM decisions WHERE name = ? AND number >= ?", (name, to))
             self.rows.executemany(
                 "INSERT INTO taken_back VALUES (?, ?, ?, ?, ?)",
-                [(name, gone.number, gone.seat, gone.action, time.time()) for gone in taken_back],
+                [(name, action.number, action.seat, action.action, time.time()) for action in taken_back],
             )
 
     def taken_back(self, name: str) -> int:
@@ -198,13 +198,13 @@ class TableStore:
         """Return whether a table of this name exists."""
         return self.rows.execute("SELECT 1 FROM tables WHERE name = ?", (name,)).fetchone() is not None
 
-    def all(self, first: int = 0, most: int = -1) -> list[TableEntry]:
-        """Return the saved tables, newest first, without the `first` ones and at most `most` (-1: all)."""
+    def all(self, first: int = 0, limit: int = -1) -> list[TableEntry]:
+        """Return the saved tables, newest first, without the `first` ones and at most `limit` (-1: all)."""
         rows = self.rows.execute(
             "SELECT some.name, title, made, config, chairs, looked, over, count(at), coalesce(max(at), made) FROM "
             "(SELECT * FROM tables ORDER BY made DESC, name LIMIT ? OFFSET ?) AS some "
             "LEFT JOIN decisions ON decisions.name = some.name GROUP BY some.name ORDER BY made DESC, some.name",
-            (most, first),
+            (limit, first),
         ).fetchall()
         entries = []
         for name, title, made, config, chairs, looked, over, decisions, last in rows:

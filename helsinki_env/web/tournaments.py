@@ -128,10 +128,10 @@ class TournamentStore:
                 (tournament.name, tournament.title, time.time(), json.dumps(settings)),
             )
 
-    def names(self, first: int = 0, most: int = -1) -> list[str]:
-        """Return the names of the tournaments, newest first, without the `first` ones and at most `most` (-1: all)."""
+    def names(self, first: int = 0, limit: int = -1) -> list[str]:
+        """Return the names of the tournaments, newest first, without the `first` ones and at most `limit` (-1: all)."""
         rows = self._rows.execute(
-            "SELECT name FROM tournaments ORDER BY made DESC, name LIMIT ? OFFSET ?", (most, first)
+            "SELECT name FROM tournaments ORDER BY made DESC, name LIMIT ? OFFSET ?", (limit, first)
         )
         return [name for (name,) in rows]
 
@@ -184,10 +184,10 @@ class TournamentStore:
             "SELECT number, record FROM tournament_games WHERE name = ? ORDER BY number", (name,)
         ).fetchall()
 
-    def latest(self, name: str, most: int) -> list[tuple[int, str]]:
+    def latest(self, name: str, limit: int) -> list[tuple[int, str]]:
         """Return the number and line of the games with the highest numbers, highest first."""
         return self._rows.execute(
-            "SELECT number, record FROM tournament_games WHERE name = ? ORDER BY number DESC LIMIT ?", (name, most)
+            "SELECT number, record FROM tournament_games WHERE name = ? ORDER BY number DESC LIMIT ?", (name, limit)
         ).fetchall()
 
     def line(self, name: str, number: int) -> str:
@@ -239,11 +239,11 @@ def _play(connection: Connection, tournament: Tournament, saved: Sequence[tuple[
         connection.send(("figures", tournament_statistics(tournament, games)))
 
 
-def next_work_unit(done: Sequence[int], deals: int, most: int) -> WorkUnit | None:
-    """Return the next work unit of at most `most` deals, from the line-up with the fewest deals `done`, or None."""
+def next_work_unit(done: Sequence[int], deals: int, limit: int) -> WorkUnit | None:
+    """Return the next work unit of at most `limit` deals, from the line-up with the fewest deals `done`, or None."""
     lineup = min(range(len(done)), key=done.__getitem__)
     first = done[lineup]
-    return WorkUnit(0, lineup, 0, first, min(deals, first + most)) if first < deals else None
+    return WorkUnit(0, lineup, 0, first, min(deals, first + limit)) if first < deals else None
 
 
 def tournament_statistics(tournament: Tournament, games: dict[int, Record]) -> dict[str, Any]:

@@ -170,8 +170,8 @@ def _locate(text: str, message: str) -> SourceSpan | None:
     return span_in_json(text, key[1]) if key and _is_json(text) else None
 
 
-def upload_summary(upload: UploadedGames | BoardGame, most: int) -> dict[str, Any]:
-    """Return the contents of an upload as plain data, with at most `most` games."""
+def upload_summary(upload: UploadedGames | BoardGame, limit: int) -> dict[str, Any]:
+    """Return the contents of an upload as plain data, with at most `limit` games."""
     if isinstance(upload, BoardGame):
         return {"kind": "position", "game": upload.spec.name, "players": upload.num_players}
     games = [
@@ -182,7 +182,7 @@ def upload_summary(upload: UploadedGames | BoardGame, most: int) -> dict[str, An
             "scores": None if record.scores is None else list(record.scores),
             "decisions": len(record.decisions),
         }
-        for number, record in enumerate(upload.records(0, most), 1)
+        for number, record in enumerate(upload.records(0, limit), 1)
     ]
     return {"kind": "records", "count": upload.count, "games": games}
 

@@ -77,7 +77,7 @@ def table_view(
     table: GameTable,
     mine: tuple[int, ...],
     viewer: int | None,
-    curtain: int | None,
+    handover: int | None,
     thinking: dict[str, Any] | None,
     message: str | None,
     picture_for: Callable[[int | None], dict[str, Any]],
@@ -85,11 +85,11 @@ def table_view(
 ) -> dict[str, Any]:
     """Return the view of a browser that plays the seats `mine` and shows the cards of the seat `viewer`.
 
-    A `viewer` of None shows all cards, only for browsers that play no seat. `curtain` is the seat whose player must
+    A `viewer` of None shows all cards, only for browsers that play no seat. `handover` is the seat whose player must
     first take the device; until then, the view has no picture.
     """
     game, turn = table.game, table.turn()
-    acts = not game.done and curtain is None and game.seat in mine and viewer == game.seat
+    acts = not game.done and handover is None and game.seat in mine and viewer == game.seat
     scores, ranks = game.scores().tolist(), game.ranks().tolist()
     view: dict[str, Any] = {
         "type": "table",
@@ -102,7 +102,7 @@ def table_view(
         "done": game.done,
         "mine": list(mine),
         "viewer": viewer,
-        "curtain": curtain,
+        "curtain": handover,
         "svg": "",
         "size": [0, 0],
         "spots": {},
@@ -127,7 +127,7 @@ def table_view(
         "log": [{"number": d.number, "seat": d.seat, "words": d.said, "turn": d.turn} for d in table.decisions[-_LOG:]],
         "message": message,
     }
-    if curtain is None:
+    if handover is None:
         view |= picture_for(viewer)
     return view
 

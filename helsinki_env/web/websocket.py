@@ -54,16 +54,16 @@ def parse_message(text: str) -> dict[str, Any]:
     Any message may have `once`, a text chosen by the page that identifies the message if it is resent. A `decide`
     message may have `more`, the ids of the actions that follow it immediately.
     """
-    found = parse_json(text, TableError, "message")
-    kind = found.mapping(("type", *_NUMBERS, *_TEXTS, "more"))["type"].choice(tuple(MESSAGES))
+    data = parse_json(text, TableError, "message")
+    kind = data.mapping(("type", *_NUMBERS, *_TEXTS, "more"))["type"].choice(tuple(MESSAGES))
     numbers, texts = MESSAGES[kind], (*_TEXTS_OF.get(kind, ()), "once")
-    found.mapping(("type", *numbers, *texts, *(["more"] if kind == "decide" else [])))
+    data.mapping(("type", *numbers, *texts, *(["more"] if kind == "decide" else [])))
     message: dict[str, Any] = {"type": kind}
-    message |= {name: found[name].integer(0, _MAX_INTEGER) for name in numbers}
+    message |= {name: data[name].integer(0, _MAX_INTEGER) for name in numbers}
     if kind == "decide":
-        more = found.get("more", []).entries("actions", most=_MAX_ACTIONS)
+        more = data.get("more", []).entries("actions", most=_MAX_ACTIONS)
         message["more"] = [one.integer(0, _MAX_INTEGER) for one in more]
-    message |= {name: "" if found.get(name, "").value == "" else found[name].text() for name in texts}
+    message |= {name: "" if data.get(name, "").value == "" else data[name].text() for name in texts}
     return message
 
 
