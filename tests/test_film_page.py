@@ -121,9 +121,9 @@ def judged(tmp_path_factory: pytest.TempPathFactory) -> tuple[Record, Path]:
 def test_buttons_slider_graph_and_lists(judged: tuple[Record, Path], browser: Any) -> None:
     record, file = judged
     reader = Reader(browser, file)
-    reader.page.click("[aria-label='One decision on']")
+    reader.page.click("[aria-label='Next action']")
     assert reader.number == 1
-    reader.page.click("[aria-label='To the end']")
+    reader.page.click("[aria-label='Go to the end']")
     assert reader.number == len(record.decisions)
     reader.page.fill("input[type=range]", "20")
     assert reader.number == 20
@@ -200,7 +200,7 @@ def test_a_notebook_shows_it_in_a_frame_of_its_own(judged: tuple[Record, Path], 
     notebook.goto(file.as_uri())
     inside = notebook.frame_locator("iframe")
     inside.locator(".scene svg").wait_for()
-    inside.locator("[aria-label='One decision on']").click()
+    inside.locator("[aria-label='Next action']").click()
     inside.locator("body").press("End")
     assert inside.locator(".where").inner_text().startswith("12 of 12")
     assert notebook.locator("img").count() == 0
@@ -215,5 +215,5 @@ def test_the_usual_judge_says_what_decisions_cost(browser: Any, tmp_path: Path) 
     assert main(["replay", str(games), "--html", str(tmp_path / "game.html")]) == 0
     reader = Reader(browser, tmp_path / "game.html")
     assert "as net sees them" in reader.text(".costliest")
-    assert reader.page.is_visible("button:text-is('Share of the win')")
+    assert reader.page.is_visible("button:text-is('Win probability')")
     assert reader.wrong == []
