@@ -1,4 +1,4 @@
-"""What axe-core finds wrong with the pages for people who do not see, or use no mouse: nothing serious."""
+"""Accessibility of the pages: axe-core finds nothing serious."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ pytestmark = pytest.mark.thorough
 
 
 def problems(page: Any) -> list[str]:
-    """What axe-core finds that is serious or critical: which rule, and the first element that breaks it."""
+    """The serious findings of axe-core: the rule and the first element that violates it."""
     from axe_playwright_python.sync_playwright import Axe
 
     found = Axe().run(page).response["violations"]

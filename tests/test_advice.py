@@ -1,4 +1,4 @@
-"""What the network thinks, at a table of `helsinki play`: who may ask, what is told, and when nothing is any more."""
+"""Evaluations at a table of `helsinki play`: permissions, contents, and outdated requests."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from helsinki_env.agents.registry import make_player
 from helsinki_env.engine.determinization import determinize
 from helsinki_env.engine.kernel import JIT
 from helsinki_env.engine.spec import spec_by_name
-from helsinki_env.web.advice import AnalysisTask, EvaluationRequest, answer_to, evaluation_request
+from helsinki_env.web.evaluation import EvaluationRequest, PageEvaluator, evaluation_message
 from helsinki_env.web.player_workers import PlayerPool
-from helsinki_env.web.sessions import PageConnection
+from helsinki_env.web.sessions import PageConnection, evaluation_request
 from helsinki_env.web.tables import HUMAN, GameTable, SeatAssignment
 from tests.games import EACH_GAME, TestedGame
 from tests.support.server import Line, Server, decide_first, seated, until
@@ -73,7 +73,7 @@ def test_what_may_not_be_asked(server: Server) -> None:
         line.send(json.dumps({"type": "look", "seat": view["curtain"]}))
         view = until(line, lambda new: new["type"] == "table")
         ask(line, view["number"], 26)
-        assert told(line)["message"] == "deeper: found 26, expected 0 or one of 25, 100, 400 trials"
+        assert told(line)["message"] == "deeper: found 26, expected 0 or one of 25, 100, 400 simulations"
         ask(line, view["number"])
         assert told(line)["type"] == "opinion"
 
@@ -122,7 +122,7 @@ def test_when_the_table_moves_on_nothing_is_told_of_what_was(server: Server) -> 
             ask(line, view["number"], deeper)
             number, action = view["number"], view["decisions"][0]["id"]
             line.send(json.dumps({"type": "decide", "number": number, "action": action}))
-            # an opinion that was ready before the decision came is told all the same
+            # an evaluation may be ready before the action arrives
             view = until(line, lambda new, number=number: new["type"] == "table" and new["number"] > number)
             while not view["decisions"]:
                 view = until(line, lambda new: new["type"] == "table")
@@ -142,7 +142,7 @@ def _asked(table: GameTable, deeper: int = 0) -> EvaluationRequest:
 
 @EACH_GAME
 def test_what_is_told_is_the_same_whatever_is_hidden_and_whatever_the_seed(game: TestedGame) -> None:
-    """Hidden cards, the order of the pile and chance are dealt anew: no byte of an opinion may change."""
+    """Another deal of everything hidden changes no byte of an evaluation."""
     looked = differed = 0
     for players in (2, 3, 4):
         config = game.spec.config(num_players=players)
@@ -161,7 +161,7 @@ def test_what_is_told_is_the_same_whatever_is_hidden_and_whatever_the_seed(game:
                     sent.append(
                         json.dumps(
                             [
-                                answer_to(one, evaluate_actions(judges[one.deeper], config, *one.seen)[0])
+                                evaluation_message(one, evaluate_actions(judges[one.deeper], config, *one.inputs)[0])
                                 for one in asked
                             ]
                         )
@@ -193,14 +193,14 @@ def test_of_two_questions_the_later_one_is_answered() -> None:
 
 
 async def _said(*questions: EvaluationRequest) -> list[dict[str, Any]]:
-    """Return what an adviser answers that is asked questions at once, until it has answered."""
+    """Return the answers of an evaluator to requests without pauses."""
     thinkers, said, answered = PlayerPool(), list[dict[str, Any]](), asyncio.Event()
 
     def send(message: dict[str, Any]) -> None:
         said.append(message)
         answered.set()
 
-    adviser = AnalysisTask(send, thinkers)
+    adviser = PageEvaluator(send, thinkers)
     try:
         for question in questions:
             adviser.ask(question)

@@ -1,4 +1,4 @@
-"""Pages of games in a real browser, opened from the disk without a network: by keys, mouse and slider."""
+"""Standalone pages of games in a real browser, without a network: by keyboard, mouse and slider."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from tests.test_accessibility import problems
 pytestmark = pytest.mark.thorough
 
 MOST_BYTES = 2_000_000
-#: Of a player who would like to be more than a name.
+#: A player name that contains code.
 HOSTILE = "</script><img src=x onerror=hit()><script>hit()</script>&amp;\u202e"
 
 
 class Reader:
-    """Somebody who opens a file: what they see, what the browser complains of, and what it asks a network for."""
+    """A browser with an open file, its console errors and its network requests."""
 
     def __init__(self, browser: Any, file: Path, width: int = 1300, height: int = 900) -> None:
         self.context = browser.new_context(viewport={"width": width, "height": height}, offline=True)
@@ -43,7 +43,7 @@ class Reader:
 
     @property
     def number(self) -> int:
-        """After how many decisions the position is that is shown."""
+        """The number of actions before the shown position."""
         return int(self.page.inner_text(".where").split()[0])
 
     def text(self, selector: str) -> str:
@@ -51,7 +51,7 @@ class Reader:
 
 
 def game_of(game: TestedGame, seats: int, folder: Path) -> tuple[Record, Path]:
-    """A whole game, and the file that it is in."""
+    """A game and its file."""
     record = next(play_match(["greedy", *["random"] * (seats - 1)], game.spec.config(seats), games=seats).records())
     file = folder / "games.jsonl"
     write_records(file, [record])
@@ -59,7 +59,7 @@ def game_of(game: TestedGame, seats: int, folder: Path) -> tuple[Record, Path]:
 
 
 def judgement_of(record: Record) -> GameEvaluation:
-    """What somebody might think of a game of two: the tenth decision was bad, the twentieth worse."""
+    """An evaluation of a two-player game: the tenth action is bad, the twentieth worse."""
     count = len(record.decisions)
     costs: list[float | None] = [0.0] * count
     costs[9], costs[19] = 0.08, 0.31
@@ -110,7 +110,7 @@ def test_a_game_of_four_is_stepped_through_by_keys(game: TestedGame, browser: An
 
 @pytest.fixture(scope="module")
 def judged(tmp_path_factory: pytest.TempPathFactory) -> tuple[Record, Path]:
-    """A game with a judgement, and its page."""
+    """A game with an evaluation, and its page."""
     folder = tmp_path_factory.mktemp("judged")
     record, _ = game_of(GAMES[1], 2, folder)
     file = folder / "judged.html"
@@ -121,9 +121,9 @@ def judged(tmp_path_factory: pytest.TempPathFactory) -> tuple[Record, Path]:
 def test_buttons_slider_graph_and_lists(judged: tuple[Record, Path], browser: Any) -> None:
     record, file = judged
     reader = Reader(browser, file)
-    reader.page.click("[aria-label='One decision on']")
+    reader.page.click("[aria-label='Next action']")
     assert reader.number == 1
-    reader.page.click("[aria-label='To the end']")
+    reader.page.click("[aria-label='Go to the end']")
     assert reader.number == len(record.decisions)
     reader.page.fill("input[type=range]", "20")
     assert reader.number == 20
@@ -200,7 +200,7 @@ def test_a_notebook_shows_it_in_a_frame_of_its_own(judged: tuple[Record, Path], 
     notebook.goto(file.as_uri())
     inside = notebook.frame_locator("iframe")
     inside.locator(".scene svg").wait_for()
-    inside.locator("[aria-label='One decision on']").click()
+    inside.locator("[aria-label='Next action']").click()
     inside.locator("body").press("End")
     assert inside.locator(".where").inner_text().startswith("12 of 12")
     assert notebook.locator("img").count() == 0
@@ -215,5 +215,5 @@ def test_the_usual_judge_says_what_decisions_cost(browser: Any, tmp_path: Path) 
     assert main(["replay", str(games), "--html", str(tmp_path / "game.html")]) == 0
     reader = Reader(browser, tmp_path / "game.html")
     assert "as net sees them" in reader.text(".costliest")
-    assert reader.page.is_visible("button:text-is('Share of the win')")
+    assert reader.page.is_visible("button:text-is('Win probability')")
     assert reader.wrong == []

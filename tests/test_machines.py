@@ -343,7 +343,7 @@ def test_who_has_no_home_names_the_folder_of_the_tables(nobody: dict[str, str | 
     done = run("play", "--no-open", "--port", "0", prefix=NOBODY, cwd=tmp_path / "working", variables=kept)
     assert done.returncode == 2
     assert done.stderr.decode() == (
-        "helsinki play: this user has no home folder, expected a folder for the tables: name one with --data\n"
+        "helsinki play: --data: found no home folder of this user, expected a folder for the tables\n"
     )
 
 

@@ -207,7 +207,7 @@ def test_players_in_processes_of_their_own_warn_through_the_process_that_asks(mi
         record, thinkers = Record(config=config, seed=1, players=("a", "b"), decisions=(0,)), PlayerPool()
         try:
             first = analysis_inputs(record)
-            both = (thinkers.opinions(config, "net", *first), thinkers.opinions(config, "net:first", *first))
+            both = (thinkers.evaluate(config, "net", *first), thinkers.evaluate(config, "net:first", *first))
             await asyncio.gather(*both)
         finally:
             thinkers.close()

@@ -1,4 +1,4 @@
-"""The pages of `helsinki play` in a real browser: played by keys alone and by mouse, on screens of any width."""
+"""The pages of `helsinki play` in a real browser: by keyboard and by mouse, on screens of any width."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def test_a_tile_is_placed_by_two_touches(server: Server, browser: Any) -> None:
     at = player.point(*meant["covers"])
     player.page.touchscreen.tap(*at)
     player.page.wait_for_selector(".ghost .tile", state="attached")
-    player.page.wait_for_timeout(300)  # the click that follows decides nothing
+    player.page.wait_for_timeout(300)  # the following click is ignored
     assert player.tile() == set(meant["covers"])
     assert player.view["number"] == view["number"]
     player.page.touchscreen.tap(*at)
@@ -84,9 +84,9 @@ def test_a_wrong_key_is_refused_once_and_for_all(server: Server, browser: Any) -
     page = browser.new_context().new_page()
     page.goto(f"{server.address}/tables/{made['table']}#key=wrong")
     page.wait_for_selector("#error:not([hidden])")
-    assert "closed to you" in page.inner_text("#headline")
+    assert "cannot open" in page.inner_text("#headline")
     assert "link" in page.inner_text("#error")
-    forget = f"/api/tables/{made['table']}"  # nobody sits there, as soon as the line is closed
+    forget = f"/api/tables/{made['table']}"  # possible once the connection is closed
     assert any(server.ask("DELETE", forget)[0] == 200 or page.wait_for_timeout(50) for _ in range(200))
 
 
@@ -100,7 +100,7 @@ def test_a_player_is_stopped_by_a_press_during_which_it_decides(server: Server, 
     player.page.mouse.up()
     stopped = player.wait(lambda view: view["paused"] or view["done"])
     assert not stopped["done"]
-    player.page.click("#player button >> text=Go on")
+    player.page.click("#player button >> text=Resume")
     player.wait(lambda view: view["number"] > stopped["number"])
     player.page.focus(stop)
     seen = player.view["number"]
@@ -196,7 +196,7 @@ def test_undo(server: Server, browser: Any) -> None:
     player.page.click("#turn button")
     player.wait(lambda new: new["number"] == number)
     player.page.click("#log button")
-    assert "forgotten" in player.page.inner_text("#armed")
+    assert "deleted" in player.page.inner_text("#armed")
     player.press("Enter")
     player.wait(lambda new: new["number"] < number)
 
@@ -223,7 +223,7 @@ def test_the_start_page(server: Server, browser: Any) -> None:
     player.page.select_option("#chairs select >> nth=2", "random")
     player.page.check("[name='option first_game']")
     player.page.select_option("[name='option components']", "more_small_tiles")
-    player.page.click("text=Begin")
+    player.page.click("#new button.main")
     view = player.wait(lambda view: True)
     assert [chair["player"] for chair in view["seats"]] == ["human", "heuristic", "random"]
     assert player.page.inner_text("#seats .name >> nth=0") == "Ann <b>"
@@ -239,7 +239,7 @@ def test_a_double_click_makes_one_table(server: Server, browser: Any) -> None:
     page.goto(server.address)
     page.select_option("#chairs select >> nth=1", "human")
     page.check("[name=sharing][value=links]")
-    page.dblclick("text=Begin")
+    page.dblclick("#new button.main")
     page.wait_for_selector("#links a, #links input")
     page.wait_for_load_state("networkidle")
     assert len(server.ask("GET", "/api/tables")[1]) == before + 1

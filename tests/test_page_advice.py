@@ -1,4 +1,4 @@
-"""What the network thinks, as the page of a table shows it: in a real browser, by keys and on screens of any width."""
+"""Network evaluations on the page of a table in a real browser, by keyboard and on screens of any width."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ pytestmark = pytest.mark.thorough
 
 
 def told(player: Player, deeper: int = 0) -> dict[str, Any]:
-    """Wait for what is told of the decision that is due, and return it."""
+    """Wait for the evaluation of the current action and return it."""
     number = player.turn()["number"]
-    name = f"after it, by {deeper} trials" if deeper else "How likely it would take it"
+    name = f"after the action ({deeper} simulations)" if deeper else "Probability that the network takes it"
     for _ in range(12_000):
         if any((one["number"], one["deeper"]) == (number, deeper) for one in player.opinions[-1:]):
             player.page.wait_for_selector(f'.advised h3:has-text("{name}")')
@@ -44,7 +44,7 @@ def test_nothing_is_asked_until_it_is_wanted_and_then_at_every_turn(
         opinion = told(player)
         assert shown(player) == [one["words"] for one in opinion["choices"][:5]]
         shares = [round(100 * share) for share in opinion["shares"]]
-        assert player.page.locator(".shares .figure").all_inner_texts() == [f"{share} %" for share in shares]
+        assert player.page.locator(".shares .figure").all_inner_texts() == [f"{share}%" for share in shares]
         decide_by_key(player, rng)
     player.views.clear()
     player.opinions.clear()
@@ -87,12 +87,12 @@ def test_it_thinks_deeper_and_can_be_stopped_by_keys(server: Server, browser: An
 def test_before_the_device_is_handed_over_nothing_is_told(server: Server, browser: Any) -> None:
     player = sit(browser, server, "human", "human", game="helsinki", seed=2, advice="yes")
     assert player.view["curtain"] is not None
-    assert player.page.inner_text("#advised") == "At your next turn."
+    assert player.page.inner_text("#advised") == "Available at your next turn."
     player.page.click("#curtain button")
     told(player)
     while player.view["curtain"] is None:
         decide_by_key(player, random.Random(1))
-    assert player.page.inner_text("#advised") == "At your next turn."
+    assert player.page.inner_text("#advised") == "Available at your next turn."
     assert player.wrong == []
 
 
@@ -101,7 +101,7 @@ def test_who_watches_is_told_whose_view_it_is(server: Server, browser: Any) -> N
     player.page.click("text=Stop")
     view = player.wait(lambda new: new["paused"])
     player.page.wait_for_selector(".shares")
-    assert f"by what {view['seats'][view['seat']]['name']} sees" in player.page.inner_text("#advised")
+    assert f"based on what {view['seats'][view['seat']]['name']} sees" in player.page.inner_text("#advised")
     assert player.page.locator("button.thought").count() == 0
     assert player.wrong == []
 

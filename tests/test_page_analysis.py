@@ -1,4 +1,4 @@
-"""The pages of `helsinki play` on which games are taken apart, in a real browser."""
+"""The analysis pages of `helsinki play` in a real browser."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ def played(game: TestedGame, seed: int = 5) -> Record:
 
 
 def position_of(record: Record, number: int) -> str:
-    """The position after so many decisions, over many lines."""
+    """The position after a number of actions as indented JSON."""
     game = next(game for i, (game, _) in enumerate(replay_steps(record)) if i == number)
     return json.dumps(game.spec.to_dict(game), indent=1)
 
 
 def paste(browser: Any, server: Server, text: str, **more: Any) -> Player:
-    """Somebody who pastes a text and opens it."""
+    """A page with a pasted and opened text."""
     player = Player(browser, f"{server.address}/analysis", **more)
     player.page.fill("#text", text)
     player.page.click("#open")
@@ -37,7 +37,7 @@ def paste(browser: Any, server: Server, text: str, **more: Any) -> Player:
 
 
 def shown(player: Player) -> str:
-    """Where the viewer is in the game."""
+    """The position label of the viewer."""
     return str(player.page.inner_text(".where"))
 
 
@@ -58,7 +58,7 @@ def test_a_pasted_game_is_stepped_through_judged_and_played_on(game: TestedGame,
     player.press("ArrowRight", "ArrowRight")
     assert shown(player).startswith(f"2 of {count}")
     page.wait_for_selector(".costliest:not([hidden])", timeout=120_000)
-    assert page.get_attribute(".graph", "aria-label").startswith("Shares of the win")
+    assert page.get_attribute(".graph", "aria-label").startswith("Win probabilities")
     assert page.is_hidden("#start")
     player.press("End")
     assert page.is_disabled("#play-on")
@@ -78,7 +78,7 @@ def test_a_pasted_game_is_stepped_through_judged_and_played_on(game: TestedGame,
 
 
 def judged_at_length(browser: Any, server: Server, seed: int) -> Player:
-    """Somebody who has seen what the network thinks of a game, and has begun to ask who searches long."""
+    """A page that shows the network's evaluation and has started one by a long search."""
     player = paste(browser, server, played(GAMES[0], seed=seed).to_json())
     player.page.wait_for_selector(".costliest:not([hidden])", timeout=120_000)
     player.page.select_option("#judge", "net+search:400")
@@ -94,7 +94,7 @@ def test_a_judge_is_chosen_stopped_and_gone_on_with(server: Server, browser: Any
     assert page.inner_text("#start") == "Stop"
     page.click("#start")
     page.wait_for_selector("#progress", state="hidden")
-    assert page.inner_text("#start") in ("Judge", "Go on judging")
+    assert page.inner_text("#start") in ("Evaluate", "Resume")
     page.select_option("#judge", "net")
     page.wait_for_selector(".costliest:not([hidden])")
     page.reload()
@@ -104,7 +104,7 @@ def test_a_judge_is_chosen_stopped_and_gone_on_with(server: Server, browser: Any
 
 
 def test_an_answer_that_comes_late_does_not_hide_what_was_asked_since(server: Server, browser: Any) -> None:
-    """The server has stopped a judge, and another one is looked at before the page hears of it."""
+    """The user selects another evaluator before the page learns that the first one stopped."""
     player = judged_at_length(browser, server, seed=10)
     page = player.page
     late: list[tuple[Any, Any]] = []
@@ -122,7 +122,7 @@ def test_an_answer_that_comes_late_does_not_hide_what_was_asked_since(server: Se
     assert answer.json()["state"] == "stopped"
     with page.expect_event("requestfinished", lambda request: request.method == "DELETE"):
         route.fulfill(response=answer)
-    page.wait_for_timeout(100)  # the page's own scripts have seen to it
+    page.wait_for_timeout(100)  # wait for the page's scripts
     assert page.is_visible(".costliest")
     assert page.is_hidden("#start")
     assert page.input_value("#judge") == "net"
@@ -151,7 +151,7 @@ def test_what_is_wrong_is_marked_in_the_text(server: Server, browser: Any) -> No
 
 
 def test_what_is_told_late_of_a_text_does_not_disturb_the_next(server: Server, browser: Any) -> None:
-    """The first text is refused only when somebody already writes another one."""
+    """The rejection of the first text arrives while the user edits another one."""
     player = Player(browser, f"{server.address}/analysis")
     page, late = player.page, []
     page.route("**/api/records/look", lambda route: late.append((route, route.fetch())))
@@ -164,7 +164,7 @@ def test_what_is_told_late_of_a_text_does_not_disturb_the_next(server: Server, b
     assert answer.status == 400
     with page.expect_event("requestfinished"):
         route.fulfill(response=answer)
-    page.wait_for_timeout(100)  # the page's own scripts have seen to it
+    page.wait_for_timeout(100)  # wait for the page's scripts
     assert page.is_hidden("#error")
     assert page.evaluate("(() => { const t = document.querySelector('#text'); return t.selectionEnd })()") == 14
     assert [said for said in player.wrong if "400" not in said] == []
@@ -226,7 +226,7 @@ def test_an_own_game_is_taken_apart_from_its_table_and_from_the_list(server: Ser
     over = server.make_over("greedy", "random", game="copenhagen", seed=2)
     player = Player(browser, f"{server.address}/tables/{over}")
     player.wait(lambda view: view["done"])
-    for leave in ("#player button", "#tables li:first-child button:has-text('Take apart')"):
+    for leave in ("#player button", "#tables li:first-child button:has-text('Analyze')"):
         player.page.click(leave)
         player.page.wait_for_selector("#tools:not([hidden])")
         assert "greedy" in player.page.inner_text("#title")

@@ -1,4 +1,4 @@
-"""Pages in browsers that lack something, on networks that fail, and in the hands of people who press twice."""
+"""Pages in browsers with missing features, on failing networks, and with double clicks."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def with_token(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 
 def opened(browser: Any, address: str, script: str = "", width: int = 1300) -> Any:
-    """A page, with a script that runs before its own; all that its scripts throw is in `wrong`."""
+    """A page with a script that runs before its own; `wrong` has the errors of its scripts."""
     context = browser.new_context(viewport={"width": width, "height": 900})
     if script:
         context.add_init_script(script)
@@ -44,7 +44,7 @@ def opened(browser: Any, address: str, script: str = "", width: int = 1300) -> A
     return page
 
 
-# what a browser may lack
+# missing browser features
 
 
 @pytest.mark.parametrize("path", ["", "/analysis", "/tournaments"])
@@ -72,7 +72,7 @@ def test_the_token_goes_from_page_to_page_without_storage(with_token: Server, br
     page.wait_for_selector("#tournaments li")
     page.click("nav >> text=Tables")
     page.wait_for_selector("#chairs li")
-    page.click("text=Begin")
+    page.click("#new button.main")
     page.wait_for_selector("#choices button, #picture svg")
     page.click("text=All tables")
     page.wait_for_selector("#tables li a")
@@ -92,11 +92,11 @@ def test_links_are_copied_over_plain_http_and_shown_again(server: Server, browse
     page = opened(browser, server.address, "Object.defineProperty(navigator, 'clipboard', { value: undefined })")
     page.select_option("#chairs select >> nth=1", "human")
     page.check("[name=sharing][value=links]")
-    assert "this machine alone" in page.inner_text("#sharing")
-    page.click("text=Begin")
+    assert "Only this machine" in page.inner_text("#sharing")
+    page.click("#new button.main")
     page.wait_for_selector("#links a")
     links = page.eval_on_selector_all("#links a", "all => all.map(a => a.href)")
-    assert "this machine alone" in page.inner_text("#links")
+    assert "this machine only" in page.inner_text("#links")
     page.click("#links button >> nth=0")
     page.wait_for_selector("#links button >> text=Copied")
     page.evaluate("document.execCommand = () => false")
@@ -125,22 +125,22 @@ def test_a_server_that_does_not_answer_is_named(server: Server, browser: Any) ->
     page = opened(browser, server.address)
     page.wait_for_selector("#chairs li")
     page.context.set_offline(True)
-    page.click("text=Begin")
+    page.click("#new button.main")
     page.wait_for_selector("#error:not([hidden])")
-    assert "does not answer" in page.inner_text("#error")
+    assert "does not respond" in page.inner_text("#error")
 
 
-# a network that is gone
+# network failures
 
 
 class Network:
-    """Lies between a browser and a server, and can swallow what goes through it without a word."""
+    """A proxy between a browser and a server that can drop data silently."""
 
     def __init__(self, port: int) -> None:
         self._port, self._lines = port, list[threading.Thread]()
         self._listening = socket.create_server(("127.0.0.1", 0))
         self.address = f"http://127.0.0.1:{self._listening.getsockname()[1]}"
-        #: Which ways are open; what has met a closed one stays dead, as behind a router that has forgotten it.
+        #: The open directions; a connection that met a closed one stays dead, as behind a router.
         self.up = self.down = True
         threading.Thread(target=self._accept, daemon=True).start()
 
@@ -204,7 +204,7 @@ def test_what_comes_twice_is_done_once(server: Server) -> None:
         until(line, lambda new: new == {"type": "done", "once": "a"})
         line.send(json.dumps({"type": "takeback", "number": 1, "to": 0, "once": "b"}))
         until(line, lambda new: new == {"type": "done", "once": "b"})
-        line.send(json.dumps(start))  # it has been taken back: it must not come back by itself
+        line.send(json.dumps(start))  # it was undone, so the page must not send it again
         until(line, lambda new: new == {"type": "done", "once": "a"})
         line.send(json.dumps({"type": "ping"}))
         until(line, lambda new: new == {"type": "pong"})
@@ -222,7 +222,7 @@ def test_several_decisions_are_all_carried_out_or_none(server: Server) -> None:
         assert view["number"] == 0
 
 
-# people who press twice, and other keyboards
+# double clicks and keyboard layouts
 
 
 def test_a_double_click_asks_about_what_was_clicked(server: Server, browser: Any) -> None:
@@ -264,7 +264,7 @@ def test_digits_of_every_keyboard_mean_what_is_said_with_them(
     assert "Start on space 6" in player.page.inner_text("#armed")
 
 
-# what is too long, and what is not there
+# long texts and missing pages
 
 
 @pytest.mark.parametrize("width", [390, 1440])
@@ -299,7 +299,7 @@ def test_a_long_list_is_shown_in_parts(server: Server, browser: Any) -> None:
 @pytest.mark.parametrize("path", ["nothing/here", "tables/nothing"])
 def test_addresses_without_a_page(path: str, server: Server, browser: Any) -> None:
     page = opened(browser, f"{server.address}/{path}")
-    assert page.inner_text("h1") == "There is no such page"
+    assert page.inner_text("h1") == "Page not found"
     page.click("nav >> text=Tables")
     page.wait_for_selector("#chairs li")
 

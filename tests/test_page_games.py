@@ -1,4 +1,4 @@
-"""Whole games in real browsers: by mouse alone, several people, through reloads and crashes; and all that was sent."""
+"""Whole games in real browsers: by mouse, with several people, through reloads and crashes; and all data sent."""
 
 from __future__ import annotations
 
@@ -13,10 +13,9 @@ from typing import Any
 
 import pytest
 
-from helsinki_env.web.messages import change_between, encode_message
 from helsinki_env.web.store import TableStore
 from helsinki_env.web.tables import HUMAN, GameTable, SeatAssignment
-from helsinki_env.web.views import choices, picture, table_view
+from helsinki_env.web.views import change_between, choices, encode_message, picture, table_view
 from tests.games import EACH_GAME, ONE_GAME_OR_EACH_NIGHTLY, TestedGame
 from tests.support.browser import Player, decide_by_key, one_by_one, pick_by_mouse, sit
 from tests.support.sent import assert_nothing_hidden_was_sent
@@ -37,7 +36,7 @@ def server(data: Path) -> Iterator[Server]:
 
 
 def decide_by_mouse(player: Player, rng: random.Random) -> str:
-    """Decide with nothing but the mouse, and return by what: a tile, a spot, a menu or a button."""
+    """Take an action by mouse and return the target: a tile, a spot, a menu or a button."""
     view = player.view
     alone = one_by_one(view)
     meant = rng.choice([one for one in alone if one["kind"] == "BUILD"] or view["decisions"])
@@ -66,7 +65,7 @@ def decide_by_mouse(player: Player, rng: random.Random) -> str:
     after = player.wait(lambda new: new["number"] > view["number"])
     taken = after["log"][view["number"]]
     same = [meant["said"]]
-    if by == "tile":  # the same cells may be reached in several ways: the mouse means any of them
+    if by == "tile":  # several actions may cover the same cells
         same = [one["said"] for one in view["decisions"] if set(one["covers"]) == set(meant["covers"])]
     assert taken["words"] in same
     return by

@@ -1,4 +1,4 @@
-"""Cards and roofs are chosen in any order, by mouse, keys and touch; the page sends them in the order of the rules."""
+"""Selections of cards and roofs in any order, by mouse, keyboard and touch, sent in the order of the rules."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def server(data: Path) -> Iterator[Server]:
 
 
 def before_a_choice(game: str, kind: str) -> GameTable:
-    """A table at which seat 0 chooses several different cards or roofs."""
+    """A table at which seat 0 selects several different cards or roofs."""
     spec = spec_by_name(game)
     assert spec.available_selection is not None
     for seed in itertools.count():
@@ -102,8 +102,8 @@ def test_any_order(game: str, kind: str, how: str, server: Server, data: Path, b
         click(player, items[action], how)
         assert player.page.inner_text("#far").endswith(far(count))
         assert player.page.is_disabled("#settle") == (count < wanted)
-        assert player.view["number"] == number  # nothing is sent before it is confirmed
-    # A further click takes back what is chosen, and the next ones choose it again.
+        assert player.view["number"] == number  # the page sends nothing before the confirmation
+    # A further click removes the item, and the next ones select it again.
     again = clicks[0]
     times = Counter(clicks)[again]
     click(player, items[again], how)
@@ -121,6 +121,6 @@ def test_any_order(game: str, kind: str, how: str, server: Server, data: Path, b
     assert [words for words in taken if words in said.values()] == [said[action] for action in way if action in said]
     assert all(one["seat"] == 0 for one in after["log"][number : number + len(way)])
     if after["undo"] is not None and after["number"] == number + len(way) and len(way) == wanted:
-        player.press("u")  # all of them at once
+        player.press("u")  # the whole selection
         assert player.wait(lambda new: new["number"] < after["number"])["number"] == number
     assert player.wrong == []

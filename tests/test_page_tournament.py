@@ -1,4 +1,4 @@
-"""The pages of tournaments in a real browser: one is begun, watched, stopped and gone on with, by mouse and by keys."""
+"""The tournament pages in a real browser: start, watch, stop and resume, by mouse and keyboard."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_a_tournament_is_played_and_looked_at(page: Any, tmp_path: Path) -> None
     page.select_option("#game", "copenhagen")
     choose(page, "random", "greedy", "heuristic")
     page.fill("#games", "30")
-    assert page.inner_text("#count").startswith("30 games: 5 decks for 3 line-ups of 2 players")
+    assert page.inner_text("#count").startswith("30 games: 5 deals for 3 line-ups of 2 players")
     page.click("#begin")
     page.wait_for_url("**/tournaments/*")
     state(page, "Finished")
@@ -88,9 +88,9 @@ def test_by_keys_alone_it_is_begun_stopped_and_gone_on_with(page: Any) -> None:
         page.keyboard.press("Enter")
         state(page, after)
         assert page.evaluate("document.activeElement.id") == "toggle"
-    assert page.inner_text("#toggle") == "Go on"
+    assert page.inner_text("#toggle") == "Resume"
     page.keyboard.press("Tab")
-    page.keyboard.press("Enter")  # remove: nothing has been played, so there is no download
+    page.keyboard.press("Enter")  # delete: without games there is no download
     page.wait_for_url("**/tournaments")
 
 
@@ -101,9 +101,9 @@ def test_what_cannot_be_played_is_said(page: Any) -> None:
     choose(page, *(f"{name}:{budget}" for name in ("mc", "ismcts") for budget in (100, 400)))
     page.select_option("#seats", "4")
     page.fill("#games", "10")
-    assert page.inner_text("#count").startswith("12 games: 3 decks for one line-up of 4 players")
+    assert page.inner_text("#count").startswith("12 games: 3 deals for one line-up of 4 players")
     choose(page, "random", "greedy")
-    assert page.inner_text("#count").startswith("24 games: 2 decks for 3 line-ups of 4 players")
+    assert page.inner_text("#count").startswith("24 games: 2 deals for 3 line-ups of 4 players")
 
 
 @pytest.mark.nightly

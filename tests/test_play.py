@@ -1,4 +1,4 @@
-"""`helsinki play`: the real command, asked as browsers ask it. The pages themselves: tests/test_page.py."""
+"""The command `helsinki play` with requests like those of browsers; tests/test_page.py tests the pages."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 from helsinki_env.cli.main import main
 from helsinki_env.engine.determinization import determinize
 from helsinki_env.evaluation.match import play_match
-from helsinki_env.web.connections import REQUEST_WITHIN
-from helsinki_env.web.sessions import MOST_PAGES
+from helsinki_env.web.security import REQUEST_TIMEOUT
+from helsinki_env.web.sessions import MAX_PAGES
 from helsinki_env.web.tables import HUMAN, GameTable, SeatAssignment
 from helsinki_env.web.views import choices, picture, table_view
-from helsinki_env.web.websocket import MOST_UNSENT
+from helsinki_env.web.websocket import MAX_UNSENT
 from tests.games import EACH_GAME, ONE_GAME_OR_EACH_NIGHTLY, TestedGame
 from tests.support.server import Server, decide_first, seated, serving, until
 
@@ -167,7 +167,7 @@ def test_players_alone_are_watched(server: Server) -> None:
 
 
 def test_a_page_that_takes_nothing_holds_nobody_up_and_loses_its_line(server: Server) -> None:
-    made, changes = server.make("human", "greedy", seed=4), 2 * MOST_UNSENT
+    made, changes = server.make("human", "greedy", seed=4), 2 * MAX_UNSENT
     with socket.create_connection((urlsplit(server.address).hostname, urlsplit(server.address).port)) as narrow:
         narrow.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2**16)
         with (
@@ -205,7 +205,7 @@ def test_a_player_that_thinks_long_is_stopped_at_once_and_keeps_nobody_waiting(s
         assert until(waits, lambda new: new["type"] == "table" and new["paused"])["thinking"] is None
 
 
-# -- what is kept --------------------------------------------------------------------------------------------
+# -- database -----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.thorough
@@ -247,11 +247,11 @@ def test_there_are_two_to_four_seats(players: str, tmp_path: Path, capsys: pytes
     assert not (tmp_path / "tables").exists()
 
 
-# -- what a page may know ------------------------------------------------------------------------------------
+# -- hidden information ---------------------------------------------------------------------------------------
 
 
 def _sent(table: GameTable, viewer: int) -> str:
-    """Return all that the page of a seat is sent, as text."""
+    """Return everything sent to the page of a seat, as text."""
     view = table_view(
         table, (viewer,), viewer, None, None, None, lambda v: picture(table, v), lambda: choices(table.game)
     )
@@ -260,7 +260,7 @@ def _sent(table: GameTable, viewer: int) -> str:
 
 @EACH_GAME
 def test_what_is_sent_is_the_same_whatever_is_hidden(game: TestedGame) -> None:
-    """Hidden cards, the order of the pile and chance are dealt anew: no byte that a seat is sent may change."""
+    """Another deal of everything hidden changes no byte sent to a seat."""
     looked = differed = 0
     for players in (2, 3, 4):
         config = game.spec.config(num_players=players)
@@ -280,7 +280,7 @@ def test_what_is_sent_is_the_same_whatever_is_hidden(game: TestedGame) -> None:
     assert differed > 0.9 * looked
 
 
-# -- what is asked wrongly -----------------------------------------------------------------------------------
+# -- invalid requests ----------------------------------------------------------------------------------------
 
 _CHAIRS = [{"player": "human"}, {"player": "greedy"}]
 _WRONG_TABLES: list[tuple[Any, str]] = [
@@ -559,7 +559,7 @@ def test_an_address_is_printed_that_a_browser_can_open(host: str, tmp_path: Path
         assert running.page.rpartition("#")[2] == others.strip().rpartition("#")[2]
 
 
-# -- what is bounded -----------------------------------------------------------------------------------------
+# -- limits -------------------------------------------------------------------------------------------------
 
 
 def opened(server: Server) -> socket.socket:
@@ -572,7 +572,7 @@ def test_connections_that_ask_for_nothing_are_closed(server: Server) -> None:
     whole = b"GET /api/games HTTP/1.1\r\nHost: localhost\r\n\r\n"
     waiting = [opened(server) for _ in range(30)]
     for number, one in enumerate(waiting):
-        one.settimeout(4 * REQUEST_WITHIN)
+        one.settimeout(4 * REQUEST_TIMEOUT)
         one.sendall((b"", begun, whole + begun)[number % 3])
     for one in waiting:
         with one, suppress(ConnectionResetError):
@@ -616,16 +616,16 @@ def test_there_is_an_end_to_connections(tmp_path: Path) -> None:
 def test_pages_of_a_table_have_an_end(server: Server) -> None:
     made = server.make("human", "human", seed=1)
     with ExitStack() as pages:
-        for _ in range(MOST_PAGES):
+        for _ in range(MAX_PAGES):
             assert pages.enter_context(seated(server, made["table"]))[1]["type"] == "table"
         with seated(server, made["table"]) as (_, refused):
             assert refused["type"] == "refused"
-            assert f"found {MOST_PAGES} that look at this table" in refused["message"]
+            assert f"found {MAX_PAGES} of this table" in refused["message"]
     with seated(server, made["table"]) as (_, view):
         assert view["type"] == "table"
 
 
-# -- how much is sent ----------------------------------------------------------------------------------------
+# -- message sizes -------------------------------------------------------------------------------------------
 
 
 @EACH_GAME

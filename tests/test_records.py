@@ -1,4 +1,4 @@
-"""Games and positions that are taken apart in `helsinki play`: the real command, asked as its pages ask it."""
+"""Analysis of games and positions in `helsinki play`, with requests like those of its pages."""
 
 from __future__ import annotations
 
@@ -32,19 +32,19 @@ pytestmark = pytest.mark.thorough
 
 
 def played(game: TestedGame, players: int = 2, seed: int = 5) -> Record:
-    """A game between players that are quick."""
+    """A game between fast players."""
     names = ["greedy", *["random"] * (players - 1)]
     return next(play_match(names, game.spec.config(num_players=players), games=players, seed=seed).records())
 
 
 def position_at(record: Record, number: int) -> dict[str, Any]:
-    """The position after so many decisions as plain data."""
+    """The position after a number of actions as plain data."""
     game = next(game for i, (game, _) in enumerate(replay_steps(record)) if i == number)
     return dict(game.spec.to_dict(game))
 
 
 def bring(server: Server, text: str, game: int = 1) -> str:
-    """Have a game or a position kept, and return its name."""
+    """Save a game or a position and return its name."""
     status, answer, _ = server.ask("POST", f"/api/records?game={game}", text.encode())
     assert status == 201, answer
     return str(answer["record"])
@@ -55,11 +55,11 @@ def kept(server: Server) -> list[str]:
 
 
 def record_of(server: Server, name: str) -> Record:
-    """The record that is kept under a name, as it can be saved."""
+    """The downloaded record of a name."""
     return Record.from_dict(server.ask("GET", f"/api/records/{name}/file")[1])
 
 
-# -- what is brought -----------------------------------------------------------------------------------------
+# -- uploads -------------------------------------------------------------------------------------------------
 
 
 @EACH_GAME
@@ -130,7 +130,7 @@ _SPOILT: list[tuple[Any, str]] = [
     ('"table"', "expected a mapping"),
     ("[" * 5000, "more than 40 lists"),
     ('{"table": 7}', "table: found 7"),
-    ('{"table": "none"}', "there is none of that name"),
+    ('{"table": "none"}', "does not exist"),
     (b"\xff\xfe\x00", "neither text nor Parquet"),
     (b"PAR1", "cannot be read as Parquet"),
     (b"PAR1" + bytes(200) + b"PAR1", "cannot be read as Parquet"),
@@ -213,7 +213,7 @@ def test_there_is_an_end_to_what_is_kept(tmp_path: Path) -> None:
         with sqlite3.connect(tmp_path / "tables.sqlite") as rows:
             rows.executemany("INSERT INTO records VALUES (?, '', 0, ?)", [(f"r{i}", line) for i in range(998)])
         status, answer, _ = running.ask("POST", "/api/records", line.encode())
-        assert (status, "remove some first" in answer["error"]) == (400, True)
+        assert (status, "delete some first" in answer["error"]) == (400, True)
         assert len(kept(running)) == 1000
         assert running.ask("DELETE", f"/api/records/{names[0]}")[0] == 200
         assert running.ask("DELETE", f"/api/records/{names[0]}")[0] == 404
@@ -284,11 +284,11 @@ def test_a_position_is_shown_and_judged(game: TestedGame, server: Server) -> Non
     assert all(choice["words"] for choice in advice["choices"])
 
 
-# -- judges --------------------------------------------------------------------------------------------------
+# -- evaluation ----------------------------------------------------------------------------------------------------
 
 
 def judge(server: Server, name: str, who: str) -> dict[str, Any]:
-    """Have a game judged to its end."""
+    """Evaluate a game completely."""
     path = f"/api/records/{name}/judgement?judge={quote(who)}"
     status, found, _ = server.ask("POST", path)
     assert status == 202, found
@@ -338,7 +338,7 @@ def test_judges_that_are_none(who: str, server: Server) -> None:
         assert (status, "judge: found" in answer["error"]) == (400, True)
 
 
-# -- playing on ----------------------------------------------------------------------------------------------
+# -- continue -----------------------------------------------------------------------------------------------
 
 
 def play_on(server: Server, name: str, decisions: int, *players: str) -> str:
@@ -350,7 +350,7 @@ def play_on(server: Server, name: str, decisions: int, *players: str) -> str:
 
 
 def table_of(data: Path, name: str) -> Any:
-    """The table as the database has it."""
+    """The saved table."""
     store = TableStore(data)
     try:
         return store.load(name)
@@ -419,7 +419,7 @@ def test_games_that_cannot_be_played_on(server: Server) -> None:
     name, count = bring(server, record.to_json()), len(record.decisions)
     two = [{"player": "human"}, {"player": "greedy"}]
     for body, message in (
-        ({"chairs": two, "from": {"record": "none"}}, "there is none of that name"),
+        ({"chairs": two, "from": {"record": "none"}}, "does not exist"),
         ({"chairs": two, "from": {"record": name, "decisions": count}}, "the game is over"),
         ({"chairs": two, "from": {"record": name, "decisions": count + 1}}, f"expected 0 to {count}"),
         ({"chairs": two, "from": {"record": name, "decisions": -1}}, "decisions"),
@@ -439,7 +439,7 @@ def test_games_that_cannot_be_played_on(server: Server) -> None:
         assert server.ask("GET", "/api/tables")[1] == before
 
 
-# -- own games -----------------------------------------------------------------------------------------------
+# -- played games ------------------------------------------------------------------------------------------------
 
 
 def test_an_own_game_is_taken_apart_once_it_is_over(server: Server) -> None:
@@ -462,7 +462,7 @@ def test_an_own_game_is_taken_apart_once_it_is_over(server: Server) -> None:
                 view = until(line, lambda new: new["type"] == "table")
     own = record_of(server, server.ask("POST", "/api/records", {"table": table})[1]["record"])
     assert replay(own).scores().tolist() == [seat["score"] for seat in view["seats"]]
-    assert re.fullmatch(r"Player 0 \(took back \d+ decisions?\)", own.players[0])
+    assert re.fullmatch(r"Player 0 \(took back \d+ actions?\)", own.players[0])
     assert own.players[1] == "greedy"
     assert table in {one["table"] for one in server.ask("GET", "/api/tables")[1] if one["over"]}
 
@@ -497,7 +497,7 @@ def test_a_record_is_of_its_deal_and_an_episode_is_dealt_again(tmp_path: Path) -
         assert table_of(tmp_path, play_on(running, name, 0, "human", "human")).game == initial_game(record)
 
 
-# -- who may ask ---------------------------------------------------------------------------------------------
+# -- access --------------------------------------------------------------------------------------------------
 
 
 def test_the_token_is_demanded(tmp_path: Path) -> None:
@@ -527,7 +527,7 @@ def test_records_that_are_not_there(server: Server) -> None:
         assert server.ask("GET", path)[0] == 404, path
 
 
-# -- places in a text ----------------------------------------------------------------------------------------
+# -- locations in texts -----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,7 @@
-"""Whatever is sent to the server of `helsinki play`: an answer that says what is wrong, and a game that stays as it is.
+"""Invalid requests to the server of `helsinki play` get an error message and leave the game unchanged.
 
-The requests are made from what the server itself says that it takes (its OpenAPI page), spoilt in every way; so a new
-request is tried here as soon as there is one. Chosen wrong ones, with the words of their answers: tests/test_play.py.
+The requests are variations of those in the server's OpenAPI schema, so the tests cover new routes automatically.
+tests/test_play.py checks the messages of selected invalid requests.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect
 
 from helsinki_env.evaluation.match import play_match
-from helsinki_env.web.requests import MESSAGES
+from helsinki_env.web.websocket import MESSAGES
 from tests.support.server import Line, Server, seated, serving, until
 
-#: Text with what breaks encodings and what is seen: halves of characters, controls, and what turns the line round.
+#: Text that breaks encodings or display: lone surrogates, control characters, direction marks.
 STRANGE = st.sampled_from(["\ud800", "a\udfff", "\x00", "\u202egnp.exe", "\u2028", "\x1b[2J", "\ufeff", "[" * 999])
 TEXT = st.text(max_size=80) | STRANGE
 ANYTHING = st.recursive(
@@ -30,7 +30,7 @@ ANYTHING = st.recursive(
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=12) | STRANGE, inner, max_size=4),
     max_leaves=8,
 )
-#: Bodies that are no requests at all.
+#: Bodies that are not requests.
 BODIES = st.binary(max_size=200) | st.sampled_from(
     [
         *(mark * length for mark in (b"[", b'{"a":', b"(") for length in (999, 10_000)),
@@ -46,7 +46,7 @@ BODIES = st.binary(max_size=200) | st.sampled_from(
         b"NaN",
     ]
 )
-#: Headers whose values are to be read before anything else is done.
+#: Headers that the server reads before anything else.
 HEADERS = st.dictionaries(
     st.sampled_from(["origin", "authorization", "accept", "content-type", "range", "cookie", "x-forwarded-for"]),
     st.sampled_from(
@@ -58,7 +58,7 @@ HEADERS = st.dictionaries(
     ),
     max_size=2,
 )
-#: What stands in a path where a name is expected.
+#: Values of path parameters.
 NAMES = st.text(min_size=1, max_size=40) | st.sampled_from(
     [
         "..",
@@ -86,7 +86,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 @pytest.fixture(scope="module")
 def described(server: Server) -> dict[str, Any]:
-    """What the server says of itself."""
+    """The OpenAPI schema of the server."""
     status, page, _ = server.ask("GET", "/openapi.json")
     assert status == 200
     assert isinstance(page, dict)
@@ -94,7 +94,7 @@ def described(server: Server) -> dict[str, Any]:
 
 
 def fits(schema: Mapping[str, Any], page: Mapping[str, Any]) -> st.SearchStrategy[Any]:
-    """Values that a schema of the page describes."""
+    """Values that match a schema."""
     if "$ref" in schema:
         return fits(page["components"]["schemas"][schema["$ref"].rpartition("/")[2]], page)
     if "anyOf" in schema:
@@ -122,7 +122,7 @@ def fits(schema: Mapping[str, Any], page: Mapping[str, Any]) -> st.SearchStrateg
 
 @st.composite
 def spoilt(draw: st.DrawFn, whole: st.SearchStrategy[Any]) -> Any:
-    """A value with something else in one place of it, or something more."""
+    """A value with one part replaced or added."""
     value = draw(whole)
     places: list[tuple[Any, Any]] = []
 
@@ -150,7 +150,7 @@ def spoilt(draw: st.DrawFn, whole: st.SearchStrategy[Any]) -> Any:
 
 @st.composite
 def requests(draw: st.DrawFn, page: Mapping[str, Any]) -> tuple[str, str, bytes | None]:
-    """A request that the page describes: its method, its path, and a body that is nearly what is expected."""
+    """A request of the OpenAPI schema: method, path, and a nearly valid body."""
     path = draw(st.sampled_from(sorted(page["paths"])))
     method = draw(st.sampled_from(sorted(page["paths"][path])))
     said = page["paths"][path][method]
@@ -288,7 +288,7 @@ def test_spoilt_messages(server: Server) -> None:
 
 
 def _answers(line: Line, text: str) -> list[dict[str, Any]]:
-    """Send a message and return all that is answered: up to the answer to the next one, which is always the same."""
+    """Send a message and return all answers, up to the fixed answer to a second one."""
     line.send(text)
     line.send('{"type": "end of the answers"}')
     found: list[dict[str, Any]] = []

@@ -1,4 +1,4 @@
-"""One table: whose turn it is, what may be undone and taken back, and that a folder of tables keeps every decision."""
+"""Tables: turns, undo and taking back, and the database, which saves every action."""
 
 from __future__ import annotations
 
@@ -18,23 +18,22 @@ import pytest
 from helsinki_env.agents.base import choose_action
 from helsinki_env.agents.registry import make_player
 from helsinki_env.engine.spec import config_from_dict
-from helsinki_env.web.finished import FinishedTables
 from helsinki_env.web.player_workers import PlayerPool
 from helsinki_env.web.sessions import PageConnection, TableSession
-from helsinki_env.web.store import StoreError, TableStore
+from helsinki_env.web.store import StoreError, TableStore, finished_tables
 from helsinki_env.web.tables import HUMAN, GameTable, SeatAssignment, TableError
 
 BOTH = pytest.mark.parametrize("game", ["helsinki", "copenhagen"])
 
 
 def table(game: str, *players: str, seed: int = 3) -> GameTable:
-    """Return a table at which nothing was decided yet."""
+    """Return a table without actions."""
     config = config_from_dict({"game": game, "num_players": len(players)})
     return GameTable("t1", "", config, seed, tuple(SeatAssignment(player, f"P{i}") for i, player in enumerate(players)))
 
 
 def play(at: GameTable, decisions: int, player: str = "greedy") -> None:
-    """Let a player take so many decisions for all seats."""
+    """Let a player take actions for all seats."""
     thinks = make_player(player, at.config)
     for _ in range(decisions):
         if not at.game.done:
@@ -82,7 +81,7 @@ def test_undoing_goes_back_to_where_something_hidden_was_seen_and_no_further(gam
         first = one.undoable()
         if first is not None:
             began = GameTable("t2", "", one.config, one.seed, one.chairs, told(one)[:first])
-            # Whoever is to see something new has seen no card leave the pile since.
+            # No card has left the pile since.
             assert began.game.state["pile_size"] == one.game.state["pile_size"]
             assert {decision.seat for decision in one.decisions[first:]} == {one.game.seat}
             copy = GameTable("t2", "", one.config, one.seed, one.chairs, told(one))
@@ -154,7 +153,7 @@ def test_the_store_keeps_tables(game: str, tmp_path: Path) -> None:
     assert store.load("t1").game == found.game
     assert store.taken_back("t1") == len(gone) > 0
     store.remove("t1")
-    with pytest.raises(TableError, match="'t1': there is none"):
+    with pytest.raises(TableError, match="'t1': does not exist"):
         store.load("t1")
 
 
@@ -206,7 +205,7 @@ def test_decisions_that_fit_no_game_are_named(tmp_path: Path) -> None:
     store.add(one)
     store.write("t1", one.decide(0, int(one.game.legal_actions()[0]), ""))
     store.rows.execute("UPDATE decisions SET action = 553")
-    with pytest.raises(TableError, match=r"table t1: cannot be played on: .*legal"):
+    with pytest.raises(TableError, match=r"table t1: cannot be continued: .*legal"):
         store.load("t1")
 
 
@@ -222,7 +221,7 @@ def test_what_cannot_be_written_does_not_happen(game: str, tmp_path: Path) -> No
         while room.table.undoable() is None:
             page.viewing_seat = room.table.game.seat
             action = int(room.table.game.legal_actions()[0])
-            room.asked(page, {"type": "decide", "number": room.table.number, "action": action, "once": "", "more": []})
+            room.handle(page, {"type": "decide", "number": room.table.number, "action": action, "once": "", "more": []})
         page.viewing_seat = room.table.game.seat
         before, number = room.table.game.clone(), room.table.number
         undone = {"type": "undo", "number": number, "to": number - 1, "once": ""}
@@ -230,10 +229,10 @@ def test_what_cannot_be_written_does_not_happen(game: str, tmp_path: Path) -> No
         store.rows.execute("PRAGMA query_only = ON")
         for message in (undone, decided):
             with pytest.raises(StoreError, match="cannot be written"):
-                room.asked(page, message)
+                room.handle(page, message)
             assert (room.table.game, room.table.number) == (before, number)
         store.rows.execute("PRAGMA query_only = OFF")
-        room.asked(page, undone)
+        room.handle(page, undone)
         assert room.table.number == store.load("t1").number == number - 1
 
     asyncio.run(ask())
@@ -257,22 +256,22 @@ def test_what_cannot_be_taken_back_disturbs_no_player(game: str, tmp_path: Path)
         room.resume()
         before, number, to = one.game.clone(), one.number, one.may_take_back()[-1]
         store.rows.execute("PRAGMA query_only = ON")
-        with pytest.raises(StoreError, match="nothing is taken back"):
-            room.asked(page, {"type": "takeback", "number": number, "to": to, "once": ""})
+        with pytest.raises(StoreError, match="nothing has changed"):
+            room.handle(page, {"type": "takeback", "number": number, "to": to, "once": ""})
         with pytest.raises(TableError, match="cannot be taken back"):
-            room.asked(page, {"type": "takeback", "number": number, "to": number, "once": ""})
+            room.handle(page, {"type": "takeback", "number": number, "to": number, "once": ""})
         assert (room.table.game, room.table.number) == (before, number)
         assert json.loads(views[0])["thinking"] is not None
-        room.asked(page, {"type": "stop", "once": ""})
-        with pytest.raises(StoreError, match="nothing is taken back"):
-            room.asked(page, {"type": "takeback", "number": number, "to": to, "once": ""})
+        room.handle(page, {"type": "stop", "once": ""})
+        with pytest.raises(StoreError, match="nothing has changed"):
+            room.handle(page, {"type": "takeback", "number": number, "to": to, "once": ""})
         assert paused(), "whom somebody has stopped does not go on by that"
-        room.asked(page, {"type": "go", "once": ""})
+        room.handle(page, {"type": "go", "once": ""})
         store.rows.execute("PRAGMA query_only = OFF")
         while room.table.acting_player is not None and not paused():
             await asyncio.sleep(0.01)
         assert room.table.number > number, "it went on as if nothing had been asked"
-        room.asked(page, {"type": "takeback", "number": number, "to": to, "once": ""})  # a player has decided since
+        room.handle(page, {"type": "takeback", "number": number, "to": to, "once": ""})  # a player has acted since
         assert room.table.number == store.load("t1").number == to
         await room.close()
         thinkers.close()
@@ -284,15 +283,14 @@ def test_a_game_that_was_over_is_not_after_as_many_other_decisions(tmp_path: Pat
     store, over = TableStore(tmp_path), table("helsinki", HUMAN, "greedy")
     play(over, 1000, "random")
     store.add(over)
-    finished = FinishedTables(store)
-    assert asyncio.run(finished.among(store.all())) == {"t1"}
+    assert asyncio.run(finished_tables(store, store.all())) == {"t1"}
     longer = table("helsinki", HUMAN, "greedy")
     play(longer, over.number)
     assert not longer.game.done, "such a game takes longer"
     store.go_back("t1", 0, over.decisions)
     for decision in longer.decisions:
         store.write("t1", decision)
-    assert asyncio.run(finished.among(store.all())) == set()
+    assert asyncio.run(finished_tables(store, store.all())) == set()
 
 
 def test_lists_are_sent_in_parts_and_every_part_says_which_games_are_over(tmp_path: Path) -> None:
@@ -306,8 +304,8 @@ def test_lists_are_sent_in_parts_and_every_part_says_which_games_are_over(tmp_pa
     assert [len(part) for part in parts] == [50, 50, 50, 50, 30, 0]
     assert [kept.name for part in parts for kept in part] == names
     assert (len(store), names[-1], names[0]) == (230, "t000", "t229")
-    assert asyncio.run(FinishedTables(store).among(parts[4])) == {"t000"}
-    assert asyncio.run(FinishedTables(store).among(store.all())) == {"t000", "t229"}
+    assert asyncio.run(finished_tables(store, parts[4])) == {"t000"}
+    assert asyncio.run(finished_tables(store, store.all())) == {"t000", "t229"}
 
 
 @pytest.mark.skipif(os.name != "posix", reason="permissions of POSIX")

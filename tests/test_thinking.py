@@ -1,4 +1,4 @@
-"""The processes in which players think for the pages: how many there are, and that they end with the server."""
+"""Player processes: their number, and their end together with the server."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from pathlib import Path
 import pytest
 
 from helsinki_env.engine.spec import spec_by_name
-from helsinki_env.web.advice import DEEPER
-from helsinki_env.web.player_workers import MOST_WORKERS, PlayerFailedError, PlayerPool
+from helsinki_env.web.evaluation import SIMULATIONS
+from helsinki_env.web.player_workers import MAX_WORKERS, PlayerFailedError, PlayerPool
 from helsinki_env.web.tables import HUMAN, GameTable, SeatAssignment
 from tests.support.server import Server, seated, serving
 
@@ -62,8 +62,8 @@ def test_questions_that_are_cancelled_leave_no_process_behind(wait: float) -> No
         try:
             for _ in range(6):
                 asked = [
-                    asyncio.create_task(thinkers.opinions(one.config, "net+search:400", *one.question()))
-                    for _ in range(MOST_WORKERS)
+                    asyncio.create_task(thinkers.evaluate(one.config, "net+search:400", *one.question()))
+                    for _ in range(MAX_WORKERS)
                 ]
                 await asyncio.sleep(wait)
                 for task in asked:
@@ -80,7 +80,7 @@ def test_questions_that_are_cancelled_leave_no_process_behind(wait: float) -> No
         while count.now():
             assert time.monotonic() < until, "processes are left"
             time.sleep(0.01)
-    assert 0 < count.most <= MOST_WORKERS
+    assert 0 < count.most <= MAX_WORKERS
 
 
 def test_a_server_that_ends_starts_no_process() -> None:
@@ -91,7 +91,7 @@ def test_a_server_that_ends_starts_no_process() -> None:
         thinkers.close()
         await thinkers.decide(one.config, "random", one.question())
 
-    with Count() as count, pytest.raises(PlayerFailedError, match="the server ends"):
+    with Count() as count, pytest.raises(PlayerFailedError, match="shutting down"):
         asyncio.run(ask())
     assert count.most == 0
 
@@ -114,17 +114,17 @@ def children(server: Server) -> list[int]:
 def test_a_flood_of_questions_starts_few_processes_and_ctrl_c_ends_the_server(tmp_path: Path) -> None:
     with serving(tmp_path) as server, ExitStack() as stack:
         lines = []
-        for seed in range(MOST_WORKERS + 4):
+        for seed in range(MAX_WORKERS + 4):
             made = server.make("human", "greedy", seed=seed)
             lines.append(stack.enter_context(seated(server, made["table"])))
         most = 0
         for number in range(24):
             for line, view in lines:
-                deeper = DEEPER[number % len(DEEPER)]
+                deeper = SIMULATIONS[number % len(SIMULATIONS)]
                 line.send(json.dumps({"type": "judge", "number": view["number"], "deeper": deeper}))
             most = max(most, len(children(server)))
             time.sleep(0.25 if number % 8 == 0 else 0)
-        assert 0 < most <= MOST_WORKERS
+        assert 0 < most <= MAX_WORKERS
         assert_ends(server)
 
 
@@ -139,7 +139,7 @@ def test_ctrl_c_while_players_start_shows_no_traceback(delay: float, tmp_path: P
 
 
 def assert_ends(server: Server) -> None:
-    """Press Ctrl-C, which every process of the server receives, and see to it that all end with one line."""
+    """Send SIGINT to all processes of the server and check that all end with one line of output."""
     os.killpg(server.process.pid, signal.SIGINT)
     assert server.process.wait(20) == 130
     assert server.process.stderr is not None

@@ -1,4 +1,4 @@
-"""Tournaments of `helsinki play`: the real command, asked as pages ask it. The pages: tests/test_page_tournament.py."""
+"""Tournaments of `helsinki play` with requests like those of pages; tests/test_page_tournament.py tests the pages."""
 
 from __future__ import annotations
 
@@ -23,15 +23,19 @@ from helsinki_env.evaluation.rating.ratings import rate
 from helsinki_env.evaluation.rating.report import matchup_rating_data
 from helsinki_env.records import Record, RecordError, read_records, replay
 from helsinki_env.web.store import TableStore
-from helsinki_env.web.tournaments import TournamentManager
-from helsinki_env.web.tournaments.storage import KeptTournaments, Tournament
-from helsinki_env.web.tournaments.work import next_chunk, tournament_statistics
+from helsinki_env.web.tournaments import (
+    Tournament,
+    TournamentManager,
+    TournamentStore,
+    next_work_unit,
+    tournament_statistics,
+)
 from tests.games import ONE_GAME_OR_EACH_NIGHTLY, TestedGame
 from tests.support.server import ROOT, Server, serving
 
 pytestmark = pytest.mark.thorough
 
-#: Nobody waits for the end of a game of theirs.
+#: Players too slow to finish a game during the tests.
 SLOW = ["ismcts:400", "mc:400"]
 
 
@@ -80,7 +84,7 @@ def small(server: Server) -> str:
     return name
 
 
-# -- what is played ------------------------------------------------------------------------------------------
+# -- games ---------------------------------------------------------------------------------------------------
 
 
 @ONE_GAME_OR_EACH_NIGHTLY
@@ -155,7 +159,7 @@ def test_the_latest_games_are_told_and_each_can_be_had(server: Server, small: st
 
 def test_who_has_played_least_goes_on() -> None:
     done, order = [0, 0, 0], []
-    while (chunk := next_chunk(done, 3, 2)) is not None:
+    while (chunk := next_work_unit(done, 3, 2)) is not None:
         order.append((chunk.lineup, chunk.first, chunk.end))
         done[chunk.lineup] = chunk.end
     assert order == [(0, 0, 2), (1, 0, 2), (2, 0, 2), (0, 2, 3), (1, 2, 3), (2, 2, 3)]
@@ -173,7 +177,7 @@ def test_before_there_are_ratings_it_is_told_who_has_won(server: Server, small: 
     tournament = Tournament("t", "", 0.0, played[0].config, ("random", "greedy"), 5, 1)
     found = tournament_statistics(tournament, dict(enumerate(played[:2])))
     assert (found["games"], found["decks"], found["reference"]) == (2, 1, None)
-    assert "second deck" in found["without"]
+    assert "at least two deals" in found["without"]
     won = Counter(record.players[(record.ranking or ())[0]] for record in played[:2])
     assert {row["player"]: 2 * row["win_share"] for row in found["players"]} == {"greedy": 0, "random": 0} | won
     assert [row["rating"] for row in found["players"]] == [None, None]
@@ -181,7 +185,7 @@ def test_before_there_are_ratings_it_is_told_who_has_won(server: Server, small: 
     assert tournament_statistics(tournament, dict(enumerate(played)))["without"] is None
 
 
-# -- stopping and going on -----------------------------------------------------------------------------------
+# -- stop and resume ----------------------------------------------------------------------------------------
 
 
 @pytest.mark.nightly
@@ -211,13 +215,13 @@ def test_a_tournament_is_stopped_in_the_middle_of_a_game(server: Server) -> None
     assert server.ask("POST", f"/api/tournaments/{name}/stop")[0] == 200
     stopped = standing(server, name)
     assert (stopped["state"], stopped["done"], stopped["figures"]) == ("stopped", 0, None)
-    for _ in range(2):  # whoever presses twice changes nothing
+    for _ in range(2):  # a second click changes nothing
         assert server.ask("POST", f"/api/tournaments/{name}/go")[0] == 200
         assert standing(server, name)["state"] in ("waiting", "playing")
     assert server.ask("DELETE", f"/api/tournaments/{name}")[0] == 200
     for method, path in (("GET", ""), ("GET", "/games"), ("POST", "/go"), ("POST", "/stop"), ("DELETE", "")):
         status, answer, _ = server.ask(method, f"/api/tournaments/{name}{path}")
-        assert (status, "there is none of that name" in answer["error"]) == (404, True)
+        assert (status, "does not exist" in answer["error"]) == (404, True)
 
 
 def test_few_are_played_at_a_time(server: Server) -> None:
@@ -225,7 +229,7 @@ def test_few_are_played_at_a_time(server: Server) -> None:
     states = [wait(server, name, lambda now: now["state"] != "waiting")["state"] for name in names[:2]]
     assert states == ["playing", "playing"]
     assert [standing(server, name)["state"] for name in names[2:]] == ["waiting", "waiting"]
-    server.ask("POST", f"/api/tournaments/{names[2]}/stop")  # who stops waiting is out of the queue
+    server.ask("POST", f"/api/tournaments/{names[2]}/stop")  # leaves the queue
     server.ask("POST", f"/api/tournaments/{names[0]}/stop")
     wait(server, names[3], lambda now: now["state"] == "playing")
     assert [standing(server, name)["state"] for name in names] == ["stopped", "playing", "stopped", "playing"]
@@ -238,22 +242,22 @@ def test_a_player_that_fails_stops_its_tournament_and_says_why(tmp_path: Path) -
         store = TableStore(tmp_path)
         tournaments = TournamentManager(store)
         tournaments.add(Tournament("t", "", 0.0, HelsinkiConfig(), ("random", "net:nowhere"), 5, 1))
-        while tournaments.standing("t").state != "stopped":
+        while tournaments.state("t").state != "stopped":
             await asyncio.sleep(0.05)
-        message = tournaments.standing("t").message
+        message = tournaments.state("t").message
         await tournaments.close()
         store.close()
         return message
 
     message = asyncio.run(failed())
-    assert "it cannot go on" in message
+    assert "it cannot continue" in message
     assert "nowhere" in message
 
 
 def test_a_tournament_of_another_version_hides_no_other(tmp_path: Path) -> None:
     store = TableStore(tmp_path)
     for name in ("one", "other"):
-        KeptTournaments(store).add(Tournament(name, "", 0.0, HelsinkiConfig(), ("random", "greedy"), 5, 1))
+        TournamentStore(store).add(Tournament(name, "", 0.0, HelsinkiConfig(), ("random", "greedy"), 5, 1))
     with store.rows as rows:
         settings = json.loads(rows.execute("SELECT settings FROM tournaments WHERE name = 'one'").fetchone()[0])
         settings["config"]["later"] = 1
@@ -268,7 +272,7 @@ def test_a_tournament_of_another_version_hides_no_other(tmp_path: Path) -> None:
         assert len(running.ask("GET", "/api/tournaments")[1]) == 1
 
 
-# -- what is asked wrongly -----------------------------------------------------------------------------------
+# -- invalid requests ----------------------------------------------------------------------------------------
 
 _TWO = ["random", "greedy"]
 _WRONG: list[tuple[Any, str]] = [

@@ -1,8 +1,7 @@
-"""Browser front end: games in a database, players in separate processes, and the pages that show them.
+"""Browser front end: the server of `helsinki play`, its database and its pages.
 
-Tables: `tables` holds the state and the actions, `store` saves it, `thinking` queries players. `views` selects what a
-browser may see, `messages` encodes it, and `rooms` distributes it. Requests: `guard` checks access, `connections`
-limits number and duration, `requests` and `errors` define the formats, and `server` combines everything. Analysis:
-`analysis`, with `uploads`, `records`, `judging` and `beginnings`. The package is independent of any game:
+Tables: `tables` (state and actions), `store` (database), `player_workers` (processes), `views` (what a browser may
+see), `sessions` and `websocket` (connected pages). Requests: `security`, `requests`, `setups` and `server`. Analysis:
+`analysis`, with `uploads`, `records` and `evaluation`. The package is independent of any game:
 `helsinki_env.engine.spec.GameSpec` provides what a page needs.
 """

@@ -1,9 +1,10 @@
-"""Evaluations of games by players, computed in separate processes a few actions at a time."""
+"""Evaluations for pages: of one position at a table, and of whole games, a few actions at a time."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
@@ -14,158 +15,251 @@ from helsinki_env.agents.analysis import analysis_inputs, summarize_evaluations
 from helsinki_env.agents.evaluation import DEFAULT_EVALUATOR, Evaluation
 from helsinki_env.data import choices_text, short_repr
 from helsinki_env.records.animation import GameEvaluation
-from helsinki_env.web.advice import DEEPER, evaluation_data
 from helsinki_env.web.player_workers import PlayerFailedError, PlayerPool
 from helsinki_env.web.records import SavedGame
 
-__all__ = ["EVALUATORS", "EvaluationJob", "EvaluationJobs"]
+__all__ = [
+    "EVALUATORS",
+    "SIMULATIONS",
+    "EvaluationJob",
+    "EvaluationJobs",
+    "EvaluationRequest",
+    "PageEvaluator",
+    "evaluation_data",
+    "evaluation_message",
+]
 
-EVALUATORS = (DEFAULT_EVALUATOR, *(f"net+search:{trials}" for trials in DEEPER))
+SIMULATIONS = (25, 100, 400)
+"""Numbers of search simulations that a page may request."""
+EVALUATORS = (DEFAULT_EVALUATOR, *(f"net+search:{count}" for count in SIMULATIONS))
 """The available evaluators, fastest first."""
-_MANY, _FEW = 32, 4
-"""Numbers of actions evaluated per request by the network and by a search, small enough to show progress."""
-_SIDE_BY_SIDE = 2
+_SEARCH_DELAY = 0.2
+"""Seconds that a request must stay unchanged before a search starts, because stopping a search ends a process."""
+_MAX_CHOICES = 8
+"""Maximum number of actions in the data of an evaluation."""
+_NETWORK_BATCH, _SEARCH_BATCH = 32, 4
+"""Numbers of actions evaluated per call by the network and by a search, small enough to show progress."""
+_PARALLEL = 2
 """Maximum number of games evaluated in parallel; others wait."""
-_KEPT = 100
+_MAX_JOBS = 100
 _log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class EvaluationRequest:
+    """A page's request for an evaluation of the current position at a table."""
+
+    number: int  # number of actions taken
+    deeper: int  # number of search simulations; 0 uses the network alone
+    config: Any
+    inputs: tuple[Any, Any, Any]  # observation int8 (1, F), mask int8 (1, A) and random key uint64 (1,)
+    descriptions: Mapping[int, str]  # of every legal action, by id
+
+    @property
+    def evaluator(self) -> str:
+        """The name of the evaluator."""
+        return f"net+search:{self.deeper}" if self.deeper else DEFAULT_EVALUATOR
+
+
+def evaluation_message(request: EvaluationRequest, evaluation: Evaluation) -> dict[str, Any]:
+    """Return the message for the page: the evaluator and its evaluation (`evaluation_data`)."""
+    return {
+        "type": "opinion",
+        "number": request.number,
+        "judge": request.evaluator,
+        "deeper": request.deeper,
+        **evaluation_data(evaluation, request.descriptions, by_win_probability=request.deeper > 0),
+    }
+
+
+def evaluation_data(
+    evaluation: Evaluation, descriptions: Mapping[int, str], *, by_win_probability: bool
+) -> dict[str, Any]:
+    """Return every seat's win probability and the best actions, best first.
+
+    The order is by the acting seat's win probability, or by the policy probability. `descriptions` is by action id.
+    """
+    own = evaluation.shares[:, evaluation.seat]
+    merit = np.nan_to_num(own, nan=-1.0) if by_win_probability else evaluation.probabilities
+    order = np.lexsort((-evaluation.probabilities, -merit, evaluation.actions != evaluation.best))
+    return {
+        "seat": evaluation.seat,
+        "shares": _rounded(evaluation.expected),
+        "choices": [
+            {
+                "id": (action := int(evaluation.actions[i])),
+                "words": descriptions.get(action, ""),
+                "probability": _rounded(evaluation.probabilities[i]),
+                "share": None if np.isnan(own[i]) else _rounded(own[i]),
+            }
+            for i in order[:_MAX_CHOICES]
+        ],
+    }
+
+
+def _rounded(probabilities: Any) -> Any:
+    return np.round(probabilities, 4).tolist()
+
+
+class PageEvaluator:
+    """Answers evaluation requests of one page, one at a time; a superseded request gets no answer."""
+
+    def __init__(self, send: Callable[[dict[str, Any]], None], pool: PlayerPool) -> None:
+        self._send, self._pool = send, pool
+        self._wanted: EvaluationRequest | None = None
+        self._current: EvaluationRequest | None = None
+        self._task: asyncio.Task[None] | None = None
+
+    def ask(self, request: EvaluationRequest) -> None:
+        """Replace the current request with a new one."""
+        self._wanted = request
+        self._stop_search()
+        if self._task is None:
+            self._task = asyncio.create_task(self._work())
+
+    def cancel(self) -> None:
+        """Cancel the current request."""
+        self._wanted = None
+        self._stop_search()
+
+    def _stop_search(self) -> None:
+        # Stopping a request ends its process. The network alone is quick, but loading it again is not.
+        if self._task is not None and self._current is not None and self._current.deeper:
+            self._task.cancel()
+            self._task = None
+
+    async def _work(self) -> None:
+        try:
+            while (request := self._wanted) is not None:
+                self._current = request
+                if request.deeper:
+                    await asyncio.sleep(_SEARCH_DELAY)
+                answer = await self._answer(request)
+                if self._wanted is request:
+                    self._wanted = None
+                    self._send(answer)
+        finally:
+            if self._task is asyncio.current_task():
+                self._task = self._current = None
+
+    async def _answer(self, request: EvaluationRequest) -> dict[str, Any]:
+        try:
+            evaluations = await self._pool.evaluate(request.config, request.evaluator, *request.inputs)
+        except PlayerFailedError as problem:
+            return {"type": "unjudged", "number": request.number, "message": str(problem)}
+        return evaluation_message(request, evaluations[0])
 
 
 @dataclass
 class EvaluationJob:
-    """The evaluation of a game, running or ended.
+    """The evaluation of a game or position, running or ended."""
 
-    Attributes:
-        study: the game or position.
-        judge: name of the evaluator.
-        total: number of actions to evaluate.
-        problem: error message; empty if there is none.
-        opinions: evaluations of the first actions.
-        judgement: evaluation of the whole game, once complete; None for a position.
-        result: the data sent to pages, once all actions are evaluated.
-        task: the running task, or None.
-    """
-
-    study: SavedGame
-    judge: str
-    total: int = 0
-    problem: str = ""
-    opinions: list[Evaluation] = field(default_factory=list)
-    judgement: GameEvaluation | None = None
-    result: dict[str, Any] | None = None
-    task: asyncio.Task[None] | None = None
+    saved: SavedGame
+    evaluator: str
+    total: int = 0  # number of actions to evaluate
+    problem: str = ""  # error message
+    evaluations: list[Evaluation] = field(default_factory=list)  # of the first actions
+    game_evaluation: GameEvaluation | None = None  # once complete; None for a position
+    result: dict[str, Any] | None = None  # the data for pages, once complete
+    task: asyncio.Task[None] | None = None  # while it is running
 
     def to_dict(self) -> dict[str, Any]:
         """Return the progress as plain data, with the results once they are complete."""
         state = "running" if self.task else "failed" if self.problem else "done" if self.result else "stopped"
         return {
-            "judge": self.judge,
+            "judge": self.evaluator,
             "state": state,
-            "done": len(self.opinions),
+            "done": len(self.evaluations),
             "total": self.total,
             "problem": self.problem,
             "judgement": self.result,
         }
 
+    async def end(self) -> None:
+        """Stop the task; the partial results remain."""
+        task, self.task = self.task, None
+        if task is not None:
+            task.cancel()
+            with suppress(asyncio.CancelledError):
+                await task
+
 
 class EvaluationJobs:
-    """All evaluations of games, running or ended.
+    """All evaluations of games, running or ended."""
 
-    Args:
-        thinkers: the pool of player processes.
-    """
+    def __init__(self, pool: PlayerPool) -> None:
+        self._pool = pool
+        self._jobs: dict[tuple[str, str], EvaluationJob] = {}
+        self._parallel = asyncio.Semaphore(_PARALLEL)
 
-    def __init__(self, thinkers: PlayerPool) -> None:
-        self._thinkers = thinkers
-        self._judgings: dict[tuple[str, str], EvaluationJob] = {}
-        self._turn = asyncio.Semaphore(_SIDE_BY_SIDE)
+    def of(self, saved: SavedGame, evaluator: str) -> EvaluationJob:
+        """Return an evaluation, which may not have started; ValueError if the evaluator does not exist."""
+        if evaluator not in EVALUATORS:
+            raise ValueError(f"judge: found {short_repr(evaluator)}, expected {choices_text(EVALUATORS, evaluator)}")
+        return self._jobs.get((saved.name, evaluator)) or EvaluationJob(saved, evaluator)
 
-    def of(self, study: SavedGame, judge: str) -> EvaluationJob:
-        """Return the progress of an evaluation.
+    def start(self, saved: SavedGame, evaluator: str) -> EvaluationJob:
+        """Start the evaluation of a game unless it is running or complete; it resumes from partial results."""
+        job = self.of(saved, evaluator)
+        if job.task is None and job.result is None:
+            job.problem = ""
+            job.task = asyncio.create_task(self._run(job))
+            self._jobs[saved.name, evaluator] = job
+            idle = [key for key, other in self._jobs.items() if other.task is None]
+            for key in idle[: max(0, len(self._jobs) - _MAX_JOBS)]:  # the oldest ones
+                del self._jobs[key]
+        return job
 
-        Raises:
-            ValueError: if the evaluator does not exist.
-        """
-        if judge not in EVALUATORS:
-            raise ValueError(f"judge: found {short_repr(judge)}, expected {choices_text(EVALUATORS, judge)}")
-        return self._judgings.get((study.name, judge)) or EvaluationJob(study, judge)
-
-    def start(self, study: SavedGame, judge: str) -> EvaluationJob:
-        """Start the evaluation of a game unless it has already started; errors as in `of`."""
-        judging = self.of(study, judge)
-        if judging.task is None and judging.result is None:
-            judging.problem = ""
-            judging.task = asyncio.create_task(self._judge(judging))
-            self._judgings[study.name, judge] = judging
-            self._forget()
-        return judging
-
-    async def stop(self, study: SavedGame, judge: str) -> EvaluationJob:
-        """Stop the evaluation of a game; a later start resumes from the partial results. Errors as in `of`."""
-        judging = self.of(study, judge)
-        await _end(judging)
-        return judging
+    async def stop(self, saved: SavedGame, evaluator: str) -> EvaluationJob:
+        """Stop the evaluation of a game."""
+        job = self.of(saved, evaluator)
+        await job.end()
+        return job
 
     async def remove(self, name: str) -> None:
         """Delete the evaluations of a game."""
-        for key in [key for key in self._judgings if key[0] == name]:
-            await _end(self._judgings.pop(key))
+        for key in [key for key in self._jobs if key[0] == name]:
+            await self._jobs.pop(key).end()
 
     async def close(self) -> None:
         """Stop all evaluations."""
-        for judging in list(self._judgings.values()):
-            await _end(judging)
+        for job in list(self._jobs.values()):
+            await job.end()
 
-    def _forget(self) -> None:
-        """Delete the oldest evaluations that are not running."""
-        idle = [key for key, judging in self._judgings.items() if judging.task is None]
-        for key in idle[: max(0, len(self._judgings) - _KEPT)]:
-            del self._judgings[key]
-
-    async def _judge(self, judging: EvaluationJob) -> None:
-        study, judge = judging.study, judging.judge
+    async def _run(self, job: EvaluationJob) -> None:
         try:
-            async with self._turn:
-                asked = await asyncio.to_thread(_questions, study)
-                judging.total = len(asked[0])
-                step = _MANY if judge == DEFAULT_EVALUATOR else _FEW
-                while (first := len(judging.opinions)) < judging.total:
-                    some = [values[first : first + step] for values in asked]
-                    found = await self._thinkers.opinions(study.begin.config, judge, *some)
-                    judging.opinions += found
-                judging.result = await asyncio.to_thread(_verdict, judging)
+            async with self._parallel:
+                inputs = await asyncio.to_thread(_inputs, job.saved)
+                job.total = len(inputs[0])
+                batch = _NETWORK_BATCH if job.evaluator == DEFAULT_EVALUATOR else _SEARCH_BATCH
+                while (first := len(job.evaluations)) < job.total:
+                    rows = [values[first : first + batch] for values in inputs]
+                    job.evaluations += await self._pool.evaluate(job.saved.begin.config, job.evaluator, *rows)
+                job.result = await asyncio.to_thread(_result, job)
         except (PlayerFailedError, ValueError) as problem:
-            judging.problem = str(problem)
-            _log.warning("record %s: %s", study.name, problem)
+            job.problem = str(problem)
+            _log.warning("record %s: %s", job.saved.name, problem)
         finally:
-            if judging.task is asyncio.current_task():  # no other task has replaced this one
-                judging.task = None
+            if job.task is asyncio.current_task():  # no other task has replaced this one
+                job.task = None
 
 
-async def _end(judging: EvaluationJob) -> None:
-    task, judging.task = judging.task, None
-    if task is not None:
-        task.cancel()
-        with suppress(asyncio.CancelledError):
-            await task
-
-
-def _questions(study: SavedGame) -> tuple[Any, ...]:
-    """Return the arguments of `PlayerPool.opinions`: observations, masks, random keys, and a game's actions."""
-    if study.record is not None:
-        return (*analysis_inputs(study.record), np.array(study.record.decisions, np.int64))
-    game = study.begin
+def _inputs(saved: SavedGame) -> tuple[Any, ...]:
+    """Return the arguments of `PlayerPool.evaluate`: observations, masks, random keys, and a game's actions."""
+    if saved.record is not None:
+        return (*analysis_inputs(saved.record), np.array(saved.record.decisions, np.int64))
+    game = saved.begin
     if game.done:
-        raise ValueError("the game is over in this position: there is nothing to be judged")
+        raise ValueError("the game is over in this position, so there is nothing to evaluate")
     return game.observation()[None], game.action_mask()[None], np.zeros(1, np.uint64)
 
 
-def _verdict(judging: EvaluationJob) -> dict[str, Any]:
-    """Return the results of an evaluator as plain data: of a position's actions, or of a game."""
-    study = judging.study
-    if study.record is not None:
-        judging.judgement = summarize_evaluations(study.record, judging.opinions, judging.judge)
-        return judging.judgement.to_dict(study.record)
-    game = study.begin
-    touches = () if game.spec.list_ui_actions is None else game.spec.list_ui_actions(game, game.seat)
-    words = {touch.id: touch.words for touch in touches}
-    return evaluation_data(judging.opinions[0], words, by_share=judging.judge != DEFAULT_EVALUATOR)
+def _result(job: EvaluationJob) -> dict[str, Any]:
+    """Return the results as plain data: of a position's actions, or of a game."""
+    record, game = job.saved.record, job.saved.begin
+    if record is not None:
+        job.game_evaluation = summarize_evaluations(record, job.evaluations, job.evaluator)
+        return job.game_evaluation.to_dict(record)
+    ui_actions = () if game.spec.list_ui_actions is None else game.spec.list_ui_actions(game, game.seat)
+    descriptions = {one.id: one.words for one in ui_actions}
+    return evaluation_data(job.evaluations[0], descriptions, by_win_probability=job.evaluator != DEFAULT_EVALUATOR)

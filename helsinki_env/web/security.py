@@ -1,4 +1,4 @@
-"""Access control: reject cross-site requests, foreign host names and oversized bodies before any processing.
+"""Access control: reject cross-site requests, foreign host names and oversized bodies, and limit connections.
 
 On loopback, only the local browser is a legitimate client. The server accepts only requests whose `Host` names this
 machine. A page of another site can make a browser send requests here, but under its own `Origin`. If that site's name
@@ -16,20 +16,41 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from helsinki_env.utils.extras import requires_extra
-from helsinki_env.web.errors import error_response
+from helsinki_env.web.requests import error_response
 
 with requires_extra("play"):
     from fastapi import HTTPException
+    from uvicorn.protocols.http.auto import AutoHTTPProtocol
 
-__all__ = ["HEADERS", "MOST_BYTES", "MOST_RECORD_BYTES", "AccessMiddleware", "is_loopback"]
+try:
+    import resource
+except ModuleNotFoundError:  # Windows
+    resource = None  # type: ignore[assignment]
 
-MOST_BYTES = 64 * 1024
+__all__ = [
+    "HEADERS",
+    "MAX_BYTES",
+    "MAX_RECORD_BYTES",
+    "REQUEST_TIMEOUT",
+    "TOKEN_REMEDY",
+    "AccessMiddleware",
+    "BoundedConnection",
+    "is_loopback",
+    "max_connections",
+]
+
+MAX_BYTES = 64 * 1024
 """Maximum size of a request body or of a message, in bytes."""
-MOST_RECORD_BYTES = 16 * 1024 * 1024
+MAX_RECORD_BYTES = 16 * 1024 * 1024
 """Maximum size of a request body with game records, in bytes: enough for several thousand games."""
 
-_BODY_WITHIN = 120.0
+_BODY_TIMEOUT = 120.0
 """Seconds within which the body of a request must arrive."""
+REQUEST_TIMEOUT = 15.0
+"""Seconds within which a connection must send its request; it is closed after at most twice that."""
+_MAX_CONNECTIONS = 1000
+_MAX_BLOCKED_CHECKS = 8
+"""Consecutive checks, one every `REQUEST_TIMEOUT` seconds, at which a connection may accept no data."""
 
 HEADERS = {
     "content-security-policy": (
@@ -47,6 +68,7 @@ Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 
+TOKEN_REMEDY = "open the address that the server printed when it started"
 _HOST = re.compile(r"(?:\[([0-9a-f:.]+)\]|([a-z0-9.-]+))(?::[0-9]{1,5})?")
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
@@ -59,11 +81,8 @@ def is_loopback(host: str) -> bool:
 class AccessMiddleware:
     """ASGI middleware that checks access before it calls an application.
 
-    Args:
-        app: the application.
-        token: the token required (`Authorization: Bearer TOKEN`) for all requests except those for the pages
-            themselves. Empty: the server listens on loopback, and requests must name it so. A WebSocket sends the token
-            in its first message.
+    With a token, all requests except those for the pages need `Authorization: Bearer TOKEN`; a WebSocket sends it in
+    its first message. Without one, the server listens on loopback, and requests must name it so.
     """
 
     def __init__(self, app: Callable[[Scope, Receive, Send], Awaitable[None]], token: str = "") -> None:
@@ -77,31 +96,31 @@ class AccessMiddleware:
         headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]}
         status, problem = self._problem(scope, headers)
         if problem:
-            await _refuse(scope, receive, send, status, problem)
+            await _reject(scope, receive, send, status, problem)
             return
-        await self.app(scope, _measured(receive, scope), _with_headers(send))
+        await self.app(scope, _limited(receive, scope), _with_headers(send))
 
     def _problem(self, scope: Scope, headers: dict[str, str]) -> tuple[int, str]:
         host, origin = headers.get("host", ""), headers.get("origin")
         if not self.token and _name_of(host) not in _LOOPBACK:
-            return 400, f"host: found {host!r:.60}, expected localhost: this server answers this machine alone"
+            return 400, f"host: found {host!r:.60}, expected localhost; only this machine can reach this server"
         if origin is not None and _authority(origin) != host.lower():
-            return 403, f"origin: found {origin!r:.60}, expected pages of this server alone"
+            return 403, f"origin: found {origin!r:.60}, expected a page of this server"
         if scope["type"] == "http":
-            length, most = headers.get("content-length", "0"), _most_bytes(scope["path"])
-            if not (length.isascii() and length.isdigit()) or int(length[:12]) > most:
-                return 413, f"body: found {length:.20} bytes, expected at most {most:,}"
+            length, limit = headers.get("content-length", "0"), _max_bytes(scope["path"])
+            if not (length.isascii() and length.isdigit()) or int(length[:12]) > limit:
+                return 413, f"body: found {length:.20} bytes, expected at most {limit:,}"
             if self.token and scope["path"].startswith("/api/"):
                 kind, _, token = headers.get("authorization", "").partition(" ")
                 if kind.lower() != "bearer" or not hmac.compare_digest(token.encode(), self.token.encode()):
-                    return 401, "token: none or a wrong one; open the address that was printed when the server began"
+                    return 401, f"token: missing or wrong; {TOKEN_REMEDY}"
         return 0, ""
 
 
 def _name_of(host: str) -> str:
     """Return the host name or address in a `Host` header, without port and brackets; empty if it is invalid."""
-    found = _HOST.fullmatch(host.lower())
-    return (found[1] or found[2]) if found else ""
+    match = _HOST.fullmatch(host.lower())
+    return (match[1] or match[2]) if match else ""
 
 
 def _authority(origin: str) -> str:
@@ -112,32 +131,32 @@ def _authority(origin: str) -> str:
         return ""
 
 
-def _most_bytes(path: str) -> int:
-    return MOST_RECORD_BYTES if path in ("/api/records", "/api/records/look") else MOST_BYTES
+def _max_bytes(path: str) -> int:
+    return MAX_RECORD_BYTES if path in ("/api/records", "/api/records/look") else MAX_BYTES
 
 
-def _measured(receive: Receive, scope: Scope) -> Receive:
+def _limited(receive: Receive, scope: Scope) -> Receive:
     """Return a `receive` that ends the request if its body is too long or takes too much time."""
     if scope["type"] != "http":
         return receive
-    taken, most, whole = 0, _most_bytes(scope["path"]), False
-    until = asyncio.get_running_loop().time() + _BODY_WITHIN
+    received, limit, complete = 0, _max_bytes(scope["path"]), False
+    deadline = asyncio.get_running_loop().time() + _BODY_TIMEOUT
 
-    async def measured() -> MutableMapping[str, Any]:
-        nonlocal taken, whole
+    async def limited() -> MutableMapping[str, Any]:
+        nonlocal received, complete
         try:
-            async with asyncio.timeout_at(None if whole else until):
+            async with asyncio.timeout_at(None if complete else deadline):
                 message = await receive()
         except TimeoutError:
-            raise HTTPException(408, f"body: did not come within {_BODY_WITHIN:.0f} seconds") from None
+            raise HTTPException(408, f"body: did not arrive within {_BODY_TIMEOUT:.0f} seconds") from None
         if message["type"] == "http.request":
-            whole = not message.get("more_body", False)
-            taken += len(message.get("body", b""))
-            if taken > most:
-                raise HTTPException(413, f"body: found more than {most:,} bytes, expected at most so many")
+            complete = not message.get("more_body", False)
+            received += len(message.get("body", b""))
+            if received > limit:
+                raise HTTPException(413, f"body: found more bytes, expected at most {limit:,}")
         return message
 
-    return measured
+    return limited
 
 
 def _with_headers(send: Send) -> Send:
@@ -151,9 +170,40 @@ def _with_headers(send: Send) -> Send:
     return sending
 
 
-async def _refuse(scope: Scope, receive: Receive, send: Send, status: int, problem: str) -> None:
+async def _reject(scope: Scope, receive: Receive, send: Send, status: int, problem: str) -> None:
     if scope["type"] == "websocket":
         await receive()  # the connect event
         await send({"type": "websocket.close", "code": 4000 + status, "reason": problem})
         return
     await error_response(problem, status)(scope, receive, _with_headers(send))
+
+
+def max_connections() -> int:
+    """Return the maximum number of connections: half of the files that this process may open."""
+    files = resource.getrlimit(resource.RLIMIT_NOFILE)[0] if resource is not None else 2 * _MAX_CONNECTIONS
+    return _MAX_CONNECTIONS if files < 0 else min(_MAX_CONNECTIONS, files // 2)
+
+
+class BoundedConnection(AutoHTTPProtocol):  # type: ignore[misc, valid-type]  # depends on the installation
+    """A connection that closes after a long time without a request or without accepting data."""
+
+    def connection_made(self, transport: Any) -> None:
+        """Register the connection; close it immediately if it exceeds the limit."""
+        super().connection_made(transport)
+        self._last_cycle, self._blocked_checks = None, 0
+        if len(self.connections) > max_connections():
+            transport.abort()
+        else:
+            self.loop.call_later(REQUEST_TIMEOUT, self._check_progress)
+
+    def _check_progress(self) -> None:
+        """Close the connection if it has sent no request since the last check, or accepts no data for too long."""
+        if self.transport.is_closing() or self.transport.get_protocol() is not self:
+            return  # a WebSocket has its own limits
+        answered = self.cycle is None or self.cycle.response_complete
+        self._blocked_checks = self._blocked_checks + 1 if self.flow.write_paused else 0
+        if (answered and self.cycle is self._last_cycle) or self._blocked_checks >= _MAX_BLOCKED_CHECKS:
+            self.transport.abort()
+            return
+        self._last_cycle = self.cycle if answered else self
+        self.loop.call_later(REQUEST_TIMEOUT, self._check_progress)

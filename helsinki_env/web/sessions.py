@@ -5,50 +5,45 @@ from __future__ import annotations
 import asyncio
 import hmac
 import logging
-import sqlite3
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
-from helsinki_env.web.advice import AnalysisTask, evaluation_request
-from helsinki_env.web.messages import change_between, encode_message
+import numpy as np
+
+from helsinki_env.agents.base import seat_key
+from helsinki_env.data import short_repr
+from helsinki_env.web.evaluation import SIMULATIONS, EvaluationRequest, PageEvaluator
 from helsinki_env.web.player_workers import PlayerFailedError, PlayerPool
 from helsinki_env.web.store import StoreError, TableStore
-from helsinki_env.web.tables import GameTable, TableError, TakenAction
-from helsinki_env.web.views import choices, picture, table_view
+from helsinki_env.web.tables import GameTable, TableError
+from helsinki_env.web.views import change_between, choices, encode_message, picture, table_view
 
-__all__ = ["MOST_PAGES", "PageConnection", "TableSession", "TableSessions"]
+__all__ = ["MAX_PAGES", "PageConnection", "TableSession", "TableSessions", "evaluation_request"]
 
-_MOST_DONE = 10_000
+_MAX_HANDLED = 10_000
 """Number of remembered message ids, to detect resent messages."""
-MOST_PAGES = 250
+MAX_PAGES = 250
 """Maximum number of pages connected to one table."""
-_SOON = 0.5
-"""Seconds after which a cached view no longer includes the time that a player has been computing."""
+_CLOCK_TOLERANCE = 0.5
+"""Seconds after which the computing time of a player in a cached view is outdated."""
 _PACE = 0.4
 """Minimum seconds between two actions of players, so that users can follow the game."""
 _log = logging.getLogger(__name__)
 
 
 class PageConnection:
-    """A browser page connected to a table.
+    """A browser page connected to a table; `send_text` does not wait for the page, `mine` are the seats it plays."""
 
-    Args:
-        tell: sends it a message as text, without waiting for the page.
-        mine: the seats that it plays.
-
-    Attributes:
-        shown: the view sent last, as text.
-    """
-
-    def __init__(self, tell: Callable[[str], None], mine: tuple[int, ...]) -> None:
-        self.tell, self.mine, self.shown = tell, mine, ""
+    def __init__(self, send_text: Callable[[str], None], mine: tuple[int, ...]) -> None:
+        self.send_text, self.mine = send_text, mine
+        self.shown = ""  # the view sent last
         #: The seat whose cards were shown last; several people at one device take turns.
         self.viewing_seat: int | None = mine[0] if len(mine) == 1 else None
 
     def send(self, message: dict[str, Any]) -> None:
         """Send a message to the page."""
-        self.tell(encode_message(message))
+        self.send_text(encode_message(message))
 
     def handover_seat(self, table: GameTable) -> int | None:
         """Return the seat whose player must take the device before cards are shown, or None."""
@@ -60,67 +55,79 @@ class PageConnection:
         return self.mine[0] if self.viewing_seat is None else None
 
 
+def evaluation_request(
+    table: GameTable, page: PageConnection, message: Mapping[str, Any], descriptions: Mapping[int, str]
+) -> EvaluationRequest:
+    """Return the evaluation that a page requests by a `judge` message; `descriptions` is by action id.
+
+    TableError if it is not the page's turn, or the evaluation would reveal hidden cards.
+    """
+    table.check_number(message["number"])
+    game, deeper = table.game, message["deeper"]
+    if deeper not in (0, *SIMULATIONS):
+        expected = ", ".join(map(str, SIMULATIONS))
+        raise TableError(f"deeper: found {short_repr(deeper)}, expected 0 or one of {expected} simulations")
+    if game.done:
+        raise TableError("judge: the game is over, so there is nothing to evaluate")
+    if page.handover_seat(table) is not None:
+        raise TableError(f"judge: {table.chairs[game.seat].name} must take the device first")
+    if page.mine and game.seat != page.viewing_seat:
+        raise TableError(f"judge: it is the turn of {table.chairs[game.seat].name}; ask when it is yours")
+    # The key does not derive from the seed, unlike those of players, so the evaluation reveals nothing about the seed.
+    key = np.array([seat_key(0, game.seat, table.number)])
+    return EvaluationRequest(table.number, deeper, table.config, (*table.question()[:2], key), descriptions)
+
+
 class TableSession:
     """A table, its connected pages, and the player that is computing.
 
-    Args:
-        table: the table.
-        store: the database for its actions.
-        thinkers: the pool of player processes.
-        done: ids of the handled messages (`once`), oldest first.
+    `handled` has the ids of handled messages (`once`), oldest first; all tables of a server share it.
     """
 
     def __init__(
-        self, table: GameTable, store: TableStore, thinkers: PlayerPool, done: dict[str, None] | None = None
+        self, table: GameTable, store: TableStore, pool: PlayerPool, handled: dict[str, None] | None = None
     ) -> None:
         self.table, self.pages = table, set[PageConnection]()
-        self._done: dict[str, None] = {} if done is None else done
-        self._store, self._thinkers = store, thinkers
-        self._advisers: dict[PageConnection, AnalysisTask] = {}
+        self._handled: dict[str, None] = {} if handled is None else handled
+        self._store, self._pool = store, pool
+        self._evaluators: dict[PageConnection, PageEvaluator] = {}
         self._task: asyncio.Task[None] | None = None
         self._began, self._message = 0.0, ""
         self._pictures: dict[int | None, dict[str, Any]] = {}
         self._legal: list[dict[str, Any]] | None = None
-        #: Views as text, by the seats of a page, the viewing seat and the hand-over screen; and the changes between
-        #: views.
+        #: Views as text, by the seats of a page, the viewing seat and the hand-over screen.
         self._views: dict[tuple[Any, ...], str] = {}
-        self._changes: dict[tuple[str, str], str] = {}
+        self._changes: dict[tuple[str, str], str] = {}  # between two views
         self._viewed = 0.0
         self.pace = _PACE
 
     def seats_of(self, key: str) -> tuple[int, ...]:
-        """Return the seats that a key plays; without a key, those that need none.
-
-        Raises:
-            TableError: if the key matches no seat.
-        """
+        """Return the seats that a key plays, or without a key those that need none; TableError if there are none."""
         chairs = self.table.chairs
         seats = tuple(
             seat for seat in self.table.humans if hmac.compare_digest(chairs[seat].key.encode(), key.encode())
         )
         if not seats and self.table.humans:
-            raise TableError("key: this address is that of no seat of the table; open the link that was made for yours")
+            raise TableError("key: this address belongs to no seat of the table; open the link of your seat")
         return seats
 
     # views for pages
 
     def _view(self, page: PageConnection) -> str:
         """Return the view of a page as text; pages of the same seats share it."""
-        curtain, done = page.handover_seat(self.table), self.table.game.done
         viewer = page.viewing_seat if page.mine else None
-        if viewer is None and page.mine and done:
+        if viewer is None and page.mine and self.table.game.done:
             viewer = page.mine[0]
-        who = page.mine, viewer, curtain
-        if who not in self._views:
+        key = page.mine, viewer, page.handover_seat(self.table)
+        if key not in self._views:
             thinking = None
             if self._task is not None and self.table.acting_player is not None:
                 seconds = round(self._viewed - self._began, 1)
                 thinking = {"seat": self.table.game.seat, "player": self.table.acting_player, "seconds": seconds}
-            message = self._message or None
-            self._views[who] = encode_message(
-                table_view(self.table, *who, thinking, message, self._picture, self._choices)
+            self._views[key] = encode_message(
+                table_view(self.table, *key, thinking, self._message or None, self._picture, self._choices)
             )
-        return self._views[who]
+        return self._views[key]
 
     def _picture(self, viewer: int | None) -> dict[str, Any]:
         if viewer not in self._pictures:
@@ -135,10 +142,10 @@ class TableSession:
     def _changed(self) -> None:
         self._pictures.clear()
         self._legal = None
-        for adviser in self._advisers.values():
-            adviser.forget()
+        for evaluator in self._evaluators.values():
+            evaluator.cancel()
 
-    def tell(self) -> None:
+    def update_pages(self) -> None:
         """Send every page the changes."""
         self._views.clear()
         self._changes.clear()
@@ -153,44 +160,38 @@ class TableSession:
             return
         if (before, after) not in self._changes:
             self._changes[before, after] = change_between(before, after)
-        page.tell(self._changes[before, after])
+        page.send_text(self._changes[before, after])
         page.shown = after
 
-    def _show_later(self, page: PageConnection) -> None:
+    def _show_with_clock(self, page: PageConnection) -> None:
         """Send a page a view that others already show, with the time that a player has been computing."""
         self._show(page)
         now = time.monotonic()
-        if self._task is not None and now - self._viewed > _SOON:
+        if self._task is not None and now - self._viewed > _CLOCK_TOLERANCE:
             page.send({"type": "clock", "seconds": round(now - self._began, 1)})
 
     def join(self, page: PageConnection) -> None:
-        """Send the table to a page.
-
-        Raises:
-            TableError: if too many pages are connected.
-        """
-        if len(self.pages) >= MOST_PAGES:
-            raise TableError(f"pages: found {MOST_PAGES} that look at this table, expected fewer; close some of them")
+        """Send the table to a page; TableError if too many pages are connected."""
+        if len(self.pages) >= MAX_PAGES:
+            raise TableError(f"pages: found {MAX_PAGES} of this table, expected fewer; close some of them")
         self.pages.add(page)
-        if not self._begin_to_think():
-            self._show_later(page)
+        if not self._start_player():
+            self._show_with_clock(page)
 
     # requests of pages
 
-    def asked(self, page: PageConnection, message: dict[str, Any]) -> None:
+    def handle(self, page: PageConnection, message: dict[str, Any]) -> None:
         """Handle a message of a page exactly once: a page resends a message whose delivery is uncertain.
 
-        Raises:
-            TableError: if the request is not possible now; nothing has changed.
-            StoreError: if it cannot be written; nothing has changed.
+        TableError if the request is not possible now, StoreError if it cannot be written; nothing has changed.
         """
         once = message["once"]
-        if once not in self._done:
+        if once not in self._handled:
             getattr(self, f"_on_{message['type']}")(page, message)
         if once:
-            self._done[once] = None
-            if len(self._done) > _MOST_DONE:
-                del self._done[next(iter(self._done))]
+            self._handled[once] = None
+            if len(self._handled) > _MAX_HANDLED:
+                del self._handled[next(iter(self._handled))]
             page.send({"type": "done", "once": once})
 
     def _on_ping(self, page: PageConnection, message: dict[str, Any]) -> None:
@@ -198,7 +199,7 @@ class TableSession:
 
     def _on_decide(self, page: PageConnection, message: dict[str, Any]) -> None:
         self.table.check_number(message["number"])
-        self._turn_of(page)
+        self._check_turn(page)
         actions = [message["action"], *message["more"]]
         self.table.check_together(actions)
         try:
@@ -207,7 +208,7 @@ class TableSession:
         finally:
             self.resume()
 
-    def _turn_of(self, page: PageConnection) -> None:
+    def _check_turn(self, page: PageConnection) -> None:
         """Raise TableError if it is not the page's turn."""
         seat = self.table.game.seat
         if self.table.game.done:
@@ -215,43 +216,40 @@ class TableSession:
         if seat not in page.mine or page.viewing_seat != seat:
             raise TableError(f"seat: it is the turn of {self.table.chairs[seat].name}, not yours")
 
-    def _decide(self, number: int, action: int) -> TakenAction:
+    def _decide(self, number: int, action: int) -> None:
         """Apply an action and write it, or do neither."""
         said = next((one["said"] for one in self._choices() if one["id"] == action), "")
-        decision = self.table.decide(number, action, said)
+        taken = self.table.decide(number, action, said)
         try:
-            self._store.write(self.table.name, decision)
-        except sqlite3.Error as problem:
+            self._store.write(self.table.name, taken)
+        except StoreError:
             self.table.forget_last()
-            raise StoreError(
-                f"{self._store.path}: the decision cannot be written, so it does not count: {problem}"
-            ) from None
+            raise
         finally:
             self._changed()
         self._message = ""
-        return decision
 
     def _on_undo(self, page: PageConnection, message: dict[str, Any]) -> None:
-        self._turn_of(page)
+        self._check_turn(page)
         self.table.undo(message["number"], message["to"])
-        self._went_back(message["to"], ())
+        self._save_undo(message["to"], ())
         self.resume()
 
     def _on_takeback(self, page: PageConnection, message: dict[str, Any]) -> None:
         if page.mine != self.table.humans:
-            raise TableError("only who plays alone against players may take back")
-        gone = self.table.take_back(message["number"], message["to"])
-        self._went_back(message["to"], gone)
+            raise TableError("takeback: only the single human at a table may take back actions")
+        removed = self.table.take_back(message["number"], message["to"])
+        self._save_undo(message["to"], removed)
         self._stop()
         self.resume()
 
-    def _went_back(self, to: int, gone: Any) -> None:
+    def _save_undo(self, to: int, taken_back: Any) -> None:
         try:
-            self._store.go_back(self.table.name, to, gone)
-        except sqlite3.Error as problem:
+            self._store.go_back(self.table.name, to, taken_back)
+        except StoreError:
             paused, self.table = self.table.paused, self._store.load(self.table.name)  # restore the saved state
             self.table.paused = paused
-            raise StoreError(f"{self._store.path}: cannot be written, so nothing is taken back: {problem}") from None
+            raise
         finally:
             self._changed()
         self._message = ""
@@ -261,75 +259,75 @@ class TableSession:
             raise TableError(f"seat: found {message['seat']}, expected one of yours: {list(page.mine)}")
         page.viewing_seat = message["seat"]
         self._on_cancel(page, message)
-        self._show_later(page)
+        self._show_with_clock(page)
 
     def _on_judge(self, page: PageConnection, message: dict[str, Any]) -> None:
         if message["number"] != self.table.number:
             return  # the table has changed in the meantime; a page that still needs the answer asks again
-        words = {one["id"]: one["words"] for one in self._choices()}
-        question = evaluation_request(self.table, page, message, words)
-        self._advisers.setdefault(page, AnalysisTask(page.send, self._thinkers)).ask(question)
+        descriptions = {one["id"]: one["words"] for one in self._choices()}
+        request = evaluation_request(self.table, page, message, descriptions)
+        self._evaluators.setdefault(page, PageEvaluator(page.send, self._pool)).ask(request)
 
     def _on_cancel(self, page: PageConnection, message: dict[str, Any]) -> None:
-        if page in self._advisers:
-            self._advisers[page].forget()
+        if page in self._evaluators:
+            self._evaluators[page].cancel()
 
     def _on_stop(self, page: PageConnection, message: dict[str, Any]) -> None:
         if self.table.acting_player is not None and not self.table.paused:
             self.table.paused = True
             self._stop()
-            self.tell()
+            self.update_pages()
 
     def _on_go(self, page: PageConnection, message: dict[str, Any]) -> None:
         paused, self.table.paused = self.table.paused, False
-        if not self._begin_to_think() and paused:
-            self.tell()
+        if not self._start_player() and paused:
+            self.update_pages()
 
     def _on_pace(self, page: PageConnection, message: dict[str, Any]) -> None:
         self.pace = min(message["milliseconds"], 10_000) / 1000
 
     def _on_sit(self, page: PageConnection, message: dict[str, Any]) -> None:
-        raise TableError("sit: you sit at the table already")
+        raise TableError("sit: this page is already connected to the table")
 
     # players
 
     def resume(self) -> None:
         """Start the player whose turn it is, and update all pages."""
-        if not self._begin_to_think():
-            self.tell()
+        if not self._start_player():
+            self.update_pages()
 
-    def _begin_to_think(self) -> bool:
+    def _start_player(self) -> bool:
         """Start the player to move unless one is already running and update all pages; return whether one started."""
         if self._task is not None or self.table.acting_player is None or self.table.paused or not self.pages:
             return False
         self._began = time.monotonic()
-        self._task = asyncio.create_task(self._think())
-        self.tell()
+        self._task = asyncio.create_task(self._run_players())
+        self.update_pages()
         return True
 
-    async def _think(self) -> None:
+    async def _run_players(self) -> None:
         try:
             while (player := self.table.acting_player) is not None and not self.table.paused and self.pages:
                 number, self._began = self.table.number, time.monotonic()
-                action = await self._thinkers.decide(self.table.config, player, self.table.question())
+                action = await self._pool.decide(self.table.config, player, self.table.question())
                 left = self.pace - (time.monotonic() - self._began)
                 if left > 0:
                     await asyncio.sleep(left)
                 self._decide(number, action)
                 self._began = time.monotonic()
-                self.tell()
+                self.update_pages()
         except (PlayerFailedError, TableError, StoreError) as problem:
             self.table.paused = True
-            self._message = f"The player cannot go on: {problem}"
+            self._message = f"The player cannot continue: {problem}"
             _log.warning("table %s: %s", self.table.name, problem)
         except Exception as problem:  # internal error: report it, so that users do not wait forever
             self.table.paused = True
-            self._message = f"The player cannot go on: {type(problem).__name__}: {problem}"
+            self._message = f"The player cannot continue: {type(problem).__name__}: {problem}"
             _log.exception("table %s", self.table.name)
         finally:
             if self._task is asyncio.current_task():  # no other task has replaced this one
                 self._task = None
-        self.tell()
+        self.update_pages()
 
     def _stop(self) -> asyncio.Task[None] | None:
         """Cancel the computing player and return its task, which ends soon; it takes no further action."""
@@ -338,60 +336,51 @@ class TableSession:
             task.cancel()
         return task
 
-    def left(self, page: PageConnection) -> None:
+    def leave(self, page: PageConnection) -> None:
         """Remove a disconnected page."""
         self.pages.discard(page)
-        if page in self._advisers:
-            self._advisers.pop(page).forget()
+        if page in self._evaluators:
+            self._evaluators.pop(page).cancel()
 
     async def close(self) -> None:
         """Stop all tasks."""
-        for adviser in self._advisers.values():
-            adviser.forget()
+        for evaluator in self._evaluators.values():
+            evaluator.cancel()
         if (task := self._stop()) is not None:
             await asyncio.wait({task})
 
 
 class TableSessions:
-    """All tables with connected pages.
+    """All tables with connected pages."""
 
-    Args:
-        store: the database of the tables.
-        thinkers: the pool of player processes.
-    """
-
-    def __init__(self, store: TableStore, thinkers: PlayerPool) -> None:
-        self.store, self.thinkers = store, thinkers
+    def __init__(self, store: TableStore, pool: PlayerPool) -> None:
+        self.store, self._pool = store, pool
         self._open: dict[str, TableSession] = {}
-        self._done: dict[str, None] = {}
+        self._handled: dict[str, None] = {}
 
     def open(self, name: str) -> TableSession:
-        """Return the room of a table; TableError if the table does not exist."""
+        """Return the session of a table; TableError if the table does not exist."""
         if name not in self._open:
-            self._open[name] = TableSession(self.store.load(name), self.store, self.thinkers, self._done)
+            self._open[name] = TableSession(self.store.load(name), self.store, self._pool, self._handled)
         return self._open[name]
 
-    async def leave(self, room: TableSession, page: PageConnection | None) -> None:
-        """Handle a page that has disconnected or was rejected (None); the last page closes the room."""
+    async def leave(self, session: TableSession, page: PageConnection | None) -> None:
+        """Handle a page that has disconnected or was rejected (None); the last page closes the session."""
         if page is not None:
-            room.left(page)
-        if not room.pages:
-            self._open.pop(room.table.name, None)
-            await room.close()
+            session.leave(page)
+        if not session.pages:
+            self._open.pop(session.table.name, None)
+            await session.close()
 
-    async def remove(self, name: str) -> None:
-        """Delete a table.
-
-        Raises:
-            TableError: if the table does not exist or has connected pages.
-        """
+    def remove(self, name: str) -> None:
+        """Delete a table; TableError if it does not exist or has connected pages."""
         if name in self._open:
-            raise TableError(f"table {name}: somebody looks at it; close its pages first")
+            raise TableError(f"table {name}: is open in a browser; close its pages first")
         self.store.load(name)
         self.store.remove(name)
 
     async def close(self) -> None:
         """Stop all tasks."""
-        for room in list(self._open.values()):
-            await room.close()
+        for session in list(self._open.values()):
+            await session.close()
         self._open.clear()

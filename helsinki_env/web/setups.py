@@ -1,31 +1,59 @@
-"""Game options on the setup page: those that the game declares (`GameSpec.setup_options`), and its component file."""
+"""What a table or tournament can be set up with: options of the game, component files, opponents and their levels."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
-from typing import Any
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any, NamedTuple
 
 from helsinki_env.data import Node, choices_text, short_repr
 from helsinki_env.engine.configuration import ConfigError
-from helsinki_env.engine.spec import GameSpec, spec_by_name
+from helsinki_env.engine.spec import GameSpec, default_spec, spec_by_name
 from helsinki_env.utils.yaml_files import list_yaml
 
-__all__ = ["chosen_options", "labels_of", "offered_options"]
+__all__ = ["Level", "browser_game", "chosen_options", "labels_of", "levels_of", "offered_options", "offered_players"]
 
 _COMPONENTS = "components"
+_OTHER_PLAYERS = ("random", "mc:100", "mc:400", "ismcts:100", "ismcts:400", "net+search:20", "net+search:400")
+
+
+class Level(NamedTuple):
+    """The difficulty of an opponent."""
+
+    player: str  # name of the player
+    label: str  # one word
+    says: str  # description of its playing strength
+
+
+def levels_of(spec: GameSpec) -> tuple[Level, ...]:
+    """Return the levels of a game from its agents package (`LEVELS`), or by default a random player."""
+    module = f"helsinki_env.agents.{spec.name}"
+    if find_spec(module) is None or find_spec(f"{module}.levels") is None:
+        return (Level("random", "Chance", "chooses at random"),)
+    return tuple(Level(*level) for level in import_module(f"{module}.levels").LEVELS)
+
+
+def offered_players(spec: GameSpec, more: Iterable[str] = ()) -> tuple[str, ...]:
+    """Return the players offered: those of the levels, general ones, and `more`."""
+    return tuple(dict.fromkeys((*(level.player for level in levels_of(spec)), *_OTHER_PLAYERS, *more)))
+
+
+def browser_game(name: str) -> GameSpec:
+    """Return the game of a name (empty: the default game); ValueError if it cannot be played in a browser."""
+    spec = spec_by_name(name or default_spec().name)
+    if spec.list_ui_actions is None:
+        raise ValueError(f"game: {spec.name} cannot be played in a browser")
+    return spec
 
 
 @lru_cache(maxsize=8)
-def _files_of(game: str) -> tuple[str, ...]:
-    spec = spec_by_name(game)
-    usual = spec.config().components
-    return (usual, *(name for name in list_yaml(_COMPONENTS) if name != usual and _fits(spec, name)))
-
-
-def _component_files(spec: GameSpec) -> tuple[str, ...]:
+def _component_files(game: str) -> tuple[str, ...]:
     """Return the names of the game's bundled component files, that of the published game first."""
-    return _files_of(spec.name)
+    spec = spec_by_name(game)
+    default = spec.config().components
+    return (default, *(name for name in list_yaml(_COMPONENTS) if name != default and _fits(spec, name)))
 
 
 def _fits(spec: GameSpec, name: str) -> bool:
@@ -37,11 +65,11 @@ def _fits(spec: GameSpec, name: str) -> bool:
 
 
 def offered_options(spec: GameSpec) -> list[dict[str, Any]]:
-    """Return the options as plain data: a switch, a selection of several choices, or a selection of one."""
-    files = _component_files(spec)
+    """Return the options as plain data: `GameSpec.setup_options`, and the component file if there are several."""
+    files = _component_files(spec.name)
     offered = [setup.to_dict() for setup in spec.setup_options]
     if len(files) > 1:
-        says = "What is printed on tiles, cards and boards."
+        says = "Defines the printed values of tiles, cards and boards."
         offered.append(
             {"name": _COMPONENTS, "label": "Component file", "says": says, "type": "one", "choices": list(files)}
         )
@@ -59,12 +87,13 @@ def chosen_options(spec: GameSpec, given: Mapping[str, Any]) -> dict[str, Any]:
         if key in setups:
             chosen |= setups[key].config_values(value)
         else:
-            chosen[key] = Node(value, ConfigError, key).choice(_component_files(spec))
+            chosen[key] = Node(value, ConfigError, key).choice(_component_files(spec.name))
     return chosen
 
 
 def labels_of(spec: GameSpec, given: Mapping[str, Any]) -> tuple[str, ...]:
     """Return the labels of the chosen options."""
     labels = [setup.label for setup in spec.setup_options if given.get(setup.name)]
-    file = given.get(_COMPONENTS, _component_files(spec)[0])
-    return (*labels, *([f"component file {file}"] if file != _component_files(spec)[0] else []))
+    default = _component_files(spec.name)[0]
+    file = given.get(_COMPONENTS, default)
+    return (*labels, *([f"component file {file}"] if file != default else []))

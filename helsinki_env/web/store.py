@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import sqlite3
 import stat
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from helsinki_env.data import UserError
 from helsinki_env.engine.spec import config_from_dict, config_to_dict
@@ -17,7 +19,7 @@ from helsinki_env.utils.locks import supports_locks
 from helsinki_env.utils.machine import user_folder
 from helsinki_env.web.tables import GameTable, SeatAssignment, TableError, TakenAction
 
-__all__ = ["StoreError", "TableEntry", "TableStore", "data_folder"]
+__all__ = ["StoreError", "TableEntry", "TableStore", "data_folder", "finished_tables"]
 
 #: Migrations from each schema version to the next; a new database runs all of them.
 _STEPS = (
@@ -39,7 +41,7 @@ CREATE TABLE decisions (
     at REAL NOT NULL,
     PRIMARY KEY (name, number)
 ) STRICT, WITHOUT ROWID;
-CREATE TABLE taken_back (  -- decisions that were taken back, for the record
+CREATE TABLE taken_back (  -- actions that were taken back, for the record
     name TEXT NOT NULL REFERENCES tables,
     number INTEGER NOT NULL,
     seat INTEGER NOT NULL,
@@ -80,42 +82,28 @@ class StoreError(UserError):
 
 
 class TableEntry(NamedTuple):
-    """List entry of a table.
-
-    `made` and `last`, the time of its latest action, are in seconds since 1970; `over` is None if unknown.
-    """
+    """List entry of a table; times are in seconds since 1970."""
 
     name: str
     title: str
     made: float
     game: str
     chairs: tuple[SeatAssignment, ...]
-    decisions: int
-    last: float
-    over: bool | None
+    decisions: int  # number of actions
+    last: float  # time of the latest action
+    over: bool | None  # None: unknown
 
 
 def data_folder() -> Path:
-    """Return the folder for this user's tables.
-
-    Raises:
-        StoreError: if the user has no home folder.
-    """
+    """Return the folder for this user's tables."""
     folder = user_folder("data")
     if folder is None:
-        raise StoreError("this user has no home folder, expected a folder for the tables: name one with --data")
+        raise StoreError("--data: found no home folder of this user, expected a folder for the tables")
     return folder
 
 
 class TableStore:
-    """The tables in a folder. Only one process at a time may write them.
-
-    Args:
-        folder: created if it does not exist.
-
-    Raises:
-        StoreError: if the file is not such a database, or has a later schema version.
-    """
+    """The tables in a folder, which is created if it does not exist. Only one process at a time may write them."""
 
     def __init__(self, folder: Path) -> None:
         self.path = folder / "tables.sqlite"
@@ -124,7 +112,7 @@ class TableStore:
             self._open()
         except (sqlite3.Error, OSError) as problem:
             raise StoreError(
-                f"{self.path}: cannot be used as the database of tables: {problem} (name another folder with --data)"
+                f"{self.path}: cannot be used as the database of tables: {problem}; choose another folder with --data"
             ) from None
 
     def _open(self) -> None:
@@ -147,6 +135,15 @@ class TableStore:
             with self.rows:
                 self.rows.executescript(f"BEGIN; {_STEPS[step]} PRAGMA user_version = {step + 1}; COMMIT;")
 
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """Run the block as one transaction; StoreError if it fails."""
+        try:
+            with self.rows:
+                yield
+        except sqlite3.Error as problem:
+            raise StoreError(f"{self.path}: cannot be written, so nothing has changed: {problem}") from None
+
     def close(self) -> None:
         """Write pending data and close the file."""
         self.rows.close()
@@ -155,7 +152,7 @@ class TableStore:
         """Save a new table with its initial actions."""
         chairs = json.dumps([list(chair) for chair in table.chairs])
         config = json.dumps(config_to_dict(table.config))
-        with self.rows:
+        with self.transaction():
             self.rows.execute(
                 "INSERT INTO tables (name, title, made, config, seed, chairs, start) VALUES (?, ?, ?, ?, ?, ?, ?)",
                 (table.name, table.title, time.time(), config, str(table.seed), chairs, table.start),
@@ -165,13 +162,13 @@ class TableStore:
 
     def remove(self, name: str) -> None:
         """Delete a table."""
-        with self.rows:
+        with self.transaction():
             for rows in ("taken_back", "decisions", "tables"):
                 self.rows.execute(f"DELETE FROM {rows} WHERE name = ?", (name,))  # constant table names
 
     def write(self, name: str, decision: TakenAction) -> None:
         """Save an action."""
-        with self.rows:
+        with self.transaction():
             self._insert(name, decision)
 
     def _insert(self, name: str, decision: TakenAction) -> None:
@@ -182,11 +179,11 @@ class TableStore:
 
     def go_back(self, name: str, to: int, taken_back: Sequence[TakenAction] = ()) -> None:
         """Delete the actions of a table from a number on, and record which of them were taken back."""
-        with self.rows:
+        with self.transaction():
             self.rows.execute("DELETE FROM decisions WHERE name = ? AND number >= ?", (name, to))
             self.rows.executemany(
                 "INSERT INTO taken_back VALUES (?, ?, ?, ?, ?)",
-                [(name, gone.number, gone.seat, gone.action, time.time()) for gone in taken_back],
+                [(name, action.number, action.seat, action.action, time.time()) for action in taken_back],
             )
 
     def taken_back(self, name: str) -> int:
@@ -201,52 +198,59 @@ class TableStore:
         """Return whether a table of this name exists."""
         return self.rows.execute("SELECT 1 FROM tables WHERE name = ?", (name,)).fetchone() is not None
 
-    def all(self, first: int = 0, most: int = -1) -> list[TableEntry]:
-        """Return the saved tables, newest first.
-
-        Args:
-            first: number of tables to skip.
-            most: maximum number of tables; -1 for all.
-        """
+    def all(self, first: int = 0, limit: int = -1) -> list[TableEntry]:
+        """Return the saved tables, newest first, without the `first` ones and at most `limit` (-1: all)."""
         rows = self.rows.execute(
             "SELECT some.name, title, made, config, chairs, looked, over, count(at), coalesce(max(at), made) FROM "
             "(SELECT * FROM tables ORDER BY made DESC, name LIMIT ? OFFSET ?) AS some "
             "LEFT JOIN decisions ON decisions.name = some.name GROUP BY some.name ORDER BY made DESC, some.name",
-            (most, first),
+            (limit, first),
         ).fetchall()
-        found = []
+        entries = []
         for name, title, made, config, chairs, looked, over, decisions, last in rows:
             game = json.loads(config).get("game", "")
             seats = tuple(SeatAssignment(*chair) for chair in json.loads(chairs))
             known = bool(over) if looked == last else None
-            found.append(TableEntry(name, title, made, game, seats, decisions, last, known))
-        return found
+            entries.append(TableEntry(name, title, made, game, seats, decisions, last, known))
+        return entries
 
-    def set_over(self, kept: TableEntry, over: bool) -> None:
+    def set_over(self, entry: TableEntry, over: bool) -> None:
         """Save whether the game of a table is over."""
-        with self.rows:
-            self.rows.execute("UPDATE tables SET looked = ?, over = ? WHERE name = ?", (kept.last, over, kept.name))
+        with self.transaction():
+            self.rows.execute("UPDATE tables SET looked = ?, over = ? WHERE name = ?", (entry.last, over, entry.name))
 
     def load(self, name: str) -> GameTable:
-        """Return a table in its state after the last action.
-
-        Raises:
-            TableError: if it does not exist or can no longer be played.
-        """
+        """Return a table after its last action; TableError if it does not exist or can no longer be played."""
         row = self.rows.execute(
             "SELECT title, config, seed, chairs, start FROM tables WHERE name = ?", (name,)
         ).fetchone()
         if row is None:
-            raise TableError(f"table {name!r:.40}: there is none of that name")
-        told = self.rows.execute(
+            raise TableError(f"table {name!r:.40}: does not exist")
+        actions = self.rows.execute(
             "SELECT seat, action, said FROM decisions WHERE name = ? ORDER BY number", (name,)
         ).fetchall()
         title, config, seed, chairs, start = row
         seats = tuple(SeatAssignment(*chair) for chair in json.loads(chairs))
         try:
-            return GameTable(name, title, _config(config), int(seed), seats, told, start)
+            return GameTable(name, title, config_from_dict(json.loads(config)), int(seed), seats, actions, start)
         except ValueError as problem:
-            raise TableError(f"table {name}: cannot be played on: {problem}") from None
+            raise TableError(f"table {name}: cannot be continued: {problem}") from None
+
+
+async def finished_tables(store: TableStore, entries: Sequence[TableEntry]) -> set[str]:
+    """Return the names of the tables whose games are over; replay those whose state is unknown and save the result."""
+    finished = {entry.name for entry in entries if entry.over}
+    for entry in entries:
+        if entry.over is None:
+            await asyncio.sleep(0)  # let other tasks run between two tables
+            over = False
+            with suppress(TableError):  # removed in the meantime, or saved by another version
+                over = store.load(entry.name).game.done
+            with suppress(StoreError):  # the result is computed again next time
+                store.set_over(entry, over)
+            if over:
+                finished.add(entry.name)
+    return finished
 
 
 def _make_private(folder: Path, path: Path) -> None:
@@ -256,13 +260,8 @@ def _make_private(folder: Path, path: Path) -> None:
     """
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
-    ours = [one for one in folder.iterdir() if one.name.startswith(path.name)]
-    private = [*ours, *([folder] if len(ours) == len(list(folder.iterdir())) else [])]
-    for one in private:
-        mode = one.stat().st_mode
-        if mode & 0o077 and (not hasattr(os, "getuid") or one.stat().st_uid == os.getuid()):
-            one.chmod(stat.S_IMODE(mode) & 0o700)
-
-
-def _config(text: str) -> Any:
-    return config_from_dict(json.loads(text))
+    ours = [file for file in folder.iterdir() if file.name.startswith(path.name)]
+    for private in [*ours, *([folder] if len(ours) == len(list(folder.iterdir())) else [])]:
+        mode = private.stat().st_mode
+        if mode & 0o077 and (not hasattr(os, "getuid") or private.stat().st_uid == os.getuid()):
+            private.chmod(stat.S_IMODE(mode) & 0o700)

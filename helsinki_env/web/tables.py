@@ -21,89 +21,59 @@ HUMAN = "human"
 
 
 class TableError(UserError):
-    """Raised for a request that a table cannot fulfill now; the message names the request and the alternatives."""
+    """Raised for a request that a table or tournament cannot fulfill now, or that names one that does not exist."""
 
 
 class SeatAssignment(NamedTuple):
-    """The occupant of a seat.
-
-    Attributes:
-        player: `HUMAN`, or the name of a player (`helsinki_env.agents.registry`).
-        name: displayed name.
-        key: secret of the seat's own link; empty if anyone at this machine may play the seat.
-    """
+    """The occupant of a seat: `HUMAN` or the name of a player (`helsinki_env.agents.registry`)."""
 
     player: str
-    name: str
-    key: str = ""
+    name: str  # displayed
+    key: str = ""  # secret of the seat's own link; empty if anyone at this machine may play the seat
 
 
 class TakenAction(NamedTuple):
-    """An action that was taken.
+    """An action that was taken."""
 
-    Attributes:
-        number: number of actions before it.
-        seat: the acting seat.
-        action: id of the action.
-        said: description for the log, such as "moved 2 spaces".
-        turn: number of changes of the seat to move before it.
-    """
-
-    number: int
+    number: int  # number of actions before it
     seat: int
     action: int
-    said: str
-    turn: int
+    said: str  # description for the log, such as "moved 2 spaces"
+    turn: int  # number of changes of the seat to move before it
 
 
 @dataclass
 class GameTable:
-    """A table and its game.
+    """A table and its game."""
 
-    Args:
-        name: unique name, part of its address.
-        title: displayed title.
-        config: game configuration.
-        seed: seed of the deal and of the players' random keys.
-        chairs: occupants, one for each seat.
-        past_actions: previous actions, each (seat, action, words).
-        start: JSON of the starting position; empty for the game that the seed deals.
-
-    Attributes:
-        game: current state of the game.
-        decisions: actions taken so far.
-        paused: whether players are paused.
-    """
-
-    name: str
+    name: str  # unique, part of the address
     title: str
     config: Any
-    seed: int
+    seed: int  # of the deal and of the players' random keys
     chairs: tuple[SeatAssignment, ...]
-    past_actions: Sequence[tuple[int, int, str]] = ()
-    start: str = ""
+    past_actions: Sequence[tuple[int, int, str]] = ()  # each (seat, action, description)
+    start: str = ""  # JSON of the starting position; empty for the game that the seed deals
     game: BoardGame = field(init=False, repr=False)
     decisions: list[TakenAction] = field(init=False, default_factory=list)
     paused: bool = field(init=False, default=False)
-    #: For each action, whether it showed anyone what had been hidden from all.
+    #: For each action, whether it revealed hidden information.
     _revealing: list[bool] = field(init=False, default_factory=list, repr=False)
 
     def __post_init__(self) -> None:
         """Deal the game and apply the previous actions."""
-        self.game = self._beginning()
+        self.game = self._initial_game()
         for seat, action, said in self.past_actions:
             if self.game.done or seat != self.game.seat:
-                raise TableError(f"table {self.name}: decision {self.number} is of seat {seat}, whose turn it is not")
+                raise TableError(f"table {self.name}: action {self.number} is of seat {seat}, which is not to move")
             self.decide(self.number, action, said)
         self.past_actions = ()
 
-    def _beginning(self) -> BoardGame:
-        """Return the game before its first action."""
+    def _initial_game(self) -> BoardGame:
         spec = spec_of(self.config)
         if not self.start or spec.from_dict is None:
             return spec.game(self.config, seed=self.seed)
-        began: BoardGame = spec.from_dict(json.loads(self.start))
-        return began
+        game: BoardGame = spec.from_dict(json.loads(self.start))
+        return game
 
     @property
     def number(self) -> int:
@@ -124,16 +94,7 @@ class GameTable:
     # actions and undoing them
 
     def decide(self, number: int, action: int, said: str) -> TakenAction:
-        """Apply an action of the seat to move.
-
-        Args:
-            number: number of actions that the sender has seen; an outdated page must not act.
-            action: id of the action.
-            said: description of the action.
-
-        Raises:
-            TableError: if the page is outdated or the action is illegal; nothing has changed.
-        """
+        """Apply an action of the seat to move; TableError if it is illegal or the page is outdated."""
         self.check_number(number)
         seat, before = self.game.seat, self.game.clone()
         try:
@@ -149,7 +110,7 @@ class GameTable:
         """Raise TableError if a page has seen a different number of actions."""
         if number != self.number:
             raise TableError(
-                f"number: found {short_repr(number)}, expected {self.number}: the table has moved on since then"
+                f"number: found {short_repr(number)}, expected {self.number}: the table has changed since then"
             )
 
     def check_together(self, actions: Sequence[int]) -> None:
@@ -157,9 +118,7 @@ class GameTable:
         after = self.game.clone()
         for action in actions:
             if after.done or after.seat != self.game.seat:
-                raise TableError(
-                    f"more: found {len(actions) - 1} more decisions, expected fewer: the turn is over before"
-                )
+                raise TableError(f"more: found {len(actions) - 1} more actions, expected fewer: the turn ends earlier")
             try:
                 after.step(action)
             except ValueError as problem:
@@ -188,17 +147,14 @@ class GameTable:
         return first
 
     def undo(self, number: int, to: int) -> None:
-        """Undo actions of the current turn, back to one that `undoable` allows.
-
-        Raises:
-            TableError: if they can no longer be undone.
-        """
+        """Undo actions of the current turn, back to one that `undoable` allows; otherwise TableError."""
         self.check_number(number)
         first = self.undoable()
         if first is None or not first <= to < self.number:
             expected = "none can be" if first is None else f"{first} to {self.number - 1} can be"
             raise TableError(
-                f"to: decision {short_repr(to)} cannot be undone: {expected} since nothing hidden was seen"
+                f"to: action {short_repr(to)} cannot be undone: {expected} "
+                "(actions of this turn since hidden cards were last revealed)"
             )
         self._go_back(to)
 
@@ -209,31 +165,25 @@ class GameTable:
         return [decision.number for decision in self.decisions if decision.seat == self.humans[0]]
 
     def take_back(self, number: int, to: int) -> list[TakenAction]:
-        """Return to the position before an own action in a game against players only; return the actions taken back.
+        """Return to the position before action `to` of the only human; return the actions taken back.
 
-        Args:
-            number: number of actions that the page has seen. Later actions of players are taken back, too.
-            to: number of the own action.
-
-        Raises:
-            TableError: if `to` is not such an action.
+        Players may have acted since the page saw `number` actions; their actions are taken back, too.
         """
         if not to < number <= self.number:
             self.check_number(number)
         if to not in self.may_take_back():
             raise TableError(
-                f"to: decision {short_repr(to)} cannot be taken back: expected one of yours, "
+                f"to: action {short_repr(to)} cannot be taken back: expected one of yours, "
                 "at a table with no other human"
             )
-        gone = self.decisions[to:]
+        removed = self.decisions[to:]
         self._go_back(to)
-        return gone
+        return removed
 
     def _go_back(self, to: int) -> None:
-        kept = self.decisions[:to]
         del self.decisions[to:], self._revealing[to:]
-        self.game = self._beginning()
-        for decision in kept:
+        self.game = self._initial_game()
+        for decision in self.decisions:
             self.game.step(decision.action)
 
     def forget_last(self) -> None:
@@ -243,14 +193,11 @@ class GameTable:
     # inputs of players
 
     def question(self) -> tuple[Any, Any, Any]:
-        """Return the player's inputs: observation int8 (1, F), mask int8 (1, A) and random key uint64 (1,).
-
-        The key depends on the seed, the seat and the seat's number of actions, so a game that is rewound repeats
-        itself.
-        """
+        """Return the player's inputs: observation int8 (1, F), mask int8 (1, A) and random key uint64 (1,)."""
+        # The key depends on the seed, the seat and the seat's number of actions, so a game that is rewound repeats.
         seat = self.game.seat
-        word = seat_key(self.seed, seat, sum(decision.seat == seat for decision in self.decisions))
-        return self.game.observation()[None], self.game.action_mask()[None], np.array([word])
+        key = seat_key(self.seed, seat, sum(decision.seat == seat for decision in self.decisions))
+        return self.game.observation()[None], self.game.action_mask()[None], np.array([key])
 
 
 def reveals_hidden(before: BoardGame, after: BoardGame) -> bool:

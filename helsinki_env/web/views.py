@@ -1,60 +1,62 @@
-"""Views of a table for a browser: the observable state, the legal actions, and the public log.
+"""Views of a table for a browser (the observable state, the legal actions, the public log) and their encoding.
 
 A view is built only from the seat's own observation and the log. It contains no other hand, draw pile order, chance
-state or seed.
+state or seed. Pages receive a full view, or the difference from their previous view.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from helsinki_env.engine.game import BoardGame
 from helsinki_env.web.tables import HUMAN, GameTable, reveals_hidden
 
-__all__ = ["choices", "picture", "selection_view", "table_view"]
+__all__ = ["applied", "change_between", "choices", "encode_message", "picture", "selection_view", "table_view"]
 
 _LOG = 400
+"""Number of actions in the log of a view."""
+
+#: The pieces of a text: elements of a picture, and objects and lists of JSON.
+_PIECE = re.compile(r"[<{\[]?[^<{\[]+|[<{\[]")
+_MIN_COPY = 24
+"""Minimum number of characters for which a copy reference is shorter than the text itself."""
+_MAX_CANDIDATES = 32
+"""Maximum number of positions in the previous text that are compared with one position in the next."""
+
+ChangePart = str | list[int]
 
 
 def picture(table: GameTable, viewer: int | None) -> dict[str, Any]:
     """Return the picture of a table as SVG text, size and named rectangles, for a seat or, if None, for an observer."""
-    game = table.game
-    spec, components = game.spec, game.config.component_set
+    game, spec = table.game, table.game.spec
+    if spec.render is None:
+        return {"svg": "", "size": [0, 0], "spots": {}}
     position = spec.to_dict(game, viewer) if spec.to_dict is not None else {}
     last = spec.action_to_string(table.decisions[-1].action, game.config) if table.decisions else None
-    render = spec.render() if spec.render is not None else None
-    if render is None:
-        return {"svg": "", "size": [0, 0], "spots": {}}
-    svg, spots = render.svg_and_spots(position, components, last_decision=last, viewer=viewer)
-    return {"svg": svg, "size": _size(svg), "spots": spots}
-
-
-def _size(svg: str) -> list[float]:
+    svg, spots = spec.render().svg_and_spots(position, game.config.component_set, last_decision=last, viewer=viewer)
     _, _, width, height = svg.partition('viewBox="')[2].partition('"')[0].split()
-    return [float(width), float(height)]
+    return {"svg": svg, "size": [float(width), float(height)], "spots": spots}
 
 
 def choices(game: BoardGame) -> list[dict[str, Any]]:
-    """Return the legal actions of the seat to move, worded by `GameSpec.list_ui_actions`, with their consequences.
-
-    `reveals_hidden`: the action shows hidden information and cannot be undone; `ends`: otherwise, the action ends the
-    turn.
-    """
+    """Return the legal actions of the seat to move (`GameSpec.list_ui_actions`) with their `_outcome`."""
     if game.done or game.spec.list_ui_actions is None:
         return []
-    return [{**touch.to_dict(), **_outcome(game, [touch.id])} for touch in game.spec.list_ui_actions(game, game.seat)]
+    return [{**one.to_dict(), **_outcome(game, [one.id])} for one in game.spec.list_ui_actions(game, game.seat)]
 
 
 def selection_view(game: BoardGame) -> dict[str, Any] | None:
     """Return the choices the acting seat may make in any order (`GameSpec.available_selection`) and their effects."""
-    found = (
-        None if game.done or game.spec.available_selection is None else game.spec.available_selection(game, game.seat)
-    )
-    if found is None:
+    if game.done or game.spec.available_selection is None:
         return None
-    first, last = (_outcome(game, way) for way in found.extreme_selections())
-    return {**found.to_dict(), **{what: first[what] and last[what] for what in first}}
+    selection = game.spec.available_selection(game, game.seat)
+    if selection is None:
+        return None
+    first, last = (_outcome(game, actions) for actions in selection.extreme_selections())
+    return {**selection.to_dict(), **{key: first[key] and last[key] for key in first}}
 
 
 def _outcome(game: BoardGame, actions: list[int]) -> dict[str, bool]:
@@ -62,9 +64,9 @@ def _outcome(game: BoardGame, actions: list[int]) -> dict[str, bool]:
     after = game.clone()
     for action in actions:
         after.step(action)
-    shows = reveals_hidden(game, after)
-    # Whether the game ends may depend on a hidden card, so a view that reveals one says nothing about it.
-    return {"ends": not shows and (after.done or after.seat != game.seat), "reveals": shows}
+    reveals = reveals_hidden(game, after)
+    # Whether the game ends may depend on a hidden card, so the answer is only for actions that reveal none.
+    return {"ends": not reveals and (after.done or after.seat != game.seat), "reveals": reveals}
 
 
 def _kind(game: BoardGame, action: int) -> str:
@@ -75,28 +77,20 @@ def table_view(
     table: GameTable,
     mine: tuple[int, ...],
     viewer: int | None,
-    curtain: int | None,
+    handover: int | None,
     thinking: dict[str, Any] | None,
     message: str | None,
-    drawn: Callable[[int | None], dict[str, Any]],
-    legal: Callable[[], list[dict[str, Any]]],
+    picture_for: Callable[[int | None], dict[str, Any]],
+    legal_actions: Callable[[], list[dict[str, Any]]],
 ) -> dict[str, Any]:
-    """Return the view that a browser shows.
+    """Return the view of a browser that plays the seats `mine` and shows the cards of the seat `viewer`.
 
-    Args:
-        table: the table.
-        mine: the seats that this browser plays.
-        viewer: the seat whose cards it shows; None shows all cards, only for browsers that play no seat.
-        curtain: the seat whose player must first take the device; until then, no card is sent.
-        thinking: the computing player and its elapsed time.
-        message: message to display.
-        drawn: returns the picture for a seat.
-        legal: returns the legal actions of the seat to move.
+    A `viewer` of None shows all cards, only for browsers that play no seat. `handover` is the seat whose player must
+    first take the device; until then, the view has no picture.
     """
     game, turn = table.game, table.turn()
-    over = game.done
-    decides = not over and curtain is None and game.seat in mine and viewer == game.seat
-    scores, places = game.scores().tolist(), game.ranks().tolist()
+    acts = not game.done and handover is None and game.seat in mine and viewer == game.seat
+    scores, ranks = game.scores().tolist(), game.ranks().tolist()
     view: dict[str, Any] = {
         "type": "table",
         "table": table.name,
@@ -105,17 +99,17 @@ def table_view(
         "number": table.number,
         "seat": game.seat,
         "phase": str(game.phase),
-        "done": over,
+        "done": game.done,
         "mine": list(mine),
         "viewer": viewer,
-        "curtain": curtain,
+        "curtain": handover,
         "svg": "",
         "size": [0, 0],
         "spots": {},
-        "decisions": legal() if decides else [],
-        "selection": selection_view(game) if decides else None,
+        "decisions": legal_actions() if acts else [],
+        "selection": selection_view(game) if acts else None,
         "turn": [{"number": d.number, "seat": d.seat, "words": d.said, "kind": _kind(game, d.action)} for d in turn],
-        "undo": table.undoable() if decides else None,
+        "undo": table.undoable() if acts else None,
         "takeback": table.may_take_back() if table.humans == mine else [],
         "thinking": thinking,
         "paused": table.paused,
@@ -125,14 +119,70 @@ def table_view(
                 "player": chair.player,
                 "human": chair.player == HUMAN,
                 "score": scores[seat],
-                "place": places[seat],
-                "to_move": not over and seat == game.seat,
+                "place": ranks[seat],
+                "to_move": not game.done and seat == game.seat,
             }
             for seat, chair in enumerate(table.chairs)
         ],
         "log": [{"number": d.number, "seat": d.seat, "words": d.said, "turn": d.turn} for d in table.decisions[-_LOG:]],
         "message": message,
     }
-    if curtain is None:
-        view |= drawn(viewer)
+    if handover is None:
+        view |= picture_for(viewer)
     return view
+
+
+def encode_message(message: Mapping[str, Any]) -> str:
+    """Return a message as ASCII text: JavaScript counts other characters differently, and changes refer to offsets."""
+    return json.dumps(message, separators=(",", ":"))
+
+
+def change_between(before: str, after: str) -> str:
+    """Return the message that turns one view into the next, or the next view if that is shorter.
+
+    The message depends only on the two texts, so it reveals nothing that they do not contain. It has the `parts` for
+    `applied`: each is a text, or the start and end of a range copied from the previous text.
+    """
+    change = encode_message({"type": "change", "parts": _parts(before, after)})
+    return change if len(change) < len(after) else after
+
+
+def applied(before: str, parts: Sequence[ChangePart]) -> str:
+    """Return the text that the parts of a change produce from the previous one."""
+    return "".join(part if isinstance(part, str) else before[part[0] : part[1]] for part in parts)
+
+
+def _parts(before: str, after: str) -> list[ChangePart]:
+    """Return the parts of the next text: the longest runs copied from the previous text, and new text."""
+    old, new = _PIECE.findall(before), _PIECE.findall(after)
+    starts, positions = [0], dict[str, list[int]]()
+    for number, piece in enumerate(old):
+        starts.append(starts[-1] + len(piece))
+        positions.setdefault(piece, []).append(number)
+    parts: list[ChangePart] = []
+    now = near = 0
+    while now < len(new):
+        # The piece after the last copy is the most likely match, because most of a picture does not move.
+        continues = near < len(old) and old[near] == new[now]
+        candidates = [near] if continues else positions.get(new[now], [])[:_MAX_CANDIDATES]
+        length, first = max(((_equal_pieces(old, new, i, now), i) for i in candidates), default=(0, 0))
+        start, end = starts[first], starts[first + length]
+        if end - start < _MIN_COPY:
+            length, near = 1, near + 1
+            if parts and isinstance(parts[-1], str):
+                parts[-1] += new[now]
+            else:
+                parts.append(new[now])
+        else:
+            near = first + length
+            parts.append([start, end])
+        now += length
+    return parts
+
+
+def _equal_pieces(old: list[str], new: list[str], first: int, now: int) -> int:
+    """Return the number of equal pieces from two positions on."""
+    length, longest = 0, min(len(old) - first, len(new) - now)
+    while length < longest and old[first + length] == new[now + length]:
+        length += 1
+    return length

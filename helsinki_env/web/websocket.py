@@ -1,4 +1,4 @@
-"""WebSocket connection to a page: outgoing and incoming messages."""
+"""WebSocket connection to a page, and validation of its messages."""
 
 from __future__ import annotations
 
@@ -7,24 +7,64 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
+from helsinki_env.data import parse_json
 from helsinki_env.utils.extras import requires_extra
-from helsinki_env.web.messages import encode_message
-from helsinki_env.web.requests import message_of
-from helsinki_env.web.security import MOST_BYTES
+from helsinki_env.web.security import MAX_BYTES
 from helsinki_env.web.store import StoreError
 from helsinki_env.web.tables import TableError
+from helsinki_env.web.views import encode_message
 
 with requires_extra("play"):
     from fastapi import WebSocket, WebSocketDisconnect
 
-__all__ = ["MOST_UNSENT", "PageSocket"]
+__all__ = ["MAX_UNSENT", "MESSAGES", "PageSocket", "parse_message"]
 
-MOST_UNSENT = 256
+MAX_UNSENT = 256
 """Maximum number of unsent messages for a page: as many as a game has."""
-_MOST_UNSENT_CHARACTERS = 8 * 2**20
+_MAX_UNSENT_CHARACTERS = 8 * 2**20
 """Maximum number of characters in unsent messages: all changes of a game, or about fifty full views."""
-_TAKES_WITHIN = 30.0
+_SEND_TIMEOUT = 30.0
 """Seconds within which a page must accept a message."""
+
+
+#: The message types that a page may send, with the integer fields of each.
+MESSAGES: dict[str, tuple[str, ...]] = {
+    "sit": (),
+    "decide": ("number", "action"),
+    "undo": ("number", "to"),
+    "takeback": ("number", "to"),
+    "look": ("seat",),
+    "judge": ("number", "deeper"),
+    "cancel": (),
+    "ping": (),
+    "stop": (),
+    "go": (),
+    "pace": ("milliseconds",),
+}
+_MAX_INTEGER = 10**6
+_MAX_ACTIONS = 100
+_TEXTS_OF = {"sit": ("key", "token")}
+_TEXTS = ("key", "token", "once")
+_NUMBERS = tuple(dict.fromkeys(name for names in MESSAGES.values() for name in names))
+
+
+def parse_message(text: str) -> dict[str, Any]:
+    """Return the message in a text: its type, integers and texts; TableError if it is invalid.
+
+    Any message may have `once`, a text chosen by the page that identifies the message if it is resent. A `decide`
+    message may have `more`, the ids of the actions that follow it immediately.
+    """
+    data = parse_json(text, TableError, "message")
+    kind = data.mapping(("type", *_NUMBERS, *_TEXTS, "more"))["type"].choice(tuple(MESSAGES))
+    numbers, texts = MESSAGES[kind], (*_TEXTS_OF.get(kind, ()), "once")
+    data.mapping(("type", *numbers, *texts, *(["more"] if kind == "decide" else [])))
+    message: dict[str, Any] = {"type": kind}
+    message |= {name: data[name].integer(0, _MAX_INTEGER) for name in numbers}
+    if kind == "decide":
+        more = data.get("more", []).entries("actions", most=_MAX_ACTIONS)
+        message["more"] = [one.integer(0, _MAX_INTEGER) for one in more]
+    message |= {name: "" if data.get(name, "").value == "" else data[name].text() for name in texts}
+    return message
 
 
 class PageSocket:
@@ -33,53 +73,41 @@ class PageSocket:
     Sending never waits for the page, so a disconnected client does not block the other players at its table. A page
     that accepts nothing for long, or falls far behind, is disconnected. It reconnects automatically and receives the
     current table.
-
-    Args:
-        socket: the accepted connection.
     """
 
     def __init__(self, socket: WebSocket) -> None:
         self._socket = socket
-        self._unsent: asyncio.Queue[str] = asyncio.Queue(MOST_UNSENT)
+        self._unsent: asyncio.Queue[str] = asyncio.Queue(MAX_UNSENT)
         self._characters = 0
         self._sending: asyncio.Task[None] | None = None
 
     def send(self, text: str) -> None:
         """Queue a message; disconnect the page if it is too far behind."""
-        if not self._unsent.full() and self._characters + len(text) <= _MOST_UNSENT_CHARACTERS:
+        if not self._unsent.full() and self._characters + len(text) <= _MAX_UNSENT_CHARACTERS:
             self._characters += len(text)
             self._unsent.put_nowait(text)
         elif self._sending is not None:
             self._sending.cancel()
 
-    async def heard(self) -> dict[str, Any]:
-        """Return the next message of the page.
-
-        Raises:
-            TableError: if the message is invalid.
-            WebSocketDisconnect: if the page has disconnected.
-        """
+    async def receive(self) -> dict[str, Any]:
+        """Return the next message of the page; TableError if it is invalid, WebSocketDisconnect at the end."""
         received = await self._socket.receive()
         if received["type"] == "websocket.disconnect":
             raise WebSocketDisconnect(received.get("code", 1000))
         text = received.get("text")
         if text is None:
             raise TableError("message: found binary data, expected text")
-        if len(text) > MOST_BYTES:
-            raise TableError(f"message: found {len(text):,} letters, expected at most {MOST_BYTES:,}")
-        return message_of(text)
+        if len(text) > MAX_BYTES:
+            raise TableError(f"message: found {len(text):,} characters, expected at most {MAX_BYTES:,}")
+        return parse_message(text)
 
-    async def serve(self, asked: Callable[[dict[str, Any]], None]) -> None:
+    async def serve(self, handle: Callable[[dict[str, Any]], None]) -> None:
         """Handle the page's messages and send queued ones until it disconnects or stops accepting data.
 
-        Args:
-            asked: handles a message; its TableError or StoreError is sent to the page.
-
-        Raises:
-            WebSocketDisconnect: if the page has disconnected.
+        A TableError or StoreError of the handler is sent to the page; WebSocketDisconnect ends the call.
         """
         self._sending = asyncio.create_task(self._send())
-        tasks = self._sending, asyncio.create_task(self._hear(asked))
+        tasks = self._sending, asyncio.create_task(self._receive(handle))
         try:
             await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
         finally:
@@ -94,14 +122,14 @@ class PageSocket:
         with suppress(TimeoutError):
             while True:
                 text = await self._unsent.get()
-                async with asyncio.timeout(_TAKES_WITHIN):
+                async with asyncio.timeout(_SEND_TIMEOUT):
                     await self._socket.send_text(text)
                 self._characters -= len(text)
 
-    async def _hear(self, asked: Callable[[dict[str, Any]], None]) -> None:
+    async def _receive(self, handle: Callable[[dict[str, Any]], None]) -> None:
         while True:
             try:
-                asked(await self.heard())
+                handle(await self.receive())
             except (TableError, StoreError) as problem:
                 self.send(encode_message({"type": "error", "message": str(problem)}))
             await asyncio.sleep(0)  # let other tasks run between two messages

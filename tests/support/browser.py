@@ -1,4 +1,4 @@
-"""A real browser for tests: Chromium, and somebody who sits in front of it."""
+"""A real browser for tests: Chromium, and a user."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from tests.support.server import Reader, Server
 
 __all__ = ["Player", "chromium", "decide_by_key", "one_by_one", "pick_by_key", "pick_by_mouse", "sit", "until"]
 
-#: The first has no window to begin with, and asks less processor time than the others.
+#: The first has no window and needs less processor time than the others.
 NAMES = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
 CHROMIUM = next((path for name in NAMES if (path := shutil.which(name))), None)
-#: It may be run by root, without a screen, and shall ask nobody for anything.
+#: For root, without a screen and without prompts.
 ARGUMENTS = (
     *("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
     *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
@@ -28,7 +28,7 @@ ARGUMENTS = (
 
 @contextmanager
 def chromium() -> Iterator[Any]:
-    """Run a browser while the block runs. Without one a test is skipped, but not where everything is checked."""
+    """Run a browser while the block runs; without one, skip the test unless CI is set."""
     playwright = pytest.importorskip("playwright.sync_api")
     if CHROMIUM is None and "CI" not in os.environ:
         pytest.skip("there is no Chromium")
@@ -36,7 +36,7 @@ def chromium() -> Iterator[Any]:
         yield started.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
 
 
-#: Counts in a page what each line to the server has brought, once the page's own scripts are done with it.
+#: Counts the messages of each connection after the page's scripts have handled them.
 _COUNTS = """
 WebSocket = class extends WebSocket {
   constructor(...address) {
@@ -50,15 +50,7 @@ WebSocket = class extends WebSocket {
 
 
 class Player:
-    """Somebody in front of a browser: what they see, and what the browser complains of.
-
-    Attributes:
-        wrong: what the console complained of.
-        frames: all that came by WebSocket, as it came.
-        views: the tables among it, read.
-        opinions: what players thought of the own decisions, likewise.
-        responses: the answers to all requests.
-    """
+    """A user of a browser: console errors (`wrong`), WebSocket messages (`frames`), `views`, HTTP `responses`."""
 
     def __init__(
         self, browser: Any, address: str, width: int = 1300, height: int = 900, touch: bool = False, **settings: str
@@ -103,7 +95,7 @@ class Player:
         return self.views[-1]
 
     def wait(self, wanted: Any) -> dict[str, Any]:
-        """Wait until the newest view is as wanted, and shown."""
+        """Wait until the newest view satisfies a condition and is displayed."""
         for _ in range(12_000):
             if self.views and wanted(self.view) and self._has_shown_all():
                 return self.view
@@ -121,19 +113,19 @@ class Player:
             self.page.keyboard.press(key)
 
     def key_of(self, decision: dict[str, Any]) -> str:
-        """The key that the page names for a decision."""
+        """The key that the page shows for an action."""
         found = self.page.locator("#choices button").get_by_text(decision["words"], exact=True)
         return str(found.locator("..").get_attribute("aria-keyshortcuts") or "")
 
     def tile(self) -> set[str]:
-        """Where the tile in hand would lie: middles of cells, in pixels of the picture."""
+        """The position of the current tile: centers of cells in pixels of the picture."""
         boxes = self.page.eval_on_selector_all(
             ".ghost .tile", "all => all.map(r => ['x', 'y', 'width', 'height'].map(n => +r.getAttribute(n)))"
         )
         return {self.cell_at(x + w / 2, y + h / 2) for x, y, w, h in boxes}
 
     def held(self) -> int:
-        """The orientation of the tile in hand."""
+        """The orientation of the current tile."""
         return int(self.page.get_attribute("#held", "data-turn"))
 
     def cell_at(self, x: float, y: float) -> str:
@@ -143,7 +135,7 @@ class Player:
         raise AssertionError(f"no cell at {x}, {y}")
 
     def point(self, *spots: str) -> tuple[float, float]:
-        """The middle of some spots, in pixels of the window."""
+        """The center of spots in pixels of the window."""
         boxes = [self.view["spots"][name] for name in spots]
         x = sum(box[0] + box[2] / 2 for box in boxes) / len(boxes)
         y = sum(box[1] + box[3] / 2 for box in boxes) / len(boxes)
@@ -163,7 +155,7 @@ def sit(browser: Any, server: Server, *players: str, game: str, seed: int = 1, *
 
 
 def until(player: Player, phase: str, rng: random.Random) -> dict[str, Any]:
-    """Play on by keys, building whenever that is possible, until a phase comes."""
+    """Play by keyboard until a phase, building whenever possible."""
     while True:
         view = player.turn()
         assert not view["done"], f"{phase} did not come"
@@ -173,7 +165,7 @@ def until(player: Player, phase: str, rng: random.Random) -> dict[str, Any]:
 
 
 def one_by_one(view: dict[str, Any]) -> list[dict[str, Any]]:
-    """The decisions that are taken alone, not chosen together with others."""
+    """The actions that are not part of a selection."""
     together = view["selection"]["kind"] if view["selection"] else ""
     return [one for one in view["decisions"] if one["kind"] != together]
 
@@ -194,14 +186,14 @@ def decide_by_key(player: Player, rng: random.Random) -> None:
 
 
 def pick_by_key(player: Player, rng: random.Random) -> None:
-    """Choose what is taken together, in any order."""
+    """Select items in any order."""
     keys = [key for item in player.view["selection"]["items"] if (key := player.key_of(item))]
     while player.page.is_disabled("#settle"):
         player.press(rng.choice(keys))
 
 
 def pick_by_mouse(player: Player, rng: random.Random) -> None:
-    """Choose what is taken together in the picture, in any order."""
+    """Select items in the picture in any order."""
     while player.page.is_disabled("#settle"):
         item = rng.choice(player.view["selection"]["items"])
         player.page.mouse.click(*player.point(item["at"][0]))

@@ -1,4 +1,4 @@
-"""Whether what a server sent to a browser tells anything that its seat may not know, byte for byte."""
+"""Check byte for byte that a server sends a browser nothing hidden from its seat."""
 
 from __future__ import annotations
 
@@ -9,32 +9,20 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from helsinki_env.engine.determinization import determinize
-from helsinki_env.web.messages import applied, change_between, encode_message
-from helsinki_env.web.server import STATIC
+from helsinki_env.web.requests import STATIC
 from helsinki_env.web.store import TableStore
 from helsinki_env.web.tables import GameTable
-from helsinki_env.web.views import choices, picture, table_view
+from helsinki_env.web.views import applied, change_between, choices, encode_message, picture, table_view
 from tests.support.browser import Player
 
 __all__ = ["assert_nothing_hidden_was_sent"]
 
 
 def assert_nothing_hidden_was_sent(player: Player, data: Path, name: str) -> int:
-    """Check all that a browser got while its seat played a game in which nothing was undone.
+    """Check everything sent to a browser during a game without undo; return the number of messages before its end.
 
-    Whatever came by HTTP is a file of the package, the same for everybody. Whatever came by WebSocket is, byte for
-    byte, what follows from a table that differs from the real one in all that the seat may not know: the other hands,
-    the order of the pile, chance, the seed and the keys of the seats. So it can hold nothing of them, however hidden.
-    A change follows, byte for byte, from two such views.
-    While the curtain is drawn, no hand is the seat's own: it is the same whichever of them is kept.
-
-    Args:
-        player: who sat in front of the browser.
-        data: folder of the server's database.
-        name: of the table.
-
-    Returns:
-        how many messages there were of a game that was not over.
+    HTTP responses are files of the package. WebSocket messages equal, byte for byte, those for a table that differs in
+    everything hidden from the seat: other hands, order of the draw pile, chance, seed and keys of the seats.
     """
     for response in player.responses:
         path = urlsplit(response.url).path
@@ -52,7 +40,7 @@ def assert_nothing_hidden_was_sent(player: Player, data: Path, name: str) -> int
             continue
         if frame["type"] in ("done", "pong"):
             assert set(frame) == ({"type", "once"} if frame["type"] == "done" else {"type"})
-            continue  # the page's own word comes back
+            continue  # the page's own id
         if frame["type"] == "change":
             text = applied(shown, frame["parts"])
             assert change_between(shown, text) == raw, "a change follows from two views and nothing else"
@@ -80,7 +68,7 @@ def assert_nothing_hidden_was_sent(player: Player, data: Path, name: str) -> int
 
 
 def _at(table: GameTable, frame: dict[str, Any]) -> GameTable:
-    """Return a table as it stood when a message was sent."""
+    """Return a table in its state when a message was sent."""
     told = [(decision.seat, decision.action, decision.said) for decision in table.decisions[: frame["number"]]]
     then = replace(table, past_actions=told)
     then.paused = frame["paused"]
@@ -88,7 +76,7 @@ def _at(table: GameTable, frame: dict[str, Any]) -> GameTable:
 
 
 def _sent(table: GameTable, frame: dict[str, Any]) -> str:
-    """Return what is sent of a table to the browser that got a message: for whom it is, and the time, are the same."""
+    """Return the message for a table with the same recipient and time as a message."""
     view = table_view(
         table,
         tuple(frame["mine"]),

@@ -1,4 +1,4 @@
-"""A server of tables for tests: the real command in a process of its own, asked by HTTP and WebSocket."""
+"""A server for tests: the command `helsinki play` in its own process, with HTTP and WebSocket clients."""
 
 from __future__ import annotations
 
@@ -18,22 +18,17 @@ from typing import Any
 from websockets.sync.client import ClientConnection, connect
 
 from helsinki_env.utils.yaml_files import configs_folder
-from helsinki_env.web.messages import applied
+from helsinki_env.web.views import applied
 
 __all__ = ["Line", "Reader", "Server", "decide_first", "seated", "serving"]
 
 
-#: The folder of the repository: the processes import what the tests import.
+#: The folder of the repository, which the processes import.
 ROOT = configs_folder().parent
 
 
 class Server:
-    """A running server.
-
-    Attributes:
-        address: such as http://127.0.0.1:34567.
-        page: what the command printed, the address of its page.
-    """
+    """A running server: `address`, such as http://127.0.0.1:34567, and `page`, the printed address."""
 
     def __init__(self, *options: str, data: Path) -> None:
         command = [
@@ -68,7 +63,7 @@ class Server:
     def ask(
         self, method: str, path: str, body: Any = None, headers: dict[str, str] | None = None
     ) -> tuple[int, Any, dict[str, str]]:
-        """Return status, answer (read as JSON if it is any) and headers of a request."""
+        """Return status, answer (parsed if it is JSON) and headers of a request."""
         content = body if isinstance(body, bytes) or body is None else json.dumps(body).encode()
         sent = {"content-type": "application/json"} | (headers or {})
         request = urllib.request.Request(self.address + path, content, sent, method=method)
@@ -83,7 +78,7 @@ class Server:
             return status, text, said
 
     def make(self, *players: str, **more: Any) -> dict[str, Any]:
-        """Make a table and return what the server says of it."""
+        """Create a table and return the answer of the server."""
         chairs = [{"player": player, "name": ""} for player in players]
         status, made, _ = self.ask("POST", "/api/tables", {"chairs": chairs} | more)
         assert status == 201, made
@@ -91,7 +86,7 @@ class Server:
         return made
 
     def make_over(self, *players: str, **more: Any) -> str:
-        """Make a table of players alone, and return its name once its game is over."""
+        """Create a table without humans and return its name once its game is over."""
         table = str(self.make(*players, **more)["table"])
         with seated(self, table) as (line, view):
             line.send(json.dumps({"type": "pace", "milliseconds": 0}))
@@ -118,13 +113,13 @@ def serving(data: Path, *options: str) -> Iterator[Server]:
 
 
 class Reader:
-    """Reads changes as the views that they make, as pages do."""
+    """Applies changes to views, as pages do."""
 
     def __init__(self) -> None:
         self._view = ""
 
     def read(self, text: str) -> str:
-        """Return a message; for a change the view that it makes of the one before."""
+        """Return a message; for a change, the view that it produces."""
         message = json.loads(text)
         if message["type"] == "change":
             text = applied(self._view, message["parts"])
@@ -135,11 +130,7 @@ class Reader:
 
 
 class Line:
-    """A connection to a table.
-
-    Attributes:
-        bytes: how many bytes of messages came.
-    """
+    """A connection to a table; `bytes` counts the received bytes."""
 
     def __init__(self, connection: ClientConnection) -> None:
         self._connection, self._reader, self.bytes = connection, Reader(), 0
@@ -148,7 +139,7 @@ class Line:
         self._connection.send(message)
 
     def recv(self, seconds: float) -> str:
-        """Return the next message, changes as views."""
+        """Return the next message; for a change, the view."""
         text = str(self._connection.recv(seconds))
         self.bytes += len(text.encode())
         return self._reader.read(text)
@@ -156,7 +147,7 @@ class Line:
 
 @contextmanager
 def seated(server: Server, table: str, key: str = "", **more: Any) -> Iterator[tuple[Line, dict[str, Any]]]:
-    """Sit down at a table while the block runs; gives the line to the server and the first view."""
+    """Connect to a table while the block runs; yields the connection and the first view."""
     url = server.address.replace("http", "ws") + f"/ws/tables/{table}"
     with connect(url, max_size=2**24, proxy=None, **more) as connection:
         line = Line(connection)
@@ -165,7 +156,7 @@ def seated(server: Server, table: str, key: str = "", **more: Any) -> Iterator[t
 
 
 def decide_first(line: Line, view: dict[str, Any], which: int = 0) -> dict[str, Any]:
-    """Take one of the legal decisions and return the next view with another number of decisions."""
+    """Take a legal action and return the next view with another number of actions."""
     action = view["decisions"][which]["id"]
     line.send(json.dumps({"type": "decide", "number": view["number"], "action": action}))
     return until(
@@ -174,7 +165,7 @@ def decide_first(line: Line, view: dict[str, Any], which: int = 0) -> dict[str, 
 
 
 def until(line: Line, wanted: Any, seconds: float = 120) -> dict[str, Any]:
-    """Return the first message that is wanted."""
+    """Return the first message that satisfies a condition."""
     while True:
         message: dict[str, Any] = json.loads(line.recv(seconds))
         if wanted(message):

@@ -69,8 +69,7 @@ def main(
     with requires_extra("play"):
         import uvicorn
 
-        from helsinki_env.web.connections import BoundedConnection
-        from helsinki_env.web.security import MOST_BYTES, is_loopback
+        from helsinki_env.web.security import MAX_BYTES, BoundedConnection, is_loopback
         from helsinki_env.web.server import ServerSettings, create_app
         from helsinki_env.web.store import TableStore, data_folder
         from helsinki_env.web.tables import HUMAN
@@ -110,7 +109,7 @@ def main(
             http=BoundedConnection,
             log_level="warning",
             access_log=False,
-            ws_max_size=MOST_BYTES,
+            ws_max_size=MAX_BYTES,
             ws_per_message_deflate=bool(token),  # within one machine, compression takes longer than it saves
             timeout_graceful_shutdown=1,
             server_header=False,

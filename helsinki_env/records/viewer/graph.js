@@ -1,4 +1,4 @@
-/** A graph of what every seat has, over the decisions of a game. */
+/** A graph of every seat's points or win probability over the actions of a game. */
 
 import { makeSvg } from "./dom.js";
 
@@ -6,7 +6,7 @@ import { makeSvg } from "./dom.js";
 
 /** Pixels between the lines and the edges of the graph, where the labels are. */
 const RIM = { left: 50, right: 30, top: 12, bottom: 22 };
-/** Dashes on the dark lines, by seat: they tell the seats apart without their colours. */
+/** Dashes of the lines by seat, which distinguish them without colors. */
 const DASHES = ["none", "none", "9 7", "1 7"];
 /** Steps between the labels of points. */
 const STEPS = [1, 2, 5, 10, 20, 50, 100, 200, 500];
@@ -25,7 +25,7 @@ export class Graph {
 
   /**
    * @param {Film} film
-   * @param {(number: number) => void} jump  to the position after so many decisions
+   * @param {(number: number) => void} jump  shows the position after a number of actions
    */
   constructor(film, jump) {
     this.#film = film;
@@ -47,14 +47,14 @@ export class Graph {
    * Show other values.
    *
    * @param {number[][]} rows  one for each position, with a number for each seat
-   * @param {boolean} shares  whether they are shares of the win, not points
-   * @param {number[]} costly  decisions that are marked
+   * @param {boolean} shares  whether they are win probabilities instead of points
+   * @param {number[]} costly  actions that are marked
    */
   plot(rows, shares, costly) {
     this.#rows = rows;
     this.#shares = shares;
     this.#costly = costly;
-    this.element.setAttribute("aria-label", `${shares ? "Shares of the win" : "Points"} over the decisions of the game`);
+    this.element.setAttribute("aria-label", `${shares ? "Win probabilities" : "Points"} over the actions of the game`);
     this.#draw();
   }
 
@@ -112,7 +112,7 @@ export class Graph {
   *#levels(step, top, y) {
     for (let value = 0; value <= top; value += step) {
       yield makeSvg("line", { class: "level", x1: RIM.left, x2: this.#width - RIM.right, y1: y(value), y2: y(value) });
-      const text = this.#shares ? `${100 * value} %` : String(value);
+      const text = this.#shares ? `${100 * value}%` : String(value);
       yield makeSvg("text", { class: "level", x: RIM.left - 8, y: y(value) + 4 }, text);
     }
   }

@@ -1,16 +1,16 @@
-/** The decisions of a game in words: all of them by turns, and those that cost the most. */
+/** Lists of all actions of a game by turns, and of those with the largest regret. */
 
 import { button, make, token } from "./dom.js";
 
 /** @typedef {import("./reel.js").Film} Film */
 /** @typedef {import("./reel.js").Judgement} Judgement */
 
-/** A share of the win that is worth a word. */
+/** Minimum regret of listed actions. */
 const COSTLY = 0.03;
 const MOST_COSTLY = 8;
 
 /**
- * Return the decisions that cost the most, the worst first.
+ * Return the actions with the largest regret, worst first.
  *
  * @param {Judgement | null} judgement
  */
@@ -21,17 +21,17 @@ export function costliest(judgement) {
 }
 
 /**
- * Write what a decision cost: `−12 %`; empty if it cost next to nothing.
+ * Format the regret of an action, such as `−12%`; empty if it is near zero.
  *
  * @param {number | null | undefined} cost
  */
 export function lost(cost) {
   const percent = Math.round(100 * (cost ?? 0));
-  return percent ? `−${percent} %` : "";
+  return percent ? `−${percent}%` : "";
 }
 
 /**
- * Make the list of the decisions that cost the most.
+ * Make the list of the actions with the largest regret.
  *
  * @param {Film} film
  * @param {Judgement} judgement
@@ -39,7 +39,7 @@ export function lost(cost) {
  */
 export function costlyList(film, judgement, jump) {
   const numbers = costliest(judgement);
-  if (!numbers.length) return make("p", { class: "faint" }, `None cost ${100 * COSTLY} % of the win or more.`);
+  if (!numbers.length) return make("p", { class: "faint" }, `No action reduced the win probability by ${100 * COSTLY}% or more.`);
   const items = numbers.map((number) => {
     const { seat, said, round } = film.steps[number];
     const better = judgement.better[number];
@@ -51,12 +51,12 @@ export function costlyList(film, judgement, jump) {
   return make("ol", {}, ...items);
 }
 
-/** All decisions, by turns; the one that is shown is marked, and kept in sight. */
+/** All actions by turns; the current one is marked and scrolled into view. */
 export class Course {
-  element = make("div", { class: "course", tabindex: "0", role: "group", "aria-label": "All decisions" });
+  element = make("div", { class: "course", tabindex: "0", role: "group", "aria-label": "All actions" });
   /** @type {HTMLElement[]} The button of each position. */
   #buttons = [];
-  /** @type {HTMLElement[]} Where the cost of each decision is written. */
+  /** @type {HTMLElement[]} The regret of each action. */
   #costs = [];
   /** @type {HTMLElement | undefined} */
   #current;
@@ -66,7 +66,7 @@ export class Course {
    * @param {(number: number) => void} jump
    */
   constructor(film, jump) {
-    this.#buttons.push(button({ class: "step" }, () => jump(0), "The beginning"));
+    this.#buttons.push(button({ class: "step" }, () => jump(0), "Start of the game"));
     this.element.append(this.#buttons[0]);
     let list = make("ol");
     for (const [number, step] of film.steps.entries()) {

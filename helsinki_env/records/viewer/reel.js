@@ -1,28 +1,28 @@
-/** The pictures of a film. */
+/** The pictures of an animation. */
 
 /**
- * A decision of the game.
+ * An action of the game.
  *
  * @typedef {object} Step
  * @property {number} seat
  * @property {number} round  from 1
  * @property {number} turn  from 0
- * @property {string} said  in the past, without who it was
- * @property {boolean} forced  whether there was no choice
+ * @property {string} said  in the past tense, without the player
+ * @property {boolean} forced  whether it was the only legal action
  */
 
 /**
- * What somebody thinks of a game of D decisions.
+ * The evaluation of a game of D actions.
  *
  * @typedef {object} Judgement
  * @property {string} judge  a name
- * @property {number[][]} shares  D + 1 rows: every seat's share of the win, 0 to 1
- * @property {(number | null)[]} costs  D times: the share that a decision cost who took it
- * @property {(string | null)[]} better  D times: what would have been best, if it was something else
+ * @property {number[][]} shares  D + 1 rows: every seat's win probability, 0 to 1
+ * @property {(number | null)[]} costs  D values: the regret of each action, as a win probability
+ * @property {(string | null)[]} better  D values: the best alternative, if the action was not the best
  */
 
 /**
- * A game as helsinki_env/records/animation.py makes it: D decisions, D + 1 pictures.
+ * A game from helsinki_env/records/animation.py: D actions, D + 1 pictures.
  *
  * @typedef {object} Film
  * @property {string} game
@@ -30,12 +30,12 @@
  * @property {{scores: number[], places: number[]} | null} result
  * @property {Step[]} steps
  * @property {number[][]} scores  D + 1 rows: points of every seat if the game had ended there
- * @property {string[]} elements  texts of which pictures consist
- * @property {[number, number, number[]][][]} frames  for each picture what is replaced in the one before
+ * @property {string[]} elements  texts of picture elements
+ * @property {[number, number, number[]][][]} frames  for each picture, the replaced elements of the previous one
  * @property {Judgement | null} judgement
  */
 
-/** Parts of a picture that stay where they were put: those that a decision brought are marked. */
+/** Parts of a picture that stay in place; those that the last action added are marked. */
 const LASTING = ["pavilion", "tile", "wild", "white", "superstructure", "used", "bonus"]
   .map((part) => `[data-part="${part}"]`)
   .join(",");
@@ -58,7 +58,7 @@ export class Reel {
   }
 
   /**
-   * Return the picture after so many decisions; what the last of them brought to the table has the class `fresh`.
+   * Return the picture after a number of actions; parts that the last of them added have the class `fresh`.
    *
    * @param {number} number
    */
@@ -68,7 +68,7 @@ export class Reel {
     if (number) for (const part of lasting(picture)) part.classList.toggle("fresh", !before.has(part.outerHTML));
     picture.removeAttribute("width");
     picture.removeAttribute("height");
-    // The picture is one image, named by its title and description; names of its strokes are read by nobody.
+    // The picture is one image, named by its title and description; screen readers ignore names of its parts.
     for (const part of picture.querySelectorAll("[aria-label]")) part.removeAttribute("aria-label");
     return picture;
   }

@@ -1,4 +1,4 @@
-/** A game to step through: its picture, a graph of its course, and its decisions in words. */
+/** A game to step through: its picture, a graph of its course, and its actions in words. */
 
 import { button, make, makeSvg, token } from "./dom.js";
 import { Graph, sample } from "./graph.js";
@@ -8,9 +8,9 @@ import { Reel } from "./reel.js";
 /** @typedef {import("./reel.js").Film} Film */
 /** @typedef {import("./reel.js").Judgement} Judgement */
 
-/** Milliseconds for which each decision is seen while the game is played. */
+/** Milliseconds per action during playback. */
 const PACE = 900;
-/** Signs on the buttons, as paths in a square of 24. */
+/** Icons of the buttons, as paths in a square of 24. */
 const SIGNS = {
   first: "M6 5h2v14h-2zM20 5v14l-10-7z",
   back: "M15 4l2 2-6 6 6 6-2 2-8-8z",
@@ -30,11 +30,11 @@ export class Viewer {
   /** @type {(number: number) => void} */
   #moved;
   #number = 0;
-  /** @type {ReturnType<typeof setInterval> | undefined} While the game is played. */
+  /** @type {ReturnType<typeof setInterval> | undefined} During playback. */
   #clock;
   #closing = new AbortController();
   #scene = make("div", { class: "scene", tabindex: "0", role: "group", "aria-label": "Picture of the table" });
-  #slider = make("input", { type: "range", min: "0", step: "1", "aria-label": "Decision" });
+  #slider = make("input", { type: "range", min: "0", step: "1", "aria-label": "Action" });
   #where = make("span", { class: "where" });
   #words = make("p", { class: "words", role: "status" });
   #play = button({ "aria-keyshortcuts": "Space" }, () => this.#toggle());
@@ -49,10 +49,10 @@ export class Viewer {
   #course;
 
   /**
-   * @param {HTMLElement} root  the viewer takes the place of what is in it
+   * @param {HTMLElement} root  the viewer replaces its contents
    * @param {Film} film
    * @param {object} [options]
-   * @param {(number: number) => void} [options.moved]  is told after how many decisions the position is that is shown
+   * @param {(number: number) => void} [options.moved]  called with the number of actions before the shown position
    */
   constructor(root, film, { moved = () => {} } = {}) {
     this.#root = root;
@@ -76,13 +76,13 @@ export class Viewer {
     this.show(0);
   }
 
-  /** After how many decisions the position is that is shown. */
+  /** The number of actions before the shown position. */
   get number() {
     return this.#number;
   }
 
   /**
-   * Show the position after so many decisions.
+   * Show the position after a number of actions.
    *
    * @param {number} number
    */
@@ -98,7 +98,7 @@ export class Viewer {
   }
 
   /**
-   * Set or replace what somebody thinks of the game; null: nobody thinks anything.
+   * Set or remove the evaluation of the game.
    *
    * @param {Judgement | null} judgement
    */
@@ -107,9 +107,9 @@ export class Viewer {
     this.#values.hidden = this.#costly.hidden = judgement === null;
     if (judgement) {
       this.#costly.replaceChildren(
-        make("h2", {}, "Costliest decisions"),
+        make("h2", {}, "Costliest actions"),
         costlyList(this.#film, judgement, (number) => this.#go(number)),
-        make("p", { class: "faint" }, `Shares of the win as ${judgement.judge} sees them.`),
+        make("p", { class: "faint" }, `Win probabilities by ${judgement.judge}.`),
       );
     }
     this.#course.judge(judgement);
@@ -118,7 +118,7 @@ export class Viewer {
     this.#stand();
   }
 
-  /** Stop, and listen to keys no longer: for whoever puts something else into the root. */
+  /** Stop the playback and ignore keys; call it before the root gets other contents. */
   close() {
     this.#pause();
     this.#closing.abort();
@@ -136,11 +136,11 @@ export class Viewer {
     return make(
       "div",
       { class: "panel transport" },
-      sign("first", "To the beginning", "Home", () => this.#go(0)),
-      sign("back", "One decision back", "ArrowLeft", () => this.#go(this.#number - 1)),
+      sign("first", "Go to the start", "Home", () => this.#go(0)),
+      sign("back", "Previous action", "ArrowLeft", () => this.#go(this.#number - 1)),
       this.#play,
-      sign("forward", "One decision on", "ArrowRight", () => this.#go(this.#number + 1)),
-      sign("last", "To the end", "End", () => this.#go(last)),
+      sign("forward", "Next action", "ArrowRight", () => this.#go(this.#number + 1)),
+      sign("last", "Go to the end", "End", () => this.#go(last)),
       larger,
       this.#slider,
       this.#where,
@@ -148,7 +148,7 @@ export class Viewer {
   }
 
   #curves() {
-    for (const [name, shares] of /** @type {[string, boolean][]} */ ([["Share of the win", true], ["Points", false]])) {
+    for (const [name, shares] of /** @type {[string, boolean][]} */ ([["Win probability", true], ["Points", false]])) {
       this.#values.append(button({}, () => this.#plot(shares), name));
     }
     const legend = make("div", { class: "legend" }, this.#standing, this.#values);
@@ -156,11 +156,11 @@ export class Viewer {
   }
 
   #all() {
-    const keys = "Keys: ← → a decision, Page ↑ ↓ a turn, Home and End, space plays.";
+    const keys = "Keys: ← → one action, Page ↑ ↓ one turn, Home and End, Space plays.";
     return make(
       "section",
       { class: "panel all" },
-      make("h2", {}, "Decisions"),
+      make("h2", {}, "Actions"),
       make("p", { class: "faint keys" }, keys),
       this.#course.element,
     );
@@ -173,7 +173,7 @@ export class Viewer {
     for (const [i, one] of [...this.#values.children].entries()) one.setAttribute("aria-pressed", String(shares === (i === 0)));
   }
 
-  /** Say in words what the last decision was. */
+  /** Describe the last action in words. */
   #say() {
     const { steps, players, result } = this.#film;
     const step = steps[this.#number - 1];
@@ -193,13 +193,13 @@ export class Viewer {
     }
   }
 
-  /** Show how every seat stands now. */
+  /** Show the points and win probability of every seat. */
   #stand() {
     const shares = this.#judgement?.shares[this.#number];
     const points = this.#film.scores[this.#number];
     const items = this.#film.players.map((name, seat) => {
       const item = make("li", {}, token(seat), sample(seat), make("span", { class: "name" }, name));
-      if (shares) item.append(make("b", {}, `${Math.round(100 * shares[seat])} %`));
+      if (shares) item.append(make("b", {}, `${Math.round(100 * shares[seat])}%`));
       item.append(make("span", {}, points[seat] === 1 ? "1 point" : `${points[seat]} points`));
       return item;
     });
@@ -207,7 +207,7 @@ export class Viewer {
   }
 
   /**
-   * Show another position because somebody wants to: the game is no longer played.
+   * Show another position and stop the playback.
    *
    * @param {number} number
    */
@@ -226,7 +226,7 @@ export class Viewer {
       this.show(this.#number + 1);
       if (this.#number === this.#film.steps.length) this.#pause();
     }, PACE);
-    this.#words.setAttribute("aria-live", "off"); // nobody could listen so fast
+    this.#words.setAttribute("aria-live", "off"); // too fast for screen readers
     face(this.#play, "pause", "Pause (Space)");
   }
 
@@ -238,7 +238,7 @@ export class Viewer {
   }
 
   /**
-   * Return the position at which the turn before or after the one in progress begins or has ended.
+   * Return the nearest start or end of a turn in a direction.
    *
    * @param {number} by  -1 or 1
    */
@@ -271,7 +271,7 @@ export class Viewer {
 }
 
 /**
- * Make a button with a sign.
+ * Make a button with an icon.
  *
  * @param {keyof SIGNS} name
  * @param {string} label
@@ -285,7 +285,7 @@ function sign(name, label, key, does) {
 }
 
 /**
- * Put a sign on a button.
+ * Set the icon of a button.
  *
  * @param {HTMLElement} element
  * @param {keyof SIGNS} name

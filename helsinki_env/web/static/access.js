@@ -1,4 +1,4 @@
-/** Who this browser is: the token of the server and the key of a seat, which addresses have behind the #. */
+/** Requests to the server, and the credentials in the address after the #: the token of the server, the key of a seat. */
 
 import { keep, keeps, recall } from "./kept.js";
 
@@ -7,19 +7,19 @@ const TOKEN = "token";
 const given = new URLSearchParams(location.hash.slice(1));
 if (given.has(TOKEN)) keep(TOKEN, given.get(TOKEN) ?? "");
 
-/** The token that the server printed; empty where it needs none. */
+/** The token that the server printed; empty if it needs none. */
 export const token = recall(TOKEN, "");
 
-/** The key of the seat for which this address was made; empty for seats that need none. */
+/** The key of the seat of this address; empty for seats that need none. */
 export const key = given.get("key") ?? "";
 
-/** Whether this page was opened by a name that means this machine, on every machine another one. */
+/** Whether the address of this page is valid on this machine only. */
 export const onThisMachine = /^(localhost|127\.[\d.]+|\[::1?\]|0\.0\.0\.0)$/.test(location.hostname);
 
 /**
- * Return the whole address of a seat, for somebody else to open.
+ * Return the complete address of a seat for another person.
  *
- * @param {string} link  as the server gave it, with the key behind the #
+ * @param {string} link  from the server, with the key after the #
  */
 export function addressOf(link) {
   return location.origin + withToken(link);
@@ -45,7 +45,7 @@ export function pageOf(address) {
 }
 
 if (!keeps && token) {
-  // Links of the page itself cannot have the token before somebody follows them, in whichever way.
+  // Add the token to links of the page when the user follows them.
   for (const event of ["click", "auxclick", "contextmenu"]) {
     document.addEventListener(event, ({ target }) => {
       const link = target instanceof Element ? target.closest("a") : null;
@@ -57,11 +57,11 @@ if (!keeps && token) {
 /** The server cannot be reached; it may come back. */
 export class Unreachable extends Error {
   constructor() {
-    super("The server does not answer. Check that it is running and that this device has a network, then try again.");
+    super("The server does not respond. Check that it is running and that this device is online, then try again.");
   }
 }
 
-/** What the server would not do: its sentence, and all else that it said. */
+/** An error response of the server. */
 export class Refused extends Error {
   /** @param {{error?: string, place?: import("./protocol.js").Place | null}} answer */
   constructor(answer) {
@@ -71,13 +71,13 @@ export class Refused extends Error {
 }
 
 /**
- * Ask the server for something.
+ * Send a JSON request and return the JSON response.
  *
  * @param {"GET" | "POST" | "DELETE"} method
  * @param {string} path
  * @param {object} [body]
  * @returns {Promise<any>}
- * @throws {Refused} with the sentence in which the server says what is wrong
+ * @throws {Refused} with the error message of the server
  * @throws {Unreachable} if there is no answer
  */
 export async function ask(method, path, body) {
@@ -86,14 +86,14 @@ export async function ask(method, path, body) {
 }
 
 /**
- * Send the server something as it is.
+ * Send a request and return the response.
  *
  * @param {"GET" | "POST" | "DELETE"} method
  * @param {string} path
  * @param {BodyInit | null} body
  * @param {string} type  of the body
  * @returns {Promise<Response>}
- * @throws {Refused} with the sentence in which the server says what is wrong
+ * @throws {Refused} with the error message of the server
  * @throws {Unreachable} if there is no answer
  */
 export async function send(method, path, body = null, type = "application/octet-stream") {
@@ -104,6 +104,6 @@ export async function send(method, path, body = null, type = "application/octet-
     throw new Unreachable();
   });
   if (answer.ok) return answer;
-  const unsaid = { error: `the server answered ${answer.status}` };
+  const unsaid = { error: `The server responded with status ${answer.status}.` };
   throw new Refused({ ...unsaid, ...(await answer.json().catch(() => unsaid)) });
 }

@@ -1,4 +1,4 @@
-/** What the network thinks of what can be decided: asked for at every own turn, if that is wanted. */
+/** The network's evaluation of the legal actions, requested at every turn of this page's player while it is enabled. */
 
 import { button, make } from "./dom.js";
 import { keep, recall } from "./kept.js";
@@ -7,25 +7,25 @@ import { keep, recall } from "./kept.js";
 /** @typedef {import("./protocol.js").ToServer} ToServer */
 /** @typedef {import("./protocol.js").View} View */
 
-/** How many trials can be asked for. */
+/** Numbers of simulations that can be requested. */
 const DEEPER = [25, 100, 400];
-/** How many decisions are shown. */
+/** Number of actions shown. */
 const MOST = 5;
 
 export class Advice {
   /** @type {View | null} */
   #view = null;
-  /** The number of decisions taken when it was last asked. */
+  /** The number of actions taken at the last request. */
   #asked = -1;
-  /** For how many trials; 0: for what it thinks without any. */
+  /** Number of simulations of the last request; 0: the network alone. */
   #deeper = 0;
 
   /**
-   * @param {HTMLInputElement} wanted  whether anything is asked
-   * @param {HTMLElement} place  where answers are shown
+   * @param {HTMLInputElement} wanted  whether evaluations are enabled
+   * @param {HTMLElement} place  shows the evaluations
    * @param {(message: ToServer) => void} send
-   * @param {(id: number) => void} point  show a decision in the picture
-   * @param {(text: string) => void} tell  to those who cannot see the page
+   * @param {(id: number) => void} point  highlight an action in the picture
+   * @param {(text: string) => void} tell  announces a text to screen readers
    */
   constructor(wanted, place, send, point, tell) {
     this.wanted = wanted;
@@ -42,7 +42,7 @@ export class Advice {
     });
   }
 
-  /** Forget what was asked: it is asked anew with the next view. */
+  /** Clear the evaluation; the next view requests it again. */
   forget() {
     this.#asked = -1;
     this.place.replaceChildren();
@@ -51,11 +51,11 @@ export class Advice {
   /** @param {View} view */
   show(view) {
     this.#view = view;
-    /** @type {HTMLElement} */ (this.wanted.closest("section")).hidden = view.done; // there is nothing left to decide
+    /** @type {HTMLElement} */ (this.wanted.closest("section")).hidden = view.done; // no actions remain
     const asks = this.wanted.checked && !view.done && (view.decisions.length > 0 || view.mine.length === 0);
     if (!asks) {
       this.forget();
-      if (this.wanted.checked && !view.done) this.#say("At your next turn.");
+      if (this.wanted.checked && !view.done) this.#say("Available at your next turn.");
     } else if (this.#asked !== view.number) {
       this.#ask(0);
     }
@@ -65,18 +65,18 @@ export class Advice {
   heard(message) {
     if (message.number !== this.#asked || !this.#view) return;
     if (message.type === "unjudged") return this.#say(message.message);
-    if (message.deeper !== this.#deeper) return; // it has been asked for more meanwhile
+    if (message.deeper !== this.#deeper) return; // another number of simulations has been requested since
     const focused = this.place.contains(document.activeElement);
     const offer = this.#offer();
     this.place.replaceChildren(
       make("h3", {}, chancesOf(message, this.#view)),
       shares(message.shares, this.#view),
-      make("h3", {}, message.deeper ? `Own share after it, by ${message.deeper} trials` : "How likely it would take it"),
+      make("h3", {}, message.deeper ? `Win probability after the action (${message.deeper} simulations)` : "Probability that the network takes it"),
       this.#choices(message, this.#view.decisions.length > 0),
       offer,
     );
     if (focused) offer.querySelector("button")?.focus({ preventScroll: true });
-    if (message.deeper) this.tell(`By ${message.deeper} trials the best is: ${message.choices[0].words}.`);
+    if (message.deeper) this.tell(`Best action after ${message.deeper} simulations: ${message.choices[0].words}.`);
   }
 
   /** @param {number} deeper */
@@ -85,7 +85,7 @@ export class Advice {
     this.#asked = this.#view.number;
     this.#deeper = deeper;
     this.send({ type: "judge", number: this.#view.number, deeper });
-    if (deeper === 0) this.#say("One moment …");
+    if (deeper === 0) this.#say("Evaluating …");
   }
 
   /** @param {string} text */
@@ -93,27 +93,27 @@ export class Advice {
     this.place.replaceChildren(make("p", { class: "soft" }, text));
   }
 
-  /** Buttons that let it think for longer. */
+  /** Buttons that request a search. */
   #offer() {
-    const row = make("div", { class: "row deeper", role: "group", "aria-label": "Think deeper" }, "Think deeper:");
-    for (const trials of DEEPER) {
-      const name = `Think deeper: ${trials} trials`;
-      row.append(button(String(trials), () => this.#think(row, trials), { class: "small", "aria-label": name }));
+    const row = make("div", { class: "row deeper", role: "group", "aria-label": "Search deeper" }, "Search deeper:");
+    for (const simulations of DEEPER) {
+      const name = `Search deeper: ${simulations} simulations`;
+      row.append(button(String(simulations), () => this.#think(row, simulations), { class: "small", "aria-label": name }));
     }
-    row.append(make("span", { class: "soft" }, "trials"));
+    row.append(make("span", { class: "soft" }, "simulations"));
     return row;
   }
 
   /**
-   * @param {HTMLElement} row  shows for how long it thinks
-   * @param {number} trials
+   * @param {HTMLElement} row  shows the elapsed time
+   * @param {number} simulations
    */
-  #think(row, trials) {
-    this.#ask(trials);
+  #think(row, simulations) {
+    this.#ask(simulations);
     const began = Date.now();
     const clock = make("span", { class: "soft" });
     const tick = () => {
-      clock.textContent = `${trials} trials: ${((Date.now() - began) / 1000).toFixed(1)} s`;
+      clock.textContent = `${simulations} simulations: ${((Date.now() - began) / 1000).toFixed(1)} s`;
       if (clock.isConnected) setTimeout(tick, 100);
     };
     const stopped = () => {
@@ -130,7 +130,7 @@ export class Advice {
 
   /**
    * @param {Opinion} opinion
-   * @param {boolean} own  whether they can be shown in the picture
+   * @param {boolean} own  whether the picture can highlight them
    */
   #choices(opinion, own) {
     const list = make("ol", { class: "thoughts" });
@@ -138,7 +138,7 @@ export class Advice {
       const part = opinion.deeper ? one.share : one.probability;
       const inside = [make("span", { class: "words" }, one.words), figure(part), bar(part)];
       const row = own
-        ? button("", () => this.point(one.id), { class: "thought", title: "Show it in the picture" })
+        ? button("", () => this.point(one.id), { class: "thought", title: "Highlight it in the picture" })
         : make("div", { class: "thought" });
       row.append(...inside);
       list.append(make("li", {}, row));
@@ -148,17 +148,17 @@ export class Advice {
 }
 
 /**
- * Return a title for the shares of the win.
+ * Return a title for the win probabilities.
  *
  * @param {Opinion} opinion
  * @param {View} view
  */
 function chancesOf(opinion, view) {
-  return view.mine.length ? "Shares of the win" : `Shares of the win, by what ${view.seats[opinion.seat].name} sees`;
+  return view.mine.length ? "Win probabilities" : `Win probabilities, based on what ${view.seats[opinion.seat].name} sees`;
 }
 
 /**
- * Return every seat's share of the win as a list of bars.
+ * Return every seat's win probability as a list of bars.
  *
  * @param {number[]} parts
  * @param {View} view
@@ -183,7 +183,7 @@ function shares(parts, view) {
 /** @param {number | null} part */
 function figure(part) {
   const small = part !== null && part > 0 && part < 0.005;
-  return make("span", { class: "figure" }, part === null ? "–" : small ? "< 1 %" : `${Math.round(100 * part)} %`);
+  return make("span", { class: "figure" }, part === null ? "–" : small ? "<1%" : `${Math.round(100 * part)}%`);
 }
 
 /**

@@ -1,4 +1,4 @@
-/** The page on which games and positions are brought to be taken apart, and found again. */
+/** The page that uploads games and positions for analysis, and lists the saved ones. */
 
 import { Refused, ask, send } from "./access.js";
 import { button, byId, counted, fill, goTo, make, once, whenSent } from "./dom.js";
@@ -8,21 +8,21 @@ import { button, byId, counted, fill, goTo, make, once, whenSent } from "./dom.j
 /** @typedef {import("./protocol.js").Kept} Kept */
 /** @typedef {import("./protocol.js").Place} Place */
 
-/** Bytes of a file whose text is shown, so that a mistake in it can be. */
+/** Maximum size in bytes of a file whose text is shown, to mark errors in it. */
 const MOST_SHOWN = 200_000;
-/** Letters of a line that are shown on each side of a mistake. */
+/** Number of characters shown on each side of an error. */
 const AROUND = 60;
 
 const form = /** @type {HTMLFormElement} */ (byId("bring"));
 const file = /** @type {HTMLInputElement} */ (byId("file"));
 const text = /** @type {HTMLTextAreaElement} */ (byId("text"));
 
-/** @type {File | null} A file that is not shown as text. */
+/** @type {File | null} A file whose text is not shown. */
 let large = null;
-/** How often something else has been brought: what is told of what was before is of no interest. */
+/** Number of uploads and edits so far; answers to earlier ones are ignored. */
 let brought = 0;
 
-// what is brought
+// upload
 
 /** @param {File} from */
 async function take(from) {
@@ -70,20 +70,20 @@ function showGames(content, { count, games }) {
   const items = games.map((one) => () => {
     const who = one.players.map((name, seat) => (one.scores ? `${name} ${one.scores[seat]}` : name)).join(", ");
     const game = one.game[0].toUpperCase() + one.game.slice(1);
-    const about = `${game}, ${counted(one.decisions, "decision")}${one.scores ? "" : ", not played to its end"}`;
+    const about = `${game}, ${counted(one.decisions, "action")}${one.scores ? "" : ", unfinished"}`;
     const choose = button("Open", once(() => keep(content, one.number).catch(complain)));
     choose.setAttribute("aria-label", `Open game ${one.number}: ${who}`);
     const words = make("div", {}, make("b", {}, `${one.number}. ${who}`), make("div", { class: "soft" }, about));
     return make("li", {}, words, choose);
   });
-  const more = count > games.length ? `, the first ${games.length} of them` : "";
+  const more = count > games.length ? `; the first ${games.length}` : "";
   byId("found-title").textContent = `${counted(count, "game")}${more}`;
   fill(byId("games"), items);
   byId("found").hidden = false;
   byId("found-title").focus();
 }
 
-// what is wrong with it
+// errors
 
 function clear() {
   byId("error").hidden = true;
@@ -100,7 +100,7 @@ function complain(problem) {
 }
 
 /**
- * The line of the text with the mistake in it.
+ * Return the line of the text with the error.
  *
  * @param {Place} place
  */
@@ -119,7 +119,7 @@ function excerpt({ start, end, line }) {
 }
 
 /**
- * Select the mistake in the text and scroll to it.
+ * Select the error in the text and scroll to it.
  *
  * @param {Place} place
  */
@@ -127,25 +127,25 @@ function mark({ start, end }) {
   const letters = [...text.value];
   const [first, last] = [start, end].map((n) => letters.slice(0, n).join("").length);
   text.setSelectionRange(first, first);
-  text.blur(); // browsers scroll to where one writes when the text gets the focus
+  text.blur(); // browsers scroll to the selection when the text gets the focus
   text.focus();
   text.setSelectionRange(first, last);
 }
 
-// what is kept
+// saved games
 
 async function showKept() {
   /** @type {Kept[]} */
   const kept = await ask("GET", "/api/records");
   const items = kept.map(({ record, title, made, decisions }) => () => {
-    const about = decisions === null ? "a position" : counted(decisions, "decision");
+    const about = decisions === null ? "position" : counted(decisions, "action");
     const forget = async () => {
-      if (!confirm(`Forget "${title}"?`)) return;
+      if (!confirm(`Delete "${title}"?`)) return;
       await ask("DELETE", `/api/records/${record}`).catch(complain);
       await showKept().catch(complain);
     };
-    const remove = button("Remove", once(forget));
-    remove.setAttribute("aria-label", `Remove ${title}`);
+    const remove = button("Delete", once(forget));
+    remove.setAttribute("aria-label", `Delete ${title}`);
     const date = new Date(1000 * made).toLocaleString();
     const link = make("a", { href: `/analysis/${record}` }, title);
     return make("li", {}, make("div", {}, link, make("div", { class: "soft" }, `${about}, ${date}`)), remove);

@@ -1,20 +1,20 @@
-/** From a table to the page on which its game is taken apart. */
+/** The button that opens the analysis of a table's game. */
 
 import { ask } from "./access.js";
 import { button, goTo, once } from "./dom.js";
 
 /**
- * Make the button that leads there.
+ * Make the button.
  *
  * @param {string} table
  * @param {(text: string) => void} complain
  * @param {string} text
- * @param {string} [label]  the text for those who cannot see where the button stands
+ * @param {string} [label]  the accessible name
  */
-export function takeApart(table, complain, text, label = text) {
-  const leads = async () => {
+export function analyzeButton(table, complain, text, label = text) {
+  const open = async () => {
     const { record } = await ask("POST", "/api/records", { table });
     await goTo(`/analysis/${record}`);
   };
-  return button(text, once(() => leads().catch((problem) => complain(problem.message))), { "aria-label": label });
+  return button(text, once(() => open().catch((problem) => complain(problem.message))), { "aria-label": label });
 }

@@ -1,4 +1,4 @@
-/** Who is to sit at a table: the seats of a form, and the links for people who each use a browser of their own. */
+/** The seats of a table in a form, and the links for people with separate browsers. */
 
 import { addressOf, onThisMachine } from "./access.js";
 import { button, make } from "./dom.js";
@@ -16,8 +16,8 @@ export class Chairs {
 
   /**
    * @param {HTMLElement} list  gets an item for each seat
-   * @param {HTMLElement} levels  gets what the levels mean
-   * @param {HTMLElement} sharing  the question whether people share this device; shown where there are several
+   * @param {HTMLElement} levels  shows the descriptions of the levels
+   * @param {HTMLElement} sharing  the choice whether people share this device, for several people
    */
   constructor(list, levels, sharing) {
     this.list = list;
@@ -26,17 +26,17 @@ export class Chairs {
   }
 
   /**
-   * Show the seats of a game; who was chosen stays.
+   * Show the seats of a game; choices stay.
    *
    * @param {Game} game
    * @param {number} count
-   * @param {Sitting[]} before  who sits there already
+   * @param {Sitting[]} before  the current choices
    */
   show(game, count, before = this.#sitting()) {
     this.#game = game;
-    const usual = game.levels[Math.min(1, game.levels.length - 1)].player;
+    const fallback = game.levels[Math.min(1, game.levels.length - 1)].player;
     const seats = Array.from({ length: count }, (_, seat) => {
-      const player = before[seat]?.player ?? (seat ? usual : HUMAN);
+      const player = before[seat]?.player ?? (seat ? fallback : HUMAN);
       return this.#chair(game, seat, player, before[seat]?.name ?? recall(`name.${seat}`, ""));
     });
     this.list.replaceChildren(...seats);
@@ -44,9 +44,9 @@ export class Chairs {
     this.#showNames();
   }
 
-  /** Return who sits where, as the server takes it; people's names are remembered. */
+  /** Return the seats in the format of the server, and store the names of people. */
   order() {
-    /** @type {Map<string, number>} How many of each player sit there so far. */
+    /** @type {Map<string, number>} Number of seats of each player so far. */
     const there = new Map();
     const chairs = this.#sitting().map(({ player, name }, seat) => {
       if (player === HUMAN) {
@@ -58,8 +58,8 @@ export class Chairs {
       const called = this.#game?.levels.find((level) => level.player === player)?.label ?? player;
       return { player, name: count > 1 ? `${called} ${count}` : called };
     });
-    const way = this.sharing.querySelector("input:checked")?.getAttribute("value");
-    return { chairs, sharing: this.sharing.hidden || !way ? "device" : way };
+    const sharing = this.sharing.querySelector("input:checked")?.getAttribute("value");
+    return { chairs, sharing: this.sharing.hidden || !sharing ? "device" : sharing };
   }
 
   /** @returns {Sitting[]} */
@@ -79,15 +79,15 @@ export class Chairs {
   #chair({ levels, others }, seat, player, name) {
     const who = make(
       "select",
-      { "aria-label": `Who plays seat ${seat}` },
-      make("option", { value: HUMAN }, "A person"),
-      make("optgroup", { label: "Players of ours" }, ...levels.map((one) => make("option", { value: one.player }, `${one.label} (${one.player})`))),
-      make("optgroup", { label: "Others" }, ...others.map((one) => make("option", { value: one }, one))),
+      { "aria-label": `Player of seat ${seat}` },
+      make("option", { value: HUMAN }, "Human"),
+      make("optgroup", { label: "Levels" }, ...levels.map((one) => make("option", { value: one.player }, `${one.label} (${one.player})`))),
+      make("optgroup", { label: "Other players" }, ...others.map((one) => make("option", { value: one }, one))),
     );
     who.value = player;
     if (who.selectedIndex < 0) who.value = levels[0].player;
     who.addEventListener("change", () => this.#showNames());
-    const called = make("input", { "aria-label": `Name of the person at seat ${seat}`, maxlength: "40", placeholder: "Name" });
+    const called = make("input", { "aria-label": `Name of the human at seat ${seat}`, maxlength: "40", placeholder: "Name" });
     called.value = name;
     return make("li", {}, make("span", { class: `token seat-${seat}`, "aria-hidden": "true" }, String(seat)), who, called);
   }
@@ -104,17 +104,17 @@ export class Chairs {
 }
 
 /**
- * Remember the links of a table in this browser: the server tells them once.
+ * Store the links of a table in this browser: the server sends them only once.
  *
  * @param {string} table
- * @param {Link[]} links  none: forget them
+ * @param {Link[]} links  none: delete them
  */
 export function keepLinks(table, links) {
   keep(`links.${table}`, links.length ? JSON.stringify(links) : "");
 }
 
 /**
- * Return the links of a table that was made in this browser.
+ * Return the stored links of a table.
  *
  * @param {string} table
  * @returns {Link[]}
@@ -128,11 +128,11 @@ export function keptLinks(table) {
 }
 
 /**
- * Copy the text of an element; where the browser has no clipboard, as over plain HTTP, by selecting it.
+ * Copy the text of an element; without clipboard access, as over plain HTTP, select it.
  *
  * @param {string} text
  * @param {HTMLElement} shown  has the text
- * @returns {Promise<boolean>} whether it is in the clipboard; if not, it is selected
+ * @returns {Promise<boolean>} whether the text was copied; if not, it is selected
  */
 async function copyText(text, shown) {
   try {
@@ -158,19 +158,19 @@ export function showLinks(section, links) {
   const items = links.map(({ name, link }) => {
     const address = addressOf(link);
     const open = make("a", { href: address, target: "_blank" }, address);
-    const said = make("span", { class: "soft", role: "status" });
+    const note = make("span", { class: "soft", role: "status" });
     const copy = button("Copy", async () => {
       const copied = await copyText(address, open);
       copy.textContent = copied ? "Copied" : "Copy";
-      said.textContent = copied ? "" : "This browser lets no page copy. The link is selected: copy it from the menu or by keys.";
+      note.textContent = copied ? "" : "This browser does not allow copying. The link is selected: copy it with the menu or the keyboard.";
     });
-    return make("li", {}, make("div", {}, make("b", { class: "name" }, name), make("div", {}, open), said), copy);
+    return make("li", {}, make("div", {}, make("b", { class: "name" }, name), make("div", {}, open), note), copy);
   });
-  const title = make("h2", { id: "links-title", tabindex: "-1" }, "A link for each person");
+  const title = make("h2", { id: "links-title", tabindex: "-1" }, "Links for the seats");
   const where = keeps
-    ? 'Whoever opens a link plays that seat. This browser shows them again with "Links" in the list of tables.'
-    : "Whoever opens a link plays that seat. Write them down: this browser stores nothing, so they are not shown again.";
-  const here = `These links work on this machine alone, because the server is open at ${location.host}. For other devices start it with --host and the address of this machine.`;
+    ? 'Each link gives control of its seat. To see the links again in this browser, click "Links" in the list of tables.'
+    : "Each link gives control of its seat. Copy the links now: this browser stores nothing, so you cannot see them again.";
+  const here = `These links work on this machine only, because the server listens at ${location.host}. For other devices, start it with --host and the address of this machine.`;
   const warning = onThisMachine ? [make("p", { class: "note" }, here)] : [];
   section.replaceChildren(title, ...warning, make("p", {}, where), make("ul", { class: "tables" }, ...items));
   section.hidden = false;

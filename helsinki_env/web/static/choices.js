@@ -1,10 +1,10 @@
-/** All that can be decided, in words: a list of buttons, each with a key of its own. */
+/** The legal actions in words: a list of buttons, each with its own key. */
 
 import { button, make } from "./dom.js";
 
 /** @typedef {import("./protocol.js").Decision} Decision */
 
-/** Letters that mean a decision, in this order; those that mean something else on the page are left out. */
+/** Keys of actions, in this order; letters with another meaning on the page are left out. */
 const LETTERS = [..."abcdeghijklmnopqstvwxyz"];
 
 export class Choices {
@@ -14,10 +14,10 @@ export class Choices {
   #buttons = new Map();
 
   /**
-   * @param {HTMLElement} list  for what is decided by a word
-   * @param {HTMLDetailsElement} places  for the many places of a tile, which are better decided in the picture
+   * @param {HTMLElement} list  for actions without a position
+   * @param {HTMLDetailsElement} places  for the positions of a tile, which are easier to choose in the picture
    * @param {(decision: Decision) => void} decide
-   * @param {(decision: Decision | null) => void} point  the pointer or the focus is on this one
+   * @param {(decision: Decision | null) => void} point  called when the pointer or the focus enters or leaves an action
    */
   constructor(list, places, decide, point) {
     this.list = list;
@@ -37,7 +37,7 @@ export class Choices {
     this.list.replaceChildren(...named.map((one) => this.#item(one)));
     this.places.hidden = placed.length === 0;
     this.places.replaceChildren(
-      make("summary", {}, placed.length === 1 ? "The only place in words" : `All ${placed.length} places in words`),
+      make("summary", {}, placed.length === 1 ? "The only position in words" : `All ${placed.length} positions in words`),
       make("ul", { class: "choices" }, ...placed.map((one) => this.#item(one))),
     );
   }
@@ -62,7 +62,7 @@ export class Choices {
   }
 
   /**
-   * Return the key that means a decision; empty if there are more decisions than keys.
+   * Return the key of an action; empty if there are more actions than keys.
    *
    * @param {Decision} decision
    */
@@ -72,7 +72,7 @@ export class Choices {
   }
 
   /**
-   * Return what a key means.
+   * Return the action of a key.
    *
    * @param {string} key
    */
@@ -81,7 +81,7 @@ export class Choices {
   }
 
   /**
-   * Mark the button of a decision, or none.
+   * Mark the button of an action, or none.
    *
    * @param {Decision | null} decision
    */
@@ -90,9 +90,9 @@ export class Choices {
   }
 
   /**
-   * Show which decisions are chosen, to be taken together.
+   * Show which actions are selected.
    *
-   * @param {(id: number) => number | null} times  how often one is chosen; null: it is taken alone
+   * @param {(id: number) => number | null} times  how often an action is selected; null: it is not part of selections
    * @param {Decision[]} decisions
    */
   pick(times, decisions) {
@@ -107,8 +107,8 @@ export class Choices {
 }
 
 /**
- * Return the keys of decisions. A digit means what is said with that number, and nothing else: among the decisions of a
- * kind that each have one number, a different one each. All others have letters.
+ * Return the keys of actions. If the texts of all actions of a kind contain one number each, and all numbers differ, these
+ * are the keys. All other actions have letters.
  *
  * @param {Decision[]} decisions
  * @returns {Map<string, Decision>}
@@ -120,8 +120,8 @@ function keysOf(decisions) {
   const keys = new Map();
   for (const alike of kinds.values()) {
     const digits = alike.map((one) => /^\D*(\d)\D*$/.exec(one.words)?.[1] ?? "");
-    const telling = digits.every((digit) => digit && !keys.has(digit)) && new Set(digits).size === alike.length;
-    if (telling) alike.forEach((one, i) => keys.set(digits[i], one));
+    const distinct = digits.every((digit) => digit && !keys.has(digit)) && new Set(digits).size === alike.length;
+    if (distinct) alike.forEach((one, i) => keys.set(digits[i], one));
   }
   const numbered = new Set(keys.values());
   decisions.filter((one) => !numbered.has(one)).slice(0, LETTERS.length).forEach((one, i) => keys.set(LETTERS[i], one));

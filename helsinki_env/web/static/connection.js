@@ -1,4 +1,4 @@
-/** The line to the server: it is taken up again whenever it breaks, and whenever nothing comes over it any more. */
+/** The connection to the server, which reconnects after it breaks or becomes silent. */
 
 import { key, token } from "./access.js";
 
@@ -7,45 +7,45 @@ import { key, token } from "./access.js";
 
 const FIRST_WAIT = 500;
 const LONGEST_WAIT = 8000;
-/** Codes with which the server closes a line that it will not open again: 4000 and the status of HTTP. */
+/** Close codes after which the page does not reconnect: 4000 plus an HTTP status. */
 const REFUSALS = [4400, 4401, 4403, 4404, 4413];
-/** Milliseconds between two looks at the line. */
+/** Milliseconds between two checks of the connection. */
 const LOOKS = 500;
-/** Milliseconds without a message after which the server is asked whether it is there; fewer while it owes an answer. */
+/** Milliseconds without a message before a ping; fewer while messages are unconfirmed. */
 const QUIET = 4000;
 const QUIET_IN_DEBT = 1000;
-/** Milliseconds within which it must answer, and a new line must be open. */
+/** Milliseconds within which the server must answer, and a new connection must open. */
 const ANSWERS_WITHIN = 6000;
 
-/** Tells the messages of this page from those of all others; `crypto.randomUUID` is missing over plain HTTP. */
+/** Unique prefix of this page's messages; `crypto.randomUUID` is missing over plain HTTP. */
 const PAGE = `${Date.now().toString(36)}-${Math.random().toString(36).slice(2)}`;
 let sentSoFar = 0;
 
 export class Connection {
   /** @type {WebSocket | null} */
   #socket = null;
-  /** The last view as it came, of which changes copy pieces. */
+  /** The text of the last view, from which changes copy parts. */
   #text = "";
   #wait = FIRST_WAIT;
   #refused = false;
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   #again;
-  /** When the line was opened or the last message came, and when the server was asked since; 0: it was not. */
+  /** Time of the last message or of the start, and of the ping since then; 0: none. */
   #heardAt = 0;
   #askedAt = 0;
-  /** @type {Map<string, {message: ToServer, still: () => boolean}>} What the server has not confirmed yet. */
+  /** @type {Map<string, {message: ToServer, still: () => boolean}>} Messages that the server has not confirmed yet. */
   #unconfirmed = new Map();
 
-  /** Whether the line works, as far as is known. */
+  /** Whether the connection works, as far as is known. */
   there = false;
 
   /**
    * @param {string} table
    * @param {object} does
    * @param {(message: FromServer) => void} does.heard
-   * @param {() => void} does.opened  what is sent now is the first that the server hears
-   * @param {(there: boolean) => void} does.changed  the line was lost, or brought its first message
-   * @param {(waits: boolean) => void} does.waits  whether anything that was sent is not confirmed
+   * @param {() => void} does.opened  called when the first message can be sent
+   * @param {(there: boolean) => void} does.changed  the connection was lost, or its first message arrived
+   * @param {(waits: boolean) => void} does.waits  whether a message is unconfirmed
    */
   constructor(table, does) {
     this.table = table;
@@ -57,7 +57,7 @@ export class Connection {
   }
 
   /**
-   * Send a message; without a line it is dropped: what it was about may have changed by the time there is one.
+   * Send a message; without a connection it is dropped, because it may be outdated after a reconnect.
    *
    * @param {ToServer} message
    * @returns {boolean} whether it was sent
@@ -69,11 +69,11 @@ export class Connection {
   }
 
   /**
-   * Send a message that must arrive: until the server confirms it, it is sent again over each new line. The server
-   * knows it by its name and carries it out once.
+   * Send a message that must arrive: each new connection sends it again until the server confirms it. The server
+   * recognizes it by its id and handles it once.
    *
    * @param {ToServer} message
-   * @param {() => boolean} still  whether it is still meant, asked when a new line has brought the table
+   * @param {() => boolean} still  whether to send it again after a reconnect
    * @returns {boolean} whether it was sent
    */
   act(message, still) {
@@ -87,7 +87,7 @@ export class Connection {
   }
 
   /**
-   * Return what a message says. A change stands for the view that it makes of the one before.
+   * Return the message in a text. A change is replaced by the view that it produces.
    *
    * @param {string} text
    * @returns {FromServer}
@@ -110,8 +110,8 @@ export class Connection {
     } catch (problem) {
       this.#refused = true;
       const why = problem instanceof Error ? problem.message : String(problem);
-      // Who calls has not got this object yet.
-      const message = `This browser opens no WebSocket, without which a table cannot be shown: ${why}`;
+      // The caller does not have this object yet.
+      const message = `Tables need a WebSocket, which this browser cannot open: ${why}`;
       queueMicrotask(() => this.does.heard({ type: "refused", message }));
       return;
     }
@@ -170,7 +170,7 @@ export class Connection {
     this.does.waits(this.#unconfirmed.size > 0);
   }
 
-  /** A network can be gone without a word: ask the server from time to time whether it is there. */
+  /** A network may fail silently, so ping the server from time to time. */
   #look() {
     if (!this.#socket || this.#refused) return;
     const now = Date.now();
@@ -184,7 +184,7 @@ export class Connection {
     }
   }
 
-  /** Give the line up; closing it may take the browser minutes, so nothing of it is heard any more. */
+  /** Abandon the connection; closing it may take the browser minutes, so its events are ignored from now on. */
   #lose() {
     const socket = this.#socket;
     if (!socket || this.#refused) return;

@@ -48,10 +48,9 @@ export function button(text, does, attributes = {}) {
 }
 
 /**
- * Return what does something when it is clicked or sent, once: neither for the second click of a double one, nor again
- * before it has ended.
+ * Return an event handler that ignores the second click of a double click, and events while it is still running.
  *
- * @param {() => Promise<unknown>} does  may not fail: whoever wrote it says what is wrong
+ * @param {() => Promise<unknown>} does  must handle its errors
  * @returns {(event: Event) => Promise<void>}
  */
 export function once(does) {
@@ -63,10 +62,10 @@ export function once(does) {
   };
 }
 
-/** @param {Event} event  Whether it is the second click of a double one. */
+/** @param {Event} event  Whether it is the second click of a double click. */
 export const isSecondClick = (event) => event instanceof MouseEvent && event.detail > 1;
 
-/** Milliseconds in which another page is there, or somebody has stopped waiting for it. */
+/** Milliseconds after which the page accepts events again if the browser has not left it. */
 const LEAVES_WITHIN = 3000;
 
 /**
@@ -80,7 +79,7 @@ export function counted(count, noun) {
 }
 
 /**
- * Go to another page. What leads there, `once`, is not done again meanwhile.
+ * Go to another page. Handlers made by `once` ignore events until then.
  *
  * @param {string} address
  * @returns {Promise<void>}
@@ -91,7 +90,7 @@ export function goTo(address) {
 }
 
 /**
- * Do something when a form is sent, and not again for the second click of a double one.
+ * Handle the submission of a form, ignoring the second click of a double click.
  *
  * @param {HTMLFormElement} form
  * @param {(event: Event) => unknown} does
@@ -108,10 +107,10 @@ export function whenSent(form, does) {
 }
 
 /**
- * Show items in a list. One that was there already stays: what is exchanged under a finger hears nothing of the press.
+ * Show items in a list. Existing items stay, because a replaced element would miss a click in progress.
  *
  * @param {HTMLElement} list
- * @param {{key: string, item: () => HTMLElement}[]} items  in order, with what tells each of them from all others
+ * @param {{key: string, item: () => HTMLElement}[]} items  in order, with unique keys
  */
 export function showItems(list, items) {
   const wanted = new Set(items.map((one) => one.key));
@@ -129,14 +128,14 @@ export function showItems(list, items) {
   }
 }
 
-/** Items of a long list that are shown at first, and with each further press. */
+/** Number of items of a long list that are shown at first, and with each further click. */
 const SHOWN = 25;
 
 /**
- * Fill a list, the rest of a long one by a button at its end.
+ * Fill a list; a long one has a button at its end that shows more.
  *
- * @param {HTMLElement} list  remembers how much of it was shown
- * @param {(() => HTMLElement)[]} items  what makes each of them
+ * @param {HTMLElement} list  stores the number of items shown
+ * @param {(() => HTMLElement)[]} items  functions that make the items
  */
 export function fill(list, items) {
   const most = Math.max(SHOWN, Number(list.dataset.shown ?? 0));
@@ -154,7 +153,7 @@ export function fill(list, items) {
 }
 
 /**
- * Return the element with an id; it must be there.
+ * Return the element with an id, which must exist.
  *
  * @param {string} id
  * @returns {HTMLElement}
@@ -163,4 +162,16 @@ export function byId(id) {
   const element = document.getElementById(id);
   if (element === null) throw new Error(`the page has no #${id}`);
   return element;
+}
+
+/**
+ * Show an error message in an element; an empty one hides the element.
+ *
+ * @param {unknown} problem
+ * @param {string} [id]
+ */
+export function complain(problem, id = "error") {
+  const text = problem instanceof Error ? problem.message : String(problem ?? "");
+  byId(id).textContent = text;
+  byId(id).hidden = !text;
 }

@@ -1,9 +1,9 @@
-/** Files that need the token of the server: a link alone cannot bring it. */
+/** Downloads that need the token of the server, which a link cannot send. */
 
 import { send } from "./access.js";
 
 /**
- * Ask the server for a text, and have the browser save it.
+ * Request a text from the server and save it as a file.
  *
  * @param {string} path
  * @param {string} file  its name

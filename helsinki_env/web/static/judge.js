@@ -1,32 +1,32 @@
-/** Who judges a game that is taken apart, how far they are, and what they think. */
+/** The evaluation of an analyzed game: the choice of the evaluator, its progress and its results. */
 
 import { Unreachable, ask } from "./access.js";
 import { byId, counted, make } from "./dom.js";
 
 /** @typedef {import("./protocol.js").Judging} Judging */
 
-/** Milliseconds between two questions how far a judge is. */
+/** Milliseconds between two requests for the progress. */
 const AGAIN = 400;
 
 const select = /** @type {HTMLSelectElement} */ (byId("judge"));
 const start = /** @type {HTMLButtonElement} */ (byId("start"));
 const bar = /** @type {HTMLProgressElement} */ (byId("progress"));
 
-/** @param {string} judge  as the server calls it */
+/** @param {string} judge  name of the evaluator */
 function named(judge) {
-  const trials = judge.split(":")[1];
-  return trials ? `The network, ${trials} trials` : "The network";
+  const simulations = judge.split(":")[1];
+  return simulations ? `Network, ${simulations} simulations` : "Network";
 }
 
 export class Judge {
-  /** How often somebody has wanted to know something else: what was asked before is of no interest when it is answered. */
+  /** Number of requests so far; answers to earlier ones are ignored. */
   #wanted = 0;
   #running = false;
 
   /**
    * @param {string} record
-   * @param {string[]} judges  the quickest first
-   * @param {(judgement: any) => void} thought  gets what a judge thinks; null: nothing yet
+   * @param {string[]} judges  fastest first
+   * @param {(judgement: any) => void} thought  receives the result; null: none yet
    * @param {(problem: unknown) => void} complain
    */
   constructor(record, judges, thought, complain) {
@@ -36,9 +36,9 @@ export class Judge {
     this.complain = complain;
     select.replaceChildren(...judges.map((judge) => make("option", { value: judge }, named(judge))));
     select.addEventListener("change", () => {
-      // Until it is known what the one who was chosen does, there is nothing to be begun or stopped.
+      // The state of the chosen evaluator is unknown, so it can neither be started nor stopped.
       this.#running = false;
-      start.textContent = "Judge";
+      start.textContent = "Evaluate";
       start.hidden = true;
       bar.hidden = true;
       byId("state").textContent = "";
@@ -47,10 +47,10 @@ export class Judge {
     start.addEventListener("click", () => this.#do(this.#running ? "DELETE" : "POST"));
   }
 
-  /** The judge whose opinion is shown; empty if nobody's is. */
+  /** The evaluator whose result is shown; may be empty. */
   shown = "";
 
-  /** Show what the best judge thinks who was asked before; if nobody was, ask the quickest. */
+  /** Show the result of the strongest evaluator that was started before; otherwise start the fastest. */
   async begin() {
     const mine = ++this.#wanted;
     for (const judge of [...this.judges].reverse()) {
@@ -86,10 +86,10 @@ export class Judge {
   }
 
   /**
-   * Show how far a judge is, until they are done or something else is wanted.
+   * Show the progress until the evaluation ends or another request replaces this one.
    *
    * @param {Judging} judging
-   * @param {number} mine  what `#wanted` was when it was asked for
+   * @param {number} mine  value of `#wanted` at the request
    */
   async #follow(judging, mine) {
     while (mine === this.#wanted) {
@@ -100,7 +100,7 @@ export class Judge {
       try {
         judging = await this.#ask("GET", judging.judge);
       } catch (problem) {
-        if (!(problem instanceof Unreachable)) throw problem; // the server was stopped, and may come back
+        if (!(problem instanceof Unreachable)) throw problem; // the server may come back
       }
     }
   }
@@ -108,13 +108,13 @@ export class Judge {
   /** @param {Judging} judging */
   #show({ judge, state, done, total, problem, judgement }) {
     this.#running = state === "running";
-    start.textContent = this.#running ? "Stop" : done ? "Go on judging" : "Judge";
+    start.textContent = this.#running ? "Stop" : done ? "Resume" : "Evaluate";
     start.hidden = state === "done";
     bar.hidden = !this.#running;
     if (total) bar.max = total;
     if (total) bar.value = done;
     else bar.removeAttribute("value");
-    const far = total ? `${done} of ${counted(total, "decision")}` : "One moment";
+    const far = total ? `${done} of ${counted(total, "action")}` : "Starting …";
     byId("state").textContent = this.#running ? far : problem;
     if (this.#running) return;
     this.shown = judgement ? judge : "";

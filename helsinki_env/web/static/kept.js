@@ -1,14 +1,14 @@
-/** What this browser remembers of how somebody plays. If site data are blocked, nothing outlives the page. */
+/** Settings that this browser stores. If site data are blocked, they last only as long as the page. */
 
-/** @type {Map<string, string>} What is remembered where the browser keeps nothing. */
+/** @type {Map<string, string>} Settings that the browser does not store. */
 const memory = new Map();
 
-/** Whether this browser keeps what it is given. */
+/** Whether this browser stores settings. */
 export const keeps = probe();
 
-/** The sentence for people whose browser keeps nothing. */
+/** The notice for browsers that store nothing. */
 export const KEEPS_NOTHING =
-  "This browser stores nothing for this page, because site data are blocked: settings, names and links are lost when you leave it.";
+  "Site data are blocked, so this browser stores nothing: settings, names and links are lost when you leave this page.";
 
 /** @returns {boolean} */
 function probe() {
@@ -23,19 +23,19 @@ function probe() {
 
 /**
  * @param {string} name
- * @param {string} usual
+ * @param {string} fallback
  */
-export function recall(name, usual) {
+export function recall(name, fallback) {
   try {
-    return memory.get(name) ?? localStorage.getItem(`table.${name}`) ?? usual;
+    return memory.get(name) ?? localStorage.getItem(`table.${name}`) ?? fallback;
   } catch {
-    return usual;
+    return fallback;
   }
 }
 
 /**
  * @param {string} name
- * @param {string} value  empty: forget it
+ * @param {string} value  empty: delete it
  */
 export function keep(name, value) {
   memory.set(name, value);
@@ -44,6 +44,6 @@ export function keep(name, value) {
     else localStorage.removeItem(`table.${name}`);
     memory.delete(name);
   } catch {
-    // the memory of this page has it
+    // `memory` has it
   }
 }

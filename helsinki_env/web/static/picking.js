@@ -1,4 +1,4 @@
-/** Choosing several cards or roofs in any order: which are chosen, which can be, and what is sent. Nothing here draws. */
+/** The selection of several cards or roofs in any order. Nothing here draws. */
 
 /** @typedef {import("./protocol.js").Decision} Decision */
 /** @typedef {import("./protocol.js").Item} Item */
@@ -7,17 +7,17 @@
 export class Picking {
   /** @type {Selection | null} */
   #selection = null;
-  /** @type {number[]} The ids of what is chosen, in the order of the clicks. */
+  /** @type {number[]} The ids of the selected items, in the order of the clicks. */
   #chosen = [];
 
-  /** @param {Selection | null} selection  Take up what can be chosen now; nothing is chosen yet. */
+  /** @param {Selection | null} selection  Start a new, empty selection. */
   take(selection) {
     this.#selection = selection;
     this.#chosen = [];
   }
 
   /**
-   * Return what a page offers: of the kind of the selection its items, of all other kinds the legal decisions.
+   * Return the items of the selection, and the legal actions of all other kinds.
    *
    * @param {Decision[]} decisions
    * @returns {Decision[]}
@@ -27,17 +27,17 @@ export class Picking {
     return [...decisions.filter((one) => one.kind !== kind), ...items].sort((a, b) => a.id - b.id);
   }
 
-  /** @param {number} id  Whether it is chosen together with others. */
+  /** @param {number} id  Whether it is an item of the selection. */
   has(id) {
     return this.#item(id) !== undefined;
   }
 
-  /** What there is to choose from; null if decisions are taken one by one. */
+  /** The possible selection; null if actions are taken one by one. */
   get selection() {
     return this.#selection;
   }
 
-  /** How many must be chosen, and how many are. */
+  /** The required number of selected items; `count` is the current one. */
   get wanted() {
     return (this.#selection?.counts ?? []).reduce((sum, count) => sum + count, 0);
   }
@@ -51,7 +51,7 @@ export class Picking {
   }
 
   /**
-   * Return how often something is chosen.
+   * Return how often an item is selected.
    *
    * @param {number} id
    */
@@ -60,10 +60,10 @@ export class Picking {
   }
 
   /**
-   * Choose an item, once more if there are several; if that cannot be, take it back.
+   * Select an item once more, or remove it if that is impossible.
    *
    * @param {number} id
-   * @returns {string} why it could be neither chosen nor taken back; empty if it was
+   * @returns {string} the reason why neither is possible, or an empty text
    */
   toggle(id) {
     const why = this.#why(id);
@@ -73,7 +73,7 @@ export class Picking {
     return "";
   }
 
-  /** Take back what was chosen last. */
+  /** Remove the item selected last. */
   back() {
     this.#chosen.pop();
   }
@@ -82,7 +82,7 @@ export class Picking {
     this.#chosen = [];
   }
 
-  /** Return the ids of what is chosen as the rules order them; call it when the choice is complete. */
+  /** Return the ids of a complete selection in the order of the rules. */
   inOrder() {
     const part = (/** @type {number} */ id) => this.#item(id)?.part ?? 0;
     const ids = [...this.#chosen].sort((a, b) => part(a) - part(b) || a - b);
@@ -90,7 +90,7 @@ export class Picking {
     return between ? [ids[0], between.id, ...ids.slice(1)] : ids;
   }
 
-  /** The decision that is taken besides those that are chosen; null if there is none. */
+  /** The action that is taken in addition to the selected ones; null if there is none. */
   get between() {
     const [a, b] = [...this.#chosen].sort((x, y) => x - y);
     return this.complete && this.#pair(a, b)?.[2] ? (this.#selection?.between ?? null) : null;
@@ -110,19 +110,19 @@ export class Picking {
   }
 
   /**
-   * Return why an item cannot be chosen now; empty if it can be.
+   * Return the reason why an item cannot be selected now; empty if it can be.
    *
    * @param {number} id
    */
   #why(id) {
     const item = this.#item(id);
-    if (!this.#selection || !item) return "This cannot be chosen now.";
-    const back = "Click what you have chosen again to take it back.";
-    if (this.complete) return `${this.wanted} of ${this.wanted} are chosen. ${back}`;
-    if (this.times(id) === item.most) return `There is no other one. ${back}`;
+    if (!this.#selection || !item) return "You cannot select this now.";
+    const back = "Click a selected item again to remove it.";
+    if (this.complete) return `${this.wanted} of ${this.wanted} are selected. ${back}`;
+    if (this.times(id) === item.most) return `There are no more of this kind. ${back}`;
     const alike = this.#chosen.filter((one) => this.#item(one)?.part === item.part).length;
-    if (alike === this.#selection.counts[item.part]) return `No more of these can be chosen. ${back}`;
+    if (alike === this.#selection.counts[item.part]) return `You cannot select more of these. ${back}`;
     const parted = this.#selection.pairs && this.#chosen.some((one) => !this.#pair(one, id));
-    return parted ? `These two do not go together. ${back}` : "";
+    return parted ? `You cannot combine these two. ${back}` : "";
   }
 }

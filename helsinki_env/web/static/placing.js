@@ -1,4 +1,4 @@
-/** Placing a tile: which orientation is held, and which of its places is meant. Nothing here draws. */
+/** The placement of a tile: the current orientation and position. Nothing here draws. */
 
 /** @typedef {import("./protocol.js").Decision} Decision */
 /** @typedef {import("./protocol.js").Box} Box */
@@ -12,13 +12,13 @@ export class Placing {
   #all = [];
   /** @type {Map<number, [number, number]>} */
   #middles = new Map();
-  /** The orientation that is held. */
+  /** The current orientation. */
   turn = 0;
-  /** @type {Placement | null} The place that is meant. */
+  /** @type {Placement | null} The selected position. */
   candidate = null;
 
   /**
-   * Take up what can be decided now; the orientation stays if it has a place.
+   * Set the legal actions; the orientation stays if it has a legal position.
    *
    * @param {Decision[]} decisions
    * @param {Record<string, Box>} spots
@@ -30,33 +30,33 @@ export class Placing {
     if (!this.#has(this.turn) && this.#all.length) this.turn = Math.min(...this.#all.map((one) => one.turn));
   }
 
-  /** Whether a tile is to be placed. */
+  /** Whether a tile must be placed. */
   get active() {
     return this.#all.length > 0;
   }
 
-  /** The places of the orientation that is held. */
+  /** The legal positions of the current orientation. */
   get places() {
     return this.#all.filter((one) => one.turn === this.turn);
   }
 
-  /** How many orientations have a place. */
+  /** Number of orientations with a legal position. */
   get orientations() {
     return new Set(this.#all.map((one) => one.turn)).size;
   }
 
-  /** Turn the tile clockwise, past orientations that have no place. */
+  /** Rotate the tile clockwise, skipping orientations without a legal position. */
   rotate() {
     this.#hold(this.places[0]?.rotated ?? []);
   }
 
-  /** Mirror the tile; if its mirror image has no place, turn that until it has. */
+  /** Flip the tile, and rotate it until it has a legal position. */
   flip() {
     this.#hold(this.places[0]?.flipped ?? []);
   }
 
   /**
-   * Mean the place nearest to a point; null if it is further away than `reach`.
+   * Select the position nearest to a point; none if it is further away than `reach`.
    *
    * @param {number} x
    * @param {number} y
@@ -69,7 +69,7 @@ export class Placing {
   }
 
   /**
-   * Mean the next place in a direction; without one so far, the first.
+   * Select the next position in a direction; the first one if none is selected.
    *
    * @param {Direction} direction
    */
@@ -92,7 +92,7 @@ export class Placing {
     return this.#all.some((one) => one.turn === turn);
   }
 
-  /** @param {number[]} turns  Hold the first of them that has a place, near where the tile was. */
+  /** @param {number[]} turns  Switch to the first of them with a legal position, near the previous one. */
   #hold(turns) {
     const turn = turns.find((one) => this.#has(one));
     if (turn === undefined) return;
@@ -102,7 +102,7 @@ export class Placing {
   }
 
   /**
-   * Return the place of this orientation that is least far from a point, by a measure; null if none is near at all.
+   * Return the position of this orientation with the least finite distance from a point, or null.
    *
    * @param {(dx: number, dy: number) => number} far
    * @param {[number, number]} from

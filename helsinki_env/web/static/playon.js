@@ -1,30 +1,27 @@
-/** Playing on from a decision of a game that is taken apart, or from a position: who sits where, and a new table. */
+/** The dialog that continues an analyzed game or a position at a new table. */
 
 import { ask, onThisMachine } from "./access.js";
 import { Chairs, keepLinks, showLinks } from "./chairs.js";
-import { byId, counted, goTo, once, whenSent } from "./dom.js";
+import { byId, complain, counted, goTo, once, whenSent } from "./dom.js";
 
 /** @typedef {import("./protocol.js").Game} Game */
 
 const dialog = /** @type {HTMLDialogElement} */ (byId("seats"));
 const chairs = new Chairs(byId("chairs"), byId("levels"), byId("sharing"));
-/** The game, and after how many of its decisions it goes on. */
+/** The game, and the number of its actions that are already taken. */
 let from = { record: "", decisions: 0 };
 
 /** @param {unknown} problem */
-function refuse(problem) {
-  byId("refused").textContent = problem instanceof Error ? problem.message : String(problem ?? "");
-  byId("refused").hidden = !problem;
-}
+const refuse = (problem) => complain(problem, "refused");
 
 /**
- * Ask who plays on.
+ * Open the dialog.
  *
  * @param {string} record
  * @param {string} game
- * @param {string[]} players  who sat there
- * @param {number} decisions  after which it goes on
- * @param {number} seat  who is to move
+ * @param {string[]} players  of the analyzed game, by seat
+ * @param {number} decisions  number of actions already taken
+ * @param {number} seat  the seat to move
  */
 export async function playOn(record, game, players, decisions, seat) {
   /** @type {Game[]} */
@@ -33,12 +30,12 @@ export async function playOn(record, game, players, decisions, seat) {
   if (!played) throw new Error(`${game} cannot be played in a browser`);
   const { levels, others } = played;
   const known = [...levels.map((level) => level.player), ...others];
-  const usual = levels[Math.min(1, levels.length - 1)].player;
+  const fallback = levels[Math.min(1, levels.length - 1)].player;
   const sitting = players.map((player, i) => ({
-    player: i === seat ? "human" : known.includes(player) ? player : usual,
+    player: i === seat ? "human" : known.includes(player) ? player : fallback,
     name: "",
   }));
-  byId("seats-title").textContent = decisions ? `Play on after ${counted(decisions, "decision")}` : "Play on from here";
+  byId("seats-title").textContent = decisions ? `Continue after ${counted(decisions, "action")}` : "Continue from here";
   chairs.show(played, players.length, sitting);
   refuse(null);
   byId("new").hidden = false;
@@ -46,7 +43,7 @@ export async function playOn(record, game, players, decisions, seat) {
   from = { record, decisions };
   byId("here-only").hidden = !onThisMachine;
   if (dialog.showModal) dialog.showModal();
-  else dialog.setAttribute("open", ""); // then it is part of the page
+  else dialog.setAttribute("open", ""); // without dialog support it is part of the page
 }
 
 async function begin() {

@@ -1,4 +1,4 @@
-/** A position that is taken apart: its picture, and what a judge thinks of the decisions there. */
+/** An analyzed position: its picture, and the evaluation of its actions. */
 
 import { make } from "./dom.js";
 
@@ -6,7 +6,7 @@ import { make } from "./dom.js";
 /** @typedef {import("./protocol.js").Position} Position */
 
 /** @param {number} share */
-const percent = (share) => `${Math.round(100 * share)} %`;
+const percent = (share) => `${Math.round(100 * share)}%`;
 
 export class PositionView {
   #seats = make("ol", { class: "seats" });
@@ -23,7 +23,7 @@ export class PositionView {
     for (const part of read.querySelectorAll("[aria-label]")) part.removeAttribute("aria-label");
     const picture = make("div", { class: "picture" }, document.importNode(read, true));
     const players = make("section", { class: "sheet", "aria-label": "Seats" }, this.#seats);
-    const thought = make("section", { class: "sheet", "aria-label": "Decisions" }, this.#advice);
+    const thought = make("section", { class: "sheet", "aria-label": "Actions" }, this.#advice);
     root.replaceChildren(make("div", { class: "desk" }, picture, make("aside", { class: "side" }, players, thought)));
     this.judge(null);
   }
@@ -40,17 +40,17 @@ export class PositionView {
       return item;
     });
     this.#seats.replaceChildren(...items);
-    this.#advice.replaceChildren(...(advice ? choices(advice) : [make("p", { class: "soft" }, done ? "The game is over." : "Not judged yet.")]));
+    this.#advice.replaceChildren(...(advice ? choices(advice) : [make("p", { class: "soft" }, done ? "The game is over." : "Not evaluated yet.")]));
   }
 }
 
 /** @param {Thought} advice */
 function choices({ choices }) {
   const items = choices.map(({ words, probability, share }) => {
-    const bar = make("meter", { min: "0", max: "1", value: String(probability), "aria-label": "How likely it is taken" });
+    const bar = make("meter", { min: "0", max: "1", value: String(probability), "aria-label": "Probability of the action" });
     const wins = make("b", {}, share === null ? "" : `wins ${percent(share)}`);
     return make("li", {}, make("span", { class: "decision" }, words), wins, bar, make("span", {}, percent(probability)));
   });
-  const says = "Bars: how likely it would be taken. Wins: the share of the win after it, by what the seat to move sees.";
+  const says = "Bars: probability that the network takes the action. Wins: win probability after it, based on what the seat to move sees.";
   return [make("ol", { class: "choices-judged" }, ...items), make("p", { class: "soft" }, says)];
 }

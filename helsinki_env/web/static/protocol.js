@@ -1,7 +1,7 @@
 /**
- * What server and pages say to each other, as types; there is nothing here to run.
+ * Types of the messages between server and pages.
  *
- * @typedef {object} Decision  A legal decision (helsinki_env/engine/ui_actions.py says what the fields mean).
+ * @typedef {object} Decision  A legal action (see helsinki_env/engine/ui_actions.py).
  * @property {number} id
  * @property {string} kind
  * @property {string} text
@@ -14,19 +14,19 @@
  * @property {number[] | null} lane
  * @property {number[] | null} rotated
  * @property {number[] | null} flipped
- * @property {boolean} ends  It ends the turn.
- * @property {boolean} reveals  It shows what was hidden, so that it cannot be undone.
+ * @property {boolean} ends  Whether it ends the turn.
+ * @property {boolean} reveals  Whether it reveals hidden cards, so that it cannot be undone.
  *
- * @typedef {Decision & {most: number, part: number}} Item  What can be chosen together with others, `most` times.
+ * @typedef {Decision & {most: number, part: number}} Item  An item of a selection, at most `most` times.
  *
- * @typedef {object} Selection  Decisions that are chosen in any order (helsinki_env/engine/ui_actions.py says more).
+ * @typedef {object} Selection  Actions that are selected in any order (see helsinki_env/engine/ui_actions.py).
  * @property {string} kind
- * @property {number[]} counts  How many of each part.
+ * @property {number[]} counts  Number of items of each part.
  * @property {Item[]} items
- * @property {[number, number, boolean][] | null} pairs  If not all go together: which do, and whether with `between`.
+ * @property {[number, number, boolean][] | null} pairs  The allowed pairs, each with whether it needs `between`; null: all.
  * @property {Decision | null} between
- * @property {boolean} ends  They end the turn.
- * @property {boolean} reveals  They show what was hidden.
+ * @property {boolean} ends  Whether they end the turn.
+ * @property {boolean} reveals  Whether they reveal hidden cards.
  *
  * @typedef {[number, number, number, number]} Box  x, y, width and height in pixels of the picture.
  *
@@ -35,34 +35,34 @@
  * @property {string} player
  * @property {boolean} human
  * @property {number} score
- * @property {number} place  How many did better.
+ * @property {number} place  Rank, from 0.
  * @property {boolean} to_move
  *
- * @typedef {object} Taken  A decision that was taken; `turn` counts how often the seat to move had changed before it.
+ * @typedef {object} Taken  An action that was taken; `turn` is the number of changes of the seat to move before it.
  * @property {number} number
  * @property {number} seat
  * @property {string} words
  * @property {number} turn
  *
- * @typedef {object} View  All that this browser shows of a table.
+ * @typedef {object} View  The view of a table.
  * @property {"table"} type
  * @property {string} table
  * @property {string} name
  * @property {string} game
- * @property {number} number  How many decisions were taken.
- * @property {number} seat  Who is to move.
+ * @property {number} number  Number of actions taken.
+ * @property {number} seat  The seat to move.
  * @property {string} phase
  * @property {boolean} done
  * @property {number[]} mine  The seats that this browser plays.
  * @property {number | null} viewer
- * @property {number | null} curtain  Whose player must take the device before anything is shown.
+ * @property {number | null} curtain  The seat whose player must take the device first.
  * @property {string} svg
  * @property {[number, number]} size
  * @property {Record<string, Box>} spots
  * @property {Decision[]} decisions
- * @property {Selection | null} selection  What can be chosen in any order.
+ * @property {Selection | null} selection  The possible selection.
  * @property {{number: number, seat: number, words: string, kind: string}[]} turn
- * @property {number | null} undo  The first decision that can be undone.
+ * @property {number | null} undo  The first action that can be undone.
  * @property {number[]} takeback
  * @property {{seat: number, player: string, seconds: number} | null} thinking
  * @property {boolean} paused
@@ -70,16 +70,16 @@
  * @property {Taken[]} log
  * @property {string | null} message
  *
- * @typedef {object} Opinion  What the network thinks of what the seat to move may do.
+ * @typedef {object} Opinion  An evaluation of the actions of the seat to move.
  * @property {"opinion"} type
- * @property {number} number  How many decisions had been taken.
+ * @property {number} number  Number of actions taken.
  * @property {string} judge
- * @property {number} deeper  How many trials it was tried by; 0: by none.
+ * @property {number} deeper  Number of search simulations; 0: the network alone.
  * @property {number} seat
- * @property {number[]} shares  Every seat's share of the win.
- * @property {{id: number, words: string, probability: number, share: number | null}[]} choices  The best one first.
+ * @property {number[]} shares  Every seat's win probability.
+ * @property {{id: number, words: string, probability: number, share: number | null}[]} choices  Best first.
  *
- * @typedef {object} Change  The next view, in parts: text, or start and end of what is copied from the last view's text.
+ * @typedef {object} Change  The next view in parts: text, or start and end of a range copied from the previous view's text.
  * @property {"change"} type
  * @property {(string | [number, number])[]} parts
  *
@@ -95,9 +95,9 @@
  *   | {type: "pace", milliseconds: number}
  *   | {type: "judge", number: number, deeper: number}
  *   | {type: "cancel"} | {type: "ping"}
- *   | {type: "stop"} | {type: "go"}) & {once?: string}} ToServer  What has a name, `once`, is carried out once.
+ *   | {type: "stop"} | {type: "go"}) & {once?: string}} ToServer  The server handles messages with the same id `once` only once.
  *
- * @typedef {object} Game  A game that can be played here.
+ * @typedef {object} Game  A game that can be played in a browser.
  * @property {string} name
  * @property {string} title
  * @property {number[]} players
@@ -105,7 +105,7 @@
  * @property {string[]} others
  * @property {{name: string, label: string, says: string, type: "flag" | "several" | "one", choices: string[]}[]} options
  *
- * @typedef {object} Listed  A table that is kept.
+ * @typedef {object} Listed  A saved table.
  * @property {string} table
  * @property {string} title
  * @property {number} made  Seconds since 1970.
@@ -113,49 +113,49 @@
  * @property {{name: string, player: string}[]} seats
  * @property {number} decisions
  * @property {boolean} links
- * @property {boolean} over  The game is over.
+ * @property {boolean} over  Whether the game is over.
  *
- * @typedef {object} Place  A piece of a text that was sent.
+ * @typedef {object} Place  A span of an uploaded text.
  * @property {number} start  Its first character, from 0.
  * @property {number} end
  * @property {number} line  From 1.
  * @property {number} column
  *
  * @typedef {{kind: "position", game: string, players: number}
- *   | {kind: "records", count: number, games: Brought[]}} Found  What is in a file or a text.
+ *   | {kind: "records", count: number, games: Brought[]}} Found  The contents of an upload.
  *
- * @typedef {object} Brought  A game in a file.
+ * @typedef {object} Brought  A game in an upload.
  * @property {number} number  From 1.
  * @property {string} game
  * @property {string[]} players
  * @property {number[] | null} scores
  * @property {number} decisions
  *
- * @typedef {object} Kept  A game or a position that is kept to be taken apart.
+ * @typedef {object} Kept  A saved game or position.
  * @property {string} record
  * @property {string} title
  * @property {number} made  Seconds since 1970.
- * @property {number | null} decisions  null: it is a position.
+ * @property {number | null} decisions  Number of actions; null for a position.
  *
  * @typedef {object} Position
  * @property {string} svg
  * @property {number[]} scores
- * @property {number} seat  Who is to move.
+ * @property {number} seat  The seat to move.
  * @property {string} phase
  * @property {number} round
  * @property {boolean} done
  *
  * @typedef {{record: string, title: string, game: string, judges: string[]}
  *   & ({kind: "position", position: Position} | {kind: "record", film: any, to_move: number | null})} Study
- *   A game has a film for the viewer, and the seat that is to move at its end, null if it is over.
+ *   A game has an animation for the viewer, and the seat to move at its end, null if it is over.
  *
- * @typedef {object} Judging  How far a judge is with a game or position.
+ * @typedef {object} Judging  The progress of an evaluation.
  * @property {string} judge
  * @property {"running" | "failed" | "done" | "stopped"} state
  * @property {number} done
  * @property {number} total
  * @property {string} problem
- * @property {any} judgement  Of a game for the viewer, of a position as Opinion; null until it is there.
+ * @property {any} judgement  For the viewer of a game; an Opinion for a position; null until it is complete.
  */
 
 export {};

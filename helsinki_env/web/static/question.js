@@ -1,13 +1,13 @@
-/** The question before something is done. It lies over the page: nothing moves under the pointer when it comes. */
+/** A confirmation dialog. It overlays the page, so nothing moves under the pointer when it opens. */
 
 import { button, make } from "./dom.js";
 
 /** @typedef {import("./protocol.js").Decision} Decision */
 /** @typedef {import("./protocol.js").View} View */
 
-/** Milliseconds in which the press that has raised a question does not answer it, if it comes a second time. */
+/** Milliseconds in which a repeated press does not answer the question that it opened. */
 const SETTLES = 400;
-/** Pixels between two presses that are at the same place. */
+/** Maximum distance in pixels between two presses at the same position. */
 const NEAR = 12;
 
 /** The last press: a key, or where the pointer was. */
@@ -21,8 +21,8 @@ export class Question {
 
   /**
    * @param {HTMLElement} box
-   * @param {() => void} changed  a question was raised or has gone
-   * @param {() => void} leave  the focus must go elsewhere
+   * @param {() => void} changed  a question was opened or closed
+   * @param {() => void} leave  the focus must move elsewhere
    */
   constructor(box, changed, leave) {
     this.box = box;
@@ -35,18 +35,18 @@ export class Question {
     return this.#open !== null;
   }
 
-  /** The decision that the question is about; null if there is none. */
+  /** The action that the question is about, or null. */
   get about() {
     return this.#open?.about ?? null;
   }
 
   /**
-   * Ask before something is done.
+   * Open a question.
    *
    * @param {Decision | null} about
    * @param {string} words
    * @param {() => void} does
-   * @param {(next: View) => boolean} [stands]  whether it may still be done when the table is another
+   * @param {(next: View) => boolean} [stands]  whether the question remains for another view
    */
   ask(about, words, does, stands = () => false) {
     this.#open = { about, yes: does, stands, by: pressed, at: performance.now() };
@@ -61,7 +61,7 @@ export class Question {
   }
 
   /**
-   * Return whether the question still makes sense for another view.
+   * Return whether the question remains valid for another view.
    *
    * @param {View} next
    */
@@ -69,7 +69,7 @@ export class Question {
     return this.#open?.stands(next) ?? false;
   }
 
-  /** Do what was asked; not for the second half of a double press, which nobody has meant as an answer. */
+  /** Confirm, except by the second press of a double press that opened the question. */
   yes() {
     if (!this.#open) return;
     const { yes, by, at } = this.#open;
@@ -79,7 +79,7 @@ export class Question {
     yes();
   }
 
-  /** Take the question back. */
+  /** Close the question. */
   drop() {
     if (!this.#open) return;
     this.#open = null;

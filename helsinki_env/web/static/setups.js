@@ -1,4 +1,4 @@
-/** What may be chosen of a game before it begins: fields of a form, and what they say. */
+/** Form fields for the options of a game. */
 
 import { make } from "./dom.js";
 
@@ -37,7 +37,7 @@ function one(option) {
 }
 
 /**
- * Return what was chosen, as the server takes it.
+ * Return the chosen options in the format of the server.
  *
  * @param {Option[]} options
  * @param {FormData} data  of the form with the fields

@@ -1,14 +1,14 @@
-/** What stands beside the picture: who plays, what was decided in this turn, and the log. */
+/** The side panel: the players, the actions of this turn, and the log. */
 
 import { button, make, showItems } from "./dom.js";
 
 /** @typedef {import("./protocol.js").View} View */
 /** @typedef {import("./protocol.js").Taken} Taken */
 
-const PLACES = ["1st", "2nd", "3rd", "4th"];
+const RANKS = ["1st", "2nd", "3rd", "4th"];
 
 /**
- * Show the seats with their points, and their places once the game is over.
+ * Show the seats with their points, and their ranks once the game is over.
  *
  * @param {HTMLElement} list
  * @param {View} view
@@ -23,7 +23,7 @@ export function showSeats(list, view) {
       if (chair.name !== chair.player && !chair.human) who.push(make("span", { class: "soft" }, chair.player));
       if (view.mine.includes(seat) && view.mine.length === 1) who.push(make("span", { class: "pill" }, "you"));
       if (chair.to_move) who.push(make("span", { class: "pill gold" }, "to move"));
-      if (view.done) who.push(make("span", { class: "pill gold" }, PLACES[chair.place]));
+      if (view.done) who.push(make("span", { class: "pill gold" }, RANKS[chair.place]));
       const points = make("span", { class: "points" }, make("b", {}, String(chair.score)), chair.score === 1 ? " point" : " points");
       return make("li", { class: chair.to_move ? "active" : null }, ...who, points);
     }),
@@ -31,7 +31,7 @@ export function showSeats(list, view) {
 }
 
 /**
- * Show what was decided in this turn; what can be undone is a button that goes back to before it.
+ * Show the actions of this turn; those that can be undone are buttons that undo them.
  *
  * @param {HTMLElement} list
  * @param {View} view
@@ -42,8 +42,8 @@ export function showTurn(list, view, undo) {
     const free = view.undo !== null && one.number >= view.undo;
     const item = () => {
       const inside = free
-        ? button(one.words, () => undo(one.number), { title: `Go back to before "${one.words}"` })
-        : make("span", { title: "Something hidden has been seen since: this stands" }, one.words);
+        ? button(one.words, () => undo(one.number), { title: `Undo back to before "${one.words}"` })
+        : make("span", { title: "Hidden cards were revealed since, so this cannot be undone" }, one.words);
       return make("li", { class: free ? "free" : null }, inside);
     };
     return { key: JSON.stringify([one, free]), item };
@@ -79,7 +79,7 @@ export function showLog(list, view, takeBack) {
         make("span", {}, make("b", {}, chair.name), " ", turn.map((one) => one.words).join("; "), "."),
       );
       if (first) {
-        const name = `Take back: play on from before ${chair.name} ${first.words}`;
+        const name = `Take back: return to before ${chair.name} ${first.words}`;
         entry.append(button("Take back", () => takeBack(first), { class: "small", "aria-label": name }));
       }
       return entry;
@@ -90,7 +90,7 @@ export function showLog(list, view, takeBack) {
 }
 
 /**
- * Return in words what others have done since a view, for those who cannot see the picture.
+ * Return the actions of others since a view as text for screen readers.
  *
  * @param {View} view
  * @param {View | null} before

@@ -1,4 +1,4 @@
-/** The picture of the table, and what lies over it: what can be clicked, and the tile that is being placed. */
+/** The picture of the table with an overlay: clickable spots, and the tile that is being placed. */
 
 import { makeSvg } from "./dom.js";
 
@@ -6,7 +6,7 @@ import { makeSvg } from "./dom.js";
 /** @typedef {import("./protocol.js").Decision} Decision */
 /** @typedef {import("./protocol.js").View} View */
 
-/** Parts of a picture that stay where they were put: those that are new to who looks are marked. */
+/** Parts of a picture that stay in place; the page marks those that are new to the viewer. */
 const LASTING = ["pavilion", "tile", "wild", "white", "superstructure", "used", "bonus"]
   .map((part) => `[data-part="${part}"]`)
   .join(",");
@@ -15,17 +15,17 @@ export class Stage {
   /** @type {SVGSVGElement | null} */
   #svg = null;
   #text = "";
-  /** @type {SVGGElement} Rectangles that are clicked. */
+  /** @type {SVGGElement} Clickable rectangles. */
   #spots = makeSvg("g", { class: "spots" });
-  /** @type {SVGGElement} The tile that is being placed, and where it can lie. */
+  /** @type {SVGGElement} The tile that is being placed, and its legal positions. */
   #ghost = makeSvg("g", { class: "ghost" });
-  /** @type {Set<string> | null} The lasting parts that were there in the last picture. */
+  /** @type {Set<string> | null} The lasting parts of the previous picture. */
   #before = null;
-  /** @type {Set<string>} Those that were there when this turn began. */
+  /** @type {Set<string>} The lasting parts at the start of this turn. */
   #atTurn = new Set();
-  /** @type {Map<number, Set<string>>} Those that were there after the last decision of each seat. */
+  /** @type {Map<number, Set<string>>} The lasting parts after the last action of each seat. */
   #atOwn = new Map();
-  /** @type {number | undefined} The turn of the last decision. */
+  /** @type {number | undefined} The turn of the last action. */
   #turn = undefined;
   /** @type {View | null} */
   #view = null;
@@ -33,11 +33,11 @@ export class Stage {
   /**
    * @param {HTMLElement} holder
    * @param {object} does
-   * @param {(decisions: Decision[], x: number, y: number) => void} does.spot  a spot was clicked at a point of the page
-   * @param {(x: number, y: number, event: PointerEvent) => void} does.move  the pointer moved to a point of the picture
-   * @param {(x: number, y: number, event: PointerEvent) => void} does.press  that point was clicked, where no spot is
+   * @param {(decisions: Decision[], x: number, y: number) => void} does.spot  called for a click on a spot, with the point on the page
+   * @param {(x: number, y: number, event: PointerEvent) => void} does.move  called when the pointer moves, with the point in the picture
+   * @param {(x: number, y: number, event: PointerEvent) => void} does.press  called for a click outside of spots
    * @param {() => void} does.leave
-   * @param {(decision: Decision | null) => void} does.hover  the pointer rests on the spot of this one
+   * @param {(decision: Decision | null) => void} does.hover  called when the pointer enters or leaves a spot
    */
   constructor(holder, does) {
     this.holder = holder;
@@ -51,7 +51,7 @@ export class Stage {
    * Show a view.
    *
    * @param {View} view
-   * @param {boolean} quiet  whether what is new is not marked: time went back
+   * @param {boolean} quiet  whether to mark nothing as new, after an undo
    */
   show(view, quiet) {
     this.#view = view;
@@ -64,7 +64,7 @@ export class Stage {
     const svg = /** @type {SVGSVGElement} */ (/** @type {unknown} */ (document.importNode(read, true)));
     svg.removeAttribute("width");
     svg.removeAttribute("height");
-    // The picture is one image, named by its title and description; names of its strokes are read by nobody.
+    // The picture is one image, named by its title and description; screen readers ignore names of its parts.
     for (const part of svg.querySelectorAll("[aria-label]")) part.removeAttribute("aria-label");
     this.#mark(svg, view, quiet);
     svg.append(this.#ghost, this.#spots);
@@ -73,7 +73,7 @@ export class Stage {
   }
 
   /**
-   * Look at all of the table, or at a part of it.
+   * Show the whole table, or a part of it.
    *
    * @param {Box | null} box
    */
@@ -86,10 +86,10 @@ export class Stage {
   }
 
   /**
-   * Let what can be clicked glow.
+   * Highlight the clickable spots.
    *
-   * @param {Decision[]} decisions  those that are clicked by their spots
-   * @param {(decision: Decision) => string} keyOf  the key that means one, for a label; may be empty
+   * @param {Decision[]} decisions  those with spots
+   * @param {(decision: Decision) => string} keyOf  the key of a decision, for a label; may be empty
    */
   offer(decisions, keyOf) {
     this.#spots.replaceChildren();
@@ -114,7 +114,7 @@ export class Stage {
     const group = makeSvg("g", { class: "spot", "data-kind": kinds.size === 1 ? meant[0].kind : "several" });
     group.dataset.ids = meant.map((one) => one.id).join(" ");
     const title = makeSvg("title");
-    title.textContent = meant.length === 1 ? meant[0].words : `${meant.length} decisions`;
+    title.textContent = meant.length === 1 ? meant[0].words : `${meant.length} actions`;
     group.append(title, makeSvg("rect", { class: "rim", x: x + 1, y: y + 1, width: width - 2, height: height - 2, rx: 7 }));
     group.append(makeSvg("rect", { class: "light", x: x + 1, y: y + 1, width: width - 2, height: height - 2, rx: 7 }));
     group.append(makeSvg("text", { class: "mark", x: x + width / 2, y: y + height / 2 }));
@@ -135,11 +135,11 @@ export class Stage {
   }
 
   /**
-   * Show where the tile in hand may lie, and where it would.
+   * Show the legal positions of the current tile, and the selected one.
    *
    * @param {Decision[]} places
    * @param {Decision | null} meant
-   * @param {boolean} sure  whether it only has to be confirmed
+   * @param {boolean} sure  whether only the confirmation is missing
    */
   haunt(places, meant, sure) {
     const cells = new Set(places.flatMap((one) => one.covers));
@@ -153,7 +153,7 @@ export class Stage {
   }
 
   /**
-   * Mark the spots of a decision, or none.
+   * Mark the spots of an action, or none.
    *
    * @param {Decision | null} decision
    */
@@ -165,9 +165,9 @@ export class Stage {
   }
 
   /**
-   * Mark the spots of what is chosen, to be taken together.
+   * Mark the spots of the selection.
    *
-   * @param {(id: number) => number | null} times  how often a decision is chosen; null: it is taken alone
+   * @param {(id: number) => number | null} times  how often an action is selected; null: it is not part of selections
    */
   pick(times) {
     for (const spot of /** @type {NodeListOf<SVGGElement>} */ (this.#spots.querySelectorAll(".spot"))) {
@@ -184,7 +184,7 @@ export class Stage {
   /**
    * @param {Iterable<string>} names
    * @param {string} kind
-   * @param {number} [rim]  how far inside the spots
+   * @param {number} [rim]  distance inside the spots
    */
   *#boxes(names, kind, rim = 2) {
     for (const name of names) {
@@ -196,7 +196,7 @@ export class Stage {
   }
 
   /**
-   * Mark what has come to the table since the viewer's last decision, or in this turn; let what is quite new appear.
+   * Mark parts that are new since the viewer's last action, or since the start of this turn, and animate the newest.
    *
    * @param {SVGSVGElement} svg
    * @param {View} view

@@ -1,14 +1,14 @@
-/** How a tournament stands: words, tables and the chart of ratings. */
+/** The state of a tournament as text, tables and a chart of ratings. */
 
 import { counted, make, makeSvg } from "./dom.js";
 
 /**
- * @typedef {object} Progress  How far a tournament is.
+ * @typedef {object} Progress  The progress of a tournament.
  * @property {string} tournament
  * @property {string} title
  * @property {number} made  Seconds since 1970.
  * @property {string} game
- * @property {string[]} options  Labels of what was chosen.
+ * @property {string[]} options  Labels of the chosen options.
  * @property {number} seats
  * @property {string[]} players
  * @property {number} lineups
@@ -21,7 +21,7 @@ import { counted, make, makeSvg } from "./dom.js";
  * @property {number | null} seconds_left
  * @property {string} message
  *
- * @typedef {object} Rated  How a player stands; shares are 0 to 1, without a rating it is null.
+ * @typedef {object} Rated  The results of a player; win rates are 0 to 1.
  * @property {string} player
  * @property {number | null} rating
  * @property {number | null} low
@@ -33,7 +33,7 @@ import { counted, make, makeSvg } from "./dom.js";
  * @property {number} mean_points
  * @property {number} mean_place
  *
- * @typedef {object} Pair  How often a player finished ahead of an opponent, a shared place as half.
+ * @typedef {object} Pair  The fraction of games in which a player finished ahead of an opponent; a tie counts one half.
  * @property {string} player
  * @property {string} opponent
  * @property {number} games
@@ -46,7 +46,7 @@ import { counted, make, makeSvg } from "./dom.js";
  * @property {number} decks
  * @property {Rated[]} players  The best first.
  * @property {Pair[]} pairs
- * @property {string | null} without  Why there are no ratings.
+ * @property {string | null} without  The reason why there are no ratings.
  * @property {string | null} reference  The player whose rating is zero.
  *
  * @typedef {object} LatestGame
@@ -62,15 +62,15 @@ const whole = (value) => value.toLocaleString("en");
 /** @param {number} share */
 function percent(share) {
   const value = 100 * share;
-  if (value > 0 && value < 0.5) return "<1 %";
-  return value < 100 && value > 99.5 ? ">99 %" : `${value.toFixed(0)} %`;
+  if (value > 0 && value < 0.5) return "<1%";
+  return value < 100 && value > 99.5 ? ">99%" : `${value.toFixed(0)}%`;
 }
 
 /** @param {number} value */
 const signed = (value) => value.toFixed(0).replace(/^-0$/, "0").replace("-", "−");
 
 /**
- * Return about how long something takes.
+ * Return an approximate duration.
  *
  * @param {number} seconds
  */
@@ -81,16 +81,16 @@ export function duration(seconds) {
 }
 
 /**
- * Return how far a tournament is.
+ * Return the progress of a tournament.
  *
  * @param {Progress} one
  */
-export function inWords(one) {
+export function progressText(one) {
   return `${STATES[one.state].toLowerCase()}, ${whole(one.done)} of ${counted(one.games, "game")}`;
 }
 
 /**
- * Return what a tournament does now.
+ * Return the current state of a tournament.
  *
  * @param {Progress} one
  */
@@ -105,7 +105,7 @@ export function stateOf(one) {
  * @param {Figures} figures
  */
 export function standingsTable(figures) {
-  const heads = ["", "Player", "Rating", "95 % interval", "Games won", "95 % interval", "Points", "Place", "Games"];
+  const heads = ["", "Player", "Rating", "95% CI", "Win rate", "95% CI", "Mean points", "Mean rank", "Games"];
   const rows = figures.players.map((one, rank) => {
     const zero = one.player === figures.reference;
     const interval = zero ? "reference" : one.low === null || one.high === null ? "–" : `${signed(one.low)} to ${signed(one.high)}`;
@@ -132,7 +132,7 @@ export function standingsTable(figures) {
 }
 
 /**
- * Return the table of pairs: how often the row was ahead of the column.
+ * Return the table of pairs: how often the row player finished ahead of the column player.
  *
  * @param {Figures} figures
  */
@@ -153,7 +153,7 @@ function pairCell(pair) {
   if (pair.low !== null && pair.high !== null) {
     cell.title = `${pair.player} ahead of ${pair.opponent}: ${percent(pair.low)} to ${percent(pair.high)} in ${counted(pair.games, "game")}`;
   }
-  // Blue above one half, orange below: the two that all who see colours tell apart.
+  // Blue above one half, orange below: color-blind users can distinguish them.
   const strength = Math.abs(pair.ahead - 0.5) * 0.9;
   cell.style.backgroundColor = pair.ahead >= 0.5 ? `rgb(0 114 178 / ${strength})` : `rgb(230 120 0 / ${strength})`;
   return cell;
@@ -179,7 +179,7 @@ export function ratingsChart(players, width) {
   /** @param {number} elo */
   const x = (elo) => left + 8 + ((elo - low) / span) * (right - left - 8);
   const chart = makeSvg("svg", { viewBox: `0 0 ${width} ${height}`, width, height, role: "img" });
-  chart.append(titled("Ratings with their 95 % intervals; the table below has the numbers"));
+  chart.append(titled("Ratings with 95% confidence intervals; the table below has the numbers"));
   for (const tick of ticks(low, high, Math.max(2, (right - left) / 90))) {
     chart.append(makeSvg("line", { x1: x(tick), x2: x(tick), y1: 0, y2: height - FOOT + 4, class: tick === 0 ? "zero" : "grid" }));
     chart.append(written(signed(tick), { x: x(tick), y: height - 6, class: "tick" }));
@@ -215,7 +215,7 @@ function titled(text) {
 }
 
 /**
- * Return round numbers between two others, about so many.
+ * Return about `most` round numbers between two others.
  *
  * @param {number} low
  * @param {number} high

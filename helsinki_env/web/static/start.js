@@ -1,9 +1,9 @@
-/** The start page: make a table, or go on with one. */
+/** The start page: create a table, or open a saved one. */
 
 import { ask, onThisMachine } from "./access.js";
-import { takeApart } from "./apart.js";
+import { analyzeButton } from "./apart.js";
 import { Chairs, keepLinks, keptLinks, showLinks } from "./chairs.js";
-import { button, byId, counted, fill, goTo, make, once, whenSent } from "./dom.js";
+import { button, byId, complain, counted, fill, goTo, make, once, whenSent } from "./dom.js";
 import { KEEPS_NOTHING, keeps } from "./kept.js";
 import { chosenOf, fieldsOf } from "./setups.js";
 
@@ -19,13 +19,6 @@ const chairs = new Chairs(byId("chairs"), byId("levels"), byId("sharing"));
 const form = /** @type {HTMLFormElement} */ (byId("new"));
 
 const chosen = () => games.find((one) => one.name === game.value) ?? games[0];
-
-/** @param {unknown} problem */
-function complain(problem) {
-  const text = problem instanceof Error ? problem.message : String(problem ?? "");
-  byId("error").textContent = text;
-  byId("error").hidden = !text;
-}
 
 // the form
 
@@ -45,7 +38,7 @@ function order() {
   const options = chosenOf(chosen().options, data);
   const seed = /** @type {HTMLInputElement} */ (byId("seed")).value.trim();
   const title = /** @type {HTMLInputElement} */ (byId("title")).value;
-  if (!/^\d{0,15}$/.test(seed)) throw new Error("Seed: expected a whole number of up to 15 digits, or nothing for a new one");
+  if (!/^\d{0,15}$/.test(seed)) throw new Error("Seed: expected a whole number of up to 15 digits, or nothing for a random seed");
   return { game: game.value, title, ...chairs.order(), options, seed: seed ? Number(seed) : null };
 }
 
@@ -78,9 +71,9 @@ function item(one) {
   const who = one.seats.map((seat) => seat.name).join(", ");
   const title = games.find((known) => known.name === one.game)?.title ?? one.game;
   const name = one.title || `${title}: ${who}`;
-  const about = `${title}, ${one.over ? "over after " : ""}${counted(one.decisions, "decision")}, ${new Date(1000 * one.made).toLocaleString()}`;
+  const about = `${title}, ${one.over ? "finished after " : ""}${counted(one.decisions, "action")}, ${new Date(1000 * one.made).toLocaleString()}`;
   const forget = async () => {
-    if (!confirm(`Forget the table "${name}"?`)) return;
+    if (!confirm(`Delete the table "${name}"?`)) return;
     try {
       await ask("DELETE", `/api/tables/${one.table}`);
       keepLinks(one.table, []);
@@ -89,9 +82,9 @@ function item(one) {
     }
     await showTables().catch(complain);
   };
-  const remove = button("Remove", once(forget), { "aria-label": `Remove the table ${name}` });
-  const open = one.links ? make("b", { title: "Opened by the links of its seats" }, name) : make("a", { href: `/tables/${one.table}` }, name);
-  const apart = one.over ? [takeApart(one.table, complain, "Take apart", `Take apart the game ${name}`)] : [];
+  const remove = button("Delete", once(forget), { "aria-label": `Delete the table ${name}` });
+  const open = one.links ? make("b", { title: "Open it with the link of your seat" }, name) : make("a", { href: `/tables/${one.table}` }, name);
+  const apart = one.over ? [analyzeButton(one.table, complain, "Analyze", `Analyze the game ${name}`)] : [];
   const links = keptLinks(one.table);
   const again = () => showLinks(byId("links"), links);
   if (links.length) apart.unshift(button("Links", again, { "aria-label": `Show the links of the table ${name}` }));

@@ -1,8 +1,8 @@
-/** The page of a game or position that is taken apart. */
+/** The page that analyzes a game or position. */
 
 import { Viewer } from "../viewer/viewer.js";
 import { ask } from "./access.js";
-import { byId } from "./dom.js";
+import { byId, complain } from "./dom.js";
 import { download } from "./download.js";
 import { Judge } from "./judge.js";
 import { playOn } from "./playon.js";
@@ -12,12 +12,6 @@ import { PositionView } from "./position.js";
 
 const name = decodeURIComponent(location.pathname.split("/").at(-1) ?? "");
 const path = `/api/records/${encodeURIComponent(name)}`;
-
-/** @param {unknown} problem */
-function complain(problem) {
-  byId("error").textContent = problem instanceof Error ? problem.message : String(problem);
-  byId("error").hidden = false;
-}
 
 /**
  * @param {string} id
@@ -56,7 +50,7 @@ function showGame({ record, game, film, judges, to_move: last }) {
 function showPosition({ record, game, position, judges }) {
   const view = new PositionView(byId("shown"), position);
   const seats = position.scores.map(() => "");
-  byId("save").textContent = "Save the position";
+  byId("save").textContent = "Save position";
   byId("save-page").hidden = true;
   onClick("save", () => download(`${path}/file`, `${record}.json`));
   if (position.done) {

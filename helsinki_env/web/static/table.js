@@ -1,7 +1,7 @@
-/** A table: shows what the server says of it, and sends what is decided. */
+/** The page of a table: shows its views and sends the user's actions. */
 
 import { Advice } from "./advice.js";
-import { takeApart } from "./apart.js";
+import { analyzeButton } from "./apart.js";
 import { Choices } from "./choices.js";
 import { Connection } from "./connection.js";
 import { button, byId, isSecondClick, make, makeSvg } from "./dom.js";
@@ -22,26 +22,26 @@ import { Stage } from "./stage.js";
 
 /** @type {Record<string, Direction>} */
 const ARROWS = { ArrowLeft: "left", ArrowRight: "right", ArrowUp: "up", ArrowDown: "down" };
-/** Kinds of decisions that are chosen in any order: those of one row are undone together. */
+/** Kinds of actions that are selected in any order; consecutive ones are undone together. */
 const TOGETHER = ["TAKE", "PAY", "ROOF", "DISCARD"];
-/** Milliseconds after which it is shown that the server has not confirmed what was sent. */
+/** Milliseconds after which the page shows that a message is unconfirmed. */
 const PATIENCE = 300;
 
 const isNarrow = () => globalThis.matchMedia?.("(max-width: 900px)").matches ?? innerWidth <= 900;
 
 /** @type {View | null} */
 let view = null;
-/** The number of decisions for which one has been sent already. */
+/** The number of actions taken when the page sent its last action. */
 let sent = -1;
-/** Whether the last pointer was no mouse: then a first touch shows and a second one decides. */
+/** Whether the last pointer was not a mouse; then the first touch selects and the second one confirms. */
 let touching = false;
-/** When the player that thinks began, by this page's clock. */
+/** The start time of the computing player, by this page's clock. */
 let began = 0;
-/** Whether the line was down: the table may have gone back and on since, to another position with the same number. */
+/** Whether the connection was lost: the table may be in another position with the same number of actions. */
 let stale = false;
 /** @type {ReturnType<typeof setTimeout> | undefined} */
 let impatient;
-/** @type {HTMLElement | null} What had the focus before the connection was lost: a button that is off loses it. */
+/** @type {HTMLElement | null} The focused element before the connection was lost; disabled buttons lose the focus. */
 let focusedBefore = null;
 let looks = recall("look", isNarrow() ? "follow" : "all");
 
@@ -96,9 +96,9 @@ const connection = new Connection(decodeURIComponent(location.pathname.split("/"
   waits: (something) => showWaiting(something),
 });
 
-/** @param {boolean} there  Say that there is no connection, and turn off what cannot be done without one. */
+/** @param {boolean} there  Show whether there is a connection, and disable the buttons without one. */
 function showLine(there) {
-  byId("line").textContent = there ? "" : "No connection, trying again. What was sent is sent again.";
+  byId("line").textContent = there ? "" : "No connection; trying again. Unconfirmed actions will be sent again.";
   sent = -1;
   advice.forget();
   stale = true;
@@ -109,7 +109,7 @@ function showLine(there) {
   switchButtons();
 }
 
-/** What decides or asks the server for something can be pressed as long as there is a connection. */
+/** Enable the buttons that need a connection while there is one. */
 function switchButtons() {
   const all = "#act button, #curtain button, #log button, #here, .deeper button";
   for (const one of /** @type {NodeListOf<HTMLButtonElement>} */ (document.querySelectorAll(all))) {
@@ -122,7 +122,7 @@ function switchButtons() {
   showPicking();
 }
 
-/** @param {boolean} something  Show that something that was sent is not confirmed, once it takes long. */
+/** @param {boolean} something  Whether a message is unconfirmed; shown after a delay. */
 function showWaiting(something) {
   clearTimeout(impatient);
   if (!something) document.body.classList.remove("waiting");
@@ -130,10 +130,10 @@ function showWaiting(something) {
 }
 
 /**
- * Send what changes the table; it is sent again if the connection breaks, as long as the table is as it was.
+ * Send a message that changes the table; after a reconnect it is sent again if the table is unchanged.
  *
  * @param {ToServer} message
- * @param {(now: View) => boolean} [still]  whether it is still meant
+ * @param {(now: View) => boolean} [still]  whether to send it again
  * @returns {boolean} whether it was sent
  */
 function act(message, still) {
@@ -145,14 +145,14 @@ function act(message, still) {
     return true;
   };
   if (connection.act(message, again)) return true;
-  complain("There is no connection to the server; this was not sent.");
+  complain("There is no connection to the server, so nothing was sent.");
   return false;
 }
 
-/** @param {View} of  What tells one position from another with the same number of decisions. */
+/** @param {View} of  Distinguishes positions with the same number of actions. */
 const fingerprint = (of) => JSON.stringify([of.number, of.seat, of.log.at(-1), of.decisions.map((one) => one.id)]);
 
-// what comes in
+// incoming messages
 
 /** @param {FromServer} message */
 function heard(message) {
@@ -165,10 +165,10 @@ function heard(message) {
   complain(message.message);
 }
 
-/** @param {string} why  Show nothing but why the table is not shown, and where there are others. */
+/** @param {string} why  Show only this reason and a link to the other tables. */
 function showClosed(why) {
   byId("line").textContent = "";
-  headline("This table is closed to you");
+  headline("You cannot open this table");
   const others = make("p", {}, make("a", { href: "/" }, "All tables"));
   byId("act").replaceChildren(byId("headline"), byId("error"), others);
   document.body.classList.add("closed");
@@ -221,12 +221,12 @@ function headlineOf(now) {
   const name = now.seats[now.seat].name;
   if (now.done) {
     const winners = now.seats.filter((chair) => chair.place === 0).map((chair) => chair.name);
-    return winners.length === 1 ? `The game is over: ${winners[0]} wins` : `${winners.join(" and ")} share the victory`;
+    return winners.length === 1 ? `The game is over: ${winners[0]} wins` : `The game is over: ${winners.join(" and ")} share the victory`;
   }
-  if (now.curtain !== null) return `It is the turn of ${now.seats[now.curtain].name}`;
+  if (now.curtain !== null) return `Turn of ${now.seats[now.curtain].name}`;
   if (now.decisions.length) return now.mine.length > 1 ? `${name}, your turn` : "Your turn";
-  if (now.paused) return `${name} waits`;
-  return now.thinking ? `${name} thinks` : `${name} decides`;
+  if (now.paused) return `${name} is paused`;
+  return now.thinking ? `${name} is computing` : `Turn of ${name}`;
 }
 
 /** @param {string} text */
@@ -235,20 +235,20 @@ function headline(text) {
   document.title = view?.decisions.length ? `● ${text}` : text;
 }
 
-/** @param {View} now  Stop and go on, for players that think; at the end what can be done with the game. */
+/** @param {View} now  Show the buttons to pause and resume players, and to analyze the game. */
 function showPlayer(now) {
   const row = byId("player");
   const kind = now.done ? "done" : now.paused ? "paused" : now.thinking ? "thinking" : "";
   began = Date.now() - 1000 * (now.thinking?.seconds ?? 0);
   row.hidden = !kind;
-  // A button that is exchanged while somebody presses it hears nothing of that.
+  // A replaced button would miss a click in progress.
   if (row.dataset.kind === kind) return;
   row.dataset.kind = kind;
   if (!kind) return row.replaceChildren();
-  if (now.done) return row.replaceChildren(takeApart(now.table, complain, "Take this game apart"));
+  if (now.done) return row.replaceChildren(analyzeButton(now.table, complain, "Analyze this game"));
   if (now.paused) {
-    const apart = now.seats.some((chair) => chair.human) ? [] : [takeApart(now.table, complain, "Take apart so far")];
-    return row.replaceChildren(button("Go on", () => act({ type: "go" }, (next) => next.paused), { class: "main" }), ...apart);
+    const apart = now.seats.some((chair) => chair.human) ? [] : [analyzeButton(now.table, complain, "Analyze the game so far")];
+    return row.replaceChildren(button("Resume", () => act({ type: "go" }, (next) => next.paused), { class: "main" }), ...apart);
   }
   const clock = make("span", { class: "soft" });
   const tick = () => {
@@ -256,11 +256,11 @@ function showPlayer(now) {
     if (clock.isConnected) setTimeout(tick, 1000);
   };
   const stop = () => act({ type: "stop" }, (next) => next.thinking !== null);
-  row.replaceChildren(clock, button("Stop", stop, { title: "Let this player wait" }));
+  row.replaceChildren(clock, button("Stop", stop, { title: "Pause this player" }));
   tick();
 }
 
-/** @param {View} now  What hides the cards until the next player has the device. */
+/** @param {View} now  Show the hand-over screen, which hides the cards until the next player has the device. */
 function showCurtain(now) {
   const sheet = byId("curtain");
   const seat = now.curtain;
@@ -272,17 +272,17 @@ function showCurtain(now) {
   const name = now.seats[seat].name;
   const look = () => act({ type: "look", seat }, (next) => next.curtain === seat);
   const ready = button(`I am ${name}: show the table`, look, { class: "main" });
-  sheet.replaceChildren(make("h2", {}, `Hand the device to ${name}`), make("p", {}, "Nobody else should look."), ready);
+  sheet.replaceChildren(make("h2", {}, `Hand the device to ${name}`), make("p", {}, "Only this player should look at the screen now."), ready);
   if (came) ready.focus();
 }
 
-// what is decided
+// actions
 
 /** @param {Decision} decision */
 function decide(decision) {
   closeMenu();
   if (!view || sent === view.number) return;
-  if (question.open && question.about === decision) return; // asked already: yes and no are the answers
+  if (question.open && question.about === decision) return; // the question is open already
   question.drop();
   if (picking.has(decision.id)) return pick(decision);
   const { number } = view;
@@ -295,11 +295,11 @@ function decide(decision) {
   question.ask(decision, `${decision.words}? ${outcome(decision)}`, send);
 }
 
-/** @param {{ends: boolean, reveals: boolean}} what  What cannot be undone about it. */
+/** @param {{ends: boolean, reveals: boolean}} what  Return the irreversible effect of an action. */
 const outcome = ({ ends, reveals }) =>
-  reveals ? "Something hidden will be seen: it cannot be undone." : ends ? "It ends your turn." : "";
+  reveals ? "This reveals hidden cards and cannot be undone." : ends ? "This ends your turn." : "";
 
-/** @param {Decision} decision  Choose what is taken together with others, or take it back. */
+/** @param {Decision} decision  Add it to the selection, or remove it. */
 function pick(decision) {
   const why = picking.toggle(decision.id);
   showPicking();
@@ -321,7 +321,7 @@ function showPicking() {
   byId("means").textContent = says.filter(Boolean).join(" ");
 }
 
-/** Send what is chosen, in the order of the rules. */
+/** Send the selection in the order of the rules. */
 function confirmPicked() {
   if (!view || !picking.complete || sent === view.number) return;
   const { number } = view;
@@ -330,7 +330,7 @@ function confirmPicked() {
   if (act({ type: "decide", number, action, more })) sent = number;
 }
 
-/** @param {number} to  The decision before which it goes back; those that were chosen together go together. */
+/** @param {number} to  Number of the first undone action; selections are undone together. */
 function undo(to) {
   question.drop();
   if (!view || view.undo === null) return;
@@ -340,7 +340,7 @@ function undo(to) {
   act({ type: "undo", number: view.number, to });
 }
 
-/** Take back what was chosen last, or else the last decision. */
+/** Remove the item selected last; without one, undo the last action. */
 function undoLast() {
   if (!picking.count) return undo((view?.number ?? 0) - 1);
   picking.back();
@@ -351,17 +351,17 @@ function undoLast() {
 /** @param {Taken} taken */
 function askTakeBack(taken) {
   if (!view) return;
-  const words = `Play on from before ${view.seats[taken.seat].name} ${taken.words}? All that came after is forgotten.`;
+  const words = `Return to before ${view.seats[taken.seat].name} ${taken.words}? All later actions are deleted.`;
   const isThere = (/** @type {View} */ next) =>
     next.log.some((one) => one.number === taken.number && one.words === taken.words);
   const does = () => view && act({ type: "takeback", number: view.number, to: taken.number }, isThere);
-  // At the own turn it is asked anew: there Enter and clicks mean something else.
+  // At the user's turn, Enter and clicks have another meaning, so the question closes.
   question.ask(null, words, does, (next) => !next.decisions.length && isThere(next));
 }
 
 // the picture
 
-/** @param {Decision | null} decision  Mark a decision in the picture and in the list. */
+/** @param {Decision | null} decision  Mark an action in the picture and in the list. */
 function point(decision) {
   const meant = decision ?? question.about;
   stage.point(meant);
@@ -371,7 +371,7 @@ function point(decision) {
 }
 
 /**
- * Mean the place for the tile in hand that is nearest to a point, if that is on the own board.
+ * Select the position of the current tile that is nearest to a point on the user's board.
  *
  * @param {number} x
  * @param {number} y
@@ -392,7 +392,7 @@ function showPlacing() {
   for (const id of ["rotate", "flip"]) {
     /** @type {HTMLButtonElement} */ (byId(id)).disabled = placing.orientations < 2;
   }
-  byId("meant").textContent = meant?.words ?? "Point at a place, or use the arrows";
+  byId("meant").textContent = meant?.words ?? "Point at a position, or use the arrow keys";
   const held = /** @type {SVGSVGElement} */ (/** @type {unknown} */ (byId("held")));
   held.dataset.turn = String(placing.turn);
   const any = placing.places[0];
@@ -409,7 +409,7 @@ function showPlacing() {
   );
 }
 
-/** Look at what is to be seen: all of the table, the own area, or what is decided about. */
+/** Zoom to the whole table, to the user's area, or to the area of the current action. */
 function look() {
   for (const one of byId("views").querySelectorAll("button")) {
     one.setAttribute("aria-pressed", String(one.dataset.look === looks));
@@ -421,7 +421,7 @@ function look() {
 }
 
 /**
- * Let somebody choose among the decisions that a spot can mean.
+ * Open a menu with the actions of a spot.
  *
  * @param {Decision[]} decisions
  * @param {number} x  of the page
@@ -440,7 +440,7 @@ function closeMenu() {
   byId("menu").hidden = true;
 }
 
-/** @param {string} text  What is wrong; empty: nothing any more. */
+/** @param {string} text  error message; empty: hide it */
 function complain(text) {
   byId("error").hidden = !text;
   byId("error").textContent = text;
@@ -453,7 +453,7 @@ function pressed(event) {
   const target = /** @type {HTMLElement} */ (event.target);
   if (target.matches("select, textarea, input:not([type=checkbox])") || event.altKey) return;
   const key = keyOf(event);
-  if (event.repeat && !(key in ARROWS)) return key === "Enter" && event.preventDefault(); // a key held down decides nothing
+  if (event.repeat && !(key in ARROWS)) return key === "Enter" && event.preventDefault(); // ignore keys that are held down
   if (event.ctrlKey || event.metaKey) {
     if (key === "z") undoLast();
     return;
@@ -485,7 +485,7 @@ function pressed(event) {
   if (meant) decide(meant);
 }
 
-/** @param {Direction | "rotate" | "flip"} how  Turn or move the tile in hand. */
+/** @param {Direction | "rotate" | "flip"} how  Rotate, flip or move the current tile. */
 function steer(how) {
   question.drop();
   if (how === "rotate") placing.rotate();
@@ -496,8 +496,8 @@ function steer(how) {
 }
 
 /**
- * What is not pressed again by the second click of a double one: under the pointer may be something else by then.
- * Choosing what is taken together is no harm: nothing is sent by it.
+ * Elements that ignore the second click of a double click, because another element may be under the pointer by then.
+ * Items of a selection are harmless: they send nothing.
  */
 const ONCE = ".choice:not([aria-pressed]), .spot:not([data-pick]), #armed button, #here, #settle, #undo, #turn button, #log button, #player button, #curtain button";
 

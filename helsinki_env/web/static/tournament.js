@@ -1,7 +1,7 @@
-/** The page of a tournament: asks every second how it stands. */
+/** The page of a tournament, which polls its state. */
 
 import { Unreachable, ask } from "./access.js";
-import { button, byId, counted, goTo, make } from "./dom.js";
+import { button, byId, complain, counted, goTo, make } from "./dom.js";
 import { download } from "./download.js";
 import { duration, pairsTable, ratingsChart, standingsTable, stateOf } from "./standings.js";
 
@@ -10,7 +10,7 @@ import { duration, pairsTable, ratingsChart, standingsTable, stateOf } from "./s
 /** @typedef {import("./standings.js").LatestGame} LatestGame */
 /** @typedef {Progress & {figures: Figures | null, latest: LatestGame[]}} Standing */
 
-/** Milliseconds between two questions: while games come in, and while nothing happens but by somebody else. */
+/** Milliseconds between two requests: while games are played, and otherwise. */
 const SOON = 1000;
 const LATER = 4000;
 
@@ -20,17 +20,10 @@ const path = `/api/tournaments/${encodeURIComponent(name)}`;
 /** @type {Standing | null} */
 let shown = null;
 let timer = 0;
-/** Whether it is being forgotten: then nobody asks for it. */
+/** Whether it is being deleted; then the page stops polling. */
 let leaving = false;
 /** The games that are listed, as JSON. */
 let listed = "";
-
-/** @param {unknown} problem */
-function complain(problem) {
-  const text = problem instanceof Error ? problem.message : String(problem ?? "");
-  byId("error").textContent = text;
-  byId("error").hidden = !text;
-}
 
 /**
  * @param {string} id
@@ -48,7 +41,7 @@ function showFar(now) {
   write("state", stateOf(now));
   const lineups = now.lineups === 1 ? "one line-up" : `${now.lineups} line-ups`;
   const options = now.options.length ? `, ${now.options.join(", ")}` : "";
-  write("about", `${now.game}${options}, ${now.seats} players at a table, ${lineups}, ${counted(now.decks, "deck")}, seed ${now.seed}`);
+  write("about", `${now.game}${options}, ${now.seats} players per table, ${lineups}, ${counted(now.decks, "deal")}, seed ${now.seed}`);
   const progress = /** @type {HTMLProgressElement} */ (byId("progress"));
   progress.max = now.games;
   progress.value = now.done;
@@ -56,7 +49,7 @@ function showFar(now) {
   write("far", `${now.done.toLocaleString("en")} of ${counted(now.games, "game")}${left}`);
   write("message", now.message);
   byId("message").hidden = !now.message;
-  write("toggle", active(now) ? "Stop" : "Go on");
+  write("toggle", active(now) ? "Stop" : "Resume");
   byId("toggle").hidden = now.state === "finished";
   byId("download").hidden = now.done === 0;
   byId("remove").hidden = false;
@@ -71,7 +64,7 @@ function showFigures(now) {
   const there = figures !== null;
   byId("ratings").hidden = now.done === 0;
   byId("cross").hidden = !there || figures.pairs.length === 0;
-  write("without", there ? upper(figures.without ?? "") : "The ratings are being worked out.");
+  write("without", there ? upper(figures.without ?? "") : "The ratings are being computed.");
   byId("without").hidden = there && figures.without === null;
   if (!there) return;
   byId("standings").replaceChildren(standingsTable(figures));
@@ -79,10 +72,10 @@ function showFigures(now) {
   byId("scale").hidden = figures.without !== null;
   write(
     "scale",
-    `From ${counted(figures.games, "game")}, in Elo points: 400 are odds of 10 : 1. Intervals are those of the difference to ${figures.reference ?? ""}, which is at zero.`,
+    `From ${counted(figures.games, "game")}, in Elo points: a difference of 400 means odds of 10 : 1. Intervals are for the difference to ${figures.reference ?? ""}, whose rating is 0.`,
   );
   const two = now.seats === 2;
-  write("cross-says", two ? "Share of the games that the row wins against the column." : "How often the row finishes ahead of the column.");
+  write("cross-says", two ? "Percentage of games that the row player wins against the column player." : "Percentage of games in which the row player finishes ahead of the column player.");
   showChart();
 }
 
@@ -100,7 +93,7 @@ function showLatest(games) {
   const list = byId("latest");
   byId("games").hidden = games.length === 0;
   const latest = JSON.stringify(games);
-  // Who is about to choose one must find it where it was.
+  // The list must not change while the user is choosing a game.
   if (latest === listed || list.contains(document.activeElement) || list.matches(":hover")) return;
   listed = latest;
   list.replaceChildren(
@@ -114,14 +107,14 @@ function showLatest(games) {
           place === 0 ? make("span", { class: "pill gold" }, "won") : "",
         ),
       );
-      const look = button("Look at it", () => lookAt(number), { class: "small", "aria-label": `Look at game ${number + 1}` });
-      return make("li", {}, make("span", { class: "soft number" }, `HelsinkiGame ${number + 1}`), make("span", { class: "played" }, ...who), look);
+      const look = button("Analyze", () => analyze(number), { class: "small", "aria-label": `Analyze game ${number + 1}` });
+      return make("li", {}, make("span", { class: "soft number" }, `Game ${number + 1}`), make("span", { class: "played" }, ...who), look);
     }),
   );
 }
 
 /** @param {number} number */
-async function lookAt(number) {
+async function analyze(number) {
   complain("");
   try {
     const { record } = await ask("POST", "/api/records", await ask("GET", `${path}/games/${number}`));
@@ -140,7 +133,7 @@ function show(now) {
   showLatest(now.latest);
 }
 
-/** Ask how it stands, show it, and ask again a little later. */
+/** Request the state, show it, and request it again later. */
 async function refresh() {
   clearTimeout(timer);
   if (leaving) return;
@@ -155,14 +148,14 @@ async function refresh() {
       if (!shown) write("state", "This tournament cannot be shown");
       return complain(problem);
     }
-    write("line", "The server does not answer; trying again …"); // it was stopped, and may come back
+    write("line", "The server does not respond; trying again …"); // it may come back
   }
   const soon = shown === null || active(shown) || (shown.figures?.games ?? 0) !== shown.done;
   timer = setTimeout(refresh, soon ? SOON : LATER);
 }
 
 /**
- * Ask for something to be done, and show what came of it.
+ * Stop or resume the tournament, and show its state.
  *
  * @param {"go" | "stop"} what
  */
@@ -179,7 +172,7 @@ async function change(what) {
 byId("toggle").addEventListener("click", () => change(shown && active(shown) ? "stop" : "go"));
 byId("download").addEventListener("click", () => download(`${path}/games`, `tournament-${name}.jsonl`).catch(complain));
 byId("remove").addEventListener("click", async () => {
-  if (!confirm("Forget this tournament with its games?")) return;
+  if (!confirm("Delete this tournament and its games?")) return;
   leaving = true;
   try {
     await ask("DELETE", path);

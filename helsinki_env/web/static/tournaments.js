@@ -1,9 +1,9 @@
-/** The start page of tournaments: begin one, or go back to one. */
+/** The start page of tournaments: start one, or open a saved one. */
 
 import { ask } from "./access.js";
-import { button, byId, counted, fill, goTo, make, once, whenSent } from "./dom.js";
+import { button, byId, complain, counted, fill, goTo, make, once, whenSent } from "./dom.js";
 import { chosenOf, fieldsOf } from "./setups.js";
-import { inWords } from "./standings.js";
+import { progressText } from "./standings.js";
 
 /** @typedef {import("./protocol.js").Game} Game */
 /** @typedef {import("./standings.js").Progress} Progress */
@@ -17,18 +17,11 @@ const seats = /** @type {HTMLSelectElement} */ (byId("seats"));
 const wanted = /** @type {HTMLInputElement} */ (byId("games"));
 
 const MOST_PLAYERS = 8;
-/** The server plays at least so many decks: intervals come from how much they differ. */
-const LEAST_DECKS = 2;
+/** Minimum number of deals on the server: intervals come from the variation between deals. */
+const MIN_DEALS = 2;
 
 const chosen = () => games.find((one) => one.name === game.value) ?? games[0];
 const who = () => [...byId("players").querySelectorAll("input")].filter((one) => one.checked).map((one) => one.value);
-
-/** @param {unknown} problem */
-function complain(problem) {
-  const text = problem instanceof Error ? problem.message : String(problem ?? "");
-  byId("error").textContent = text;
-  byId("error").hidden = !text;
-}
 
 function showGame() {
   const { players, levels, others, options } = chosen();
@@ -54,7 +47,7 @@ function player(name, label, checked) {
 }
 
 /**
- * Return in how many ways k of n can be chosen.
+ * Return the number of ways to choose k of n.
  *
  * @param {number} n
  * @param {number} k
@@ -65,7 +58,7 @@ function choose(n, k) {
   return ways;
 }
 
-/** Say how many games it will be: whole rounds, in which everybody meets everybody in each seat. */
+/** Show the number of games: complete rounds in which all line-ups play in all rotations of the seats. */
 function showCount() {
   const players = who().length;
   const there = Number(seats.value);
@@ -75,18 +68,18 @@ function showCount() {
     byId("count").textContent = `Choose 2 to ${MOST_PLAYERS} players; ${players} ${players === 1 ? "is" : "are"} chosen.`;
     return;
   }
-  // With fewer players than seats some sit in several: what matters is who has the seats beyond one for each.
+  // With fewer players than seats, some players have several seats: distribute the seats beyond one for each.
   const lineups = players >= there ? choose(players, there) : choose(there - 1, players - 1);
-  const decks = Math.max(LEAST_DECKS, Math.ceil(wanted.valueAsNumber / (lineups * there)));
+  const decks = Math.max(MIN_DEALS, Math.ceil(wanted.valueAsNumber / (lineups * there)));
   const words = lineups === 1 ? "one line-up" : `${lineups} line-ups`;
   byId("count").textContent = Number.isFinite(decks)
-    ? `${counted(decks * lineups * there, "game")}: ${counted(decks, "deck")} for ${words} of ${there} players, each deck dealt ${there} times, so that everybody sits in every seat.`
+    ? `${counted(decks * lineups * there, "game")}: ${counted(decks, "deal")} for ${words} of ${there} players; each deal is played ${there} times with rotating seats.`
     : "";
 }
 
 function order() {
   const seed = /** @type {HTMLInputElement} */ (byId("seed")).value.trim();
-  if (!/^\d{0,15}$/.test(seed)) throw new Error("Seed: expected a whole number of up to 15 digits, or nothing for a new one");
+  if (!/^\d{0,15}$/.test(seed)) throw new Error("Seed: expected a whole number of up to 15 digits, or nothing for a random seed");
   return {
     game: game.value,
     title: /** @type {HTMLInputElement} */ (byId("title")).value,
@@ -116,14 +109,14 @@ async function showTournaments() {
   const items = found.map((one) => () => {
     const closed = one.state === "closed";
     const name = closed ? one.tournament : one.title || one.players.join(", ");
-    const about = closed ? one.message : `${one.game}, ${one.seats} at a table, ${inWords(one)}, ${new Date(1000 * one.made).toLocaleString()}`;
+    const about = closed ? one.message : `${one.game}, ${one.seats} per table, ${progressText(one)}, ${new Date(1000 * one.made).toLocaleString()}`;
     const forget = async () => {
-      if (!confirm(`Forget the tournament "${name}" with its games?`)) return;
+      if (!confirm(`Delete the tournament "${name}" and its games?`)) return;
       await ask("DELETE", `/api/tournaments/${one.tournament}`).catch(complain);
       await showTournaments().catch(complain);
     };
-    const remove = button("Remove", once(forget));
-    remove.setAttribute("aria-label", `Remove the tournament ${name}`);
+    const remove = button("Delete", once(forget));
+    remove.setAttribute("aria-label", `Delete the tournament ${name}`);
     const open = closed ? make("b", {}, name) : make("a", { href: `/tournaments/${one.tournament}` }, name);
     return make("li", {}, make("div", {}, open, make("div", { class: "soft" }, about)), remove);
   });

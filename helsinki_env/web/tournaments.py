@@ -1,0 +1,465 @@
+"""Small tournaments, played on this machine with live ratings: their storage, their process, and its management.
+
+Each tournament is played by a process, a few at a time; results are written before pages show them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import multiprocessing
+import os
+import time
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cached_property
+from math import isfinite
+from multiprocessing.connection import Connection
+from typing import Any
+
+from helsinki_env.engine.spec import config_from_dict, config_to_dict
+from helsinki_env.evaluation.arena.plan import MatchupPlan, Plan, WorkUnit, round_robin_lineups
+from helsinki_env.evaluation.arena.record_import import ImportedGames, group_records
+from helsinki_env.evaluation.arena.store import records_of
+from helsinki_env.evaluation.arena.work_unit import play_work_unit
+from helsinki_env.evaluation.arena.workers import init_worker_process
+from helsinki_env.evaluation.rating.errors import RatingError
+from helsinki_env.evaluation.rating.shares import cross_table, player_statistics
+from helsinki_env.records import Record
+from helsinki_env.utils.extras import MissingExtraError
+from helsinki_env.utils.spawning import exit_reason
+from helsinki_env.utils.stopping import block_interrupts
+from helsinki_env.web.store import StoreError, TableStore
+from helsinki_env.web.tables import TableError
+
+__all__ = [
+    "MAX_PARALLEL",
+    "MIN_DEALS",
+    "Tournament",
+    "TournamentManager",
+    "TournamentState",
+    "TournamentStore",
+    "next_work_unit",
+    "tournament_statistics",
+]
+
+MIN_DEALS = 2
+"""Minimum number of deals in a tournament, because intervals come from the variation between deals."""
+MAX_PARALLEL = 2
+"""Maximum number of tournaments played in parallel; others wait."""
+_STATISTICS_PROCESSES = 1
+"""Number of processes that only compute statistics, for tournaments that are not running."""
+_UNIT_SECONDS = 1.0
+"""Target seconds for a batch of games played in parallel: large batches are faster, small ones show results sooner."""
+_RATING_SHARE = 0.2
+"""Maximum fraction of the time spent on ratings."""
+_NICENESS = 5
+"""Niceness of the process relative to the server and the players at tables (`os.nice`)."""
+
+
+@dataclass(frozen=True)
+class Tournament:
+    """The settings of a tournament; its games are those of `helsinki arena` with the same seed."""
+
+    name: str  # part of the address
+    title: str
+    made: float  # creation time, in seconds since 1970
+    config: Any
+    players: tuple[str, ...]  # each once
+    decks: int  # number of deals for every line-up, each played once for each rotation of the seats
+    seed: int
+    options: tuple[str, ...] = ()  # labels of the chosen options
+
+    @cached_property
+    def plan(self) -> Plan:
+        """The games in the order of the line-ups."""
+        lineups = round_robin_lineups(len(self.players), self.config.num_players)
+        return Plan(self.seed, (MatchupPlan("tournament", self.config, self.players, lineups, self.decks),))
+
+    @property
+    def games(self) -> int:
+        """The number of games."""
+        return self.plan.games
+
+    def deals_done(self, numbers: Sequence[int]) -> list[int]:
+        """Return the number of deals that each line-up has finished, given the numbers of all finished games."""
+        (table,) = self.plan.tables
+        done = [0] * len(table.lineups)
+        for number in numbers:
+            done[number // table.seats % len(table.lineups)] += 1
+        return [games // table.seats for games in done]
+
+    def numbers(self, unit: WorkUnit) -> list[int]:
+        """Return the game numbers of a work unit: deal by deal, line-up by line-up, with rotating seats."""
+        (table,) = self.plan.tables
+        return [
+            (deal * len(table.lineups) + unit.lineup) * table.seats + rotation
+            for deal in range(unit.first, unit.end)
+            for rotation in range(table.seats)
+        ]
+
+
+class TournamentStore:
+    """The tournaments in a database, with their game records as lines (`helsinki_env.records`)."""
+
+    def __init__(self, store: TableStore) -> None:
+        self._store, self._rows = store, store.rows
+        #: Cache of settings, which never change and take long to read.
+        self._loaded: dict[str, Tournament] = {}
+
+    def __len__(self) -> int:
+        """Return the number of tournaments."""
+        return int(self._rows.execute("SELECT count(*) FROM tournaments").fetchone()[0])
+
+    def add(self, tournament: Tournament) -> None:
+        """Save a new tournament."""
+        settings = {
+            "config": config_to_dict(tournament.config),
+            "players": list(tournament.players),
+            "decks": tournament.decks,
+            "seed": tournament.seed,
+            "options": list(tournament.options),
+        }
+        with self._store.transaction():
+            self._rows.execute(
+                "INSERT INTO tournaments (name, title, made, settings) VALUES (?, ?, ?, ?)",
+                (tournament.name, tournament.title, time.time(), json.dumps(settings)),
+            )
+
+    def names(self, first: int = 0, limit: int = -1) -> list[str]:
+        """Return the names of the tournaments, newest first, without the `first` ones and at most `limit` (-1: all)."""
+        rows = self._rows.execute(
+            "SELECT name FROM tournaments ORDER BY made DESC, name LIMIT ? OFFSET ?", (limit, first)
+        )
+        return [name for (name,) in rows]
+
+    def has(self, name: str) -> bool:
+        """Return whether a tournament exists."""
+        return self._rows.execute("SELECT 1 FROM tournaments WHERE name = ?", (name,)).fetchone() is not None
+
+    def check(self, name: str) -> None:
+        """Raise TableError if a tournament does not exist."""
+        if not self.has(name):
+            raise TableError(f"tournament {name!r:.40}: does not exist")
+
+    def load(self, name: str) -> Tournament:
+        """Return a tournament; ValueError if this version cannot play it."""
+        self.check(name)
+        if name not in self._loaded:
+            title, made, text = self._rows.execute(
+                "SELECT title, made, settings FROM tournaments WHERE name = ?", (name,)
+            ).fetchone()
+            settings = json.loads(text)
+            config = config_from_dict(settings["config"])
+            players, options = tuple(settings["players"]), tuple(settings["options"])
+            self._loaded[name] = Tournament(
+                name, title, made, config, players, settings["decks"], settings["seed"], options
+            )
+        return self._loaded[name]
+
+    def remove(self, name: str) -> None:
+        """Delete a tournament and its games."""
+        self._loaded.pop(name, None)
+        with self._store.transaction():
+            self._rows.execute("DELETE FROM tournament_games WHERE name = ?", (name,))
+            self._rows.execute("DELETE FROM tournaments WHERE name = ?", (name,))
+
+    def write(self, name: str, games: Sequence[tuple[int, str]]) -> None:
+        """Save finished games, all or none, each as (number, line)."""
+        with self._store.transaction():
+            self._rows.executemany(
+                "INSERT INTO tournament_games (name, number, record) VALUES (?, ?, ?)",
+                [(name, number, line) for number, line in games],
+            )
+
+    def count(self, name: str) -> int:
+        """Return the number of finished games of a tournament."""
+        return int(self._rows.execute("SELECT count(*) FROM tournament_games WHERE name = ?", (name,)).fetchone()[0])
+
+    def lines(self, name: str) -> list[tuple[int, str]]:
+        """Return the number and line of all finished games, ordered by number."""
+        return self._rows.execute(
+            "SELECT number, record FROM tournament_games WHERE name = ? ORDER BY number", (name,)
+        ).fetchall()
+
+    def latest(self, name: str, limit: int) -> list[tuple[int, str]]:
+        """Return the number and line of the games with the highest numbers, highest first."""
+        return self._rows.execute(
+            "SELECT number, record FROM tournament_games WHERE name = ? ORDER BY number DESC LIMIT ?", (name, limit)
+        ).fetchall()
+
+    def line(self, name: str, number: int) -> str:
+        """Return the line of a game; TableError if it does not exist."""
+        row = self._rows.execute(
+            "SELECT record FROM tournament_games WHERE name = ? AND number = ?", (name, number)
+        ).fetchone()
+        if row is None:
+            raise TableError(f"game {number} of tournament {name!r:.40}: does not exist")
+        return str(row[0])
+
+
+def _work(connection: Connection, tournament: Tournament, saved: Sequence[tuple[int, str]], playing: bool) -> None:
+    """Play the missing games of a tournament, or only compute statistics; the main function of the process.
+
+    It sends ("games", [(number, line), ...]) for finished games, ("figures", data) with the result of
+    `tournament_statistics`, and ("failed", message) after an error. `saved` are the games already played.
+    """
+    init_worker_process()
+    if hasattr(os, "nice"):
+        os.nice(_NICENESS)
+    try:
+        _play(connection, tournament, saved, playing)
+    except OSError:
+        return  # the server has closed the connection
+    except Exception as problem:  # a third-party player may raise anything
+        connection.send(("failed", f"{type(problem).__name__}: {problem}"))
+
+
+def _play(connection: Connection, tournament: Tournament, saved: Sequence[tuple[int, str]], playing: bool) -> None:
+    games = {number: Record.from_json(line) for number, line in saved}
+    done, deals = tournament.deals_done(list(games)), 1
+    rated_at, rating_seconds = time.monotonic(), 0.0
+    while playing and (unit := next_work_unit(done, tournament.decks, deals)) is not None:
+        began = time.monotonic()
+        played = play_work_unit(tournament.plan.tables[0], tournament.seed, unit)
+        records = list(records_of(tournament.plan, [(unit, played)]))
+        new = dict(zip(tournament.numbers(unit), records, strict=True))
+        connection.send(("games", [(number, record.to_json()) for number, record in new.items()]))
+        games |= new
+        done[unit.lineup] = unit.end
+        now = time.monotonic()
+        deals = max(1, min(2 * deals, int(deals * _UNIT_SECONDS / (now - began + 1e-9))))
+        if rating_seconds <= _RATING_SHARE * (now - rated_at):
+            connection.send(("figures", tournament_statistics(tournament, games)))
+            rated_at = time.monotonic()
+            rating_seconds = rated_at - now
+    if games:
+        connection.send(("figures", tournament_statistics(tournament, games)))
+
+
+def next_work_unit(done: Sequence[int], deals: int, limit: int) -> WorkUnit | None:
+    """Return the next work unit of at most `limit` deals, from the line-up with the fewest deals `done`, or None."""
+    lineup = min(range(len(done)), key=done.__getitem__)
+    first = done[lineup]
+    return WorkUnit(0, lineup, 0, first, min(deals, first + limit)) if first < deals else None
+
+
+def tournament_statistics(tournament: Tournament, games: dict[int, Record]) -> dict[str, Any]:
+    """Return the statistics of the players over at least one game, as in `rating.report.matchup_rating_data`.
+
+    `without` is the reason why there are no ratings, or None. Without ratings, they and unknown bounds are None.
+    """
+    (table,) = group_records((games[number] for number in sorted(games)), lambda _: tournament.title)
+    if len(set(table.deck.tolist())) < MIN_DEALS:
+        return _unrated(table, "ratings need at least two deals, because their intervals measure how deals differ")
+    try:
+        from helsinki_env.evaluation.rating.ratings import rate
+        from helsinki_env.evaluation.rating.report import matchup_rating_data
+
+        data = matchup_rating_data(rate(table))
+    except (RatingError, MissingExtraError) as problem:
+        return _unrated(table, str(problem))
+    return {key: data[key] for key in ("games", "decks", "reference", "players", "pairs")} | {"without": None}
+
+
+def _unrated(table: ImportedGames, reason: str) -> dict[str, Any]:
+    """Return the statistics without a rating model: wins, pairwise results, points and ranks."""
+    count = len(table.players)
+    statistics = player_statistics(count, table.seating, table.places, table.scores, table.deck)
+    pairwise = cross_table(count, table.seating, table.places, table.deck)
+    best_first = sorted(range(count), key=lambda i: -statistics.win_rate[i])
+    players = [
+        {
+            "player": table.players[i],
+            "rating": None,
+            "low": None,
+            "high": None,
+            "games": int(statistics.games[i]),
+            "win_share": float(statistics.win_rate[i]),
+            "win_share_low": _finite(statistics.low[i]),
+            "win_share_high": _finite(statistics.high[i]),
+            "mean_points": float(statistics.points[i]),
+            "mean_place": float(statistics.place[i]),
+        }
+        for i in best_first
+    ]
+    pairs = [
+        {
+            "player": table.players[i],
+            "opponent": table.players[j],
+            "games": int(pairwise.games[i, j]),
+            "ahead": _finite(pairwise.share[i, j]),
+            "low": _finite(pairwise.low[i, j]),
+            "high": _finite(pairwise.high[i, j]),
+        }
+        for i in best_first
+        for j in best_first
+        if i != j
+    ]
+    counts = {"games": len(table.deck), "decks": len(set(table.deck.tolist())), "reference": None}
+    return counts | {"players": players, "pairs": pairs, "without": reason}
+
+
+def _finite(value: float) -> float | None:
+    return float(value) if isfinite(value) else None
+
+
+@dataclass
+class _Run:
+    """A process that plays a tournament or only computes its statistics, running or waiting to start."""
+
+    playing: bool
+    before: int  # number of finished games at its start
+    task: asyncio.Task[None] | None = None  # reads its messages
+    began: float | None = None  # by the monotonic clock; None while it waits
+
+
+@dataclass(frozen=True)
+class TournamentState:
+    """State of a tournament."""
+
+    tournament: Tournament
+    state: str  # "waiting" for others to end, "playing", "stopped" or "finished"
+    done: int  # number of finished games
+    seconds_left: float | None  # estimated; None if unknown
+    statistics: dict[str, Any] | None  # None while they are computed
+    message: str  # the error that stopped it
+
+
+class TournamentManager:
+    """All tournaments of a database. Used by one thread."""
+
+    def __init__(self, store: TableStore) -> None:
+        self.store = TournamentStore(store)
+        self._runs: dict[str, _Run] = {}
+        self._statistics: dict[str, dict[str, Any]] = {}
+        self._messages: dict[str, str] = {}
+        self._parallel = {True: asyncio.Semaphore(MAX_PARALLEL), False: asyncio.Semaphore(_STATISTICS_PROCESSES)}
+        #: Threads that read messages, one for each process.
+        self._threads = ThreadPoolExecutor(MAX_PARALLEL + _STATISTICS_PROCESSES, "tournaments")
+
+    def state(self, name: str) -> TournamentState:
+        """Return the state of a tournament."""
+        tournament, done, run = self.store.load(name), self.store.count(name), self._runs.get(name)
+        state, left = "finished" if done == tournament.games else "stopped", None
+        if run is not None and run.playing:
+            state = "waiting" if run.began is None else "playing"
+            if run.began is not None and done > run.before:
+                seconds_per_game = (time.monotonic() - run.began) / (done - run.before)
+                left = seconds_per_game * (tournament.games - done)
+        return TournamentState(tournament, state, done, left, self._statistics.get(name), self._messages.get(name, ""))
+
+    def add(self, tournament: Tournament) -> None:
+        """Save a new tournament and start it."""
+        self.store.add(tournament)
+        self.resume(tournament.name)
+
+    def resume(self, name: str) -> None:
+        """Resume a tournament, now or when others have ended."""
+        tournament, run = self.store.load(name), self._runs.get(name)
+        if run is not None and run.playing:
+            return
+        if self.store.count(name) < tournament.games:
+            self._begin(tournament, playing=True)
+
+    def update_statistics(self, name: str) -> None:
+        """Compute the statistics of a tournament unless they already cover all its games."""
+        current = self.store.count(name) == (self._statistics[name]["games"] if name in self._statistics else 0)
+        if not current and name not in self._runs and name not in self._messages:
+            self._begin(self.store.load(name), playing=False)
+
+    def _begin(self, tournament: Tournament, playing: bool) -> None:
+        previous = self._runs.pop(tournament.name, None)
+        if previous is not None and previous.task is not None:
+            previous.task.cancel()
+        self._messages.pop(tournament.name, None)
+        run = _Run(playing, self.store.count(tournament.name))
+        self._runs[tournament.name] = run
+        run.task = asyncio.create_task(self._run(tournament, run))
+
+    async def _run(self, tournament: Tournament, run: _Run) -> None:
+        name = tournament.name
+        try:
+            async with self._parallel[run.playing]:
+                run.began = time.monotonic()
+                await self._run_process(tournament, run.playing)
+        except (StoreError, OSError) as problem:
+            self._messages[name] = f"it cannot continue: {problem}"
+        finally:
+            if self._runs.get(name) is run:
+                del self._runs[name]
+
+    async def _run_process(self, tournament: Tournament, playing: bool) -> None:
+        """Run a process until it ends, and save what it sends."""
+        context = multiprocessing.get_context("spawn")
+        connection, other_end = context.Pipe(duplex=False)
+        arguments = (other_end, tournament, self.store.lines(tournament.name), playing)
+        process = context.Process(target=_work, args=arguments, daemon=True)
+        loop = asyncio.get_running_loop()
+        starting = loop.run_in_executor(self._threads, _start, process, other_end)
+        try:
+            await asyncio.shield(starting)
+            while (message := await loop.run_in_executor(self._threads, _receive, connection)) is not None:
+                self._handle(tournament.name, *message)
+            await loop.run_in_executor(self._threads, process.join)
+            if process.exitcode:
+                self._messages[tournament.name] = f"it cannot continue: {exit_reason([process], began=True)}"
+        finally:
+            with suppress(Exception):
+                await starting
+            if process.pid is not None:
+                process.kill()
+                await loop.run_in_executor(self._threads, process.join)
+            connection.close()
+
+    def _handle(self, name: str, kind: str, content: Any) -> None:
+        if kind == "games":
+            self.store.write(name, content)
+        elif kind == "figures":
+            self._statistics[name] = content
+        else:
+            self._messages[name] = f"it cannot continue: {content}"
+
+    async def stop(self, name: str) -> None:
+        """Stop a tournament; finished games are saved."""
+        self.store.check(name)
+        await self._stop(name)
+
+    async def _stop(self, name: str) -> None:
+        run = self._runs.pop(name, None)
+        if run is not None and run.task is not None:
+            run.task.cancel()
+            with suppress(asyncio.CancelledError):
+                await run.task
+
+    async def remove(self, name: str) -> None:
+        """Stop a tournament and delete it with its games."""
+        self.store.check(name)
+        while name in self._runs:  # a page may have started another run in the meantime
+            await self._stop(name)
+        self.store.remove(name)
+        self._statistics.pop(name, None)
+        self._messages.pop(name, None)
+
+    async def close(self) -> None:
+        """Stop all processes."""
+        for name in list(self._runs):
+            await self._stop(name)
+        self._threads.shutdown(wait=False, cancel_futures=True)
+
+
+def _start(process: Any, other_end: Connection) -> None:
+    with block_interrupts():
+        process.start()
+    other_end.close()
+
+
+def _receive(connection: Connection) -> tuple[str, Any] | None:
+    """Return the next message of a process; None when it has ended."""
+    try:
+        message: tuple[str, Any] = connection.recv()
+    except (EOFError, OSError):
+        return None
+    return message
