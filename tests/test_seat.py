@@ -396,7 +396,7 @@ def test_options_hold_for_later_games() -> None:
 
 
 def test_an_illegal_decision_leaves_everything_unchanged() -> None:
-    env = HelsinkiSeatVectorEnv(3, num_players=3, illegal="raise")
+    env = HelsinkiSeatVectorEnv(3, num_players=3, illegal_action="raise")
     obs = play(env, env.reset(seed=1)[0], 20)[-1][0]
     before = env.get_state()
     for bad in (-1, 0, 554, -(2**40), 2**40):
@@ -415,7 +415,7 @@ def test_an_illegal_decision_leaves_everything_unchanged() -> None:
 
 @pytest.mark.parametrize("action", [-1, 0, 554, 10**30, 1.0, None, True, False, np.True_, "MOVE 1"])
 def test_an_illegal_decision_in_one_game(action: Any) -> None:
-    env = HelsinkiSeatEnv(seat=1, illegal="raise")
+    env = HelsinkiSeatEnv(seat=1, illegal_action="raise")
     env.reset(seed=1)
     before = env.game
     with pytest.raises(IllegalActionError, match=r"MOVE|whole number|ids run"):
@@ -436,7 +436,7 @@ def test_what_is_no_decision_is_an_error_in_any_case(action: Any) -> None:
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("action", [-1, 0, 554])
 def test_an_illegal_decision_can_end_the_game_instead(action: int, mode: AutoresetMode) -> None:
-    env = HelsinkiSeatVectorEnv(2, num_players=3, reward="margin", illegal="penalise", autoreset_mode=mode)
+    env = HelsinkiSeatVectorEnv(2, num_players=3, reward="margin", illegal_action="penalize", autoreset_mode=mode)
     obs = play(env, env.reset(seed=1)[0], 20)[-1][0]
     actions = sample_actions(obs["action_mask"], random_keys(2))
     actions[1] = action
@@ -603,7 +603,7 @@ def test_copies_of_one_game_go_on_alike() -> None:
 
 @pytest.mark.parametrize("mode", MODES)
 def test_copies_of_a_batch_go_on_alike(mode: AutoresetMode) -> None:
-    env = HelsinkiSeatVectorEnv(3, crafty, num_players=4, autoreset_mode=mode, illegal="penalise")
+    env = HelsinkiSeatVectorEnv(3, crafty, num_players=4, autoreset_mode=mode, illegal_action="penalize")
     obs = play(env, env.reset(seed=1)[0], 20)[-1][0]
     actions = sample_actions(obs["action_mask"], random_keys(3))
     actions[0] = 0
@@ -682,7 +682,7 @@ def test_opponents_are_enough_for_every_running_game() -> None:
 
 
 @pytest.mark.parametrize(
-    "arguments", [{"illegal": "ignore"}, {"render_mode": "rgb"}, {"reward": "points"}, {"config": 5}]
+    "arguments", [{"illegal_action": "ignore"}, {"render_mode": "rgb"}, {"reward": "points"}, {"config": 5}]
 )
 def test_bad_arguments_are_named(arguments: dict[str, Any]) -> None:
     for make in (HelsinkiSeatEnv, HelsinkiSeatVectorEnv):

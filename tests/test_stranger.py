@@ -27,8 +27,7 @@ from helsinki_env.engine.kernel import JIT
 from helsinki_env.engine.loops import observe_part
 from helsinki_env.engine.playout import random_keys, sample_actions
 from helsinki_env.engine.spec import config_from_dict, config_to_dict, spec_by_name, spec_of
-from helsinki_env.envs.aec import GameAECEnv
-from helsinki_env.envs.call_order import OrderEnforced
+from helsinki_env.envs.aec import GameAECEnv, OrderEnforced
 from helsinki_env.envs.seat import GameSeatEnv
 from helsinki_env.envs.vector import GameVectorEnv
 from helsinki_env.evaluation.arena.config import plan_from_dict

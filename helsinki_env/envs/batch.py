@@ -12,7 +12,6 @@ import numpy.typing as npt
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
-from helsinki_env.data import has_boolean
 from helsinki_env.engine import loops
 from helsinki_env.engine.configuration import REWARDS
 from helsinki_env.engine.game import IllegalActionError
@@ -22,10 +21,10 @@ from helsinki_env.engine.spec import spec_of
 from helsinki_env.engine.states import States, copy_states
 from helsinki_env.engine.values import as_integer, seed_to_uint64
 from helsinki_env.envs import kernels
+from helsinki_env.envs.arguments import Observation, as_array, check_mode, check_width, spaces
 from helsinki_env.envs.buffer_pool import BufferPool
-from helsinki_env.envs.drawing import check_mode, check_width
 
-__all__ = ["BaseVectorEnv", "as_array", "spaces"]
+__all__ = ["BaseVectorEnv", "StepResult"]
 
 _MODES = {
     AutoresetMode.NEXT_STEP: kernels.NEXT_STEP,
@@ -33,35 +32,7 @@ _MODES = {
     AutoresetMode.DISABLED: kernels.DISABLED,
 }
 
-Observation = dict[str, npt.NDArray[np.int8]]
 StepResult = tuple[Observation, npt.NDArray[np.float32], npt.NDArray[np.bool_], npt.NDArray[np.bool_], dict[str, Any]]
-
-
-def spaces(ids: int, features: int) -> tuple[gymnasium.spaces.Dict, gymnasium.spaces.Discrete]:
-    """Return observation space (a dict of `observation` and `action_mask`, both int8) and action space of one game.
-
-    Args:
-        ids: number of actions.
-        features: length of the observation.
-    """
-    box = gymnasium.spaces.Box
-    return (
-        gymnasium.spaces.Dict(
-            {"observation": box(0, 127, (features,), np.int8), "action_mask": box(0, 1, (ids,), np.int8)}
-        ),
-        gymnasium.spaces.Discrete(ids),
-    )
-
-
-def as_array(name: str, given: Any) -> npt.NDArray[Any]:
-    """Return the argument as an array; ValueError if that is impossible, or if a list mixes in booleans."""
-    try:
-        array = np.asarray(given)
-    except (ValueError, OverflowError, TypeError, RuntimeError):  # RuntimeError: for example, tensors on a GPU
-        raise ValueError(f"{name}: found {given!r}, expected an array") from None
-    if isinstance(given, list | tuple) and array.dtype != np.bool_ and has_boolean(given):
-        raise ValueError(f"{name}: found booleans among numbers in {given!r}, expected an array")
-    return array
 
 
 class BaseVectorEnv(VectorEnv[Any, Any, Any]):

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Sequence
-from typing import Any, Literal, Self
+from typing import Any, Self
 
 import gymnasium
 import numpy as np
@@ -29,8 +29,7 @@ from gymnasium.vector import AutoresetMode
 
 from helsinki_env.engine.game import IllegalActionError
 from helsinki_env.engine.values import as_integer, seed_to_uint64
-from helsinki_env.envs.batch import Observation
-from helsinki_env.envs.drawing import check_mode, render_modes
+from helsinki_env.envs.arguments import IllegalActionMode, Observation, check_mode, render_modes
 from helsinki_env.envs.opponents import Opponent
 from helsinki_env.envs.seat_vector import GameSeatVectorEnv, SeatOption
 
@@ -54,9 +53,9 @@ class GameSeatEnv(gymnasium.Env[Observation, Any]):
         opponents: one opponent for all other seats, or a list of one per seat, clockwise from the learner; see the
             module.
         seat: the learner's seat: a number, "rotate" (the next one in each game), or "random" (drawn for each game).
-        illegal: how to treat an illegal action. "penalise": the game ends with reward -1 (-100 with reward "margin"),
-            and ``info["illegal_action"]`` holds the message; the first one also warns. "raise": `IllegalActionError`,
-            for agents that should take none. An action that is not an integer is always an error.
+        illegal_action: how to treat an illegal action. "penalize": the game ends with reward -1 (-100 with reward
+            "margin"), ``info["illegal_action"]`` holds the message, and the first illegal action also warns. "raise":
+            `IllegalActionError`; nothing changes. An action that is not an integer is always an error.
         episodes: options to draw at random for each game (`GameSpec.episodes`).
         render_mode: None, "ansi", "human" (prints the text at every step and in `render`), "rgb_array" or "svg"; only
             the learner's cards are visible.
@@ -71,7 +70,7 @@ class GameSeatEnv(gymnasium.Env[Observation, Any]):
         config: Any,
         opponents: Opponent | Sequence[Opponent] = "random",
         seat: SeatOption = "random",
-        illegal: Literal["raise", "penalise"] = "penalise",
+        illegal_action: IllegalActionMode = "penalize",
         episodes: Any = None,
         render_mode: str | None = None,
         render_width: int | None = None,
@@ -82,7 +81,7 @@ class GameSeatEnv(gymnasium.Env[Observation, Any]):
             config,
             opponents,
             seat,
-            illegal=illegal,
+            illegal_action=illegal_action,
             autoreset_mode=AutoresetMode.DISABLED,
             episodes=episodes,
             render_width=render_width,
@@ -126,8 +125,8 @@ class GameSeatEnv(gymnasium.Env[Observation, Any]):
         """Apply one action of the learner, then those of the opponents; see the class.
 
         Raises:
-            IllegalActionError: for an action that is not an integer, and with illegal="raise" for illegal actions;
-                names the phase and the legal actions. Nothing has changed then.
+            IllegalActionError: for an action that is not an integer, and with illegal_action="raise" for illegal
+                actions; names the phase and the legal actions. Nothing has changed then.
             ValueError: if the game is over or no game is dealt yet.
         """
         number = as_integer(action)
@@ -140,7 +139,7 @@ class GameSeatEnv(gymnasium.Env[Observation, Any]):
         if terminated[0]:
             for name in ("rewards", "scores", "places"):
                 info[name] = found[name][0]
-            if batch.illegal == "penalise" and found["illegal_action"][0]:
+            if batch.illegal_action == "penalize" and found["illegal_action"][0]:
                 info["illegal_action"] = batch.game_spec.why_illegal(self.game, action)
         self._show()
         return obs, float(reward[0]), bool(terminated[0]), False, info

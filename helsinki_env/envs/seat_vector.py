@@ -11,8 +11,14 @@ from gymnasium.vector import AutoresetMode
 
 from helsinki_env.engine.game import IllegalActionError
 from helsinki_env.envs import kernels, seat_kernels
-from helsinki_env.envs.batch import BaseVectorEnv, Observation, StepResult, as_array
-from helsinki_env.envs.illegal_actions import IllegalMode, checked_illegal, warn_illegal
+from helsinki_env.envs.arguments import (
+    IllegalActionMode,
+    Observation,
+    as_array,
+    check_illegal_action,
+    warn_illegal_action,
+)
+from helsinki_env.envs.batch import BaseVectorEnv, StepResult
 from helsinki_env.envs.opponents import Opponent, Opponents
 from helsinki_env.envs.rewards import PENALTIES
 
@@ -51,9 +57,9 @@ class GameSeatVectorEnv(BaseVectorEnv):
         opponents: one opponent for all other seats, or a list of one per seat, clockwise from the learner; see
             `helsinki_env.envs.seat`.
         seat: the learner's seat: a number, "rotate" (the next one in each game), or "random" (drawn for each game).
-        illegal: how to treat an illegal action. "penalise": that game ends with reward -1 (-100 with reward "margin"),
-            and ``info["illegal_action"]`` bool (B,) marks it; the first one also warns. "raise": `IllegalActionError`,
-            for agents that should take none.
+        illegal_action: how to treat an illegal action. "penalize": that game ends with reward -1 (-100 with reward
+            "margin"), ``info["illegal_action"]`` bool (B,) marks it, and the first illegal action also warns. "raise":
+            `IllegalActionError`; no game has been stepped.
         autoreset_mode: see above.
         episodes: options to draw at random for each game (`GameSpec.episodes`).
         copy: False returns the same arrays at every step, which the next step overwrites: faster, but copy what you
@@ -63,8 +69,8 @@ class GameSeatVectorEnv(BaseVectorEnv):
 
     Raises:
         ValueError: for invalid arguments.
-        IllegalActionError: by `step` with illegal="raise"; names game, action, phase and the legal actions. No game has
-            been stepped, unless an opponent caused the error: then the next call must be `reset`.
+        IllegalActionError: by `step` with illegal_action="raise"; names game, action, phase and the legal actions. No
+            game has been stepped, unless an opponent caused the error: then the next call must be `reset`.
         RuntimeError: by `step`, `reset` and `set_state` if an opponent calls them while it is choosing actions.
     """
 
@@ -79,14 +85,14 @@ class GameSeatVectorEnv(BaseVectorEnv):
         config: Any,
         opponents: Opponent | Sequence[Opponent] = "random",
         seat: SeatOption = "random",
-        illegal: IllegalMode = "penalise",
+        illegal_action: IllegalActionMode = "penalize",
         autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
         episodes: Any = None,
         copy: bool = True,
         render_mode: str | None = None,
         render_width: int | None = None,
     ) -> None:
-        self.illegal = checked_illegal(illegal)
+        self.illegal_action = check_illegal_action(illegal_action)
         self._seat: SeatOption = seat
         self._opponents: Opponents | None = None
         self._asked: str | None = None  # the opponent that is choosing actions
@@ -184,12 +190,12 @@ class GameSeatVectorEnv(BaseVectorEnv):
         info = self._told(obs)
         if ended.any():
             self._report(info, ended)
-            if self.illegal == "penalise":
+            if self.illegal_action == "penalize":
                 illegal = self._reports["illegal"] & ended
                 info |= {"illegal_action": illegal, "_illegal_action": ended.copy()}
                 if not self._warned and illegal.any():
                     self._warned = True
-                    warn_illegal(self.config.reward)
+                    warn_illegal_action(self.config.reward)
         return obs, rewards, ended, np.zeros(self.num_envs, np.bool_), info
 
     def _told(self, obs: Observation) -> dict[str, Any]:
@@ -200,7 +206,7 @@ class GameSeatVectorEnv(BaseVectorEnv):
         if self._mode == kernels.DISABLED and self._seatings["over"].any():
             b = int(self._seatings["over"].argmax())
             raise IllegalActionError(f"game {b} is over; reset(options={{'reset_mask': ...}}) deals it anew")
-        if self.illegal == "penalise":
+        if self.illegal_action == "penalize":
             chosen = np.where(chosen < 0, self._ids, chosen)  # not a valid id, either
         else:
             b = seat_kernels.first_illegal_seat_game(self._seatings, np.arange(self.num_envs), chosen, self._legal)

@@ -28,7 +28,7 @@ from helsinki_env.engine.game import IllegalActionError
 from helsinki_env.engine.playout import MOST_GAMES, random_keys
 from helsinki_env.engine.spec import spec_of
 from helsinki_env.engine.values import as_integer, seed_to_uint64
-from helsinki_env.envs.batch import spaces
+from helsinki_env.envs.arguments import spaces
 from helsinki_env.envs.kernels import REPORT, RUN
 from helsinki_env.utils.extras import requires_extra
 

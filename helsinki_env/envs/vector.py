@@ -28,7 +28,8 @@ from gymnasium.vector import AutoresetMode
 
 from helsinki_env.engine.playout import num_blocks
 from helsinki_env.envs import kernels
-from helsinki_env.envs.batch import BaseVectorEnv, Observation, StepResult
+from helsinki_env.envs.arguments import Observation
+from helsinki_env.envs.batch import BaseVectorEnv, StepResult
 from helsinki_env.envs.threads import ThreadPool
 
 __all__ = ["GameVectorEnv"]
