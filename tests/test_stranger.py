@@ -80,7 +80,7 @@ def test_it_is_known_by_its_name_and_its_configurations() -> None:
 
 def test_one_game() -> None:
     game = after(4, 0)
-    assert repr(game) == "HelsinkiGame(2 players, round 2, MARK of seat 0)"
+    assert repr(game) == "Game(2 players, round 2, MARK of seat 0)"
     assert game.legal_actions().tolist() == [1, 2, 3, 5, 6, 7, 8]
     with pytest.raises(IllegalActionError, match="MARK 4 is not legal"):
         game.step(4)

@@ -205,9 +205,9 @@ def make_sb3_env(num_envs: int = 128, *, seed: int | None = None, **options: Any
     Args:
         num_envs: number of parallel games; large batches are fast.
         seed: random seed of the next reset; a model with its own seed overrides it.
-        options: options of `GameSeatVectorEnv`: `opponents` (default "random"), `seat`, `episodes` ... `illegal_action` is
-            "raise" by default, because MaskablePPO takes no illegal action. Pass either `config` or the options of the
-            game's configuration: `num_players`, `reward` ...
+        options: options of `GameSeatVectorEnv`: `opponents` (default "random"), `seat`, `episodes` ... Here,
+            `illegal_action` is "raise" by default, because MaskablePPO takes no illegal action. Pass either `config` or
+            the options of the game's configuration: `num_players`, `reward` ...
     """
     config = options.pop("config", None)
     seated = {"illegal_action": "raise"} | {name: options.pop(name) for name in _SEAT_OPTIONS if name in options}
