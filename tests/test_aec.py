@@ -389,7 +389,7 @@ def test_a_state_of_another_environment_is_refused() -> None:
     env, other = helsinki_v0.raw_env(), helsinki_v0.raw_env(num_players=4)
     env.reset()
     other.reset()
-    with pytest.raises(ValueError, match="found one of 4 players"):
+    with pytest.raises(ValueError, match="found 4 players"):
         env.set_state(other.get_state())
 
 

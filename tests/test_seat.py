@@ -453,7 +453,7 @@ def test_an_illegal_decision_can_end_the_game_instead(action: int, mode: Autores
     assert np.array_equal(obs["observation"][1], game.observation(seat))
     assert obs["action_mask"][1].all()
     if mode == AutoresetMode.DISABLED:
-        with pytest.raises(IllegalActionError, match="game 1 is over; reset"):
+        with pytest.raises(IllegalActionError, match="game 1 is over; "):
             env.step(sample_actions(obs["action_mask"], random_keys(2)))
         env.reset(options={"reset_mask": ended})
     else:
@@ -499,7 +499,7 @@ def test_an_opponent_that_errs_is_named() -> None:
     with pytest.raises(ValueError, match=r"call reset\(\)"):
         env.step([0, 0])
     player.answer = 0.5
-    with pytest.raises(ValueError, match=r"opponent 'cheat': found decisions float64 of shape \(2,\)"):
+    with pytest.raises(ValueError, match=r"opponent 'cheat': found actions float64 of shape \(2,\)"):
         env.reset(seed=1)
     player.answer = [1, [2]]
     player.act = lambda *_: player.answer  # type: ignore[method-assign]
@@ -530,7 +530,7 @@ def test_an_opponent_that_steps_the_environment_which_asks_it_is_told_so_at_once
     )
     for number, (env, name, wrong_call) in enumerate(wrong):
         call = wrong_call
-        with pytest.raises(RuntimeError, match=f"^{name}: called by the opponent '.*meddler.*' while its decision"):
+        with pytest.raises(RuntimeError, match=f"^{name}: found a call by the opponent '.*meddler.*'"):
             env.reset(seed=1)
         assert calls == number + 1
 
@@ -645,8 +645,8 @@ def test_a_state_that_cannot_be_changes_nothing() -> None:
     before = env.get_state()
     for array, field, value, message in (
         ("states", "phase", 17, "states: game 1: phase: found 17"),
-        ("seatings", "learner", 3, "seatings: game 1: found .* expected the learner on a seat that is played"),
-        ("seatings", "learner", -1, "seatings: game 1: found .* expected the learner on a seat that is played"),
+        ("seatings", "learner", 3, "seatings: game 1: found .* expected the learner on an occupied seat"),
+        ("seatings", "learner", -1, "seatings: game 1: found .* expected the learner on an occupied seat"),
     ):
         state = env.get_state()
         state[array][field][1] = value

@@ -17,14 +17,14 @@ from gymnasium.spaces import Dict, Discrete
 from pettingzoo import AECEnv
 from pettingzoo.utils.wrappers.order_enforcing import OrderEnforcingWrapper
 
+from helsinki_env.data import FAST_INTEGER_TYPES, as_action, as_integer, seed_to_uint64
 from helsinki_env.engine.configuration import REWARDS
 from helsinki_env.engine.contract import MAX_SEATS
 from helsinki_env.engine.game import IllegalActionError
 from helsinki_env.engine.kernel import specialize
-from helsinki_env.engine.loops import batch_mask
+from helsinki_env.engine.loops import mask_single, observe_single
 from helsinki_env.engine.spec import GameSpec, spec_of
 from helsinki_env.engine.states import States, repeat_state
-from helsinki_env.engine.values import FAST_INTEGER_TYPES, as_action, as_integer, seed_to_uint64
 from helsinki_env.envs import kernels
 from helsinki_env.envs.aec_state import CHANGING, DICTS, AfterReset, check_agents, checked_states
 from helsinki_env.envs.arguments import (
@@ -218,7 +218,7 @@ class GameAECEnv(AECEnv):  # type: ignore[misc]  # an untyped base class
 
     def _check_dealt(self) -> None:
         if self._episode is None:
-            raise AttributeError("nothing is dealt yet; call reset() first")
+            raise AttributeError("no game is dealt yet; call reset() first")
 
     def _penalize(self, agent: str, action: object) -> None:
         """End the game after an illegal action, or raise the error."""
@@ -275,9 +275,10 @@ class GameAECEnv(AECEnv):  # type: ignore[misc]  # an untyped base class
             self._viewer = None
             return self._view
         seat = self._seat(agent)
-        obs, mask = (np.empty(size, np.int8) for size in self._arrays.sizes)
-        kernels.look_one(self._tables, self._states, seat, self._legal, mask, obs)
-        return {"observation": obs, "action_mask": mask}
+        obs = np.empty(self._arrays.sizes[0], np.int8)
+        observe_single(self._tables, self._states, seat, obs)
+        acting = seat == self._states["seat"][0]
+        return {"observation": obs, "action_mask": self._legal.copy() if acting else np.zeros_like(self._legal)}
 
     def _seat(self, agent: str) -> int:
         try:
@@ -368,7 +369,7 @@ class GameAECEnv(AECEnv):  # type: ignore[misc]  # an untyped base class
         self._states, self._setup = states, self._setup_of(self.config)
         self._legal[:] = 0
         if not self._over:
-            batch_mask(self._tables[0], states, self._legal[None])
+            mask_single(self._tables, states, self._legal)
 
 
 # Not `agent_selection`, which every step reads and writes: the descriptor would cost 5% of the step time.
