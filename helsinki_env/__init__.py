@@ -82,11 +82,7 @@ _MODULES = {
 
 
 def _check_links() -> None:
-    """Raise if this is a checkout whose symbolic links were not created.
-
-    Raises:
-        ImportError: names the link and the remedy.
-    """
+    """Raise ImportError, with the remedy, if this is a checkout whose symbolic links were not created."""
     for name in ("agents", "training"):
         link = Path(__file__).with_name(name)
         if not link.is_dir():
@@ -97,11 +93,7 @@ def _check_links() -> None:
 
 
 def __getattr__(name: str) -> Any:
-    """Import a public name on first access.
-
-    Raises:
-        AttributeError: for any other name.
-    """
+    """Import a public name on first access."""
     if name in _MODULES:
         value = getattr(import_module(_MODULES[name]), name)
     elif name == "observation":

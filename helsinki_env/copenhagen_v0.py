@@ -25,8 +25,8 @@
 **Turns.** A turn consists of several actions (take two cards, or build: which tile, where, and pay card by card; a
 reward for a covered coat of arms; ...), one step each. For the rules, see `docs/rules-copenhagen.md`.
 
-**Actions.** `helsinki_env.games.copenhagen.notation` converts between action ids and text (`describe(3)` is
-`'TAKE 3'`). The ids are the same for every number of players.
+**Actions.** `helsinki_env.games.copenhagen.notation` converts between action ids and text (`action_to_string(3)`
+is `'TAKE 3'`). The ids are the same for every number of players.
 
 **Mask.** `action_mask` is 1 for each legal action. At least one action is legal until the game ends. The mask is all
 zeros for agents that are not acting, and for all agents after the end.
@@ -57,13 +57,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any, Literal, SupportsIndex
+from typing import Any, SupportsIndex
 
 from gymnasium.vector import AutoresetMode
 
-from helsinki_env.envs.aec import GameAECEnv, metadata_of
-from helsinki_env.envs.call_order import OrderEnforced
-from helsinki_env.envs.drawing import render_modes
+from helsinki_env.envs.aec import GameAECEnv, OrderEnforced, metadata_of
+from helsinki_env.envs.arguments import IllegalActionMode, render_modes
 from helsinki_env.envs.seat import GameSeatEnv, GameSeatVectorEnv, Opponent, SeatOption
 from helsinki_env.envs.vector import GameVectorEnv
 from helsinki_env.games.copenhagen.config import CopenhagenConfig
@@ -82,8 +81,9 @@ class raw_env(GameAECEnv):  # noqa: N801  # PettingZoo's name
         components: component file, name or path.
         reward: "win", "rank" or "margin".
         render_mode: None, "ansi", "human" (prints the text at every step and in `render`), "rgb_array" or "svg".
-        illegal: how to treat an illegal action: "raise" `IllegalActionError`, or "penalise": the game ends, the agent
-            gets -1 (-100 with reward "margin") and the others share the opposite amount. The first one also warns.
+        illegal_action: how to treat an illegal action. "penalize": the game ends, the agent gets -1 (-100 with reward
+            "margin"), the others share the opposite amount, and the first illegal action also warns. "raise":
+            `IllegalActionError`; the environment does not change. An action that is not an integer is always an error.
         render_width: width of "rgb_array" in pixels; None: 1,200.
 
     Raises:
@@ -100,7 +100,7 @@ class raw_env(GameAECEnv):  # noqa: N801  # PettingZoo's name
         components: str | Path = "copenhagen",
         reward: str = "win",
         render_mode: str | None = None,
-        illegal: Literal["raise", "penalise"] = "raise",
+        illegal_action: IllegalActionMode = "penalize",
         render_width: int | None = None,
     ) -> None:
         config = CopenhagenConfig(
@@ -109,7 +109,7 @@ class raw_env(GameAECEnv):  # noqa: N801  # PettingZoo's name
             components=components,
             reward=reward,
         )
-        super().__init__(config, render_mode, illegal, render_width)
+        super().__init__(config, render_mode, illegal_action, render_width)
 
     @property
     def game(self) -> CopenhagenGame:
@@ -182,7 +182,7 @@ class CopenhagenSeatVectorEnv(GameSeatVectorEnv):
 
     Args:
         num_envs: number of games B.
-        opponents, seat, illegal, autoreset_mode, copy, render_mode, render_width: see `GameSeatVectorEnv`.
+        opponents, seat, illegal_action, autoreset_mode, copy, render_mode, render_width: see `GameSeatVectorEnv`.
         num_players: 2 to 4.
         denied: abilities disabled for each seat, ids (1 to 4) or names; or None.
         components: component file, name or path.
@@ -206,7 +206,7 @@ class CopenhagenSeatVectorEnv(GameSeatVectorEnv):
         denied: Iterable[Iterable[int | str]] | None = None,
         components: str | Path = "copenhagen",
         reward: str = "win",
-        illegal: Literal["raise", "penalise"] = "penalise",
+        illegal_action: IllegalActionMode = "penalize",
         autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
         episodes: RandomEpisodes | None = None,
         copy: bool = True,
@@ -223,7 +223,7 @@ class CopenhagenSeatVectorEnv(GameSeatVectorEnv):
             )
         config = COPENHAGEN.check_config(config)
         super().__init__(
-            num_envs, config, opponents, seat, illegal, autoreset_mode, episodes, copy, render_mode, render_width
+            num_envs, config, opponents, seat, illegal_action, autoreset_mode, episodes, copy, render_mode, render_width
         )
 
     def game(self, b: SupportsIndex) -> CopenhagenGame:
@@ -236,7 +236,7 @@ class CopenhagenSeatEnv(GameSeatEnv):
     """A game with one learning seat; see `GameSeatEnv` for returned values.
 
     Args:
-        opponents, seat, illegal, render_mode, render_width: see `GameSeatEnv`.
+        opponents, seat, illegal_action, render_mode, render_width: see `GameSeatEnv`.
         num_players: 2 to 4.
         denied: abilities disabled for each seat, ids (1 to 4) or names; or None.
         components: component file, name or path.
@@ -259,7 +259,7 @@ class CopenhagenSeatEnv(GameSeatEnv):
         denied: Iterable[Iterable[int | str]] | None = None,
         components: str | Path = "copenhagen",
         reward: str = "win",
-        illegal: Literal["raise", "penalise"] = "penalise",
+        illegal_action: IllegalActionMode = "penalize",
         episodes: RandomEpisodes | None = None,
         render_mode: str | None = None,
         render_width: int | None = None,
@@ -272,7 +272,9 @@ class CopenhagenSeatEnv(GameSeatEnv):
                 components=components,
                 reward=reward,
             )
-        super().__init__(COPENHAGEN.check_config(config), opponents, seat, illegal, episodes, render_mode, render_width)
+        super().__init__(
+            COPENHAGEN.check_config(config), opponents, seat, illegal_action, episodes, render_mode, render_width
+        )
 
     @property
     def config(self) -> CopenhagenConfig:

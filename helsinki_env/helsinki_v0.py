@@ -46,9 +46,9 @@ zeros for agents that are not acting, and for all agents after the end.
 
 At the end, `infos[agent]` holds `scores` and `places` of all seats (0 is the first rank).
 
-**Illegal actions** raise `IllegalActionError`, which names the action, the phase and the legal actions; the game does
-not change. With `illegal="penalise"`, an illegal action ends the game. The agent gets -1 (-100 with `reward="margin"`),
-the others share the opposite amount, and `infos[agent]["illegal_action"]` contains the message.
+**Illegal actions** end the game: the agent gets -1 (-100 with `reward="margin"`), the others share the opposite amount,
+and `infos[agent]["illegal_action"]` contains the message. The first one also warns. With `illegal_action="raise"` they
+raise `IllegalActionError`, which names the action, the phase and the legal actions; the game does not change.
 
 **Reset.** `reset(seed=s)` deals the game of `HelsinkiGame(config, seed=s)`. `reset()` without a seed deals the
 next game after that seed, so one seed determines a whole series. `reset(options=...)` takes `covered`, `denied` and
@@ -88,9 +88,8 @@ from typing import Any, Literal, SupportsIndex
 
 from gymnasium.vector import AutoresetMode
 
-from helsinki_env.envs.aec import GameAECEnv, metadata_of
-from helsinki_env.envs.call_order import OrderEnforced
-from helsinki_env.envs.drawing import render_modes
+from helsinki_env.envs.aec import GameAECEnv, OrderEnforced, metadata_of
+from helsinki_env.envs.arguments import IllegalActionMode, render_modes
 from helsinki_env.envs.seat import GameSeatEnv, GameSeatVectorEnv, Opponent, SeatOption
 from helsinki_env.envs.vector import GameVectorEnv
 from helsinki_env.games.helsinki.config import HelsinkiConfig
@@ -111,8 +110,9 @@ class raw_env(GameAECEnv):  # noqa: N801  # PettingZoo's name
         components: component file, name or path.
         reward: "win", "rank" or "margin".
         render_mode: None, "ansi", "human" (prints the text at every step and in `render`), "rgb_array" or "svg".
-        illegal: how to treat an illegal action: "raise" `IllegalActionError`, or "penalise": the game ends, the agent
-            gets -1 (-100 with reward "margin") and the others share the opposite amount. The first one also warns.
+        illegal_action: how to treat an illegal action. "penalize": the game ends, the agent gets -1 (-100 with reward
+            "margin"), the others share the opposite amount, and the first illegal action also warns. "raise":
+            `IllegalActionError`; the environment does not change. An action that is not an integer is always an error.
         render_width: width of "rgb_array" in pixels; None: 1,200.
 
     Raises:
@@ -131,7 +131,7 @@ class raw_env(GameAECEnv):  # noqa: N801  # PettingZoo's name
         components: str | Path = "default",
         reward: str = "win",
         render_mode: str | None = None,
-        illegal: Literal["raise", "penalise"] = "raise",
+        illegal_action: IllegalActionMode = "penalize",
         render_width: int | None = None,
     ) -> None:
         config = HelsinkiConfig(
@@ -142,7 +142,7 @@ class raw_env(GameAECEnv):  # noqa: N801  # PettingZoo's name
             components=components,
             reward=reward,
         )
-        super().__init__(config, render_mode, illegal, render_width)
+        super().__init__(config, render_mode, illegal_action, render_width)
 
     @property
     def game(self) -> HelsinkiGame:
@@ -221,7 +221,7 @@ class HelsinkiSeatVectorEnv(GameSeatVectorEnv):
 
     Args:
         num_envs: number of games B.
-        opponents, seat, illegal, autoreset_mode, copy, render_mode, render_width: see `GameSeatVectorEnv`.
+        opponents, seat, illegal_action, autoreset_mode, copy, render_mode, render_width: see `GameSeatVectorEnv`.
         num_players: 2 to 4.
         covered: board actions disabled for all players, ids or names, or "first_game".
         denied: board actions disabled for each seat, one such set per seat, or None.
@@ -249,7 +249,7 @@ class HelsinkiSeatVectorEnv(GameSeatVectorEnv):
         dry_roads: bool = False,
         components: str | Path = "default",
         reward: str = "win",
-        illegal: Literal["raise", "penalise"] = "penalise",
+        illegal_action: IllegalActionMode = "penalize",
         autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
         episodes: RandomEpisodes | None = None,
         copy: bool = True,
@@ -268,7 +268,7 @@ class HelsinkiSeatVectorEnv(GameSeatVectorEnv):
             )
         config = HELSINKI.check_config(config)
         super().__init__(
-            num_envs, config, opponents, seat, illegal, autoreset_mode, episodes, copy, render_mode, render_width
+            num_envs, config, opponents, seat, illegal_action, autoreset_mode, episodes, copy, render_mode, render_width
         )
 
     def game(self, b: SupportsIndex) -> HelsinkiGame:
@@ -281,7 +281,7 @@ class HelsinkiSeatEnv(GameSeatEnv):
     """A game with one learning seat; see `GameSeatEnv` for returned values.
 
     Args:
-        opponents, seat, illegal, render_mode, render_width: see `GameSeatEnv`.
+        opponents, seat, illegal_action, render_mode, render_width: see `GameSeatEnv`.
         num_players: 2 to 4.
         covered: board actions disabled for all players, ids or names, or "first_game".
         denied: board actions disabled for each seat, one such set per seat, or None.
@@ -308,7 +308,7 @@ class HelsinkiSeatEnv(GameSeatEnv):
         dry_roads: bool = False,
         components: str | Path = "default",
         reward: str = "win",
-        illegal: Literal["raise", "penalise"] = "penalise",
+        illegal_action: IllegalActionMode = "penalize",
         episodes: RandomEpisodes | None = None,
         render_mode: str | None = None,
         render_width: int | None = None,
@@ -323,7 +323,9 @@ class HelsinkiSeatEnv(GameSeatEnv):
                 components=components,
                 reward=reward,
             )
-        super().__init__(HELSINKI.check_config(config), opponents, seat, illegal, episodes, render_mode, render_width)
+        super().__init__(
+            HELSINKI.check_config(config), opponents, seat, illegal_action, episodes, render_mode, render_width
+        )
 
     @property
     def config(self) -> HelsinkiConfig:

@@ -24,7 +24,7 @@ def to_dict(game: BoardGame, seat: int | None = None) -> dict[str, Any]:
         ValueError: for an invalid seat, or a game that does not support positions.
     """
     if game.spec.to_dict is None:
-        raise ValueError(f"game: found {short_repr(game.spec.name)}, whose positions cannot be written")
+        raise ValueError(f"game: found {short_repr(game.spec.name)}, expected a game with positions")
     return game.spec.to_dict(game, seat)
 
 
@@ -38,6 +38,6 @@ def from_dict(position: Mapping[str, Any]) -> BoardGame:
     name = position.get("game") if isinstance(position, Mapping) else None
     spec = default_spec() if name is None else spec_by_name(name)  # without a name, the default game reports the error
     if spec.from_dict is None:
-        raise ValueError(f"game: found {short_repr(name)}, whose positions cannot be read")
+        raise ValueError(f"game: found {short_repr(name)}, expected a game with positions")
     game: BoardGame = spec.from_dict(position)
     return game

@@ -9,15 +9,7 @@ __all__: list[str] = []
 
 
 def _register(aec_id: str, env: str, seat_id: str, seat_env: str, seat_vector_env: str) -> None:
-    """Register the environments of a game, unless they are registered already.
-
-    Args:
-        aec_id: id for `pettingzoo.make("aec", ...)`, from PettingZoo 1.27 on.
-        env: entry point of that environment, as ``module:name``.
-        seat_id: id for `gymnasium.make` and `gymnasium.make_vec`.
-        seat_env: entry point of the environment with one learning seat.
-        seat_vector_env: entry point of its vector version.
-    """
+    """Register the environments of a game (entry points, as ``module:name``) unless they are registered already."""
     if hasattr(pettingzoo, "register") and aec_id not in pettingzoo.aec_registry:  # from PettingZoo 1.27 on
         pettingzoo.register("aec", aec_id, env)
     if seat_id not in gymnasium.registry:

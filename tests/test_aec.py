@@ -177,8 +177,8 @@ def test_bad_options_change_nothing(options: dict[str, Any]) -> None:
         ({"num_players": 5}, "num_players: found 5"),
         ({"render_mode": "rgb"}, "render_mode: found 'rgb', expected None or one of ansi"),
         ({"render_mode": ["ansi"]}, "render_mode: found"),
-        ({"illegal": "ignore"}, "illegal: found 'ignore', expected 'raise' or 'penalise'"),
-        ({"illegal": np.array(["raise", "penalise"])}, "illegal: found array"),
+        ({"illegal_action": "ignore"}, "illegal_action: found 'ignore', expected 'penalize' or 'raise'"),
+        ({"illegal_action": np.array(["raise", "penalize"])}, "illegal_action: found array"),
         ({"reward": "points"}, "reward"),
     ],
 )
@@ -192,7 +192,7 @@ def test_bad_arguments_are_named(options: dict[str, Any], message: str) -> None:
     "action", [-1, 8, 553, 554, 10**30, None, 2.0, True, False, np.True_, "START 2", np.array([1, 2])]
 )
 def test_an_illegal_decision_changes_nothing(make: Callable[..., Any], action: Any) -> None:
-    env = make()
+    env = make(illegal_action="raise")
     env.reset(seed=1)
     observation = env.observe("player_0")
     with pytest.raises(IllegalActionError, match=r"START 7|expected|whole number"):
@@ -203,8 +203,19 @@ def test_an_illegal_decision_changes_nothing(make: Callable[..., Any], action: A
     assert env.unwrapped.game.phase == "MOVE"
 
 
+@both
+@pytest.mark.parametrize("action", [None, 2.0, True, "START 2", np.array([1, 2])])
+def test_an_action_that_is_not_an_integer_is_always_an_error(make: Callable[..., Any], action: Any) -> None:
+    env = make()
+    env.reset(seed=1)
+    with pytest.raises(IllegalActionError, match="whole number"):
+        env.step(action)
+    assert env.unwrapped.game == HelsinkiGame(seed=1)
+    assert not any(env.terminations.values())
+
+
 def test_the_error_names_decision_phase_and_what_is_legal() -> None:
-    env = helsinki_v0.env()
+    env = helsinki_v0.env(illegal_action="raise")
     env.reset(seed=1)
     with pytest.raises(
         IllegalActionError, match=r"\(DRAW\) is not legal in phase START of seat 0. Legal: START 0, START 1"
@@ -214,7 +225,7 @@ def test_the_error_names_decision_phase_and_what_is_legal() -> None:
 
 @pytest.mark.parametrize(("reward", "penalty"), [("win", -1), ("rank", -1), ("margin", -100)])
 def test_an_illegal_decision_can_end_the_game_instead(reward: str, penalty: float) -> None:
-    env = helsinki_v0.env(num_players=3, reward=reward, illegal="penalise")
+    env = helsinki_v0.env(num_players=3, reward=reward)
     env.reset(seed=1)
     play(env, random.Random(1), decisions=25)
     offender, game = env.agent_selection, env.unwrapped.game
@@ -378,7 +389,7 @@ def test_a_state_of_another_environment_is_refused() -> None:
     env, other = helsinki_v0.raw_env(), helsinki_v0.raw_env(num_players=4)
     env.reset()
     other.reset()
-    with pytest.raises(ValueError, match="found one of 4 players"):
+    with pytest.raises(ValueError, match="found 4 players"):
         env.set_state(other.get_state())
 
 
@@ -399,7 +410,7 @@ def test_every_observation_has_arrays_of_its_own() -> None:
 
 
 def test_writing_into_a_mask_makes_nothing_legal() -> None:
-    env = helsinki_v0.env()
+    env = helsinki_v0.env(illegal_action="raise")
     env.reset(seed=1)
     env.last()[0]["action_mask"][:] = 1
     with pytest.raises(IllegalActionError):

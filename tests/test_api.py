@@ -92,7 +92,9 @@ def test_stable_baselines3_checks(game: TestedGame) -> None:
 def test_maskable_ppo_runs_and_takes_legal_decisions_only(game: TestedGame) -> None:
     sb3_contrib = pytest.importorskip("sb3_contrib")
     env_util = pytest.importorskip("stable_baselines3.common.env_util")
-    env = env_util.make_vec_env(game.seat_id, n_envs=2, seed=1, env_kwargs={"seat": "rotate", "illegal": "raise"})
+    env = env_util.make_vec_env(
+        game.seat_id, n_envs=2, seed=1, env_kwargs={"seat": "rotate", "illegal_action": "raise"}
+    )
     model = sb3_contrib.MaskablePPO(
         "MultiInputPolicy",
         env,
@@ -191,12 +193,14 @@ def test_the_first_illegal_action_alone_is_warned_of(game: TestedGame) -> None:
             env.step(env.last()[0]["action_mask"].argmin())
 
     for env in (game.seat_env(), GameSeatVectorEnv(2, game.configs[0])):
-        with pytest.warns(UserWarning, match=r"^illegal action: .*info\['action_mask'\].*illegal='raise'") as caught:
+        with pytest.warns(
+            UserWarning, match=r"^illegal action: .*info\['action_mask'\].*illegal_action='raise'"
+        ) as caught:
             play_learner(env)
         assert len(caught) == 1
         assert caught[0].filename.endswith(("seat.py", "test_api.py"))
     with pytest.warns(UserWarning, match="^illegal action") as caught:
-        play_agents(game.module.env(illegal="penalise"))
+        play_agents(game.module.env())
     assert len(caught) == 1
 
 

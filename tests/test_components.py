@@ -400,8 +400,8 @@ MISTAKES: dict[str, tuple[tuple[str | int, ...], object, list[str]]] = {
     "in two pieces": (("shapes", "L3"), "X../.XX", ["shapes.L3: found 'X../.XX'", "connected edge to edge"]),
     "wrong character": (("shapes", "I3"), "XxX", ["shapes.I3: found 'XxX'", "characters X and ."]),
     "uneven rows": (("shapes", "L3"), "X/XX", ["shapes.L3: found 'X/XX'", "the same length"]),
-    "empty margin": (("shapes", "L3"), "X../XX.", ["shapes.L3: found 'X../XX.'", "no empty row or column"]),
-    "no cell at all": (("shapes", "L3"), "/", ["shapes.L3: found '/'", "no empty row or column"]),
+    "empty margin": (("shapes", "L3"), "X../XX.", ["shapes.L3: found 'X../XX.'", "empty row or column"]),
+    "no cell at all": (("shapes", "L3"), "/", ["shapes.L3: found '/'", "empty row or column"]),
     "one roof drawn": (("shapes", "I1"), "X", ["shapes.I1: found 'X'", "2 to 5 roofs"]),
     "six roofs drawn": (("shapes", "I6"), "XXX/XXX", ["shapes.I6: found 'XXX/XXX'", "2 to 5 roofs"]),
     "too long": (("shapes", "I5"), "XXXXXX", ["shapes.I5: found 'XXXXXX'", "at most 5 rows and 5 columns"]),
@@ -562,7 +562,7 @@ def test_a_deck_too_small_to_deal(tmp_path: Path) -> None:
     ("text", "expected"),
     [
         ("shapes: [", "cannot be read as YAML"),
-        ("superstructures: 30\nsuperstructures: 31\n", "the key 'superstructures' is written twice"),
+        ("superstructures: 30\nsuperstructures: 31\n", "the key 'superstructures' twice"),
         ("[1, 2]", "found [1, 2], expected a mapping"),
         ("1: 2", "1: no such key (found 2), expected one of shapes, tiles"),
         ("", "tiles: found nothing, expected a mapping"),
@@ -581,7 +581,7 @@ def test_text_that_is_no_component_file(tmp_path: Path, text: str, expected: str
 def test_bytes_that_are_no_text(tmp_path: Path) -> None:
     path = tmp_path / "mine.yaml"
     path.write_bytes(b"\xff\xfe\x00")
-    with pytest.raises(ComponentError, match="cannot be read: no text in UTF-8"):
+    with pytest.raises(ComponentError, match="cannot be read as UTF-8"):
         load_components(path)
 
 

@@ -130,7 +130,7 @@ def test_kernels_of_a_card_need_no_stack_and_round_as_a_processor(name: str) -> 
     from tests.support.cards import Asked, compiled_for_hopper
 
     kernels = Asked(GameTorchEnv(2, DRAWN[name][0], "cpu")).kernels
-    assert sorted(kernels) == ["choose_all", "mark_all", "observe_all", "refuse_all", "reset_kernel", "step_kernel"]
+    assert sorted(kernels) == ["find_illegal", "mark_all", "observe_all", "reset_kernel", "sample_all", "step_kernel"]
     for kernel_name, (function, types) in kernels.items():
         found = compiled_for_hopper(function, types)
         print(f"{name} {kernel_name}: {found.registers} registers")

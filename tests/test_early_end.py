@@ -44,13 +44,13 @@ def at_once(env: GameSeatVectorEnv) -> Any:
     return (env.states["done"] == 1) & ~env._seatings["over"]
 
 
-@pytest.mark.parametrize("illegal", ["raise", "penalise"])
+@pytest.mark.parametrize("illegal_action", ["raise", "penalize"])
 @pytest.mark.parametrize("opponent", ["random", lowest], ids=["random", "function"])
 @pytest.mark.parametrize("mode", tuple(AutoresetMode), ids=lambda mode: mode.value)
 def test_every_game_ends_by_a_step_that_reports_it(
-    config: CopenhagenConfig, mode: AutoresetMode, opponent: Any, illegal: Any
+    config: CopenhagenConfig, mode: AutoresetMode, opponent: Any, illegal_action: Any
 ) -> None:
-    env = GameSeatVectorEnv(GAMES, config, opponent, 1, illegal, autoreset_mode=mode)
+    env = GameSeatVectorEnv(GAMES, config, opponent, 1, illegal_action, autoreset_mode=mode)
     obs, info = env.reset(seed=2)
     early = at_once(env)
     assert early.any()
@@ -71,7 +71,7 @@ def test_every_game_ends_by_a_step_that_reports_it(
             assert info["scores"][b].tolist() == final[b].scores().tolist()
             assert info["places"][b].tolist() == final[b].ranks().tolist()
             assert reward[b] == info["rewards"][b, 1]
-            assert illegal == "raise" or not info["illegal_action"][b]
+            assert illegal_action == "raise" or not info["illegal_action"][b]
             if mode == AutoresetMode.SAME_STEP:
                 assert np.array_equal(info["final_obs"][b]["observation"], final[b].observation(1))
         over = ended

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from helsinki_env import HelsinkiConfig, HelsinkiGame, RandomEpisodes, load_components
 from helsinki_env.engine import bits as sets
-from helsinki_env.engine import component_reader, loops, random_draws, rng
+from helsinki_env.engine import component_reader, loops, rng
 from helsinki_env.engine.determinization import (
     DeterminizationError,
     ObservationError,
@@ -192,14 +192,14 @@ def test_one_record_many_times() -> None:
 
 def test_drawing_from_sets() -> None:
     chance = RandomEpisodes().record()[0]
-    members = Counter(int(random_draws.draw_member(chance, 0b10110, 5)) for _ in range(600))
+    members = Counter(int(rng.draw_member(chance, 0b10110, 5)) for _ in range(600))
     assert set(members) == {1, 2, 4}
     assert min(members.values()) > 140
-    assert random_draws.draw_member(chance, 0, 5) == 0
-    subsets = Counter(int(random_draws.draw_subset(chance, 3, 2, 2)) for _ in range(600))
+    assert rng.draw_member(chance, 0, 5) == 0
+    subsets = Counter(int(rng.draw_subset(chance, 3, 2, 2)) for _ in range(600))
     assert set(subsets) == {0b011, 0b101, 0b110}
     assert min(subsets.values()) > 140
-    assert {int(random_draws.draw_subset(chance, 3, 0, 3)) for _ in range(200)} == set(range(8))
+    assert {int(rng.draw_subset(chance, 3, 0, 3)) for _ in range(200)} == set(range(8))
 
 
 def test_games_from_observations_up_to_the_first_that_is_none() -> None:

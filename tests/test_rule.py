@@ -69,9 +69,9 @@ def test_a_rule_can_be_called_from_python() -> None:
 
 
 def test_what_no_game_has_is_said() -> None:
-    with pytest.raises(OverloadError, match="advance: no argument is a record of a game that has this rule"):
+    with pytest.raises(OverloadError, match="advance: found no record of a game"):
         advance(3, 4)
-    with pytest.raises(Exception, match="advance: no argument is a record of a game that has this rule"):
+    with pytest.raises(Exception, match="advance: found no record of a game"):
         advance_number(3)
 
 
@@ -79,7 +79,7 @@ def test_two_games_cannot_have_the_same_records() -> None:
     rule = OverloadedKernel("advance")
     rule.implements(FIRST, add)
     rule.implements(np.dtype((np.record, [("value", np.int64)])), add)
-    with pytest.raises(OverloadError, match=r"advance: two games have records of the same type, \('value',\)"):
+    with pytest.raises(OverloadError, match=r"advance: found two games with records of type \('value',\)"):
         rule.implements(FIRST, multiply)
 
 

@@ -27,8 +27,7 @@ from helsinki_env.engine.kernel import JIT
 from helsinki_env.engine.loops import observe_part
 from helsinki_env.engine.playout import random_keys, sample_actions
 from helsinki_env.engine.spec import config_from_dict, config_to_dict, spec_by_name, spec_of
-from helsinki_env.envs.aec import GameAECEnv
-from helsinki_env.envs.call_order import OrderEnforced
+from helsinki_env.envs.aec import GameAECEnv, OrderEnforced
 from helsinki_env.envs.seat import GameSeatEnv
 from helsinki_env.envs.vector import GameVectorEnv
 from helsinki_env.evaluation.arena.config import plan_from_dict
@@ -81,7 +80,7 @@ def test_it_is_known_by_its_name_and_its_configurations() -> None:
 
 def test_one_game() -> None:
     game = after(4, 0)
-    assert repr(game) == "HelsinkiGame(2 players, round 2, MARK of seat 0)"
+    assert repr(game) == "Game(2 players, round 2, MARK of seat 0)"
     assert game.legal_actions().tolist() == [1, 2, 3, 5, 6, 7, 8]
     with pytest.raises(IllegalActionError, match="MARK 4 is not legal"):
         game.step(4)
@@ -169,7 +168,7 @@ def test_games_are_made_of_observations() -> None:
         assert (one.seat, one.round, one.legal_actions().tolist()) == (1, 2, game.legal_actions().tolist())
     seen = np.zeros((3, 18), np.int8)
     seen[1, [0, 9]] = 1  # both seats in one cell
-    with pytest.raises(ObservationError, match=r"observations\[1\]: found what no game of tictactoe can show"):
+    with pytest.raises(ObservationError, match=r"observations\[1\]: found error"):
         states_from_observations(CONFIG, seen)
 
 

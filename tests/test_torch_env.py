@@ -168,7 +168,7 @@ def test_arguments_that_are_none_are_refused() -> None:
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="there is a graphics card")
 def test_a_card_that_is_not_there_is_named() -> None:
-    with pytest.raises(ValueError, match="PyTorch finds no graphics card"):
+    with pytest.raises(ValueError, match="PyTorch finds no GPU"):
         HelsinkiTorchEnv(2)
 
 

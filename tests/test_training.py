@@ -1312,7 +1312,7 @@ def test_a_single_value_stands_for_a_list_of_one() -> None:
         ("evaluation: {opponents: [net:none]}", r"evaluation\.opponents: none: found no such file"),
         ("evaluation: {times: 0}", r"evaluation\.times: found 0, expected a whole number of at least 1"),
         ("- 3", r"found \[3\], expected a mapping"),
-        ("minutes: 3\nminutes: 4", "the key 'minutes' is written twice"),
+        ("minutes: 3\nminutes: 4", "the key 'minutes' twice"),
     ],
 )
 def test_a_preset_with_a_mistake_names_it(tmp_path: Path, text: str, message: str) -> None:

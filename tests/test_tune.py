@@ -646,7 +646,7 @@ def test_five_are_covered_and_the_report_says_which(tmp_path: Path) -> None:
     told = reevaluate_proposal(alone, found_then, "greedy")
     assert tune_report_files(told, alone.proposal.read_bytes() if alone.proposal else None) == judged
     earlier.write_bytes(files[Path("tune.json")].replace(b'"beyond": ', b'"beyond": 1'))
-    with pytest.raises(StudyError, match=r"tune\.json: digest: found .* for what is written there"):
+    with pytest.raises(StudyError, match=r"tune\.json: digest: found .* for its content"):
         read_found(earlier)
 
 

@@ -23,10 +23,9 @@ from helsinki_env import (
 )
 from helsinki_env.agents.base import choose_action
 from helsinki_env.agents.random import RandomPlayer
-from helsinki_env.data import Node
+from helsinki_env.data import Node, as_integer, seed_to_uint64
 from helsinki_env.drawing.raster import rgb_array
 from helsinki_env.engine.playout import random_keys
-from helsinki_env.engine.values import as_integer, seed_to_uint64
 from helsinki_env.evaluation.match import play_match
 from helsinki_env.games.copenhagen.config import CopenhagenConfig
 from helsinki_env.games.copenhagen.game import COPENHAGEN

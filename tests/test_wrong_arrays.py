@@ -66,5 +66,5 @@ def test_masks_of_other_types_are_as_good_as_int8() -> None:
 
 def test_random_numbers_and_results_need_memory_of_their_own() -> None:
     words = random_keys(4)
-    with pytest.raises(ArrayError, match="out: found the memory of words"):
+    with pytest.raises(ArrayError, match="out: found memory shared with keys"):
         sample_actions(np.ones((4, 8), np.int8), words, words.view(np.int64))

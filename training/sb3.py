@@ -62,7 +62,7 @@ DEFAULTS: dict[str, Any] = {
 }
 """Hyperparameters of `MaskablePPO`. Rewards come at the end, after about 60 actions, so they are not discounted."""
 #: Options of the environment that are not part of the configuration.
-_SEAT_OPTIONS = ("opponents", "seat", "illegal", "episodes", "render_mode")
+_SEAT_OPTIONS = ("opponents", "seat", "illegal_action", "episodes", "render_mode")
 #: Fixed number of rows per model call: the last bits of a matrix product depend on its shape.
 _CHUNK = 128
 #: Seed offset that separates evaluation games from training games.
@@ -205,12 +205,12 @@ def make_sb3_env(num_envs: int = 128, *, seed: int | None = None, **options: Any
     Args:
         num_envs: number of parallel games; large batches are fast.
         seed: random seed of the next reset; a model with its own seed overrides it.
-        options: options of `GameSeatVectorEnv`: `opponents` (default "random"), `seat`, `episodes` ... The default of
-            `illegal` is "raise", because MaskablePPO takes no illegal action. Pass either `config` or the options of
-            the game's configuration: `num_players`, `reward` ...
+        options: options of `GameSeatVectorEnv`: `opponents` (default "random"), `seat`, `episodes` ... Here,
+            `illegal_action` is "raise" by default, because MaskablePPO takes no illegal action. Pass either `config` or
+            the options of the game's configuration: `num_players`, `reward` ...
     """
     config = options.pop("config", None)
-    seated = {"illegal": "raise"} | {name: options.pop(name) for name in _SEAT_OPTIONS if name in options}
+    seated = {"illegal_action": "raise"} | {name: options.pop(name) for name in _SEAT_OPTIONS if name in options}
     if config is None:
         config = default_config(**options)
     elif options:

@@ -32,8 +32,7 @@ from helsinki_env.engine.kernel import kernel
 from helsinki_env.engine.playout import random_keys, sample_actions
 from helsinki_env.engine.spec import default_spec, spec_of
 from helsinki_env.engine.states import copy_states
-from helsinki_env.envs.aec import GameAECEnv
-from helsinki_env.envs.call_order import OrderEnforced
+from helsinki_env.envs.aec import GameAECEnv, OrderEnforced
 from helsinki_env.envs.threads import ThreadPool
 from helsinki_env.envs.vector import GameVectorEnv
 from helsinki_env.utils.machine import cpu_count

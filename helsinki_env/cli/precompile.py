@@ -144,13 +144,13 @@ KERNEL_GROUPS = {
             f"{_ENVS}:reset_games",
             f"{_ENVS}:step",
             f"{_ENVS}:first_illegal_game",
-            "helsinki_env.engine.playout:_sample_checked",
+            "helsinki_env.engine.playout:sample_batch",
         ),
     ),
     "game": KernelGroup(
         "single games",
         _one_game,
-        (f"{_ENVS}:begin_one", f"{_ENVS}:step_one", f"{_ENVS}:look_one", "helsinki_env.engine.loops:observe_single"),
+        (f"{_ENVS}:begin_one", f"{_ENVS}:step_one", "helsinki_env.engine.loops:observe_single"),
     ),
     "seat": KernelGroup(
         "single seats",

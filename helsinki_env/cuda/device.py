@@ -1,12 +1,21 @@
-"""GPU backend for batches of games in tensors."""
+"""GPU backend for batches of games in tensors.
+
+numba-cuda compiles each `helsinki_env.engine.kernel` that a CUDA kernel calls from the same Python function. Two kinds
+of callee are not Python functions: overloaded kernels resolve to the kernel of the record's game, and vector intrinsics
+to their plain loops.
+"""
 
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from helsinki_env.engine.kernel import JIT
+from helsinki_env.engine.overloads import OverloadedKernel
+from helsinki_env.engine.vectors import FALLBACK_LOOPS
 from helsinki_env.envs.cpu_backend import Memory
 from helsinki_env.utils.extras import requires_extra
 
@@ -14,23 +23,18 @@ with requires_extra("cuda"):
     import numba_cuda  # noqa: F401  # replaces numba.cuda
     import torch
     from numba import cuda
+    from numba.cuda.core import config
     from torch import Tensor
 
     from helsinki_env.cuda import kernels
-    from helsinki_env.cuda.target import register_overloads
 
-__all__ = ["CudaBackend"]
+__all__ = ["CudaBackend", "register_overloads"]
 
 _THREADS = 128
 
 
 class CudaBackend:
-    """Plays games in GPU memory. Calls are asynchronous and run in the current PyTorch stream.
-
-    Args:
-        memory: all tensors, on the GPU.
-        dtypes: record dtypes by tensor name.
-    """
+    """Plays games in GPU memory. Calls are asynchronous and run in the current PyTorch stream."""
 
     def __init__(self, memory: Memory, dtypes: dict[str, np.dtype[Any]]) -> None:
         register_overloads()
@@ -38,7 +42,7 @@ class CudaBackend:
         arrays = {name: self._array(getattr(memory, name)) for name in vars(memory)}
         for name, dtype in dtypes.items():
             arrays[name] = arrays[name].view(dtype).reshape(len(arrays[name]))
-        arrays["words"] = arrays["words"].view(np.uint64)
+        arrays["keys"] = arrays["keys"].view(np.uint64)
         self._arrays = arrays
         self._streams: dict[int, Any] = {}  # numba identifies a cached launch by its stream object
         self._first = torch.zeros(1, dtype=torch.int64, device=memory.states.device)
@@ -82,10 +86,62 @@ class CudaBackend:
     def first_illegal(self) -> int:
         """Return the index of the first game whose action in `actions` is illegal, or -1. Synchronizes with the GPU."""
         self._first.fill_(self._count)
-        self._run(kernels.refuse_all, 1, "states", "actions", "masks", self._array(self._first))
+        self._run(kernels.find_illegal, 1, "states", "actions", "masks", self._array(self._first))
         found = int(self._first)
         return found if found < self._count else -1
 
     def sample(self) -> None:
         """Sample a uniformly random legal action for each game into `chosen`."""
-        self._run(kernels.choose_all, kernels.WARP, "masks", "words", "chosen")
+        self._run(kernels.sample_all, kernels.WARP, "masks", "keys", "chosen")
+
+
+class _CudaOverload:
+    """An overloaded kernel in CUDA kernels; resolves to the kernel for the record among the arguments."""
+
+    is_compiling = False
+
+    def __init__(self, overloaded: OverloadedKernel) -> None:
+        self.overloaded = overloaded
+
+    def _function_for(self, arguments: tuple[Any, ...]) -> Any:
+        return function_of(self.overloaded.kernel_for(arguments).py_func)
+
+    def get_call_template(self, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+        """Return the call template for kernels that call this one."""
+        return self._function_for(arguments).get_call_template(arguments, keywords)
+
+    def get_overload(self, arguments: tuple[Any, ...]) -> Any:
+        """Return the overload for kernels that call this one."""
+        return self._function_for(arguments).get_overload(arguments)
+
+
+# Numba types hold only weak references to these objects.
+_overloads: dict[OverloadedKernel, _CudaOverload] = {}
+_functions: dict[Callable[..., Any], Any] = {}
+
+
+def function_of(function: Callable[..., Any]) -> Any:
+    """Return a Python function as a CUDA device function."""
+    if function not in _functions:
+        _functions[function] = cuda.jit(device=True)(function)
+    return _functions[function]
+
+
+def register_overloads() -> None:
+    """Register overloads and intrinsics with numba-cuda, including those defined since the last call."""
+    if not JIT or config.ENABLE_CUDASIM:  # then kernels are plain functions and call each other directly
+        return
+    from numba.cuda import types
+    from numba.cuda.descriptor import cuda_target
+    from numba.cuda.extending import typeof_impl
+
+    @typeof_impl.register(OverloadedKernel)  # type: ignore[untyped-decorator]  # Numba is untyped
+    def type_of_overload(overloaded: OverloadedKernel, context: Any) -> Any:
+        return types.Dispatcher(_overloads.setdefault(overloaded, _CudaOverload(overloaded)))
+
+    typing = cuda_target.typing_context
+    typing.refresh()
+    for intrinsic, loop in FALLBACK_LOOPS.items():
+        if typing._lookup_global(intrinsic) is not None:
+            typing._remove_global(intrinsic)  # remove the CPU version
+        typing.insert_global(intrinsic, types.Dispatcher(function_of(loop)))

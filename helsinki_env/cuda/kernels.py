@@ -15,7 +15,7 @@ from helsinki_env.engine.rng import GOLDEN, mix
 from helsinki_env.envs.kernels import begin_episode
 from helsinki_env.envs.tensor_kernels import clear_report, is_illegal, step_game
 
-__all__ = ["WARP", "choose_all", "mark_all", "observe_all", "refuse_all", "reset_kernel", "step_kernel"]
+__all__ = ["WARP", "find_illegal", "mark_all", "observe_all", "reset_kernel", "sample_all", "step_kernel"]
 
 WARP = 32
 _ALL_LANES = 0xFFFFFFFF
@@ -37,7 +37,7 @@ def step_kernel(tables, states, runs, setup, drawn, actions, reward, masks, repo
     b = cuda.grid(1)
     if b < len(states):
         report = reports[b]
-        refused = step_game(
+        illegal_actions = step_game(
             tables[0],
             states[b],
             runs[b],
@@ -50,8 +50,8 @@ def step_kernel(tables, states, runs, setup, drawn, actions, reward, masks, repo
         )
         rewards[b] = report.reward
         ended[b] = report.ended
-        if refused:
-            cuda.atomic.add(illegal, 0, refused)
+        if illegal_actions:
+            cuda.atomic.add(illegal, 0, illegal_actions)
 
 
 @cuda.jit
@@ -75,7 +75,7 @@ def observe_all(tables, states, observations):
 
 
 @cuda.jit
-def refuse_all(states, actions, masks, first):
+def find_illegal(states, actions, masks, first):
     """Write the lowest index of a game with an illegal action into `first`, int64 (1,), if there is one."""
     b = cuda.grid(1)
     if b < len(states) and is_illegal(states[b], actions[b], masks[b]):
@@ -83,18 +83,18 @@ def refuse_all(states, actions, masks, first):
 
 
 @cuda.jit
-def choose_all(masks, words, chosen):
+def sample_all(masks, keys, chosen):
     """Sample as `helsinki_env.engine.playout.sample_action` does, one warp per game and 32 ids at a time."""
     thread = cuda.grid(1)
     b, lane = thread // WARP, thread % WARP
     if b >= len(masks):
         return
-    word, ids = words[b] + GOLDEN, masks.shape[1]
+    key, ids = keys[b] + GOLDEN, masks.shape[1]
     legal = np.int64(0)
     for first in range(0, ids, WARP):
         action = first + lane
         legal += cuda.popc(cuda.ballot_sync(_ALL_LANES, action < ids and masks[b, action] != 0))
-    rank = np.int64(((mix(word) >> _S32) * np.uint64(legal)) >> _S32)
+    rank = np.int64(((mix(key) >> _S32) * np.uint64(legal)) >> _S32)
     for first in range(0, ids, WARP):
         action = first + lane
         marked = action < ids and masks[b, action] != 0
@@ -104,6 +104,6 @@ def choose_all(masks, words, chosen):
             chosen[b] = action
         rank -= cuda.popc(np.uint32(members))
     if lane == 0:
-        words[b] = word
+        keys[b] = key
         if legal == 0:
             chosen[b] = 0

@@ -13,17 +13,23 @@ reports all errors in one form:
 Configurations built in Python use the same checks: ``Node(value, ConfigError, "games")``.
 """
 
-from helsinki_env.data.digest import digest_of, with_digest
-from helsinki_env.data.entry import Node
-from helsinki_env.data.errors import UserError
-from helsinki_env.data.from_json import parse_json, read_json
-from helsinki_env.data.from_yaml import parse_yaml, read_yaml
-from helsinki_env.data.integers import as_integer, has_boolean, is_boolean
-from helsinki_env.data.messages import choices_text, short_repr, shorten
+from helsinki_env.data.integers import (
+    FAST_INTEGER_TYPES,
+    as_action,
+    as_integer,
+    has_boolean,
+    is_boolean,
+    seed_to_uint64,
+)
+from helsinki_env.data.messages import UserError, choices_text, short_repr, shorten
+from helsinki_env.data.node import Node, digest_of, with_digest
+from helsinki_env.data.parsing import parse_json, parse_yaml, read_json, read_yaml
 
 __all__ = [
+    "FAST_INTEGER_TYPES",
     "Node",
     "UserError",
+    "as_action",
     "as_integer",
     "choices_text",
     "digest_of",
@@ -33,6 +39,7 @@ __all__ = [
     "parse_yaml",
     "read_json",
     "read_yaml",
+    "seed_to_uint64",
     "short_repr",
     "shorten",
     "with_digest",

@@ -1,4 +1,4 @@
-"""Format values for error messages: short and cheap for any input."""
+"""User errors, and values in their messages: short and cheap for any input."""
 
 from __future__ import annotations
 
@@ -7,7 +7,14 @@ from difflib import get_close_matches
 from reprlib import Repr
 
 
-class _Shown(Repr):
+class UserError(ValueError):
+    """An invalid user input; the message names it, the expected value and the remedy.
+
+    Commands show these errors as one line. Any other error is a bug in the program.
+    """
+
+
+class _ShortRepr(Repr):
     def __init__(self) -> None:
         super().__init__()
         self.maxlevel, self.maxstring, self.maxother, self.maxlong = 4, 100, 100, 60
@@ -18,7 +25,7 @@ class _Shown(Repr):
         return f"a number of {x.bit_length():,} bits" if x.bit_length() > 1000 else super().repr_int(x, level)
 
 
-_REPR = _Shown()
+_REPR = _ShortRepr()
 
 
 def short_repr(value: object) -> str:

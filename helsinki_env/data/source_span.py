@@ -16,14 +16,7 @@ _MOST_MARKED = 120
 
 
 class SourceSpan(NamedTuple):
-    """A span of a text.
-
-    Attributes:
-        start: index of its first character, from 0.
-        end: index after its last character.
-        line: line of its first character, from 1.
-        column: column of its first character, from 1.
-    """
+    """A span of a text: `start` and `end` as for a slice; line and column of its first character, from 1."""
 
     start: int
     end: int
@@ -37,16 +30,9 @@ def span_at(text: str, start: int, end: int) -> SourceSpan:
 
 
 def span_in_json(text: str, path: str) -> SourceSpan | None:
-    """Return the span of the value at a path, together with its key if it has one.
+    """Return the span of the value at a path (`Node.path`) of valid JSON, with its key; None for an empty path.
 
     For a missing value, return the span of the nearest existing parent.
-
-    Args:
-        text: valid JSON.
-        path: keys as in `Entry.path`, such as ``tables[3].name``.
-
-    Returns:
-        the span; None if the path is empty.
     """
     at, found = _after_space(text, 0), None
     for index, key in _STEP.findall(path):

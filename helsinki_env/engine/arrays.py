@@ -77,25 +77,13 @@ def _whole_numbers(name: str, given: object, shape: Shape, expected: str, kinds:
 def integer_array(
     name: str, given: object, shape: Shape, low: int, high: int, dtype: np.dtype[Any] = INT64
 ) -> npt.NDArray[Any]:
-    """Return integers as a contiguous array.
-
-    Args:
-        name: name of the argument.
-        given: an array or a list of any integer type; booleans are rejected.
-        shape: expected shape.
-        low: minimum value.
-        high: maximum value.
-        dtype: dtype of the result.
-
-    Raises:
-        ArrayError: for anything else; values are compared before the conversion.
-    """
+    """Return integers from `low` to `high` as a contiguous array; ArrayError for anything else, also for booleans."""
     bounds = "" if low == -(2**63) else f" from {low} to {high}"
     array = _whole_numbers(name, given, shape, f"whole numbers{bounds}", "iu")
     if array.size and not (int(array.min()) >= low and int(array.max()) <= high):
         at = np.unravel_index(int(array.argmin() if int(array.min()) < low else array.argmax()), array.shape)
-        place = ", ".join(map(str, at))
-        raise ArrayError(f"{name}[{place}]: found {array[at]}, expected a whole number from {low} to {high}")
+        index = ", ".join(map(str, at))
+        raise ArrayError(f"{name}[{index}]: found {array[at]}, expected a whole number from {low} to {high}")
     return np.require(array, dtype, ["C", "A", "W"])
 
 
@@ -107,16 +95,9 @@ def key_array(name: str, given: object, rows: int) -> npt.NDArray[np.uint64]:
 
 
 def writable_array(name: str, given: Any, dtype: np.dtype[Any], rows: int | None) -> npt.NDArray[Any]:
-    """Return an array, (B,), for a kernel to write: the argument, or a copy that the caller must copy back.
+    """Return an array, (B,), of exactly this dtype for a kernel to write; ArrayError for anything else.
 
-    Args:
-        name: name of the argument.
-        given: an array of exactly this dtype.
-        dtype: expected dtype.
-        rows: expected number of rows; None: any.
-
-    Raises:
-        ArrayError: for anything else, and for a read-only array.
+    The result is the argument, or a copy that the caller must copy back.
     """
     if (
         not isinstance(given, np.ndarray)
@@ -129,7 +110,7 @@ def writable_array(name: str, given: Any, dtype: np.dtype[Any], rows: int | None
     if flags.carray:
         return given
     if not flags.writeable:
-        raise ArrayError(f"{name}: found an array that is read-only, expected one that can be written")
+        raise ArrayError(f"{name}: found a read-only array, expected a writable one")
     return np.array(given, order="C", subok=False)
 
 
@@ -169,16 +150,9 @@ def first_invalid_row(masks, some):
 
 
 def mask_array(name: str, given: Any, rows: int | None = None, ids: int | None = None) -> npt.NDArray[np.int8]:
-    """Return action masks, int8 (B, A), contiguous; a kernel must still check int8 values (`has_invalid_entry`).
+    """Return action masks, int8 (B, A), contiguous, from integers or booleans; ArrayError for anything else.
 
-    Args:
-        name: name of the argument.
-        given: 0 and 1 of any integer type, or booleans.
-        rows: number of rows; None: any.
-        ids: number of actions; None: any.
-
-    Raises:
-        ArrayError: for anything else.
+    A kernel must still check int8 values (`has_invalid_entry`).
     """
     if (
         type(given) is np.ndarray
@@ -208,17 +182,9 @@ def fail_mask(name: str, masks: npt.NDArray[np.int8], b: int) -> NoReturn:
 def action_masks(
     name: str, given: Any, rows: int | None = None, ids: int | None = None, some: bool = True
 ) -> npt.NDArray[np.int8]:
-    """Return action masks, int8 (B, A), contiguous, with 0 and 1 only.
+    """Return action masks, int8 (B, A), contiguous, of 0 and 1 only; ArrayError for anything else.
 
-    Args:
-        name: name of the argument.
-        given: 0 and 1 of any integer type, or booleans.
-        rows: number of rows; None: any.
-        ids: number of actions; None: any.
-        some: whether every row needs a legal action.
-
-    Raises:
-        ArrayError: for anything else.
+    `some`: every row needs a legal action.
     """
     masks = mask_array(name, given, rows, ids)
     b = first_invalid_row(masks, some)

@@ -1,7 +1,6 @@
 """Atomic int64 variables shared by threads: to wait for each other without sleeping, and to claim work without a lock.
 
-Waking a sleeping thread is slow, and only one thread at a time can hold the GIL. Together these limited the speed-up of
-two threads to 1.4.
+Waking a sleeping thread and taking the GIL are slow: together they limited the speed-up of two threads to 1.4.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
 """Disk cache for the machine code of the kernels.
 
-Numba's own cache names files by source path and checks only that source file, not the kernels that it calls. It would
-run outdated rules, and each clone would compile everything again. Here, a folder is named by a digest of all rule
-sources, and a file by everything else that its machine code depends on: kernel, argument types, CPU. Processes with
-the same sources share the cache, do not interfere when they compile at the same time, and never load outdated code.
+Numba's own cache checks only the source file of a kernel, not the kernels that it calls, so it would run outdated
+rules. Here, a digest of all rule sources names the folder. Everything else that the machine code depends on (kernel,
+argument types, CPU) names the file. Processes with the same sources share the cache and never load outdated code.
 Players, including external ones, have their own subfolders, so a change of their kernels does not recompile the rules.
 
 Cached machine code is executed without checks. The cache is therefore used only where no other user can write, and
@@ -39,8 +38,8 @@ from helsinki_env.utils.locks import try_lock, unlock
 
 _PACKAGE = Path(__file__).resolve().parent.parent
 _PLAYERS, _TRAINING = ((_PACKAGE / name).resolve() for name in ("agents", "training"))
-#: Files with kernels that kernels of other files call, and the constants compiled into them. Kernels elsewhere
-#: (`play.record`, `commands.speed`) are called only from Python, so a check of their own file is enough.
+#: Files with kernels that kernels of other files call, and the constants compiled into them. Only Python calls the
+#: kernels of other files, so a check of their own file is enough.
 _SOURCES = ("engine/*.py", "games/*/*.py", "envs/*kernels.py", "envs/rewards.py")
 
 #: The file whose modification time says when its folder was last used, and the number of days until removal.
@@ -114,12 +113,7 @@ def _kernel_files(package: Path) -> list[Path]:
 
 @cache
 def folder_for(source: str, rules: str) -> str:
-    """Create and return the cache folder for the kernels of a source file.
-
-    Args:
-        source: path of the source file.
-        rules: cache folder of the rules.
-    """
+    """Create and return the cache folder for the kernels of a source file, within the folder of the rules."""
     version = source_version(source)
     if not version:
         return rules
@@ -136,16 +130,10 @@ def folder_for(source: str, rules: str) -> str:
 def source_version(source: str) -> str:
     """Return a version name of all kernels that those of a source file may call; "" for files of the rules.
 
-    Kernels of other packages may call each other across files and may call the project's players. Their version is a
-    digest of all kernel files of their package and of the players. A file outside a package may call kernels of any
-    file in its folder, and shares its cache only within that folder. Code typed into an interpreter has no file, so its
-    cache is not shared.
-
-    Args:
-        source: path of the source file.
+    It is a digest of all kernel files of the package and of the players, because kernels may call each other.
     """
     path = Path(source).resolve()
-    if not path.is_file():
+    if not path.is_file():  # code typed into an interpreter: its cache is not shared
         return _THIS_PROCESS
     package = next((folder for folder in (_PLAYERS, _TRAINING, _PACKAGE) if path.is_relative_to(folder)), None)
     if package == _PACKAGE:
@@ -158,7 +146,7 @@ def source_version(source: str) -> str:
     if (package / "__init__.py").exists():
         files = [(package, file) for file in _kernel_files(package)]
     else:
-        files = [(package, path)]
+        files = [(package, path)]  # outside a package, the cache is shared only within the folder
         digest.update(str(package).encode())
     if package != _PLAYERS:
         files += [(_PLAYERS, file) for file in _kernel_files(_PLAYERS)]
@@ -175,9 +163,6 @@ class CompileLocks:  # pragma: no cover  # coverage is measured without the comp
 
     Claims are byte-range locks on a file, which the system releases when the process ends. Waiting is bounded, because
     the other process may be suspended. Without lock support, each process compiles on its own.
-
-    Args:
-        folder: cache folder.
     """
 
     #: Seconds to wait for another process; after that, this process compiles itself and never waits again.
@@ -246,14 +231,9 @@ def _versions(types: Any) -> list[str]:
 
 
 class KernelCache(NullCache):  # pragma: no cover  # coverage is measured without the compiler
-    """The cached code of one kernel in a folder: one file per signature.
+    """The cached code of one kernel in a folder, one file per signature; Numba calls it around a compilation.
 
-    Numba calls it before and after a compilation. Any file problem (damage, a full disk, a read-only folder) means that
-    the kernel is compiled in memory.
-
-    Args:
-        function: the Python function of the kernel; its source file must exist.
-        folder: cache folder.
+    After any file error (damage, a full disk, a read-only folder) the kernel is compiled in memory.
     """
 
     #: File name ending, which distinguishes files of the same kernel.

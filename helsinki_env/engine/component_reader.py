@@ -23,12 +23,9 @@ __all__ = [
 
 
 def load_component_file(name_or_path: str | Path, error: type[ValueError], read: Callable[[Node, str], Any]) -> Any:
-    """Return the facts in a component file; read an unchanged file only once.
+    """Return the facts in a component file, by name or path; read an unchanged file only once.
 
-    Args:
-        name_or_path: name of a file in ``configs/components``, or a path.
-        error: exception class to raise if the file does not exist.
-        read: builds the facts from the content of the file and its name without suffix.
+    `read` builds the facts from the content of the file and its name without suffix.
     """
     path = find_yaml(name_or_path, "components", error).resolve()
     return _load(path, path.stat().st_mtime_ns, error, read)  # type: ignore[arg-type]  # a class can be hashed
@@ -58,13 +55,7 @@ def integer_list(data: Node, length: int, low: int, high: int, what: str) -> tup
 
 
 def distinct_values(data: Node, read: Iterable[tuple[Node, int]], what: str) -> list[int]:
-    """Return the values of the elements of a list, which must all differ.
-
-    Args:
-        data: the list.
-        read: its elements, each with its value.
-        what: noun for an element in the error message, such as "cell".
-    """
+    """Return the values of a list's elements, which must all differ; `read` has each element with its value."""
     found: list[int] = []
     for item, value in read:
         if value in found:
@@ -74,13 +65,7 @@ def distinct_values(data: Node, read: Iterable[tuple[Node, int]], what: str) -> 
 
 
 def read_shape(item: Node, marks: str, cells: str) -> tuple[str, ...]:
-    """Return the rows of a drawing such as ``X./XX``: one connected shape without empty margins.
-
-    Args:
-        item: the text, with ``/`` between rows and ``.`` for an empty cell.
-        marks: the characters that mark a cell.
-        cells: noun for the cells in error messages.
-    """
+    """Return the rows of a drawing such as ``X./XX``: one connected shape of `marks` without empty margins."""
     text = item.value
     if not isinstance(text, str) or not text or set(text) - set(f"{marks}./"):
         item.fail(f"a drawing of the characters {', '.join(marks)} and . with / between its rows")
@@ -89,15 +74,15 @@ def read_shape(item: Node, marks: str, cells: str) -> tuple[str, ...]:
         item.fail("rows of the same length")
     columns = list(zip(*rows, strict=True))
     if any(not set(line) & set(marks) for line in (rows[0], rows[-1], *columns[:1], *columns[-1:])):
-        item.fail("no empty row or column at its edges: leave them out")
+        item.fail("a drawing without an empty row or column at its edges")
     if len(rows) > 5 or len(rows[0]) > 5:
         item.fail("a drawing of at most 5 rows and 5 columns")
-    if not _in_one_piece(rows):
+    if not _is_connected(rows):
         item.fail(f"{cells} that are connected edge to edge")
     return rows
 
 
-def _in_one_piece(rows: Sequence[str]) -> bool:
+def _is_connected(rows: Sequence[str]) -> bool:
     """Return whether the cells of a drawing are connected edge to edge."""
     left = {(r, c) for r, row in enumerate(rows) for c, mark in enumerate(row) if mark != "."}
     edge = [left.pop()]

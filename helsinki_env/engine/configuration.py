@@ -1,4 +1,4 @@
-"""Base class of game configurations: validated and frozen, with the loaded component facts included."""
+"""Base class of game configurations (frozen, with the loaded component facts), and parsers of their options."""
 
 from __future__ import annotations
 
@@ -9,17 +9,20 @@ from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
-from helsinki_env.data import Node, UserError, read_yaml
+from helsinki_env.data import Node, UserError, as_integer, read_yaml, short_repr
 from helsinki_env.utils.yaml_files import find_yaml
 
 __all__ = [
     "REWARDS",
     "ConfigError",
     "Configuration",
+    "as_values",
     "disabled_by_seat",
     "distinct_ids",
     "list_entries",
     "read_num_players",
+    "read_player_counts",
+    "size_range",
 ]
 
 REWARDS = ("win", "rank", "margin")
@@ -154,15 +157,7 @@ def list_entries(data: Node, expected: str) -> list[Node]:
 def distinct_ids(
     entries: Iterable[Node], path: str, one: str, number: Callable[[Node], int], names: Any
 ) -> tuple[int, ...]:
-    """Return distinct numbers, ascending.
-
-    Args:
-        entries: the input values.
-        path: their location.
-        one: noun for one value, for messages.
-        number: converts an entry to its number.
-        names: names of the numbers.
-    """
+    """Return the distinct numbers of entries, ascending; `one`, `path` and `names` are for messages."""
     found: list[int] = []
     for item in entries:
         value = number(item)
@@ -175,18 +170,42 @@ def distinct_ids(
 def disabled_by_seat(
     data: Node, players: int, what: str, read: Callable[[Node], tuple[int, ...]]
 ) -> tuple[tuple[int, ...], ...]:
-    """Return one set of disabled ids per seat; None means no restrictions.
-
-    Args:
-        data: the input.
-        players: number of seats.
-        what: noun for the disabled things, for messages.
-        read: reads the set of one seat.
-    """
+    """Return one set of disabled ids per seat, each from `read`; None means no restrictions."""
     if data.value is None:
         return ((),) * players
-    each = f"one list of {what} for each of the {players} seats, or nothing (None, in YAML null)"
+    each = f"one list of {what} for each of the {players} seats, or None (in YAML null)"
     seats = tuple(read(item) for item in list_entries(data, each))
     if len(seats) != players:
-        data.fail(f"one list of {what} for each seat: {players} with num_players={players}, not {len(seats)}")
+        data.fail(f"{players} lists of {what}, one for each seat", found=f"{len(seats)} lists")
     return seats
+
+
+# Options of random episodes: one value, or several to draw from
+
+
+def as_values(value: Any) -> tuple[Any, ...]:
+    """Return the values to draw from; a value that is not a collection becomes a single one."""
+    try:
+        return tuple(value)
+    except TypeError:  # a single value
+        return (value,)
+
+
+def read_player_counts(value: Any) -> tuple[int, ...]:
+    """Return the player counts to draw from; ValueError if there are none, or one is not 2, 3 or 4."""
+    counts = tuple(as_integer(n) for n in as_values(value))
+    if not counts or any(n not in (2, 3, 4) for n in counts):
+        raise ValueError(f"num_players: found {short_repr(value)}, expected 2, 3 or 4, or some of them, such as (2, 3)")
+    return tuple(n for n in counts if n is not None)
+
+
+def size_range(name: str, value: Any, most: int, what: str) -> tuple[int, int]:
+    """Return the minimum and maximum size of a set to draw, from a number or (low, high); ValueError if invalid."""
+    values = as_values(value)
+    low, high = values if len(values) == 2 else (value, value)
+    low, high = as_integer(low), as_integer(high)
+    if low is None or high is None or not 0 <= low <= high <= most:
+        raise ValueError(
+            f"{name}: found {short_repr(value)}, expected a number of {what}, or (low, high), from 0 to {most}"
+        )
+    return low, high

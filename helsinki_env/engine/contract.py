@@ -1,13 +1,13 @@
 """The kernels that a game must implement. Loops, environments and playouts of any game call them.
 
 `t` is the tables record of the game (its component file as arrays), `g` the record of one game. The type of `g` selects
-the implementation (`helsinki_env.engine.overloads`); a game registers each kernel with `belongs_to`.
+the implementation (`helsinki_env.engine.overloads`); a game registers each kernel with `implements`.
 
 Four more kernels in `helsinki_env.engine.loops` have default implementations based on these. A game may register faster
 ones:
 
 - `write_mask` and `observe` overwrite every entry.
-- `observe_again` updates an earlier observation.
+- `update_observation` updates an earlier observation.
 - `observe_part` splits the work among several lanes.
 
 Every game record has the fields `chance` (uint64, random state), `players`, `seat` (the acting seat, or the last one to
@@ -42,7 +42,7 @@ draw_setup = OverloadedKernel("draw_setup")
 """`draw_setup(drawn, g)`: draw the random options of the next episode; `drawn.chance` is the random state."""
 
 deal = OverloadedKernel("deal")
-"""`deal(t, g, word)`: deal a new game with these options; one random key, uint64, determines all chance."""
+"""`deal(t, g, key)`: deal a new game with these options; one random key, uint64, determines all chance."""
 
 mark_legal = OverloadedKernel("mark_legal")
 """`mark_legal(t, g, mask)`: write 1 for each legal action into `mask`, int8 (ids,), which is all zeros before."""
@@ -60,9 +60,9 @@ Overwrites the whole record; hidden information stays blank until `determinize_s
 number that identifies the inconsistency."""
 
 determinize_state = OverloadedKernel("determinize_state")
-"""`determinize_state(t, g, viewer, word, scratch, mask)`: sample what a seat cannot see (determinization).
+"""`determinize_state(t, g, viewer, key, scratch, mask)`: sample what a seat cannot see (determinization).
 
-`word` is a uint64 key. The viewer's observation stays the same; the same observation and key give the same deal.
+`key` is a uint64 key. The viewer's observation stays the same; the same observation and key give the same deal.
 Returns whether a consistent deal was found, which is always so for a reachable position. Overwrites `scratch`, a record
 of the game's scratch type, and `mask`, int8 (ids,)."""
 

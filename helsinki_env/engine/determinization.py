@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from helsinki_env.data import UserError, short_repr
+from helsinki_env.data import UserError, seed_to_uint64, short_repr
 from helsinki_env.engine import loops
 from helsinki_env.engine.arrays import integer_array, key_array, writable_array
 from helsinki_env.engine.game import BoardGame
@@ -20,7 +20,6 @@ from helsinki_env.engine.limits import check_ranges
 from helsinki_env.engine.playout import random_keys
 from helsinki_env.engine.spec import spec_of
 from helsinki_env.engine.states import States, repeat_state
-from helsinki_env.engine.values import seed_to_uint64
 
 __all__ = [
     "DeterminizationError",
@@ -61,7 +60,7 @@ def states_from_observations(config: Any, observations: Any) -> States:
     states = spec.new_states(config, len(observations))
     b, fault = loops.batch_reconstruct(config.tables[0], observations, states)
     if b >= 0:
-        raise ObservationError(f"observations[{b}]: found what no game of {spec.name} can show (fault {fault})")
+        raise ObservationError(f"observations[{b}]: found error {fault}, expected an observation of {spec.name}")
     return states
 
 
@@ -82,7 +81,7 @@ def observation_rows(observations: Any, size: int) -> npt.NDArray[np.int8]:
 
 
 def determinize_batch(
-    config: Any, states: States, viewers: npt.NDArray[np.int64], words: npt.NDArray[np.uint64]
+    config: Any, states: States, viewers: npt.NDArray[np.int64], keys: npt.NDArray[np.uint64]
 ) -> None:
     """Sample what the viewers cannot see in a batch of records, in place.
 
@@ -90,11 +89,11 @@ def determinize_batch(
         config: a configuration with the same component file.
         states: records, (B,); their hidden cards are overwritten.
         viewers: observing seat of each game, int (B,).
-        words: independent random key of each game, uint64 (B,); the same key gives the same deal.
+        keys: independent random key of each game, uint64 (B,); the same key gives the same deal.
 
     Raises:
         ValueError: for any other arrays or invalid seats; nothing has changed then.
-        RedealError: for an unreachable position.
+        DeterminizationError: for an unreachable position.
     """
     dtype = spec_of(config).new_states(config, 0).dtype
     games = writable_array("states", states, dtype, None)
@@ -104,20 +103,20 @@ def determinize_batch(
     if outside.any():
         b = int(outside.argmax())
         raise ValueError(f"viewers[{b}]: found {seats[b]}, expected a seat from 0 to {games['players'][b] - 1}")
-    _determinize_valid(config, games, seats, key_array("words", words, len(games)))
+    _determinize_valid(config, games, seats, key_array("keys", keys, len(games)))
     if games is not states:
         states[...] = games
 
 
 def _determinize_valid(
-    config: Any, states: States, viewers: npt.NDArray[np.int64], words: npt.NDArray[np.uint64]
+    config: Any, states: States, viewers: npt.NDArray[np.int64], keys: npt.NDArray[np.uint64]
 ) -> None:
     """`determinize_batch` for validated arrays."""
     mask = np.zeros(spec_of(config).num_actions(config), np.int8)
-    b = loops.batch_determinize(config.tables[0], states, viewers, words, new_scratch(config)[0], mask)
+    b = loops.batch_determinize(config.tables[0], states, viewers, keys, new_scratch(config)[0], mask)
     if b >= 0:
         raise DeterminizationError(
-            f"game {b}: found no deal that fits what seat {viewers[b]} knows; can this position come up in a game?"
+            f"game {b}: found no deal that fits the observation of seat {viewers[b]}, expected a reachable position"
         )
 
 
@@ -138,12 +137,12 @@ def sample_determinizations(game: BoardGame, count: int, viewer: int | None = No
 
     Raises:
         ValueError: for an invalid seat, count or seed.
-        RedealError: for an unreachable position.
+        DeterminizationError: for an unreachable position.
     """
-    words = random_keys(count, int(seed_to_uint64(seed)))
-    states = repeat_state(game._states, len(words))
+    keys = random_keys(count, int(seed_to_uint64(seed)))
+    states = repeat_state(game._states, len(keys))
     seat = game.seat if viewer is None else game.validate_seat(viewer)
-    _determinize_valid(game.config, states, np.full(len(words), seat, np.int64), words)
+    _determinize_valid(game.config, states, np.full(len(keys), seat, np.int64), keys)
     return states
 
 
@@ -166,10 +165,10 @@ def determinize_observation(
     Raises:
         ObservationError: for an invalid observation.
         ValueError: for an invalid count or seed.
-        RedealError: for an unreachable position.
+        DeterminizationError: for an unreachable position.
     """
-    words = random_keys(count, int(seed_to_uint64(seed)))
+    keys = random_keys(count, int(seed_to_uint64(seed)))
     rows = observation[None] if isinstance(observation, np.ndarray) else [observation]
-    states = repeat_state(states_from_observations(config, rows), len(words))
-    _determinize_valid(config, states, states["seat"].astype(np.int64), words)
+    states = repeat_state(states_from_observations(config, rows), len(keys))
+    _determinize_valid(config, states, states["seat"].astype(np.int64), keys)
     return states

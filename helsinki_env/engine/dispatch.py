@@ -1,9 +1,8 @@
 """Compile kernels: to machine code for calls from Python, to LLVM bitcode for calls from other kernels.
 
-By default, Numba generates machine code and Python and C wrappers for every function that another function calls.
-That work is wasted, because LLVM links and optimizes each callee into its callers. Here, called kernels are only typed
-and lowered to LLVM IR, and only kernels that Python calls become machine code. This takes less than half the time, and
-the code is no slower.
+By default, Numba generates machine code and wrappers for every called function, although LLVM optimizes each callee
+into its callers. Here, called kernels are only lowered to LLVM IR, and only kernels that Python calls become machine
+code. This takes less than half the time, and the code is no slower.
 
 This module depends on Numba internals, hence the upper bound of its version in `pyproject.toml`. Coverage excludes it,
 because coverage is measured without the compiler.
@@ -30,15 +29,11 @@ class KernelLibrary(JITCodeLibrary):  # pragma: no cover
     """The LLVM IR of a kernel and of all kernels that it calls."""
 
     def finalize(self) -> None:
-        """Link the called kernels, without optimization or code generation.
-
-        Raises:
-            UnsupportedError: if kernels call each other in a cycle.
-        """
+        """Link the called kernels, without optimization or code generation; UnsupportedError if calls form a cycle."""
         self._raise_if_finalized()
         for variable in self._final_module.global_variables:
             if variable.name.startswith(RuntimeLinker.PREFIX):
-                raise UnsupportedError(f"{self.name}: kernels can call themselves, but not each other in a circle")
+                raise UnsupportedError(f"{self.name}: found kernels that call each other in a cycle, expected none")
         for library in dict.fromkeys(self._linking_libraries):
             self._final_module.link_in(library._get_module_for_linking(), preserve=True)
         self._finalize_dynamic_globals()

@@ -8,13 +8,12 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import numpy.typing as npt
 
-from helsinki_env.data import UserError
+from helsinki_env.data import FAST_INTEGER_TYPES, UserError, as_action, as_integer, seed_to_uint64
 from helsinki_env.engine import loops
 from helsinki_env.engine.contract import MAX_SEATS
 from helsinki_env.engine.kernel import specialize
 from helsinki_env.engine.spec import GameSpec, spec_by_name, spec_of
 from helsinki_env.engine.states import States, copy_states
-from helsinki_env.engine.values import FAST_INTEGER_TYPES, as_action, as_integer, seed_to_uint64
 
 __all__ = ["BoardGame", "IllegalActionError", "game_class", "make_game"]
 
@@ -48,8 +47,8 @@ class BoardGame:
         config = self.spec.config() if config is None else self.spec.check_config(config)
         self._attach(config, self.spec.new_states(config, 1))
         self.spec.apply_setup(self._states, config)
-        words = (np.array([word]) for word in (seed_to_uint64(seed), seed_to_uint64(stream, "stream"), np.uint64(0)))
-        loops.batch_deal(self._tables[0], self._states, *words)
+        keys = (np.array([key]) for key in (seed_to_uint64(seed), seed_to_uint64(stream, "stream"), np.uint64(0)))
+        loops.batch_deal(self._tables[0], self._states, *keys)
 
     def _attach(self, config: Any, states: States) -> None:
         self.config = config
@@ -141,7 +140,7 @@ class BoardGame:
         return found
 
     def observation(self, seat: int | None = None) -> npt.NDArray[np.int8]:
-        """Return a seat's observation, int8 (F,); default: the acting seat. See `split` of its module."""
+        """Return a seat's observation, int8 (F,); default: the acting seat. See `unpack` of its module."""
         chosen = self.seat if seat is None else self.validate_seat(seat)
         out = np.zeros(self.spec.observation_size(self.config), np.int8)
         self._specialized(loops.observe_single, chosen, out)(self._tables, self._states, chosen, out)
@@ -149,19 +148,19 @@ class BoardGame:
 
     def scores(self) -> npt.NDArray[np.int64]:
         """Return the points of every seat if the game ended now, int64 (players,)."""
-        return self._scores_places()[0]
+        return self._scores_and_ranks()[0]
 
     def ranks(self) -> npt.NDArray[np.int64]:
         """Return the rank of every seat if the game ended now, int64 (players,).
 
         0 is first; tied players share a rank where the game has ties.
         """
-        return self._scores_places()[1]
+        return self._scores_and_ranks()[1]
 
-    def _scores_places(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-        scores, places = np.zeros((2, 1, MAX_SEATS), np.int64)
-        loops.batch_scores(self._tables[0], self._states, scores, places)
-        return scores[0, : self.num_players], places[0, : self.num_players]
+    def _scores_and_ranks(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        scores, ranks = np.zeros((2, 1, MAX_SEATS), np.int64)
+        loops.batch_scores(self._tables[0], self._states, scores, ranks)
+        return scores[0, : self.num_players], ranks[0, : self.num_players]
 
     def validate_seat(self, seat: int) -> int:
         """Return a valid seat unchanged; ValueError for any other value."""
@@ -256,5 +255,7 @@ def _restored(kind: type[BoardGame] | None, config: Any, state: bytes) -> BoardG
     kind = kind or game_class(spec_of(config))
     dtype = kind.spec.new_states(config, 0).dtype
     if len(state) != dtype.itemsize:
-        raise ValueError(f"state: found {len(state)} bytes, expected {dtype.itemsize}: from another version?")
+        raise ValueError(
+            f"state: found {len(state)} bytes, expected {dtype.itemsize}; was it written by another version?"
+        )
     return kind.from_state(config, np.frombuffer(state, dtype)[0])

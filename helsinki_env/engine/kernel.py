@@ -1,6 +1,6 @@
 """The decorator of all compiled functions. It is the only place that sets compiler flags.
 
-Compiled code is cached on disk (`kept`) until the sources change.
+Compiled code is cached on disk (`compile_cache`) until the sources change.
 
 Environment variables
 ---------------------
@@ -66,8 +66,8 @@ def specialize(function: Callable[..., Any], *arguments: Any) -> Callable[..., A
     """
     if not JIT:
         return function
-    kinds = tuple(numba.typeof(argument) for argument in arguments)  # pragma: no cover  # see above
-    return function.compile(kinds)  # type: ignore[attr-defined]  # pragma: no cover
+    types = tuple(numba.typeof(argument) for argument in arguments)  # pragma: no cover  # see above
+    return function.compile(types)  # type: ignore[attr-defined]  # pragma: no cover
 
 
 class _Announcer(event.Listener):  # pragma: no cover  # see above
@@ -95,8 +95,8 @@ class _Announcer(event.Listener):  # pragma: no cover  # see above
         elif time.monotonic() - self.began > self.PATIENCE:
             self.silent = True
             notice(
-                "compiling for this machine, some seconds for the rules and for each player, once; "
-                f"kept in {CACHE_FOLDER} (helsinki compile makes everything ahead)"
+                "compiling for this machine, once, some seconds for the rules and for each player; "
+                f"cached in {CACHE_FOLDER} (`helsinki compile` compiles everything in advance)"
             )
 
 

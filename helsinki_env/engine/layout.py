@@ -41,35 +41,35 @@ class ObservationLayout:
 
     def __getitem__(self, name: str) -> ObservationField:
         """Return a field by name; KeyError for an unknown name."""
-        for piece in self.fields:
-            if piece.name == name:
-                return piece
-        raise KeyError(f"{name!r}: the pieces are {', '.join(piece.name for piece in self.fields)}")
+        for field in self.fields:
+            if field.name == name:
+                return field
+        raise KeyError(f"{name!r}: the fields are {', '.join(field.name for field in self.fields)}")
 
     @property
     def starts(self) -> dict[str, int]:
         """Offset of each field, by name."""
-        return {piece.name: piece.start for piece in self.fields}
+        return {field.name: field.start for field in self.fields}
 
     def unpack(self, obs: npt.NDArray[Any]) -> dict[str, npt.NDArray[Any]]:
         """Return the fields of an observation (F,) or a batch (..., F) as views of shape (..., *field shape)."""
         lead = obs.shape[:-1]
-        return {piece.name: obs[..., piece.slice].reshape(*lead, *piece.shape) for piece in self.fields}
+        return {field.name: obs[..., field.slice].reshape(*lead, *field.shape) for field in self.fields}
 
     def markdown(self) -> str:
         """Return the table of fields for the documentation."""
-        lines = ["| piece | entries | shape | meaning |", "| --- | --- | --- | --- |"]
-        for piece in self.fields:
-            where = f"{piece.start} to {piece.start + piece.size - 1}"
-            lines.append(f"| `{piece.name}` | {where} | {piece.shape} | {piece.description} |")
+        lines = ["| field | entries | shape | meaning |", "| --- | --- | --- | --- |"]
+        for field in self.fields:
+            where = f"{field.start} to {field.start + field.size - 1}"
+            lines.append(f"| `{field.name}` | {where} | {field.shape} | {field.description} |")
         return "\n".join(lines) + "\n"
 
 
-def make_layout(pieces: Iterable[tuple[str, tuple[int, ...], str]]) -> ObservationLayout:
+def make_layout(fields: Iterable[tuple[str, tuple[int, ...], str]]) -> ObservationLayout:
     """Return the layout of consecutive fields, given name, shape and meaning of each."""
     placed: list[ObservationField] = []
     start = 0
-    for name, shape, meaning in pieces:
+    for name, shape, meaning in fields:
         placed.append(ObservationField(name, start, shape, meaning))
         start += placed[-1].size
     return ObservationLayout(tuple(placed), start)

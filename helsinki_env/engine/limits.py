@@ -25,13 +25,7 @@ __all__ = ["Limits", "check_ranges", "fail_field", "limits_of", "register_limits
 
 @dataclass(frozen=True)
 class Limits:
-    """The range of each field, for the records of one component file.
-
-    Attributes:
-        num_actions: number of actions.
-        least: smallest value of every field, one record, (1,).
-        most: largest value of every field, one record, (1,).
-    """
+    """The smallest and largest value of each field, records (1,), for one component file."""
 
     num_actions: int
     least: States
@@ -43,26 +37,12 @@ _BY_DTYPE: dict[np.dtype[Any], tuple[np.dtype[Any], Callable[[Any], Limits]]] = 
 
 
 def register_limits(dtype: np.dtype[Any], tables: np.dtype[Any], limits: Callable[[Any], Limits]) -> None:
-    """Register the ranges for a record type.
-
-    Args:
-        dtype: dtype of the records.
-        tables: dtype of the corresponding tables.
-        limits: returns the limits for a tables record.
-    """
+    """Register the ranges for a record type; `tables` is the dtype of its tables record, the input of `limits`."""
     _BY_DTYPE[dtype] = tables, limits
 
 
 def limits_of(tables: Any, dtype: np.dtype[Any]) -> Limits | None:
-    """Return the limits for a record type; None if its game registers none.
-
-    Args:
-        tables: record of the tables, ``config.tables[0]``.
-        dtype: dtype of the records.
-
-    Raises:
-        ValueError: if the tables do not belong to the same game.
-    """
+    """Return the limits for a record type, None if its game has none; ValueError for the tables of another game."""
     if dtype not in _BY_DTYPE:
         return None
     kind, limits = _BY_DTYPE[dtype]
@@ -124,15 +104,9 @@ def first_out_of_range(states: States, limits: Limits) -> int:
 
 
 def check_ranges(states: States, tables: Any, names: Sequence[str] | None = None) -> None:
-    """Check that every field is in its range; do nothing for a game without registered ranges.
+    """Check that every field (of `names`) of records, (B,), is in its range; ValueError otherwise.
 
-    Args:
-        states: records, (B,).
-        tables: record of the tables, ``config.tables[0]``.
-        names: fields to check; default: all.
-
-    Raises:
-        ValueError: names the game, the field, the value found and the range.
+    `tables` is ``config.tables[0]``. A game without registered ranges accepts everything.
     """
     limits = limits_of(tables, states.dtype)
     if limits is None:
@@ -143,6 +117,6 @@ def check_ranges(states: States, tables: Any, names: Sequence[str] | None = None
         found, low, high = (array[name] for array in (states, limits.least, limits.most))
         outside = (found < low) | (found > high)
         if outside.any():
-            place = np.argwhere(outside)[0].tolist()
-            bounds = " to ".join(str(array[(0, *place[1:])]) for array in (low, high))
-            fail_field(place[0], f"{name}{place[1:] or ''}", found[tuple(place)], bounds)
+            index = np.argwhere(outside)[0].tolist()
+            bounds = " to ".join(str(array[(0, *index[1:])]) for array in (low, high))
+            fail_field(index[0], f"{name}{index[1:] or ''}", found[tuple(index)], bounds)

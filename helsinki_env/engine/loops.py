@@ -38,23 +38,23 @@ __all__ = [
 
 
 @kernel
-def _mark_on_nothing(t, g, mask):
+def _clear_and_mark(t, g, mask):
     mask[:] = 0
     mark_legal(t, g, mask)
 
 
 @kernel
-def _describe_on_nothing(t, g, viewer, out):
+def _clear_and_observe(t, g, viewer, out):
     out[:] = 0
     write_observation(t, g, viewer, out)
 
 
-write_mask = OverloadedKernel("write_mask", _mark_on_nothing)
+write_mask = OverloadedKernel("write_mask", _clear_and_mark)
 """`write_mask(t, g, mask)`: write 1 for each legal id and 0 for all others into `mask`, int8 (ids,).
 
 The default clears the mask and calls `mark_legal`; a game may register a faster kernel."""
 
-observe = OverloadedKernel("observe", _describe_on_nothing)
+observe = OverloadedKernel("observe", _clear_and_observe)
 """`observe(t, g, viewer, out)`: write a seat's observation into `out`, int8 (F,), overwriting every entry.
 
 The default clears `out` and calls `write_observation`; a game may register a faster kernel."""
@@ -73,12 +73,12 @@ default rewrites everything; a game may register a kernel that skips unchanged e
 
 
 @kernel
-def _observe_by_the_first(t, g, viewer, out, lane, lanes):
+def _observe_on_lane_0(t, g, viewer, out, lane, lanes):
     if lane == 0:
         observe(t, g, viewer, out)
 
 
-observe_part = OverloadedKernel("observe_part", _observe_by_the_first)
+observe_part = OverloadedKernel("observe_part", _observe_on_lane_0)
 """`observe_part(t, g, viewer, out, lane, lanes)`: write one lane's share of the entries of `observe`.
 
 On a GPU, the 32 threads of a warp share the work on a game. By default lane 0 writes everything; a game may register a
@@ -129,8 +129,8 @@ def batch_step(t, states, actions, masks):
 def step_single(tables, states, action, mask):
     """Step one game that is not over and write its new mask; return whether the action was legal (else no change).
 
-    `tables`, `states`: (1,), because Numba unboxes an array in a tenth of the time of a record; `mask` int8 (ids,):
-    legal actions, overwritten with the new mask.
+    `tables`, `states`: arrays (1,), because Numba unboxes an array in a tenth of the time of a record. `mask` int8
+    (ids,): legal actions, overwritten with the new mask.
     """
     if action < 0 or action >= len(mask) or mask[action] == 0:
         return False
@@ -152,36 +152,35 @@ def observe_single(tables, states, seat, out):
 
 
 @kernel
-def batch_scores(t, states, scores, places):
+def batch_scores(t, states, scores, ranks):
     """Write scores and ranks (0 is first), both int64 (B, 4), as if every game ended now."""
     for b in range(len(states)):
         g = states[b]
         for seat in range(g.players):
             scores[b, seat] = score(t, g, seat)
-            places[b, seat] = rank_of(t, g, seat)
+            ranks[b, seat] = rank_of(t, g, seat)
 
 
 @kernel
 def batch_reconstruct(t, observations, states):
     """Set a record from each observation, int8 (B, F).
 
-    Return (-1, -1), or the index of the first inconsistent observation and the return value of `reconstruct_state` for
-    it.
+    Return (-1, -1), or the index of the first inconsistent observation and its return value of `reconstruct_state`.
     """
     for b in range(len(states)):
-        fault = reconstruct_state(t, states[b], observations[b])
-        if fault >= 0:
-            return b, fault
+        error = reconstruct_state(t, states[b], observations[b])
+        if error >= 0:
+            return b, error
     return -1, -1
 
 
 @kernel
-def batch_determinize(t, states, viewers, words, scratch, mask):
-    """Sample what seat `viewers[b]`, int64 (B,), cannot see of every game; `words` uint64 (B,), one key per game.
+def batch_determinize(t, states, viewers, keys, scratch, mask):
+    """Sample what seat `viewers[b]`, int64 (B,), cannot see of every game; `keys` uint64 (B,), one key per game.
 
     Return -1, or the index of the first game without a consistent deal.
     """
     for b in range(len(states)):
-        if not determinize_state(t, states[b], viewers[b], words[b], scratch, mask):
+        if not determinize_state(t, states[b], viewers[b], keys[b], scratch, mask):
             return b
     return -1

@@ -40,37 +40,33 @@ __all__ = ["OverloadError", "OverloadedKernel"]
 
 
 class OverloadError(TypeError):
-    """Raised if no game, or more than one game, implements a rule for a record type."""
+    """Raised if no game, or more than one game, implements a kernel for a record type."""
 
 
 class OverloadedKernel:
-    """A rule that each game implements and that kernels of any game call by one name.
+    """A kernel that each game implements and that kernels of any game call by one name.
 
     Args:
-        name: name of the rule, for messages.
-        otherwise: default kernel for games that do not implement the rule; None: every game must implement it.
+        name: name of the kernel, for messages.
+        fallback: default kernel for games without their own; None: every game must implement it.
     """
 
     #: Numba reads this flag to detect recursive functions.
     is_compiling = False
 
-    def __init__(self, name: str, otherwise: Callable[..., Any] | None = None) -> None:
-        self.name, self.fallback = name, otherwise
+    def __init__(self, name: str, fallback: Callable[..., Any] | None = None) -> None:
+        self.name, self.fallback = name, fallback
         self._by_dtype: dict[np.dtype[Any], Callable[..., Any]] = {}
         self._by_type: dict[Any, Any] = {}
 
     def implements(self, dtype: np.dtype[Any], kernel: Callable[..., Any]) -> None:
-        """Register the kernel that implements the rule for a record type.
-
-        Args:
-            dtype: structured dtype of the records.
-            kernel: the implementation; takes a record of this type among its arguments.
+        """Register the implementation for a record type, which takes a record of this type among its arguments.
 
         Raises:
-            RuleError: if another kernel is registered already: each game needs its own record type.
+            OverloadError: if another kernel is registered already: each game needs its own record type.
         """
         if self._by_dtype.get(dtype, kernel) is not kernel:
-            raise OverloadError(f"{self.name}: two games have records of the same type, {dtype.names}")
+            raise OverloadError(f"{self.name}: found two games with records of type {dtype.names}, expected one")
         self._by_dtype[dtype] = kernel
         if JIT:  # pragma: no cover  # coverage is measured without the compiler
             record = from_dtype(dtype)
@@ -78,19 +74,19 @@ class OverloadedKernel:
             compile_cache.register_kernel_source(record, kernel.py_func.__code__.co_filename)  # type: ignore[attr-defined]  # it is compiled
 
     def is_implemented_for(self, dtype: np.dtype[Any]) -> bool:
-        """Return whether a game implements the rule for a record type."""
+        """Return whether a game implements the kernel for a record type."""
         return dtype in self._by_dtype
 
     @property
     def kernels(self) -> tuple[Callable[..., Any], ...]:
-        """The kernels of all games that implement the rule."""
+        """The implementations of all games."""
         return tuple(self._by_dtype.values())
 
     def __call__(self, *arguments: Any) -> Any:
-        """Call the rule from Python, by the record among the arguments: slow, for tests and runs without the compiler.
+        """Call the kernel from Python, by the record among the arguments: slow, for tests and without the compiler.
 
         Raises:
-            RuleError: if no argument is a record of a game with this rule.
+            OverloadError: if no argument is a record of a game that implements the kernel.
         """
         for argument in arguments:
             kernel = self._by_dtype.get(getattr(argument, "dtype", None))  # type: ignore[arg-type]  # None is in no dict
@@ -98,9 +94,9 @@ class OverloadedKernel:
                 return kernel(*arguments)
         if self.fallback is not None:
             return self.fallback(*arguments)
-        raise OverloadError(f"{self.name}: no argument is a record of a game that has this rule")
+        raise OverloadError(f"{self.name}: found no record of a game that implements it among the arguments")
 
-    # Numba's dispatcher protocol: Numba treats the rule as a dispatcher, and the rule delegates to the kernel of the
+    # Numba's dispatcher protocol: Numba treats this object as a dispatcher, and it delegates to the kernel of the
     # record's game.
 
     @property
@@ -108,18 +104,18 @@ class OverloadedKernel:
         return types.Dispatcher(self)
 
     def kernel_for(self, arguments: tuple[Any, ...]) -> Any:  # pragma: no cover  # see above
-        """Return the kernel for Numba argument types; TypingError if no game implements the rule for them."""
+        """Return the kernel for Numba argument types; TypingError if no game implements it for them."""
         for argument in arguments:
             if argument in self._by_type:
                 return self._by_type[argument]
         if self.fallback is not None:
             return self.fallback
-        raise TypingError(f"{self.name}: no argument is a record of a game that has this rule")
+        raise TypingError(f"{self.name}: found no record of a game that implements it among the arguments")
 
     def get_call_template(self, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Any:  # pragma: no cover
-        """Return the call template for kernels that call the rule."""
+        """Return the call template for kernels that call this one."""
         return self.kernel_for(arguments).get_call_template(arguments, keywords)
 
     def get_overload(self, arguments: tuple[Any, ...]) -> Any:  # pragma: no cover
-        """Return the overload for kernels that call the rule."""
+        """Return the overload for kernels that call this one."""
         return self.kernel_for(arguments).get_overload(arguments)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from helsinki_env.data import Node, short_repr
+from helsinki_env.data import Node, as_integer, short_repr
 from helsinki_env.engine.arrays import (
     INT64,
     UINT64,
@@ -28,7 +28,6 @@ from helsinki_env.engine.kernel import kernel
 from helsinki_env.engine.limits import check_ranges, limits_of
 from helsinki_env.engine.loops import write_mask
 from helsinki_env.engine.rng import GOLDEN, initial_state, mix
-from helsinki_env.engine.values import as_integer
 from helsinki_env.engine.vectors import gatherer
 
 __all__ = ["play_out", "random_keys", "sample_actions"]
@@ -62,13 +61,13 @@ def num_blocks(ids):
 
 
 @kernel
-def sample_action(mask, word):
-    """Return a legal id, uniformly distributed for a uniform `word`; 0 if none is legal."""
+def sample_action(mask, key):
+    """Return a legal id, uniformly distributed for a uniform `key`; 0 if none is legal."""
     blocks = num_blocks(len(mask))
     legal = np.int64(0)
     for block in range(blocks):
         legal += popcount(mask_block(mask, block))
-    rank = np.int64(((word >> _S32) * np.uint64(legal)) >> _S32)
+    rank = np.int64(((key >> _S32) * np.uint64(legal)) >> _S32)
     for block in range(blocks):
         ids = mask_block(mask, block)
         held = popcount(ids)
@@ -81,29 +80,21 @@ def sample_action(mask, word):
 
 
 @kernel
-def sample_batch(masks, words, actions):
-    """`sample_actions` for validated arrays."""
-    for b in range(len(masks)):
-        words[b] = words[b] + GOLDEN
-        actions[b] = sample_action(masks[b], mix(words[b]))
-
-
-@kernel
-def _first_words(seed, streams, words):
-    for b in range(len(words)):
-        words[b] = initial_state(seed, streams[b], np.uint64(0))
+def _first_keys(seed, streams, keys):
+    for b in range(len(keys)):
+        keys[b] = initial_state(seed, streams[b], np.uint64(0))
 
 
 def random_keys(count: int, seed: int = 0) -> npt.NDArray[np.uint64]:
-    """Return `popcount` independent random keys for players, uint64 (count,), determined by the seed.
+    """Return `count` independent random keys for players, uint64 (count,), determined by the seed.
 
     Raises:
         ValueError: for an invalid count or seed.
     """
-    words = np.zeros(Node(count, ValueError, "count").integer(0, MOST_GAMES), np.uint64)
-    word = np.uint64(Node(seed, ValueError, "seed").integer(0, 2**64 - 1))
-    _first_words(word, np.arange(len(words), dtype=np.uint64), words)
-    return words
+    keys = np.zeros(Node(count, ValueError, "count").integer(0, MOST_GAMES), np.uint64)
+    key = np.uint64(Node(seed, ValueError, "seed").integer(0, 2**64 - 1))
+    _first_keys(key, np.arange(len(keys), dtype=np.uint64), keys)
+    return keys
 
 
 @kernel
@@ -123,19 +114,20 @@ def _sets_of(mask, sets):
 
 
 @kernel
-def _sample_checked(masks, words, actions, sets):
-    """As `sample_batch`, but return the first row with an invalid mask (all keys unchanged), or the number of rows.
+def sample_batch(masks, keys, actions, sets):
+    """Sample a legal action in each row, 0 where none is legal, and advance the keys.
 
-    `sets`: scratch, uint64 (blocks,).
+    Return the first row with an invalid mask (all keys unchanged then), or the number of rows. `sets`: scratch, uint64
+    (blocks,).
     """
     for b in range(len(masks)):
         legal = _sets_of(masks[b], sets)
         if legal < 0:
             for before in range(b):
-                words[before] = words[before] - GOLDEN
+                keys[before] = keys[before] - GOLDEN
             return b
-        words[b] = words[b] + GOLDEN
-        rank = np.int64(((mix(words[b]) >> _S32) * np.uint64(legal)) >> _S32)
+        keys[b] = keys[b] + GOLDEN
+        rank = np.int64(((mix(keys[b]) >> _S32) * np.uint64(legal)) >> _S32)
         actions[b] = 0
         for block in range(len(sets)):
             held = popcount(sets[block])
@@ -150,13 +142,13 @@ def _sample_checked(masks, words, actions, sets):
 
 
 def sample_actions(
-    masks: npt.NDArray[np.int8], words: npt.NDArray[np.uint64], out: npt.NDArray[np.int64] | None = None
+    masks: npt.NDArray[np.int8], keys: npt.NDArray[np.uint64], out: npt.NDArray[np.int64] | None = None
 ) -> npt.NDArray[np.int64]:
     """Return a uniformly random legal action per game, int64 (B,); 0 where none is legal (the game is over).
 
     Args:
         masks: legal actions, int8 (B, ids), or 0 and 1 of any integer type, or booleans.
-        words: random keys, uint64 (B,) (see `random_keys`); advanced in place.
+        keys: random keys, uint64 (B,) (see `random_keys`); advanced in place.
         out: output array, int64 (B,); default: a new array.
 
     Raises:
@@ -164,15 +156,15 @@ def sample_actions(
     """
     masks = mask_array("masks", masks)
     rows, ids = masks.shape
-    streams = writable_array("words", words, UINT64, rows)
+    streams = writable_array("keys", keys, UINT64, rows)
     actions = np.empty(rows, np.int64) if out is None else writable_array("out", out, INT64, rows)
-    if out is not None and (out.base is not None or words.base is not None) and np.may_share_memory(out, words):
-        raise ArrayError("out: found the memory of words, expected an array of its own")
-    b = _sample_checked(masks, streams, actions, np.empty((ids + BLOCK - 1) // BLOCK or 1, np.uint64))
+    if out is not None and (out.base is not None or keys.base is not None) and np.may_share_memory(out, keys):
+        raise ArrayError("out: found memory shared with keys, expected a separate array")
+    b = sample_batch(masks, streams, actions, np.empty(num_blocks(ids) or 1, np.uint64))
     if b < rows:
         fail_mask("masks", masks, b)
-    if streams is not words:
-        words[...] = streams
+    if streams is not keys:
+        keys[...] = streams
     if out is None or actions is out:
         return actions
     out[...] = actions
@@ -180,7 +172,7 @@ def sample_actions(
 
 
 @kernel
-def playout_kernel(t, states, words, mask):
+def playout_kernel(t, states, keys, mask):
     """Play every game to its end at random; return the number of actions. `mask`: scratch, int8 (ids,).
 
     Return -1 - b if no action is legal in game b, which no valid game reaches.
@@ -190,8 +182,8 @@ def playout_kernel(t, states, words, mask):
         g = states[b]
         while not g.done:
             write_mask(t, g, mask)
-            words[b] = words[b] + GOLDEN
-            action = sample_action(mask, mix(words[b]))
+            keys[b] = keys[b] + GOLDEN
+            action = sample_action(mask, mix(keys[b]))
             if action == 0 and mask[0] == 0:  # `sample_action` found nothing legal
                 return -1 - b
             apply_action(t, g, action)
@@ -199,13 +191,13 @@ def playout_kernel(t, states, words, mask):
     return decisions
 
 
-def play_out(tables: Any, states: Any, words: npt.NDArray[np.uint64], ids: int) -> int:
+def play_out(tables: Any, states: Any, keys: npt.NDArray[np.uint64], ids: int) -> int:
     """Play a batch of records to the end in place with uniformly random actions; return the number of actions.
 
     Args:
         tables: record of the tables, ``config.tables[0]``.
         states: records, (B,).
-        words: random keys, uint64 (B,) (see `random_keys`); advanced in place.
+        keys: random keys, uint64 (B,) (see `random_keys`); advanced in place.
         ids: number of actions, `GameSpec.num_actions`.
 
     Raises:
@@ -215,7 +207,7 @@ def play_out(tables: Any, states: Any, words: npt.NDArray[np.uint64], ids: int) 
     if dtype is None or not apply_action.is_implemented_for(dtype):
         raise ArrayError(f"states: found {short_repr(states)}, expected records of a game")
     games = writable_array("states", states, dtype, None)
-    streams = writable_array("words", words, UINT64, len(games))
+    streams = writable_array("keys", keys, UINT64, len(games))
     limits = limits_of(tables, dtype)
     expected = as_integer(ids) or 0 if limits is None else limits.num_actions
     if as_integer(ids) != expected or expected < 1:
@@ -223,9 +215,9 @@ def play_out(tables: Any, states: Any, words: npt.NDArray[np.uint64], ids: int) 
     check_ranges(games, tables)
     decisions = int(playout_kernel(tables, games, streams, np.zeros(ids, np.int8)))
     if decisions < 0:
-        raise ValueError(f"states: game {-1 - decisions}: found nothing legal, expected a position of a game")
-    if streams is not words:
-        words[...] = streams
+        raise ValueError(f"states: game {-1 - decisions}: found no legal action, expected a reachable position")
+    if streams is not keys:
+        keys[...] = streams
     if games is not states:
         states[...] = games
     return decisions

@@ -1,18 +1,34 @@
-"""Shared code to write, read and check positions of any game: records as plain numbers, and errors."""
+"""Shared code to write, read and check positions of any game: records as plain numbers, values and errors."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from types import SimpleNamespace
 from typing import Any, NoReturn
 
 import numpy as np
 
-from helsinki_env.data import UserError, short_repr
+from helsinki_env.data import Node, UserError, short_repr
 
-__all__ = ["MAX_OBSERVED", "PositionError", "cell_list", "fail", "fill_record", "record_to_namespace"]
+__all__ = [
+    "MAX_OBSERVED",
+    "PositionError",
+    "bit_set",
+    "bounded_integer",
+    "bounded_integers",
+    "cell_list",
+    "distinct_integers",
+    "exact_mapping",
+    "fail",
+    "fill_record",
+    "hex_uint64",
+    "record_to_namespace",
+]
 
 MAX_OBSERVED = 127
 """Limit for rounds and points, so that they fit into an int8 observation."""
+_HEX_UINT64 = re.compile("0x[0-9a-fA-F]{16}")
 
 
 class PositionError(UserError):
@@ -43,3 +59,55 @@ def record_to_namespace(state: Any) -> SimpleNamespace:
 def fill_record(states: Any, p: SimpleNamespace) -> None:
     """Write plain numbers into the single record of `states`: the inverse of `record_to_namespace`."""
     states[0] = tuple(getattr(p, name) for name in states.dtype.names)
+
+
+# Values of a position
+
+
+def exact_mapping(entry: Node, keys: Sequence[str], optional: Sequence[str] = ()) -> dict[str, Node]:
+    """Return the entries of a mapping with exactly these keys; the optional ones may be missing."""
+    entry.mapping(keys)
+    for key in keys:
+        if key not in entry.value and key not in optional:
+            entry[key].fail("this key: it is missing")
+    return dict(entry.items())
+
+
+def bounded_integer(entry: Node, what: str, low: int, high: int) -> int:
+    """Return an integer; `what` describes it in the message."""
+    return entry.integer(low, high, f"{what} from {low} to {high}")
+
+
+def bounded_integers(
+    entry: Node, what: str, many: str, most: int, length: int | None = None, low: int = 0
+) -> list[int]:
+    """Return a list of integers from `low` to `most`; `what` and `many` are its singular and plural in messages."""
+    found = entry.value
+    if (
+        isinstance(found, list)
+        and length in (None, len(found))
+        and all(type(n) is int and low <= n <= most for n in found)
+    ):
+        return [*found]  # the fast path
+    return [bounded_integer(item, what, low, most) for item in entry.entries(many, length=length)]
+
+
+def distinct_integers(entry: Node, what: str, many: str, size: int, low: int = 0) -> list[int]:
+    """Return distinct integers from `low` to `size` - 1; `what` and `many` are their names in messages."""
+    found = bounded_integers(entry, what, many, size - 1, low=low)
+    if len(set(found)) < len(found):
+        duplicate = next(i for i, number in enumerate(found) if number in found[:i])
+        entry.entries(many)[duplicate].fail(f"{many} without duplicates")
+    return found
+
+
+def bit_set(found: Sequence[int]) -> int:
+    """Return distinct integers as a bit set (bit = integer)."""
+    return sum(1 << number for number in found)
+
+
+def hex_uint64(entry: Node) -> int:
+    """Return a 64-bit integer from 16 hexadecimal digits."""
+    if not isinstance(entry.value, str) or not _HEX_UINT64.fullmatch(entry.value):
+        entry.fail("'0x' and 16 hexadecimal digits")
+    return int(entry.value, 16)

@@ -107,9 +107,9 @@ class GameSpec:
     """A game specification.
 
     A configuration is frozen, hashable and picklable. Its attributes are `num_players`, `reward` (win, rank or margin),
-    `denied` (a tuple for each seat), `components` (a name), `loaded` (the content of that component file), `tables`
-    (the same for kernels, an array of one record) and `digest`. Its methods are `changed(**options)`, `to_dict()` and
-    `from_dict(data)`.
+    `denied` (a tuple for each seat), `components` (a name), `component_set` (the content of that component file),
+    `tables` (the same for kernels, an array of one record) and `digest`. Its methods are `replace(**options)`,
+    `to_dict()` and `from_dict(data)`.
 
     Attributes:
         name: name of the game, in lower case.
@@ -138,7 +138,7 @@ class GameSpec:
         list_ui_actions: returns a seat's legal actions in words, with the spots to click. None: the game has no web
             page.
         available_selection: returns the sequence of actions that a seat may now choose in any order
-            (`touch.Selection`), or None if the next action is chosen alone. None: actions are never chosen together.
+            (`ActionSelection`), or None if the next action is chosen alone. None: actions are never chosen together.
         scales: returns the divisors that normalize an observation of a given length for networks of other libraries,
             float32 (F,), or None for a length that the game does not use. None: no scales are defined.
         deniable: names of what can be disabled for a seat, indexed by number, 0 to 14.
@@ -223,7 +223,7 @@ class GameSpec:
             ValueError: if the game has no drawings.
         """
         if self.render is None or self.to_dict is None:
-            raise UserError(f"render_mode: found {mode!r}, but {self.name} has no drawings")
+            raise UserError(f"render_mode: found {mode!r}, expected None: {self.name} has no drawings")
         render, position, components = self.render(), self.to_dict(game), game.config.component_set
         decision = None if last is None else self.action_to_string(last, game.config)
         if mode in ("human", "ansi"):
@@ -285,8 +285,8 @@ def spec_by_name(name: object) -> GameSpec:
     """Return the game with a name; ValueError if there is none."""
     _load_games()
     if not isinstance(name, str) or name not in _BY_NAME:
-        found = choices_text(game_names(), name) if isinstance(name, str) else ", ".join(game_names())
-        raise UserError(f"game: found {short_repr(name)}, expected {found}")
+        expected = choices_text(game_names(), name) if isinstance(name, str) else ", ".join(game_names())
+        raise UserError(f"game: found {short_repr(name)}, expected {expected}")
     return _BY_NAME[name]
 
 
@@ -325,10 +325,10 @@ def config_from_dict(data: Mapping[str, Any] | Node) -> Any:
         ConfigError: for an unknown game, an unknown key or an invalid value.
     """
     data = Node.of(data, ConfigError, "the configuration")
-    usual = default_spec()
+    default = default_spec()
     if not isinstance(data.value, Mapping):
-        data.mapping(("game", *usual.config.keys()))
-    name = data.get("game", usual.name).choice(game_names())
+        data.mapping(("game", *default.config.keys()))
+    name = data.get("game", default.name).choice(game_names())
     data.value = {key: value for key, value in data.value.items() if key != "game"}
     return spec_by_name(name).config.from_dict(data)
 

@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from helsinki_env.data import short_repr
-from helsinki_env.engine.values import as_integer
+from helsinki_env.data import as_integer, short_repr
 
 __all__ = ["States", "copy_states", "repeat_state"]
 
@@ -17,34 +16,21 @@ States = npt.NDArray[Any]
 
 
 def copy_states(states: States, out: States | None = None) -> States:
-    """Return a copy of contiguous records, copied as raw bytes (NumPy copies field by field, which is slower).
+    """Return a copy of contiguous records, (count,), in `out` if given; ValueError for any other arrays.
 
-    Args:
-        states: records, (count,), contiguous.
-        out: destination of the same shape and dtype, contiguous; default: a new array.
-
-    Raises:
-        ValueError: for any other arrays.
+    The records are copied as raw bytes: NumPy's own copy, field by field, is slower.
     """
     try:
         if out is None:
             out = np.empty(states.shape, states.dtype)
         np.copyto(out.view(np.uint8), states.view(np.uint8))
     except (AttributeError, TypeError, ValueError) as problem:
-        raise ValueError(f"states: found no contiguous records, or out of another shape or type ({problem})") from None
+        raise ValueError(f"states: found {problem}, expected contiguous records, and out of the same shape") from None
     return out
 
 
 def repeat_state(states: States, count: int) -> States:
-    """Return `count` copies of one record, (count,), including its padding bytes (NumPy's own copy omits them).
-
-    Args:
-        states: the record, shape (1,), contiguous.
-        count: number of copies.
-
-    Raises:
-        ValueError: for another array, or an invalid count.
-    """
+    """Return `count` copies of one contiguous record, (1,), including its padding bytes; ValueError if invalid."""
     number = as_integer(count)
     if not isinstance(states, np.ndarray) or states.shape != (1,) or not states.dtype.names:
         raise ValueError(f"states: found {short_repr(states)}, expected one record of shape (1,)")

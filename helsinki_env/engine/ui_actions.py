@@ -1,6 +1,6 @@
 """Actions for a user interface: in words, and with the places to click on the drawn table.
 
-The `touch` module of a game creates these objects; web pages need nothing else of a game.
+The `ui_actions` module of a game creates these objects; web pages need nothing else of a game.
 """
 
 from __future__ import annotations
@@ -105,7 +105,7 @@ class ActionSelection:
         return first, last
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the fields as plain data for JSON, each item as its touch with `most` and `part`."""
+        """Return the fields as plain data for JSON, each item as its action with `most` and `part`."""
         items = [{**item.touch.to_dict(), "most": item.most, "part": item.part} for item in self.items]
         return {**asdict(self), "items": items}
 
@@ -126,11 +126,7 @@ _WORDS = ("", "turned right", "upside down", "turned left")
 
 
 def tile_orientations(orientations: Sequence[ShapeRows]) -> tuple[TileOrientation, ...]:
-    """Return the transitions from each orientation of a tile to the others.
-
-    Args:
-        orientations: the distinct ones, the tile as printed first; rows from top to bottom.
-    """
+    """Return the transitions from each distinct orientation of a tile (as printed first) to the others."""
     words: dict[ShapeRows, str] = {}
     for mirrored, start in enumerate((orientations[0], _mirrored(orientations[0]))):
         rows = start

@@ -54,12 +54,8 @@ def make_intrinsic(
 ) -> Intrinsic:
     """Return an operation for kernels: an intrinsic with the compiler, else the plain function.
 
-    Args:
-        plain: the equivalent plain function.
-        signature: returns the Numba signature for the argument types.
-        code: emits the instructions; takes builder, addressed (the address of an entry of an argument), whole (an
-            argument as a 64-bit integer) and arguments.
-        loop: the same as a plain loop for kernels, for targets without these instructions (`helsinki_env.cuda`).
+    `code` emits the instructions; it takes builder, addressed (the address of an entry of an argument), whole (an
+    argument as a 64-bit integer) and arguments. `loop` is the same for targets without them (`helsinki_env.cuda`).
     """
     if not JIT:
         plain.plain = plain
@@ -91,7 +87,7 @@ def _compiled(
     def typed(*kinds: Any) -> Any:
         for kind in kinds:
             if isinstance(kind, types.Array) and kind.layout != "C":
-                raise TypingError(f"{plain.__name__}: found an array with gaps, expected entries side by side")
+                raise TypingError(f"{plain.__name__}: found an array with gaps, expected a contiguous one")
         return signature(*kinds), generate
 
     shapes: dict[int, Callable[..., Any]] = {
@@ -137,10 +133,7 @@ def _part(out: Any, at: int, width: int) -> Any:
 def spreader(width: int, planes: int = 1, loop: Callable[..., Any] | None = None) -> Intrinsic:
     """Return `spread(out, at, sets)`: entry `at + i` of `out`, int8, becomes the number whose bit k is bit i of set k.
 
-    Args:
-        width: number of bytes to write, 16, 32 or 64.
-        planes: number of sets; `sets` is a tuple of that many int64.
-        loop: see `make_intrinsic`; default: a loop that writes all entries.
+    `width`: number of bytes to write, 16, 32 or 64. `sets` is a tuple of `planes` int64.
     """
 
     def spread(out: Any, at: int, sets: Sequence[int]) -> None:
@@ -186,9 +179,7 @@ def marker(width: int) -> Intrinsic:
 def gatherer(width: int, odd: bool = False) -> Intrinsic:
     """Return `gather(source, begin)`: the set of the positive ones among the next `width` int8 entries, int64.
 
-    Args:
-        width: number of bytes to read, 16, 32 or 64.
-        odd: gather the entries that are neither 0 nor 1 instead.
+    `width`: 16, 32 or 64. `odd`: gather the entries that are neither 0 nor 1 instead.
     """
 
     def gather(source: Any, begin: int) -> Any:
@@ -275,9 +266,7 @@ def storer(width: int) -> Intrinsic:
 def byte_summer(width: int, loaded: int) -> Intrinsic:
     """Return `total(source, begin)`: the sum of the next `width` int8 entries, int64, at most 127.
 
-    Args:
-        width: number of entries to sum.
-        loaded: number of entries to read, a power of two.
+    `loaded`: number of entries to read, a power of two.
     """
 
     def total(source: Any, begin: int) -> Any:
@@ -350,9 +339,9 @@ leading_zeros = make_intrinsic(
 
 
 def prefetcher(lines: int) -> Intrinsic:
-    """Return `ahead(array, at)`: prefetch this number of cache lines for writing, from byte `at` of an array."""
+    """Return `prefetch(array, at)`: prefetch this number of cache lines for writing, from byte `at` of an array."""
 
-    def ahead(array: Any, at: int) -> None:
+    def prefetch(array: Any, at: int) -> None:
         pass
 
     def code(builder: Any, addressed: Any, whole: Any, arguments: Any) -> None:  # pragma: no cover
@@ -365,4 +354,4 @@ def prefetcher(lines: int) -> Intrinsic:
     def loop(array, at):  # pragma: no cover
         pass
 
-    return make_intrinsic(ahead, lambda array, at: types.void(array, at), code, loop)
+    return make_intrinsic(prefetch, lambda array, at: types.void(array, at), code, loop)

@@ -15,24 +15,32 @@ import numpy.typing as npt
 from gymnasium import logger
 from gymnasium.spaces import Dict, Discrete
 from pettingzoo import AECEnv
+from pettingzoo.utils.wrappers.order_enforcing import OrderEnforcingWrapper
 
+from helsinki_env.data import FAST_INTEGER_TYPES, as_action, as_integer, seed_to_uint64
 from helsinki_env.engine.configuration import REWARDS
 from helsinki_env.engine.contract import MAX_SEATS
 from helsinki_env.engine.game import IllegalActionError
 from helsinki_env.engine.kernel import specialize
-from helsinki_env.engine.loops import batch_mask
+from helsinki_env.engine.loops import mask_single, observe_single
 from helsinki_env.engine.spec import GameSpec, spec_of
 from helsinki_env.engine.states import States, repeat_state
-from helsinki_env.engine.values import FAST_INTEGER_TYPES, as_action, seed_to_uint64
 from helsinki_env.envs import kernels
 from helsinki_env.envs.aec_state import CHANGING, DICTS, AfterReset, check_agents, checked_states
-from helsinki_env.envs.batch import Observation, spaces
+from helsinki_env.envs.arguments import (
+    IllegalActionMode,
+    Observation,
+    check_illegal_action,
+    check_mode,
+    check_width,
+    render_modes,
+    spaces,
+    warn_illegal_action,
+)
 from helsinki_env.envs.buffer_pool import BufferPairPool
-from helsinki_env.envs.drawing import check_mode, check_width, render_modes
-from helsinki_env.envs.illegal_actions import IllegalMode, checked_illegal, warn_illegal
 from helsinki_env.envs.rewards import PENALTIES
 
-__all__ = ["GameAECEnv", "metadata_of"]
+__all__ = ["GameAECEnv", "OrderEnforced", "metadata_of"]
 
 _STREAM = np.uint64(0)
 
@@ -53,8 +61,9 @@ class GameAECEnv(AECEnv):  # type: ignore[misc]  # an untyped base class
     Args:
         config: configuration of the game to play.
         render_mode: None, "ansi", "human" (prints the text at every step and in `render`), "rgb_array" or "svg".
-        illegal: how to treat an illegal action: "raise" `IllegalActionError`, or "penalise": the game ends, the agent
-            gets -1 (-100 with reward "margin") and the others share the opposite amount. The first one also warns.
+        illegal_action: how to treat an illegal action. "penalize": the game ends, the agent gets -1 (-100 with reward
+            "margin"), the others share the opposite amount, and the first illegal action also warns. "raise":
+            `IllegalActionError`; the environment does not change. An action that is not an integer is always an error.
         render_width: width of "rgb_array" in pixels; None: 1,200.
 
     Raises:
@@ -71,7 +80,7 @@ class GameAECEnv(AECEnv):  # type: ignore[misc]  # an untyped base class
         self,
         config: Any,
         render_mode: str | None = None,
-        illegal: IllegalMode = "raise",
+        illegal_action: IllegalActionMode = "penalize",
         render_width: int | None = None,
     ) -> None:
         super().__init__()
@@ -82,7 +91,7 @@ class GameAECEnv(AECEnv):  # type: ignore[misc]  # an untyped base class
         if check_width(render_width) is not None:
             self.render_width = check_width(render_width)
         self._shown = render_mode == "human"
-        self.illegal = checked_illegal(illegal)
+        self.illegal_action = check_illegal_action(illegal_action)
         self.possible_agents = [f"player_{seat}" for seat in range(config.num_players)]
         # At most 29 attributes: with more, attribute access in Python 3.11 takes half as long again.
         ids, size = self.game_spec.num_actions(config), self.game_spec.observation_size(config)
@@ -168,8 +177,8 @@ class GameAECEnv(AECEnv):  # type: ignore[misc]  # an untyped base class
         """Apply an action of the acting agent; None for an agent whose game is over.
 
         Raises:
-            IllegalActionError: if the action is illegal; the environment is unchanged. (With illegal="penalise" the
-                game ends instead.)
+            IllegalActionError: for an action that is not an integer, and with illegal_action="raise" for illegal
+                actions. The environment is unchanged.
         """
         if self._over:
             self._step_without_game(action)
@@ -188,7 +197,7 @@ class GameAECEnv(AECEnv):  # type: ignore[misc]  # an untyped base class
             self._finish()
             self._viewer = self.agent_selection
         else:
-            self._refuse(self.agent_selection, action)
+            self._penalize(self.agent_selection, action)
             return
         self._last_action = chosen
         self._view = {"observation": obs, "action_mask": mask}
@@ -209,11 +218,12 @@ class GameAECEnv(AECEnv):  # type: ignore[misc]  # an untyped base class
 
     def _check_dealt(self) -> None:
         if self._episode is None:
-            raise AttributeError("nothing is dealt yet; call reset() first")
+            raise AttributeError("no game is dealt yet; call reset() first")
 
-    def _refuse(self, agent: str, action: object) -> None:
+    def _penalize(self, agent: str, action: object) -> None:
+        """End the game after an illegal action, or raise the error."""
         why = self.game_spec.why_illegal(self.game, action)
-        if self.illegal == "raise":
+        if self.illegal_action == "raise" or as_integer(action) is None:
             raise IllegalActionError(why)
         penalty = PENALTIES[self.config.reward]
         shared = -penalty / (len(self.agents) - 1)
@@ -223,7 +233,7 @@ class GameAECEnv(AECEnv):  # type: ignore[misc]  # an untyped base class
         self.infos[agent]["illegal_action"] = why
         if not self._warned:
             self._warned = True
-            warn_illegal(self.config.reward)
+            warn_illegal_action(self.config.reward)
 
     def _finish(self) -> None:
         reports = np.zeros(1, kernels.REPORT)
@@ -265,9 +275,10 @@ class GameAECEnv(AECEnv):  # type: ignore[misc]  # an untyped base class
             self._viewer = None
             return self._view
         seat = self._seat(agent)
-        obs, mask = (np.empty(size, np.int8) for size in self._arrays.sizes)
-        kernels.look_one(self._tables, self._states, seat, self._legal, mask, obs)
-        return {"observation": obs, "action_mask": mask}
+        obs = np.empty(self._arrays.sizes[0], np.int8)
+        observe_single(self._tables, self._states, seat, obs)
+        acting = seat == self._states["seat"][0]
+        return {"observation": obs, "action_mask": self._legal.copy() if acting else np.zeros_like(self._legal)}
 
     def _seat(self, agent: str) -> int:
         try:
@@ -358,9 +369,66 @@ class GameAECEnv(AECEnv):  # type: ignore[misc]  # an untyped base class
         self._states, self._setup = states, self._setup_of(self.config)
         self._legal[:] = 0
         if not self._over:
-            batch_mask(self._tables[0], states, self._legal[None])
+            mask_single(self._tables, states, self._legal)
 
 
 # Not `agent_selection`, which every step reads and writes: the descriptor would cost 5% of the step time.
 for _name in (*DICTS, "agents"):
     setattr(GameAECEnv, _name, AfterReset(_name))
+
+
+class OrderEnforced(OrderEnforcingWrapper):  # type: ignore[misc]  # an untyped base class
+    """PettingZoo's check of the call order (reset first, a step for every turn of `agent_iter`).
+
+    PettingZoo looks up every attribute through `__getattr__`, which takes longer than a game step. This class accesses
+    the attributes of each step directly. Before the first reset that fails, and PettingZoo's own method explains why.
+    """
+
+    env: GameAECEnv
+    _has_reset: bool
+    _has_updated: bool
+
+    @property
+    def agents(self) -> list[str]:
+        """Agents whose game is not over."""
+        return self.env.agents
+
+    @property
+    def agent_selection(self) -> str:
+        """The acting agent."""
+        return self.env.agent_selection
+
+    def last(self, observe: bool = True) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        """Return observation, reward, terminated, truncated and info of the acting agent."""
+        if not self._has_reset:
+            return super().last(observe)  # type: ignore[no-any-return]  # raises the explanatory error
+        return self.env.last(observe)
+
+    def step(self, action: int | None) -> None:
+        """Apply an action; see `GameAECEnv.step`."""
+        if self._has_reset and self.env.agents:
+            self._has_updated = True
+            self.env.step(action)
+        else:
+            super().step(action)
+
+    def set_state(self, state: dict[str, Any]) -> None:
+        """Load a state from `get_state`, also before the first reset; see `GameAECEnv.set_state`."""
+        self.env.set_state(state)
+        self._has_reset = True
+        self._has_updated = True
+
+    def clone(self) -> OrderEnforced:
+        """Return an independent copy with the same wrapper; see `GameAECEnv.clone`."""
+        new = object.__new__(type(self))
+        new.__dict__.update(self.__dict__)
+        new.env = self.env.clone()
+        return new
+
+    def __copy__(self) -> OrderEnforced:
+        """Return an independent copy, as `clone`."""
+        return self.clone()
+
+    def __str__(self) -> str:
+        """Return the environment's name."""
+        return str(self.env)

@@ -7,10 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from helsinki_env.data import short_repr
+from helsinki_env.data import as_integer, short_repr
 from helsinki_env.engine.spec import spec_of
 from helsinki_env.engine.states import States, copy_states
-from helsinki_env.engine.values import as_integer
 
 DICTS = ("terminations", "truncations", "rewards", "_cumulative_rewards", "infos")
 """Per-agent attributes; `_KINDS` describes their values."""
@@ -41,19 +40,11 @@ class AfterReset:
     def __get__(self, instance: object, owner: type) -> Any:
         if instance is None:
             return self
-        raise AttributeError(f"{self.name}: nothing is dealt yet; call reset() first")
+        raise AttributeError(f"{self.name}: no game is dealt yet; call reset() first")
 
 
 def checked_states(state: Any, mine: Any) -> States:
-    """Return a copy of the record, (1,), in a saved state.
-
-    Args:
-        state: argument of `GameAECEnv.set_state`.
-        mine: configuration of the environment.
-
-    Raises:
-        ValueError: if it is not a state from `GameAECEnv.get_state` for the same number of players and components.
-    """
+    """Return a copy of the record, (1,), in a saved state; ValueError unless it fits the configuration `mine`."""
     if not isinstance(state, Mapping) or set(state) != set(CHANGING):
         found = ", ".join(map(str, state)) if isinstance(state, Mapping) else type(state).__name__
         raise ValueError(f"state: found {found}, expected what get_state returns: {', '.join(CHANGING)}")
@@ -61,7 +52,7 @@ def checked_states(state: Any, mine: Any) -> States:
     config, record = spec.check_config(state["config"]), state["_states"]
     if (config.num_players, config.component_set) != (mine.num_players, mine.component_set):
         raise ValueError(
-            f"state: found one of {config.num_players} players with components {config.components!r}, expected "
+            f"state: found {config.num_players} players with components {config.components!r}, expected "
             f"{mine.num_players} players with components {mine.components!r}"
         )
     states = spec.new_states(config, 1)
@@ -78,16 +69,9 @@ def checked_states(state: Any, mine: Any) -> States:
 
 
 def check_agents(state: Mapping[str, Any], game: Any, possible: list[str], ids: int) -> None:
-    """Check that the per-agent state is consistent with the game.
+    """Check that the per-agent state is consistent with the game's valid record; ValueError otherwise.
 
-    Args:
-        state: all mutable attributes by name.
-        game: the game's record, already checked.
-        possible: all agents, in seat order.
-        ids: number of actions.
-
-    Raises:
-        ValueError: names the inconsistent attribute.
+    `possible`: all agents, in seat order; `ids`: number of actions.
     """
     agents, over = state["agents"], state["_over"]
     in_order = _are_names(agents) and [agent for agent in possible if agent in agents] == agents
@@ -95,14 +79,14 @@ def check_agents(state: Mapping[str, Any], game: Any, possible: list[str], ids: 
     selectable = (agents or possible) if in_order and over is True else [possible[game["seat"]]]
     checks = {
         "_over": (isinstance(over, bool) and over >= game["done"], "True once the game is over, else False"),
-        "agents": (in_order and (over is True or agents == possible), "those whose game is not over, in order"),
-        "agent_selection": (_is_name(state["agent_selection"], selectable), "the agent to move"),
+        "agents": (in_order and (over is True or agents == possible), "the agents whose game is not over, in order"),
+        "agent_selection": (_is_name(state["agent_selection"], selectable), "the acting agent"),
         "_skip_agent_selection": (
             state["_skip_agent_selection"] is None or _is_name(state["_skip_agent_selection"], possible),
             "an agent or None",
         ),
-        "_seed": (_is_below(2**64, state["_seed"]), "64 bits"),
-        "_episode": (_is_below(2**64, state["_episode"]), "64 bits"),
+        "_seed": (_is_below(2**64, state["_seed"]), "a uint64"),
+        "_episode": (_is_below(2**64, state["_episode"]), "a uint64"),
         "_last_action": (last is None or _is_below(ids, last), "an action or None"),
     }
     for name, (kind, what) in _KINDS.items():

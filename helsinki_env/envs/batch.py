@@ -12,7 +12,7 @@ import numpy.typing as npt
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
-from helsinki_env.data import has_boolean
+from helsinki_env.data import as_integer, seed_to_uint64
 from helsinki_env.engine import loops
 from helsinki_env.engine.configuration import REWARDS
 from helsinki_env.engine.game import IllegalActionError
@@ -20,12 +20,11 @@ from helsinki_env.engine.limits import check_ranges
 from helsinki_env.engine.playout import MOST_GAMES
 from helsinki_env.engine.spec import spec_of
 from helsinki_env.engine.states import States, copy_states
-from helsinki_env.engine.values import as_integer, seed_to_uint64
 from helsinki_env.envs import kernels
+from helsinki_env.envs.arguments import Observation, as_array, check_mode, check_width, spaces
 from helsinki_env.envs.buffer_pool import BufferPool
-from helsinki_env.envs.drawing import check_mode, check_width
 
-__all__ = ["BaseVectorEnv", "as_array", "spaces"]
+__all__ = ["BaseVectorEnv", "StepResult"]
 
 _MODES = {
     AutoresetMode.NEXT_STEP: kernels.NEXT_STEP,
@@ -33,46 +32,13 @@ _MODES = {
     AutoresetMode.DISABLED: kernels.DISABLED,
 }
 
-Observation = dict[str, npt.NDArray[np.int8]]
 StepResult = tuple[Observation, npt.NDArray[np.float32], npt.NDArray[np.bool_], npt.NDArray[np.bool_], dict[str, Any]]
-
-
-def spaces(ids: int, features: int) -> tuple[gymnasium.spaces.Dict, gymnasium.spaces.Discrete]:
-    """Return observation space (a dict of `observation` and `action_mask`, both int8) and action space of one game.
-
-    Args:
-        ids: number of actions.
-        features: length of the observation.
-    """
-    box = gymnasium.spaces.Box
-    return (
-        gymnasium.spaces.Dict(
-            {"observation": box(0, 127, (features,), np.int8), "action_mask": box(0, 1, (ids,), np.int8)}
-        ),
-        gymnasium.spaces.Discrete(ids),
-    )
-
-
-def as_array(name: str, given: Any) -> npt.NDArray[Any]:
-    """Return the argument as an array; ValueError if that is impossible, or if a list mixes in booleans."""
-    try:
-        array = np.asarray(given)
-    except (ValueError, OverflowError, TypeError, RuntimeError):  # RuntimeError: for example, tensors on a GPU
-        raise ValueError(f"{name}: found {given!r}, expected an array") from None
-    if isinstance(given, list | tuple) and array.dtype != np.bool_ and has_boolean(given):
-        raise ValueError(f"{name}: found booleans among numbers in {given!r}, expected an array")
-    return array
 
 
 class BaseVectorEnv(VectorEnv[Any, Any, Any]):
     """A batch of games: configuration, seeds, episodes, resets. Subclasses define the step.
 
-    Attributes:
-        game_spec: specification of the game.
-        config: configuration of the games.
-        episodes: options drawn at random for each game.
-        autoreset_mode: as in the metadata; Gymnasium's vector environments have this attribute, and TorchRL uses it.
-        states: records of the games, (B,), for tools.
+    `states` are the records of the games, (B,), for tools. TorchRL reads `autoreset_mode`.
     """
 
     #: Value of every action mask entry of a finished game.
@@ -129,7 +95,7 @@ class BaseVectorEnv(VectorEnv[Any, Any, Any]):
 
     def _set_up(self, config: Any, episodes: Any) -> None:
         if episodes.num_players is not None and any(config.denied):
-            raise ValueError("denied: fixed sets for each seat do not go with a changing number of players")
+            raise ValueError("denied: found sets for each seat, expected None with a random number of players")
         self.config, self.episodes = config, episodes
         self._tables = config.tables
         self._setup = self.game_spec.new_states(config, 1)
@@ -171,6 +137,9 @@ class BaseVectorEnv(VectorEnv[Any, Any, Any]):
     def _check_free(self, call: str) -> None:
         """Reject a call during another call."""
 
+    def _games(self) -> kernels.Games:
+        return kernels.Games(self._tables, self.states, self._runs, self._setup, self._drawn)
+
     def _started(self, chosen: npt.NDArray[np.bool_]) -> tuple[Observation, dict[str, Any]]:
         self._dealt = True
         first = self._begin(chosen)
@@ -182,7 +151,9 @@ class BaseVectorEnv(VectorEnv[Any, Any, Any]):
         if setup is None:
             return None
         if set(options) & set(self.game_spec.options):
-            raise ValueError("options['setup']: says what each game plays; leave out the options that say it for all")
+            raise ValueError(
+                "options['setup']: found other options too, expected either a setup for each game or options for all"
+            )
         if not isinstance(setup, np.ndarray) or setup.dtype != self.states.dtype or setup.shape != self.states.shape:
             raise ValueError(f"options['setup']: expected {self.num_envs} records of games with the same components")
         try:
@@ -210,7 +181,7 @@ class BaseVectorEnv(VectorEnv[Any, Any, Any]):
                 f"({self.num_envs},) with at least one True"
             )
         if not self._dealt and not chosen.all():
-            raise ValueError("reset_mask: the first reset deals all games; leave it out")
+            raise ValueError("reset_mask: found some games, expected all at the first reset: omit it")
         return chosen
 
     def _seeded(self, seed: Any, chosen: npt.NDArray[np.bool_]) -> npt.NDArray[Any]:
@@ -222,12 +193,12 @@ class BaseVectorEnv(VectorEnv[Any, Any, Any]):
         if isinstance(seed, list | tuple) or (isinstance(seed, np.ndarray) and seed.ndim):
             if len(seed) != self.num_envs:
                 raise ValueError(f"seed: found {len(seed)} seeds, expected one number or {self.num_envs} of them")
-            words = np.array([seed_to_uint64(s) for s in seed], np.uint64)
+            seeds = np.array([seed_to_uint64(s) for s in seed], np.uint64)
             streams = np.zeros(self.num_envs, np.uint64)
         else:
-            words = np.full(self.num_envs, seed_to_uint64(seed), np.uint64)
+            seeds = np.full(self.num_envs, seed_to_uint64(seed), np.uint64)
             streams = np.arange(self.num_envs, dtype=np.uint64)
-        runs["seed"][chosen], runs["stream"][chosen] = words[chosen], streams[chosen]
+        runs["seed"][chosen], runs["stream"][chosen] = seeds[chosen], streams[chosen]
         runs["episode"][chosen] = 0
         return runs
 
@@ -241,7 +212,7 @@ class BaseVectorEnv(VectorEnv[Any, Any, Any]):
         for key in options:
             if key not in self.game_spec.options:
                 known = ", ".join(("reset_mask", "episodes", "setup", *self.game_spec.options, *others))
-                raise ValueError(f"options[{key!r}]: no such option; there are {known}")
+                raise ValueError(f"options: found {key!r}, expected {known}")
         if not isinstance(episodes, self.game_spec.episodes):
             name = self.game_spec.episodes.__name__
             raise ValueError(f"options['episodes']: found {episodes!r}, expected {name}(...)")
@@ -256,7 +227,7 @@ class BaseVectorEnv(VectorEnv[Any, Any, Any]):
     def _actions(self, actions: npt.ArrayLike, name: str = "actions") -> npt.NDArray[np.int64]:
         """Return actions as int64 (B,); ValueError if they are invalid."""
         if not self._dealt:
-            raise ValueError("nothing is dealt yet: call reset() first")
+            raise ValueError("no game is dealt yet: call reset() first")
         chosen = as_array(name, actions)
         shape = (self.num_envs,)
         if chosen.shape != shape or chosen.dtype.kind not in "iu":
@@ -270,12 +241,12 @@ class BaseVectorEnv(VectorEnv[Any, Any, Any]):
 
     def _report(self, info: dict[str, Any], ended: npt.NDArray[np.bool_]) -> None:
         """Add the results of the games that ended to info."""
-        shape, there = (self.num_envs, self._players), ended.copy()
+        shape, present = (self.num_envs, self._players), ended.copy()
         rewards, scores, places = np.zeros(shape, np.float32), np.zeros(shape, np.int16), np.zeros(shape, np.int8)
         rounds = np.zeros(self.num_envs, np.int16)
         kernels.collect(ended.view(np.int8), self._reports, rewards, scores, places, rounds)
         final: dict[str, Any] = {"rewards": rewards, "scores": scores, "places": places, "rounds": rounds}
-        final |= {f"_{name}": there for name in final}
+        final |= {f"_{name}": present for name in final}
         info |= final
         if self._mode == kernels.SAME_STEP:
             final_obs = np.full(self.num_envs, None, object)
@@ -293,9 +264,11 @@ class BaseVectorEnv(VectorEnv[Any, Any, Any]):
             }
 
     @staticmethod
-    def _info(seats: npt.NDArray[np.int64], mask: npt.NDArray[np.int8], there: npt.NDArray[np.bool_]) -> dict[str, Any]:
+    def _info(
+        seats: npt.NDArray[np.int64], mask: npt.NDArray[np.int8], present: npt.NDArray[np.bool_]
+    ) -> dict[str, Any]:
         """Return per-game info entries, (B,) and (B, A), and the games that they apply to, bool (B,)."""
-        return {"seat": seats, "_seat": there, "action_mask": mask, "_action_mask": there}
+        return {"seat": seats, "_seat": present, "action_mask": mask, "_action_mask": present}
 
     def render(self) -> tuple[Any, ...] | None:
         """Return a drawing of every game in `render_mode`: text, or uint8 arrays (height, width, 3)."""
@@ -320,7 +293,7 @@ class BaseVectorEnv(VectorEnv[Any, Any, Any]):
             raise ValueError(f"game: found {b!r}, expected the number of one of {self.num_envs} games, from 0")
         state = self.states[number]
         if state.round_number == 0:
-            raise ValueError("nothing is dealt yet: call reset() first")
+            raise ValueError("no game is dealt yet: call reset() first")
         return self.game_spec.game._from_valid_state(self.game_spec.config_of(self.config, state), state)
 
     def observe(self, seats: npt.ArrayLike) -> npt.NDArray[np.int8]:
@@ -389,8 +362,8 @@ class BaseVectorEnv(VectorEnv[Any, Any, Any]):
         return self.clone()
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return all attributes except the tables, which the configuration rebuilds."""
-        return {name: value for name, value in self.__dict__.items() if name != "_tables"}
+        """Return all attributes except the tables, which the configuration rebuilds, and machine code."""
+        return {name: value for name, value in self.__dict__.items() if name not in ("_tables", "_step")}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Set the state of the copy."""

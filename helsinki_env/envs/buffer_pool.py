@@ -9,12 +9,12 @@ import numpy as np
 import numpy.typing as npt
 
 
-def _unused(arrays: list[npt.NDArray[Any]], most: int) -> tuple[npt.NDArray[Any] | None, int]:
-    """Return the first array with at most `most` references, and the reference count of the last array checked."""
+def _unused(arrays: list[npt.NDArray[Any]], limit: int) -> tuple[npt.NDArray[Any] | None, int]:
+    """Return the first array with at most `limit` references, and the reference count of the last array checked."""
     found = 0
     for array in arrays:
         found = sys.getrefcount(array)
-        if found <= most:
+        if found <= limit:
             return array, found
     return None, found
 
@@ -51,12 +51,7 @@ class BufferPool:
 
 
 class BufferPairPool:
-    """A pool of pairs of one-dimensional int8 arrays; a pair is reused only when neither array is referenced.
-
-    Args:
-        first: length of the first array of each pair.
-        second: length of the second array.
-    """
+    """A pool of pairs of int8 arrays of two lengths; a pair is reused only when neither array is referenced."""
 
     def __init__(self, first: int, second: int) -> None:
         self.sizes = first, second

@@ -34,40 +34,23 @@ class Memory:
     """All tensors of a batch of B games with A actions and F observation entries, on one device.
 
     Records are rows of bytes, which the kernels interpret.
-
-    Attributes:
-        tables: the component file, one record.
-        states: records of the games.
-        runs: random streams of the games.
-        setup: game options, one record.
-        drawn: options of random episodes, one record per game.
-        reports: results of the games that ended in the last step.
-        masks: action masks, int8 (B, A).
-        observations: int8 (B, F), of the acting seats.
-        seats: acting seats, int64 (B,).
-        rewards: rewards of the seats that acted, float32 (B,).
-        ended: bool (B,).
-        actions: actions of the next step, int64 (B,).
-        illegal: number of illegal actions so far, int64 (1,).
-        words: random keys of `sample`, the bits of uint64 as int64 (B,).
-        chosen: result of `sample`, int64 (B,).
     """
 
-    tables: Tensor
-    states: Tensor
-    runs: Tensor
-    setup: Tensor
-    drawn: Tensor
-    reports: Tensor
-    masks: Tensor
-    observations: Tensor
-    seats: Tensor
-    rewards: Tensor
-    ended: Tensor
-    actions: Tensor
-    illegal: Tensor
-    words: Tensor
-    chosen: Tensor
+    tables: Tensor  # the component file, one record
+    states: Tensor  # records of the games
+    runs: Tensor  # random streams of the games
+    setup: Tensor  # game options, one record
+    drawn: Tensor  # options of random episodes, one record per game
+    reports: Tensor  # results of the games that ended in the last step
+    masks: Tensor  # int8 (B, A)
+    observations: Tensor  # int8 (B, F), of the acting seats
+    seats: Tensor  # acting seats, int64 (B,)
+    rewards: Tensor  # of the seats that acted, float32 (B,)
+    ended: Tensor  # bool (B,)
+    actions: Tensor  # of the next step, int64 (B,)
+    illegal: Tensor  # number of illegal actions so far, int64 (1,)
+    keys: Tensor  # random keys of `sample`, the bits of uint64 as int64 (B,)
+    chosen: Tensor  # result of `sample`, int64 (B,)
 
     @classmethod
     def of(cls, spec: Any, config: Any, episodes: Any, count: int, device: torch.device) -> Memory:
@@ -92,7 +75,7 @@ class Memory:
             ended=numbers(count, dtype=torch.bool),
             actions=numbers(count),
             illegal=numbers(1),
-            words=numbers(count),
+            keys=numbers(count),
             chosen=numbers(count),
         )
 
@@ -132,7 +115,8 @@ class CpuBackend:
         self._looks = memory.masks.numpy(), memory.observations.numpy(), memory.seats.numpy()
         self._results = memory.rewards.numpy(), memory.ended.numpy(), memory.illegal.numpy()
         self._actions, self._chosen = memory.actions.numpy(), memory.chosen.numpy()
-        self._words = memory.words.numpy().view(np.uint64)
+        self._keys = memory.keys.numpy().view(np.uint64)
+        self._sets = np.empty(playout.num_blocks(memory.masks.shape[1]), np.uint64)
 
     def reset(self) -> None:
         """Deal all games."""
@@ -153,4 +137,4 @@ class CpuBackend:
 
     def sample(self) -> None:
         """Sample a uniformly random legal action for each game into `chosen`."""
-        playout.sample_batch(self._looks[0], self._words, self._chosen)
+        playout.sample_batch(self._looks[0], self._keys, self._chosen, self._sets)

@@ -26,7 +26,7 @@ from gymnasium.vector import VectorEnv, VectorWrapper
 from pettingzoo import AECEnv
 from pettingzoo.utils.wrappers.base import BaseWrapper
 
-from helsinki_env.envs.batch import Observation
+from helsinki_env.envs.arguments import Observation
 
 __all__ = ["FlatAECEnv", "FlatEnv", "FlatVectorEnv", "flatten"]
 

@@ -6,6 +6,8 @@ tenth of the time of a record.
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 import numpy as np
 
 from helsinki_env.engine.atomics import fetch_add
@@ -56,16 +58,44 @@ REPORT = np.dtype(
 )
 
 
+class Games(NamedTuple):
+    """The games of a batch, and how new ones are dealt; all are arrays of records."""
+
+    tables: Any  # (1,)
+    states: Any  # (B,)
+    runs: Any  # (B,)
+    setup: Any  # one record for all games, or one for each
+    drawn: Any  # (1,)
+
+
+class Views(NamedTuple):
+    """What the acting seats see; written by the kernels."""
+
+    legal: Any  # the environment's own bit sets of legal actions, uint64 (B, blocks), or (0, blocks) without copies
+    mask: Any  # int8 (B, A)
+    obs: Any  # int8 (B, F)
+    seats: Any  # int64 (B,)
+
+
+class Results(NamedTuple):
+    """Results of a step; written by the kernels."""
+
+    rewards: Any  # of the seat that acted, or of the learner, float32 (B,)
+    ended: Any  # bool (B,)
+    reports: Any  # (B,)
+    last: Any  # last observations of the games that ended, int8 (B, F), in SAME_STEP mode
+
+
 @kernel
-def first_illegal_game(states, actions, kept, legal, mask, mode):
+def first_illegal_game(states, actions, legal, mask, mode):
     """Index of the first game whose action is illegal, or -1. Called before any game is stepped.
 
-    Legal actions are in the environment's own bit sets if it has them (`kept`), else in the mask that was returned.
+    Legal actions are in the environment's own bit sets `legal` if it has them, else in the mask that was returned.
     """
     for b in range(len(states)):
         action = actions[b]
         if 0 <= action < mask.shape[1]:  # records are read only for actions that are not legal
-            if kept:
+            if len(legal):
                 if (legal[b, action // BLOCK] >> np.uint64(action % BLOCK)) & np.uint64(1):
                     continue
             elif mask[b, action]:
@@ -85,25 +115,25 @@ def begin_episode(t, g, run, setup, p):
 
 
 @kernel
-def _write_legal(t, g, kept, legal, mask):
-    """Write the action mask, and with `kept` also the environment's own bit sets of legal actions."""
-    write_mask(t, g, mask)
-    if kept:
-        for block in range(len(legal)):
-            legal[block] = mask_block(mask, block)
+def _write_legal(t, g, b, views):
+    """Write the action mask of game `b`, and the environment's own bit sets of legal actions if it has them."""
+    write_mask(t, g, views.mask[b])
+    if len(views.legal):
+        for block in range(views.legal.shape[1]):
+            views.legal[b, block] = mask_block(views.mask[b], block)
 
 
 @kernel
-def reset_games(tables, states, runs, setup, drawn, chosen, kept, legal, mask, obs, seats):
-    """Deal the chosen games and write all observations. `setup`: one record for all games, or one for each."""
-    t = tables[0]
-    for b in range(len(states)):
-        g = states[b]
+def reset_games(games, chosen, views):
+    """Deal the chosen games and write all observations."""
+    t = games.tables[0]
+    for b in range(len(games.states)):
+        g = games.states[b]
         if chosen[b]:
-            begin_episode(t, g, runs[b], setup[b % len(setup)], drawn[0])
-        _write_legal(t, g, kept, legal[b % len(legal)], mask[b])
-        observe(t, g, g.seat, obs[b])
-        seats[b] = g.seat
+            begin_episode(t, g, games.runs[b], games.setup[b % len(games.setup)], games.drawn[0])
+        _write_legal(t, g, b, views)
+        observe(t, g, g.seat, views.obs[b])
+        views.seats[b] = g.seat
 
 
 @kernel
@@ -124,63 +154,55 @@ def fill_report(t, g, reward, report):
 
 
 @kernel
-def _step_piece(
-    t, begin, end, states, runs, actions, setup, p, mode, reward, kept, legal, mask, obs, seats, rewards,
-    ended, reports, last,
-):  # fmt: skip
-    """Step the games from `reset_games` to `end`."""
+def _step_slice(begin, end, games, actions, mode, reward, views, results):
+    """Step the games from `begin` to `end`."""
+    t, states, mask = games.tables[0], games.states, views.mask
     for b in range(begin, end):
-        g, run, report, dealt = states[b], runs[b], reports[b], kept
+        g, run, dealt = states[b], games.runs[b], len(views.legal) > 0
         prefetch_state(states, (b + PREFETCH_DISTANCE) * states.itemsize)
         prefetch_mask(mask, (b + PREFETCH_DISTANCE) * mask.shape[1])
-        ended[b] = False
-        rewards[b] = 0.0
+        results.ended[b] = False
+        results.rewards[b] = 0.0
         if g.done:
             if mode == NEXT_STEP:
                 run.episode += np.uint64(1)
-                begin_episode(t, g, run, setup[b % len(setup)], p)
+                begin_episode(t, g, run, games.setup[b % len(games.setup)], games.drawn[0])
                 dealt = True
         else:
             apply_action(t, g, actions[b])
             if g.done:
+                report = results.reports[b]
                 fill_report(t, g, reward, report)
-                ended[b], rewards[b] = True, report.reward
+                results.ended[b], results.rewards[b] = True, report.reward
                 if mode == SAME_STEP:
-                    observe(t, g, g.seat, last[b])
+                    observe(t, g, g.seat, results.last[b])
                     run.episode += np.uint64(1)
-                    begin_episode(t, g, run, setup[b % len(setup)], p)
+                    begin_episode(t, g, run, games.setup[b % len(games.setup)], games.drawn[0])
                     dealt = True
-        _write_legal(t, g, kept, legal[b % len(legal)], mask[b])
+        _write_legal(t, g, b, views)
         if dealt:
-            observe(t, g, g.seat, obs[b])
+            observe(t, g, g.seat, views.obs[b])
         else:  # without copies, the row holds the previous observation
-            update_observation(t, g, g.seat, obs[b], g.seat != seats[b])
-        seats[b] = g.seat
+            update_observation(t, g, g.seat, views.obs[b], g.seat != views.seats[b])
+        views.seats[b] = g.seat
 
 
 #: Number of games per work unit of a thread; one unit takes a few hundredths of a millisecond.
-PIECE = 64
+WORK_UNIT = 64
 
 
 @kernel
-def step(
-    tables, shares, piece, states, runs, actions, setup, drawn, mode, reward, kept, legal, mask, obs, seats, rewards,
-    ended, reports, last,
-):  # fmt: skip
-    """Step all games in work units; several threads may call this together.
+def step(games, shares, size, actions, mode, reward, views, results):
+    """Step all games in work units of `size`; several threads may call this together.
 
     When a game ends, report it and begin the next one as the autoreset mode requires. `shares` int64 (1,): index of the
-    next unclaimed game. `rewards` float32 (B,) and `ended` bool (B,): reward of the seat that acted, and whether its
-    action ended the game.
+    next unclaimed game.
     """
-    size = len(states)
-    begin = fetch_add(shares, 0, piece)
-    while begin < size:
-        _step_piece(
-            tables[0], begin, min(begin + piece, size), states, runs, actions, setup, drawn[0], mode, reward, kept,
-            legal, mask, obs, seats, rewards, ended, reports, last,
-        )  # fmt: skip
-        begin = fetch_add(shares, 0, piece)
+    count = len(games.states)
+    begin = fetch_add(shares, 0, size)
+    while begin < count:
+        _step_slice(begin, min(begin + size, count), games, actions, mode, reward, views, results)
+        begin = fetch_add(shares, 0, size)
 
 
 @kernel
@@ -232,15 +254,6 @@ def step_one(tables, states, action, legal, mask, obs):
     apply_action(t, g, action)
     _view(t, g, legal, mask, obs)
     return g.seat - MAX_SEATS * g.done
-
-
-@kernel
-def look_one(tables, states, seat, legal, mask, obs):
-    """Write a seat's observation and mask: `legal` if it is acting, else zeros."""
-    t, g = tables[0], states[0]
-    observe(t, g, seat, obs)
-    for action in range(len(mask)):
-        mask[action] = legal[action] if seat == g.seat else 0
 
 
 @kernel

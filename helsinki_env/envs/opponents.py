@@ -26,8 +26,7 @@ Opponent = str | Act | Any
 class Opponents:
     """The players of the other seats, indexed by their clockwise distance from the learner minus 1.
 
-    Attributes:
-        random: set of the uniformly random opponents, which compiled code plays directly.
+    `random` is the set of the uniformly random opponents, which compiled code plays directly.
     """
 
     def __init__(self, given: Opponent | Sequence[Opponent], config: Any, most_players: int) -> None:
@@ -48,7 +47,7 @@ class Opponents:
         if self.listed and len(self.names) != most_players - 1:
             raise ValueError(
                 f"opponents: found a list of {len(self.names)}, expected {most_players - 1} with "
-                f"{most_players} players (or one for all)"
+                f"{most_players} players, or one for all"
             )
 
     def for_players(self, most_players: int) -> Opponents:
@@ -74,24 +73,16 @@ def _resolve(opponent: Opponent, config: Any) -> Act | None:
     if not callable(act):
         raise ValueError(
             f"opponents: found {opponent!r}, expected a name such as 'random', a player with a method "
-            "act(observation, mask, words), or such a function"
+            "act(observation, action_mask, keys), or such a function"
         )
     return act
 
 
 def make_opponent(name: str, config: Any) -> Any:
-    """Return the player with a name, such as ``"greedy"`` or ``"mc:200"``.
-
-    Args:
-        name: name as on the command line.
-        config: configuration of the game.
-
-    Raises:
-        ValueError: for an unknown name.
-    """
+    """Return the player with a name as on the command line, such as ``"mc:200"``; ValueError if unknown."""
     for point in entry_points(group=OPPONENT_ENTRY_POINTS):
         return point.load()(name, config)
     raise ValueError(
-        f"opponents: found {name!r}, but nobody here makes players by name: install the project with pip, "
-        "or pass the player itself"
+        f"opponents: found {name!r}, expected a player object: no package that makes players by name is installed; "
+        "install the project with pip"
     )

@@ -9,28 +9,27 @@ A step is one action of the learner; then the opponents act until it is the lear
 Opponents observe only their own seats, as the learner does.
 
 An opponent is a player name for `helsinki_env.agents.registry.make_player` (``"random"`` needs no other package), a
-player object, or a function ``act(observation, mask, words)``. The function gets one row per game in which the opponent
-acts, int8 (rows, F) and (rows, A), and one random key per row, uint64 (rows,). It returns the ids of legal actions, int
-(rows,). The arrays are copies without access to other rows. The function must not step or reset the calling
-environment. If an opponent draws all its randomness from `words`, its games do not depend on the batch size. A list
-assigns one opponent to each other seat, clockwise from the learner.
+player object, or a function ``act(observation, action_mask, keys)``. The function gets one row per game in which the
+opponent acts, int8 (rows, F) and (rows, A), and one random key per row, uint64 (rows,). It returns the ids of legal
+actions, int (rows,). The arrays are copies without access to other rows. The function must not step or reset the
+calling environment. If an opponent draws all its randomness from `keys`, its games do not depend on the batch size. A
+list assigns one opponent to each other seat, clockwise from the learner.
 """
 
 from __future__ import annotations
 
 import copy
 from collections.abc import Sequence
-from typing import Any, Literal, Self
+from typing import Any, Self
 
 import gymnasium
 import numpy as np
 import numpy.typing as npt
 from gymnasium.vector import AutoresetMode
 
+from helsinki_env.data import as_integer, seed_to_uint64
 from helsinki_env.engine.game import IllegalActionError
-from helsinki_env.engine.values import as_integer, seed_to_uint64
-from helsinki_env.envs.batch import Observation
-from helsinki_env.envs.drawing import check_mode, render_modes
+from helsinki_env.envs.arguments import IllegalActionMode, Observation, check_mode, render_modes
 from helsinki_env.envs.opponents import Opponent
 from helsinki_env.envs.seat_vector import GameSeatVectorEnv, SeatOption
 
@@ -54,9 +53,9 @@ class GameSeatEnv(gymnasium.Env[Observation, Any]):
         opponents: one opponent for all other seats, or a list of one per seat, clockwise from the learner; see the
             module.
         seat: the learner's seat: a number, "rotate" (the next one in each game), or "random" (drawn for each game).
-        illegal: how to treat an illegal action. "penalise": the game ends with reward -1 (-100 with reward "margin"),
-            and ``info["illegal_action"]`` holds the message; the first one also warns. "raise": `IllegalActionError`,
-            for agents that should take none. An action that is not an integer is always an error.
+        illegal_action: how to treat an illegal action. "penalize": the game ends with reward -1 (-100 with reward
+            "margin"), ``info["illegal_action"]`` holds the message, and the first illegal action also warns. "raise":
+            `IllegalActionError`; nothing changes. An action that is not an integer is always an error.
         episodes: options to draw at random for each game (`GameSpec.episodes`).
         render_mode: None, "ansi", "human" (prints the text at every step and in `render`), "rgb_array" or "svg"; only
             the learner's cards are visible.
@@ -71,7 +70,7 @@ class GameSeatEnv(gymnasium.Env[Observation, Any]):
         config: Any,
         opponents: Opponent | Sequence[Opponent] = "random",
         seat: SeatOption = "random",
-        illegal: Literal["raise", "penalise"] = "penalise",
+        illegal_action: IllegalActionMode = "penalize",
         episodes: Any = None,
         render_mode: str | None = None,
         render_width: int | None = None,
@@ -82,7 +81,7 @@ class GameSeatEnv(gymnasium.Env[Observation, Any]):
             config,
             opponents,
             seat,
-            illegal=illegal,
+            illegal_action=illegal_action,
             autoreset_mode=AutoresetMode.DISABLED,
             episodes=episodes,
             render_width=render_width,
@@ -120,36 +119,36 @@ class GameSeatEnv(gymnasium.Env[Observation, Any]):
         obs, info = self._batch.reset(seed=seed, options=options)
         super().reset(seed=None if seed is None else int(seed))
         self._show()
-        return self._returned(obs, info)
+        return self._first(obs, info)
 
     def step(self, action: Any) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
         """Apply one action of the learner, then those of the opponents; see the class.
 
         Raises:
-            IllegalActionError: for an action that is not an integer, and with illegal="raise" for illegal actions;
-                names the phase and the legal actions. Nothing has changed then.
+            IllegalActionError: for an action that is not an integer, and with illegal_action="raise" for illegal
+                actions; names the phase and the legal actions. Nothing has changed then.
             ValueError: if the game is over or no game is dealt yet.
         """
         number = as_integer(action)
         if number is None:
-            raise IllegalActionError(f"action {action!r} is not a whole number")
+            raise IllegalActionError(f"action: found {action!r}, expected a whole number")
         chosen = min(max(number, -1), self._ids)  # an invalid id stays invalid
         batch = self._batch
-        seen, reward, terminated, _, found = batch.step(np.array([chosen]))
-        obs, info = self._returned(seen, found)
+        batch_obs, reward, terminated, _, batch_info = batch.step(np.array([chosen]))
+        obs, info = self._first(batch_obs, batch_info)
         if terminated[0]:
             for name in ("rewards", "scores", "places"):
-                info[name] = found[name][0]
-            if batch.illegal == "penalise" and found["illegal_action"][0]:
+                info[name] = batch_info[name][0]
+            if batch.illegal_action == "penalize" and batch_info["illegal_action"][0]:
                 info["illegal_action"] = batch.game_spec.why_illegal(self.game, action)
         self._show()
         return obs, float(reward[0]), bool(terminated[0]), False, info
 
     @staticmethod
-    def _returned(obs: Observation, info: dict[str, Any]) -> tuple[Observation, dict[str, Any]]:
+    def _first(batch_obs: Observation, batch_info: dict[str, Any]) -> tuple[Observation, dict[str, Any]]:
         """Return the observation and the info of the only game in a batch."""
-        seen = {name: array[0] for name, array in obs.items()}
-        return seen, {"seat": int(info["seat"][0]), "action_mask": seen["action_mask"]}
+        obs = {name: array[0] for name, array in batch_obs.items()}
+        return obs, {"seat": int(batch_info["seat"][0]), "action_mask": obs["action_mask"]}
 
     def _show(self) -> None:
         if self.render_mode == "human":
@@ -185,7 +184,7 @@ class GameSeatEnv(gymnasium.Env[Observation, Any]):
     def set_state(self, state: dict[str, npt.NDArray[Any]]) -> tuple[Observation, dict[str, Any]]:
         """Load a state from `get_state` (same components) and return what `reset` returns."""
         obs, info = self._batch.set_state(state)
-        return self._returned(obs, info)
+        return self._first(obs, info)
 
     def clone(self) -> Self:
         """Return an independent copy in the same state; both continue alike if the opponents do."""

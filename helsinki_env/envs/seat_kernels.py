@@ -8,6 +8,8 @@ Python.
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 import numpy as np
 
 from helsinki_env.engine.contract import MAX_SEATS, apply_action
@@ -25,7 +27,7 @@ from helsinki_env.envs.kernels import (
     prefetch_state,
 )
 
-NO_DECISION = -1
+NO_ACTION = -1
 ROTATE, RANDOM = -1, -2
 #: Random streams of the learner's seat and of the opponents' keys, separate from deal and options.
 _SEAT_STREAM = np.uint64(1 << 62)
@@ -37,7 +39,7 @@ SEATING = np.dtype(
     (
         np.record,
         [
-            ("words", np.uint64, (MAX_SEATS,)),  # random stream of the player at each seat
+            ("keys", np.uint64, (MAX_SEATS,)),  # random stream of the player at each seat
             ("learner", np.int64),  # seat of the learner
             ("over", np.bool_),  # finished, or ended by an illegal action
         ],
@@ -59,6 +61,31 @@ RULES = np.dtype(
 )
 
 
+class Turns(NamedTuple):
+    """The games to step: their indices, an action for each, and the games in which the learner has not acted yet."""
+
+    games: Any  # int64 (B,); the kernel overwrites the front with the games that wait for an opponent
+    actions: Any  # int64, one for each of the first games
+    early: Any  # bool (B,), of all games; also set for games that are dealt
+
+
+class LearnerViews(NamedTuple):
+    """What the learners see; written by the kernels."""
+
+    legal: Any  # int8 (B, A), the environment's own copy of the mask
+    mask: Any  # int8 (B, A)
+    obs: Any  # int8 (B, F)
+
+
+class OpponentViews(NamedTuple):
+    """Inputs of the opponents; written by the kernels. The first rows are in use, one for each waiting game."""
+
+    numbers: Any  # opponent index, from 0, int64 (B,)
+    keys: Any  # uint64 (B,)
+    mask: Any  # int8 (B, A)
+    obs: Any  # int8 (B, F)
+
+
 @kernel
 def _seat_players(g, run, seating, how):
     """Assign the seats of a new game and initialize the players' random streams."""
@@ -68,26 +95,27 @@ def _seat_players(g, run, seating, how):
     elif how.seat == ROTATE:
         seating.learner = np.int64((run.stream + run.episode) % np.uint64(players))
     else:
-        word = initial_state(run.seed, run.stream ^ _SEAT_STREAM, run.episode)
-        seating.learner = np.int64(((word >> _S32) * np.uint64(players)) >> _S32)
-    word = initial_state(run.seed, run.stream ^ _PLAYERS_STREAM, run.episode)
+        key = initial_state(run.seed, run.stream ^ _SEAT_STREAM, run.episode)
+        seating.learner = np.int64(((key >> _S32) * np.uint64(players)) >> _S32)
+    key = initial_state(run.seed, run.stream ^ _PLAYERS_STREAM, run.episode)
     for seat in range(MAX_SEATS):
-        seating.words[seat] = mix((word ^ np.uint64(seat)) + GOLDEN)
+        seating.keys[seat] = mix((key ^ np.uint64(seat)) + GOLDEN)
     seating.over = False
 
 
 @kernel
-def _begin(t, g, run, seating, setup, p, how):
-    begin_episode(t, g, run, setup, p)
-    _seat_players(g, run, seating, how)
+def _begin(b, games, seatings, how):
+    g, run = games.states[b], games.runs[b]
+    begin_episode(games.tables[0], g, run, games.setup[b % len(games.setup)], games.drawn[0])
+    _seat_players(g, run, seatings[b], how)
 
 
 @kernel
-def reset_seat_games(tables, states, runs, seatings, setup, drawn, rules, chosen):
+def reset_seat_games(games, seatings, rules, chosen):
     """Deal the chosen games; a call of `step_seat_games` without actions then plays up to the learner's turn."""
-    for b in range(len(states)):
+    for b in range(len(games.states)):
         if chosen[b]:
-            _begin(tables[0], states[b], runs[b], seatings[b], setup[b % len(setup)], drawn[0], rules[0])
+            _begin(b, games, seatings, rules[0])
 
 
 @kernel
@@ -107,10 +135,10 @@ def _opponent(g, seating):
 
 
 @kernel
-def _next_word(g, seating):
+def _next_key(g, seating):
     """The next random key of the acting player."""
-    seating.words[g.seat] += GOLDEN
-    return mix(seating.words[g.seat])
+    seating.keys[g.seat] += GOLDEN
+    return mix(seating.keys[g.seat])
 
 
 @kernel
@@ -122,7 +150,7 @@ def _play_random(t, g, seating, how, legal):
             return
         write_mask(t, g, legal)
         apply_action(
-            t, g, sample_action(legal, mix(_next_word(g, seating) + GOLDEN))
+            t, g, sample_action(legal, mix(_next_key(g, seating) + GOLDEN))
         )  # as `helsinki_env.agents.random` does
 
 
@@ -148,7 +176,7 @@ def _decide(t, g, seating, how, action, legal, early, report):
         pass  # the game ended early, and this is the learner's next step
     elif action >= 0 and action < len(legal) and legal[action]:
         apply_action(t, g, action)
-    elif action != NO_DECISION:
+    elif action != NO_ACTION:
         _punish(t, g, seating, how, report)
         return
     _play_random(t, g, seating, how, legal)
@@ -177,70 +205,45 @@ def _show_learner(t, g, seating, legal, mask, obs):
 
 
 @kernel
-def step_seat_games(
-    tables,
-    states,
-    runs,
-    seatings,
-    setup,
-    drawn,
-    rules,
-    games,
-    actions,
-    early,
-    legal,
-    mask,
-    obs,
-    rewards,
-    ended,
-    reports,
-    last,
-    who,
-    words,
-    their_mask,
-    their_obs,
-):
-    """Apply one action in each of the listed games (by the learner or an opponent; `NO_DECISION`: none).
+def step_seat_games(games, seatings, rules, turns, views, results, opponents):
+    """Apply one action in each of the listed games (by the learner or an opponent; `NO_ACTION`: none).
 
     Games that end are reported and restarted as the autoreset mode requires. Games that are over or back with the
-    learner get their rows of `mask` and `obs`, int8 (B, A) and (B, F). The others are gathered for the opponents: their
-    indices are at the front of `games`, with the same number of rows in `who` (opponent index, from 0), `words`,
-    `their_mask` and `their_obs`. Return the number of these games.
+    learner get their rows of `views`. The others are gathered for the opponents: their indices are at the front of
+    `turns.games`, with the same number of rows in `opponents`. Return the number of these games.
 
-    `early` bool (B,): games in which the learner has not acted yet in this call; set for games that are dealt.
-
-    `rewards` float32 (B,) and `ended` bool (B,) must be 0 and False before the first round. Where a game ends, they get
-    the learner's reward and True.
+    `results.rewards` and `results.ended` must be 0 and False before the first round. Where a game ends, they get the
+    learner's reward and True.
     """
-    t, how = tables[0], rules[0]
+    t, how, states, count = games.tables[0], rules[0], games.states, len(turns.actions)
     waiting = 0
-    for k in range(len(actions)):
-        b = games[k]
-        g, run, seating, report = states[b], runs[b], seatings[b], reports[b]
-        far = games[min(k + PREFETCH_DISTANCE, len(actions) - 1)]
+    for k in range(count):
+        b = turns.games[k]
+        g, run, seating, report = states[b], games.runs[b], seatings[b], results.reports[b]
+        far = turns.games[min(k + PREFETCH_DISTANCE, count - 1)]
         prefetch_state(states, far * states.itemsize)
-        prefetch_mask(mask, far * mask.shape[1])
+        prefetch_mask(views.mask, far * views.mask.shape[1])
         if not seating.over:
-            _decide(t, g, seating, how, actions[k], legal[b], early[b], report)
+            _decide(t, g, seating, how, turns.actions[k], views.legal[b], turns.early[b], report)
             if seating.over:
-                ended[b], rewards[b] = True, report.rewards[seating.learner]
+                results.ended[b], results.rewards[b] = True, report.rewards[seating.learner]
                 report.seat = seating.learner
                 if how.mode == SAME_STEP:
-                    observe(t, g, seating.learner, last[b])
+                    observe(t, g, seating.learner, results.last[b])
         # NEXT_STEP: games that were over before this step are dealt now.
-        if seating.over and (how.mode == SAME_STEP or (how.mode == NEXT_STEP and not ended[b])):
+        if seating.over and (how.mode == SAME_STEP or (how.mode == NEXT_STEP and not results.ended[b])):
             run.episode += np.uint64(1)
-            _begin(t, g, run, seating, setup[b % len(setup)], drawn[0], how)
-            _play_random(t, g, seating, how, legal[b])
-            early[b] = True
+            _begin(b, games, seatings, how)
+            _play_random(t, g, seating, how, views.legal[b])
+            turns.early[b] = True
         opponent = np.int64(-1) if seating.over or g.done else _opponent(g, seating)
         if opponent < 0:
-            _show_learner(t, g, seating, legal[b], mask[b], obs[b])
+            _show_learner(t, g, seating, views.legal[b], views.mask[b], views.obs[b])
             continue
-        _write_legal(t, g, legal[b], their_mask[waiting])
-        observe(t, g, g.seat, their_obs[waiting])
-        who[waiting] = opponent
-        words[waiting] = _next_word(g, seating)
-        games[waiting] = b
+        _write_legal(t, g, views.legal[b], opponents.mask[waiting])
+        observe(t, g, g.seat, opponents.obs[waiting])
+        opponents.numbers[waiting] = opponent
+        opponents.keys[waiting] = _next_key(g, seating)
+        turns.games[waiting] = b
         waiting += 1
     return waiting

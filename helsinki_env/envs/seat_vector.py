@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -10,9 +10,16 @@ import numpy.typing as npt
 from gymnasium.vector import AutoresetMode
 
 from helsinki_env.engine.game import IllegalActionError
+from helsinki_env.engine.kernel import specialize
 from helsinki_env.envs import kernels, seat_kernels
-from helsinki_env.envs.batch import BaseVectorEnv, Observation, StepResult, as_array
-from helsinki_env.envs.illegal_actions import IllegalMode, checked_illegal, warn_illegal
+from helsinki_env.envs.arguments import (
+    IllegalActionMode,
+    Observation,
+    as_array,
+    check_illegal_action,
+    warn_illegal_action,
+)
+from helsinki_env.envs.batch import BaseVectorEnv, StepResult
 from helsinki_env.envs.opponents import Opponent, Opponents
 from helsinki_env.envs.rewards import PENALTIES
 
@@ -51,9 +58,9 @@ class GameSeatVectorEnv(BaseVectorEnv):
         opponents: one opponent for all other seats, or a list of one per seat, clockwise from the learner; see
             `helsinki_env.envs.seat`.
         seat: the learner's seat: a number, "rotate" (the next one in each game), or "random" (drawn for each game).
-        illegal: how to treat an illegal action. "penalise": that game ends with reward -1 (-100 with reward "margin"),
-            and ``info["illegal_action"]`` bool (B,) marks it; the first one also warns. "raise": `IllegalActionError`,
-            for agents that should take none.
+        illegal_action: how to treat an illegal action. "penalize": that game ends with reward -1 (-100 with reward
+            "margin"), ``info["illegal_action"]`` bool (B,) marks it, and the first illegal action also warns. "raise":
+            `IllegalActionError`; no game has been stepped.
         autoreset_mode: see above.
         episodes: options to draw at random for each game (`GameSpec.episodes`).
         copy: False returns the same arrays at every step, which the next step overwrites: faster, but copy what you
@@ -63,14 +70,15 @@ class GameSeatVectorEnv(BaseVectorEnv):
 
     Raises:
         ValueError: for invalid arguments.
-        IllegalActionError: by `step` with illegal="raise"; names game, action, phase and the legal actions. No game has
-            been stepped, unless an opponent caused the error: then the next call must be `reset`.
+        IllegalActionError: by `step` with illegal_action="raise"; names game, action, phase and the legal actions. No
+            game has been stepped, unless an opponent caused the error: then the next call must be `reset`.
         RuntimeError: by `step`, `reset` and `set_state` if an opponent calls them while it is choosing actions.
     """
 
     _final_mask = 1
     #: Whether the warning about the first illegal action has been shown.
     _warned = False
+    _step: Callable[..., int] | None = None
     _saved = {**BaseVectorEnv._saved, "seatings": "_seatings"}  # noqa: RUF012  # constant
 
     def __init__(
@@ -79,25 +87,25 @@ class GameSeatVectorEnv(BaseVectorEnv):
         config: Any,
         opponents: Opponent | Sequence[Opponent] = "random",
         seat: SeatOption = "random",
-        illegal: IllegalMode = "penalise",
+        illegal_action: IllegalActionMode = "penalize",
         autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
         episodes: Any = None,
         copy: bool = True,
         render_mode: str | None = None,
         render_width: int | None = None,
     ) -> None:
-        self.illegal = checked_illegal(illegal)
+        self.illegal_action = check_illegal_action(illegal_action)
         self._seat: SeatOption = seat
         self._opponents: Opponents | None = None
-        self._asked: str | None = None  # the opponent that is choosing actions
+        self._acting: str | None = None  # the opponent that is choosing actions
         self._rules = np.zeros(1, seat_kernels.RULES)
         super().__init__(num_envs, config, autoreset_mode, episodes, copy, render_mode, render_width)
         n, ids, size = self.num_envs, self._ids, self._last.shape[1]
         self._legal = np.zeros((n, ids), np.int8)
         self._seatings = np.zeros(n, seat_kernels.SEATING)
-        # Inputs of the opponents; the first rows are in use, one per waiting game.
-        self._who, self._words = np.zeros(n, np.int64), np.zeros(n, np.uint64)
-        self._their_masks, self._their_obs = np.empty((n, ids), np.int8), np.empty((n, size), np.int8)
+        self._inputs = seat_kernels.OpponentViews(
+            np.zeros(n, np.int64), np.zeros(n, np.uint64), np.empty((n, ids), np.int8), np.empty((n, size), np.int8)
+        )
         self.set_opponents(opponents)
 
     def _set_up(self, config: Any, episodes: Any) -> None:
@@ -143,7 +151,7 @@ class GameSeatVectorEnv(BaseVectorEnv):
         states, seatings = taken["states"], taken["seatings"]
         players, learner = states["players"], seatings["learner"]
         for wrong, expected in (
-            ((learner < 0) | (learner >= players), "the learner on a seat that is played"),
+            ((learner < 0) | (learner >= players), "the learner on an occupied seat"),
             (seatings["over"].view(np.uint8) > 1, "over to be True or False"),
         ):
             if wrong.any():
@@ -156,21 +164,19 @@ class GameSeatVectorEnv(BaseVectorEnv):
         super()._take(taken)
 
     def _check_free(self, call: str) -> None:
-        if self._asked is not None:
+        if self._acting is not None:
             raise RuntimeError(
-                f"{call}: called by the opponent {self._asked!r} while its decision is waited for; it decides from "
-                "what it is given, and may try things out in games of its own (helsinki_env.engine.determinization)"
+                f"{call}: found a call by the opponent {self._acting!r} while it chooses an action, expected none; "
+                "search in separate games (helsinki_env.engine.determinization)"
             )
 
     def _begin(self, chosen: npt.NDArray[np.bool_]) -> tuple[Observation, dict[str, Any]]:
-        seat_kernels.reset_seat_games(
-            self._tables, self.states, self._runs, self._seatings, self._setup, self._drawn, self._rules, chosen
-        )
-        still = self._rules.copy()
-        still["mode"] = kernels.DISABLED  # finished games that are not chosen stay as they are
-        nothing = np.full(self.num_envs, seat_kernels.NO_DECISION)
-        obs, _, _ = self._advance(nothing, still, np.ones(self.num_envs, np.bool_))
-        return obs, self._told(obs)
+        seat_kernels.reset_seat_games(self._games(), self._seatings, self._rules, chosen)
+        rules = self._rules.copy()
+        rules["mode"] = kernels.DISABLED  # finished games that are not chosen stay as they are
+        no_actions = np.full(self.num_envs, seat_kernels.NO_ACTION)
+        obs, _, _ = self._advance(no_actions, rules, np.ones(self.num_envs, np.bool_))
+        return obs, self._learner_info(obs)
 
     def step(self, actions: npt.ArrayLike) -> StepResult:
         """Apply one action of the learner in every game, then those of the opponents; see the class.
@@ -181,26 +187,26 @@ class GameSeatVectorEnv(BaseVectorEnv):
         self._check_free("step")
         chosen = self._checked(actions)
         obs, rewards, ended = self._advance(chosen, self._rules, np.zeros(self.num_envs, np.bool_))
-        info = self._told(obs)
+        info = self._learner_info(obs)
         if ended.any():
             self._report(info, ended)
-            if self.illegal == "penalise":
+            if self.illegal_action == "penalize":
                 illegal = self._reports["illegal"] & ended
                 info |= {"illegal_action": illegal, "_illegal_action": ended.copy()}
                 if not self._warned and illegal.any():
                     self._warned = True
-                    warn_illegal(self.config.reward)
+                    warn_illegal_action(self.config.reward)
         return obs, rewards, ended, np.zeros(self.num_envs, np.bool_), info
 
-    def _told(self, obs: Observation) -> dict[str, Any]:
+    def _learner_info(self, obs: Observation) -> dict[str, Any]:
         return self._info(self._seatings["learner"].copy(), obs["action_mask"], self._everywhere.copy())
 
     def _checked(self, actions: npt.ArrayLike) -> npt.NDArray[np.int64]:
         chosen = self._actions(actions)
         if self._mode == kernels.DISABLED and self._seatings["over"].any():
             b = int(self._seatings["over"].argmax())
-            raise IllegalActionError(f"game {b} is over; reset(options={{'reset_mask': ...}}) deals it anew")
-        if self.illegal == "penalise":
+            raise IllegalActionError(f"game {b} is over; deal the next one with reset(options={{'reset_mask': ...}})")
+        if self.illegal_action == "penalize":
             chosen = np.where(chosen < 0, self._ids, chosen)  # not a valid id, either
         else:
             b = seat_kernels.first_illegal_seat_game(self._seatings, np.arange(self.num_envs), chosen, self._legal)
@@ -214,52 +220,55 @@ class GameSeatVectorEnv(BaseVectorEnv):
         """Apply these actions and let the opponents act until every game is over or back with its learner.
 
         `early`, bool (B,): games in which the learner does not act in this call; if one ends, its next step reports it.
-
-        Return the learners' observations, their rewards (B,), and which games have ended (B,).
         """
-        rewards, ended = np.zeros(self.num_envs, np.float32), np.zeros(self.num_envs, np.bool_)
-        mask, obs = self._masks.take(), self._observations.take()
-        games = np.arange(self.num_envs)
+        results = kernels.Results(
+            np.zeros(self.num_envs, np.float32), np.zeros(self.num_envs, np.bool_), self._reports, self._last
+        )
+        views = seat_kernels.LearnerViews(self._legal, self._masks.take(), self._observations.take())
+        games, indices = self._games(), np.arange(self.num_envs)
         self._dealt = False  # until the call succeeds: an opponent's error leaves games halfway
         while len(actions):
-            waiting = seat_kernels.step_seat_games(
-                self._tables, self.states, self._runs, self._seatings, self._setup, self._drawn, rules, games, actions,
-                early, self._legal, mask, obs, rewards, ended, self._reports, self._last,
-                self._who, self._words, self._their_masks, self._their_obs,
-            )  # fmt: skip
-            actions = self._ask(games[:waiting])
+            turns = seat_kernels.Turns(indices, actions, early)
+            arguments = games, self._seatings, rules, turns, views, results, self._inputs
+            step = self._step or self._specialize(arguments)
+            waiting = step(*arguments)
+            actions = self._ask(indices[:waiting])
         self._dealt = True
-        return {"observation": obs, "action_mask": mask}, rewards, ended
+        return {"observation": views.obs, "action_mask": views.mask}, results.rewards, results.ended
+
+    def _specialize(self, arguments: tuple[Any, ...]) -> Callable[..., int]:
+        self._step = specialize(seat_kernels.step_seat_games, *arguments)
+        return self._step
 
     def _ask(self, games: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
         """Return the opponents' actions in the games that wait for one."""
-        count, opponents = len(games), self._opponents
+        count, opponents, inputs = len(games), self._opponents, self._inputs
         actions = np.zeros(count, np.int64)
         if count == 0 or opponents is None:
             return actions
-        asked = opponents.act_of[self._who[:count]]
+        act_numbers = opponents.act_of[inputs.numbers[:count]]
         for i, act in enumerate(opponents.acts):
-            rows = np.flatnonzero(asked == i)
+            rows = np.flatnonzero(act_numbers == i)
             if act is None or len(rows) == 0:
                 continue
             # Copies: a view would give access to the rows of other seats.
-            self._asked = opponents.names[self._who[rows[0]]]
-            name = f"opponent {self._asked!r}"
+            self._acting = opponents.names[inputs.numbers[rows[0]]]
+            name = f"opponent {self._acting!r}"
             try:
-                given = act(self._their_obs[rows], self._their_masks[rows], self._words[rows])
+                given = act(inputs.obs[rows], inputs.mask[rows], inputs.keys[rows])
             finally:
-                self._asked = None
+                self._acting = None
             found = as_array(name, given)
             if found.shape != rows.shape or not np.issubdtype(found.dtype, np.integer):
                 raise ValueError(
-                    f"{name}: found decisions {found.dtype} of shape {found.shape}, expected whole numbers of shape "
+                    f"{name}: found actions {found.dtype} of shape {found.shape}, expected whole numbers of shape "
                     f"{rows.shape}"
                 )
             actions[rows] = found
         k = seat_kernels.first_illegal_seat_game(self._seatings, games, actions, self._legal)
         if k >= 0:
             problem = self._illegal(int(games[k]), int(actions[k]))
-            raise IllegalActionError(f"opponent {opponents.names[self._who[k]]!r}: {problem}")
+            raise IllegalActionError(f"opponent {opponents.names[inputs.numbers[k]]!r}: {problem}")
         return actions
 
     def _viewer(self, b: int) -> int | None:
@@ -269,7 +278,7 @@ class GameSeatVectorEnv(BaseVectorEnv):
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the state for a copy, in which no opponent is choosing actions."""
-        return super().__getstate__() | {"_asked": None}
+        return super().__getstate__() | {"_acting": None}
 
     def action_masks(self) -> npt.NDArray[np.bool_]:
         """Return the learners' legal actions, bool (B, A); all true in a finished game."""

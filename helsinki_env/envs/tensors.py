@@ -22,14 +22,13 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from helsinki_env.data import UserError
+from helsinki_env.data import UserError, as_integer, seed_to_uint64
 from helsinki_env.engine.configuration import REWARDS
 from helsinki_env.engine.game import IllegalActionError
 from helsinki_env.engine.playout import MOST_GAMES, random_keys
 from helsinki_env.engine.spec import spec_of
-from helsinki_env.engine.values import as_integer, seed_to_uint64
-from helsinki_env.envs.batch import spaces
-from helsinki_env.envs.kernels import REPORT, RUN
+from helsinki_env.envs.arguments import spaces
+from helsinki_env.envs.kernels import REPORT, RUN, finish_one
 from helsinki_env.utils.extras import requires_extra
 
 with requires_extra("train"):
@@ -37,9 +36,13 @@ with requires_extra("train"):
     from torch import Tensor
 
     from helsinki_env.envs.cpu_backend import Backend, CpuBackend, Memory, bytes_of
-    from helsinki_env.envs.tensor_state import SAVED, checked_state
 
 __all__ = ["GameTorchEnv", "masked_sample"]
+
+#: Tensors of the memory that form a state; all others are derived or constant.
+SAVED = ("states", "runs", "reports", "keys", "illegal")
+#: Fields of the report of a finished game.
+_REPORTED = ("reward", "rewards", "scores", "places", "rounds")
 
 TensorStepResult = tuple[dict[str, Tensor], Tensor, Tensor, Tensor, dict[str, Tensor]]
 
@@ -124,7 +127,7 @@ class GameTorchEnv:
         if not isinstance(episodes, spec.episodes):
             raise ValueError(f"episodes: found {episodes!r}, expected {spec.episodes.__name__}(...)")
         if episodes.num_players is not None and any(config.denied):
-            raise ValueError("denied: fixed sets for each seat do not go with a changing number of players")
+            raise ValueError("denied: found sets for each seat, expected None with a random number of players")
         self.num_envs, self.config, self.episodes, self.check = count, config, episodes, check
         self.device = _device(device)
         self.memory = Memory.of(spec, config, episodes, count, self.device)
@@ -166,16 +169,16 @@ class GameTorchEnv:
             runs = self.memory.runs.cpu().numpy().view(RUN)[:, 0]
             runs["episode"] += np.uint64(1)
         else:
-            word = seed_to_uint64(seed)
+            key = seed_to_uint64(seed)
             runs = np.zeros(self.num_envs, RUN)
-            runs["seed"], runs["stream"] = word, np.arange(self.num_envs, dtype=np.uint64)
-            words = random_keys(self.num_envs, int(word))
-            self.memory.words.copy_(torch.from_numpy(words.view(np.int64)))
+            runs["seed"], runs["stream"] = key, np.arange(self.num_envs, dtype=np.uint64)
+            keys = random_keys(self.num_envs, int(key))
+            self.memory.keys.copy_(torch.from_numpy(keys.view(np.int64)))
         self.memory.runs.copy_(bytes_of(runs, torch.device("cpu")))
         self._backend.reset()
-        return self._looked()
+        return self._observe()
 
-    def _looked(self) -> tuple[dict[str, Tensor], dict[str, Tensor]]:
+    def _observe(self) -> tuple[dict[str, Tensor], dict[str, Tensor]]:
         self._backend.observe()
         self._dealt = True
         return self._observation, self._info
@@ -190,13 +193,13 @@ class GameTorchEnv:
         memory = self.memory
         memory.actions.copy_(self._checked(actions), non_blocking=True)
         if self.check:
-            self._refuse()
+            self._check_legal()
         self._backend.step(self._reward)
         return self._observation, memory.rewards, memory.ended, self._truncated, self._info
 
     def _checked(self, actions: object) -> Tensor:
         if not self._dealt:
-            raise ValueError("nothing is dealt yet: call reset() first")
+            raise ValueError("no game is dealt yet: call reset() first")
         if not isinstance(actions, Tensor):
             raise ValueError(f"actions: found {type(actions).__name__}, expected a tensor on {self.device}")
         whole = not actions.is_floating_point() and not actions.is_complex() and actions.dtype != torch.bool
@@ -207,7 +210,7 @@ class GameTorchEnv:
             )
         return actions
 
-    def _refuse(self) -> None:
+    def _check_legal(self) -> None:
         b = self._backend.first_illegal()
         if b >= 0:
             why = self.game_spec.why_illegal(self.to_cpu(b), int(self.memory.actions[b]))
@@ -221,7 +224,7 @@ class GameTorchEnv:
     def sample(self) -> Tensor:
         """Return a uniformly random legal action for each game, int64 (B,); 0 where a game is over.
 
-        The result equals that of `choose_uniformly` with ``random_keys(num_envs, seed)`` on the CPU.
+        The result equals that of `sample_actions` with ``random_keys(num_envs, seed)`` on the CPU.
         """
         self._backend.sample()
         return self.memory.chosen
@@ -236,7 +239,7 @@ class GameTorchEnv:
         if number is None or not -self.num_envs <= number < self.num_envs:
             raise ValueError(f"game: found {b!r}, expected the number of one of {self.num_envs} games, from 0")
         if not self._dealt:
-            raise ValueError("nothing is dealt yet: call reset() first")
+            raise ValueError("no game is dealt yet: call reset() first")
         state = self.memory.states[number].cpu().numpy().view(self._dtypes["states"])[0]
         return self.game_spec.game._from_valid_state(self.game_spec.config_of(self.config, state), state)
 
@@ -260,7 +263,7 @@ class GameTorchEnv:
         taken = checked_state(state, self.memory, self._dtypes, self.config, self._most_players)
         for name in SAVED:
             getattr(self.memory, name).copy_(taken[name])
-        return self._looked()
+        return self._observe()
 
     def clone(self) -> Self:
         """Return an independent copy in the same state on the same device; both continue with the same games."""
@@ -289,9 +292,9 @@ def _device(device: object) -> torch.device:
     with contextlib.suppress(RuntimeError, TypeError):
         found = torch.device(device)  # type: ignore[call-overload]  # PyTorch checks the argument
     if found.type not in ("cpu", "cuda"):
-        raise UserError(f"device: found {device!r}, expected cuda, one card such as cuda:1, or cpu")
+        raise UserError(f"device: found {device!r}, expected cuda, one GPU such as cuda:1, or cpu")
     if found.type == "cuda" and not torch.cuda.is_available():
-        raise UserError("device: found cuda, but PyTorch finds no graphics card here; cpu works everywhere")
+        raise UserError("device: found cuda, expected cpu: PyTorch finds no GPU")
     if str(found) == "cuda":
         found = torch.device("cuda", torch.cuda.current_device())
     return found
@@ -320,3 +323,53 @@ def _reported(reports: Tensor, players: int) -> dict[str, Tensor]:
         "places": column("places", torch.int8),
         "rounds": column("rounds", torch.int16),
     }
+
+
+def checked_state(
+    state: Any, memory: Memory, dtypes: Mapping[str, np.dtype[Any]], config: Any, most_players: int
+) -> dict[str, Tensor]:
+    """Return copies of the tensors of a state, on the CPU; ValueError unless it is valid and fits the environment."""
+    if not isinstance(state, Mapping) or set(state) != set(SAVED):
+        found = ", ".join(map(str, state)) if isinstance(state, Mapping) else type(state).__name__
+        raise ValueError(f"state: found {found}, expected {', '.join(SAVED)}")
+    taken = {name: _copy(name, state[name], getattr(memory, name)) for name in SAVED}
+    states, reports = (taken[name].numpy().view(dtypes[name])[:, 0] for name in ("states", "reports"))
+    spec_of(config).check(states, config)
+    if (states["players"] > most_players).any():
+        b = int((states["players"] > most_players).argmax())
+        raise ValueError(f"states: game {b}: players: found {states['players'][b]}, expected at most {most_players}")
+    _check_reports(reports, states, config)
+    if int(taken["illegal"][0]) < 0:
+        raise ValueError(f"illegal: found {int(taken['illegal'][0])}, expected a count of illegal actions")
+    return taken
+
+
+def _copy(name: str, found: object, own: Tensor) -> Tensor:
+    """Return a copy of a state tensor, checked against the environment's own tensor."""
+    if not isinstance(found, Tensor) or found.layout != torch.strided or found.device.type == "meta":
+        raise ValueError(f"{name}: found {type(found).__name__}, expected a tensor with values")
+    if found.shape != own.shape or found.dtype != own.dtype:
+        raise ValueError(
+            f"{name}: found {tuple(found.shape)} of {found.dtype}, expected {tuple(own.shape)} of {own.dtype}"
+        )
+    copied = torch.empty(own.shape, dtype=own.dtype)
+    copied.copy_(found)
+    return copied
+
+
+def _check_reports(reports: npt.NDArray[Any], states: npt.NDArray[Any], config: Any) -> None:
+    """Check that finished games have correct reports and all other reports are blank."""
+    expected = np.zeros(len(reports), REPORT)
+    for b in np.flatnonzero(states["done"]).tolist():
+        finish_one(config.tables, states[b : b + 1], REWARDS.index(config.reward), expected[b : b + 1])
+    for name in ("ended", *_REPORTED):
+        found, right = reports[name], expected[name]
+        if name == "ended":
+            found, right = found.view(np.uint8), right.view(np.uint8)
+        wrong = ~np.isclose(found, right, rtol=1e-5) if right.dtype.kind == "f" else found != right
+        wrong = wrong.reshape(len(reports), -1).any(axis=1)
+        if wrong.any():
+            b = int(np.flatnonzero(wrong)[0])
+            raise ValueError(
+                f"reports: game {b}: {name}: found {found[b].tolist()}, expected {right[b].tolist()} as in `states`"
+            )

@@ -23,19 +23,16 @@ class _Team:
     """Helper threads that run the same work as the calling thread, once per call.
 
     Locks synchronize the threads. A thread spins for a while before it waits for a lock, because waking up is slow.
-
-    Attributes:
-        left: whether an interrupt ended the wait for the helpers, which may still be working.
     """
 
     def __init__(self, helpers: int, patience: int) -> None:
         self.work: Callable[[int], Any] | None = None
         self.problems: list[BaseException] = []
         self.over = False
-        self.left = False
+        self.interrupted = False  # during the wait for the helpers, which may still be working
         self._patience = patience
         self._rounds = 0
-        self._told = np.zeros(APART * (1 + helpers), np.int64)
+        self._round_of = np.zeros(APART * (1 + helpers), np.int64)
         self._begin = [threading.Lock() for _ in range(helpers)]
         self._done = [threading.Lock() for _ in range(helpers)]
         for lock in (*self._begin, *self._done):
@@ -51,7 +48,7 @@ class _Team:
         rounds = 0
         while True:
             rounds += 1
-            spin_until(self._told, 0, rounds, self._patience)
+            spin_until(self._round_of, 0, rounds, self._patience)
             self._begin[own - 1].acquire()
             if self.over or self.work is None:
                 return
@@ -60,27 +57,27 @@ class _Team:
             except BaseException as problem:
                 self.problems.append(problem)
             self._done[own - 1].release()
-            self._told[APART * own] = rounds
+            self._round_of[APART * own] = rounds
 
-    def _tell_all(self) -> None:
+    def _start_round(self) -> None:
         self._rounds += 1
         for lock in self._begin:
             lock.release()
-        self._told[0] = self._rounds
+        self._round_of[0] = self._rounds
 
     def run(self, work: Callable[[int], Any]) -> None:
         """Call `work` in every thread with its number, 0 in the calling thread; raise the first error at the end."""
         self.work = work
-        self._tell_all()
+        self._start_round()
         try:
             work(0)
         except BaseException as problem:
             self.problems.insert(0, problem)
-        self.left = True
+        self.interrupted = True
         for own, lock in enumerate(self._done, start=1):
-            spin_until(self._told, APART * own, self._rounds, self._patience)
+            spin_until(self._round_of, APART * own, self._rounds, self._patience)
             lock.acquire()
-        self.left = False
+        self.interrupted = False
         self.work = None  # else it would keep references to its arrays, which the buffer pool counts
         problems, self.problems = self.problems, []
         if problems:
@@ -90,17 +87,13 @@ class _Team:
         """End the threads, in the process that started them."""
         if os.getpid() == process:
             self.over = True
-            self._tell_all()
+            self._start_round()
             for thread in self._threads:
                 thread.join()
 
 
 class ThreadPool:
-    """Runs a function in several threads, including the calling thread.
-
-    Args:
-        threads: number of threads; None: one for each CPU core that this process may use.
-    """
+    """Runs a function in several threads, including the calling one; None: one for each CPU core of this process."""
 
     def __init__(self, threads: int | None = 1) -> None:
         if threads is None:
@@ -128,7 +121,7 @@ class ThreadPool:
         try:
             self._team.run(work)
         finally:
-            if self._team.left:  # its threads are still working; they end when done
+            if self._team.interrupted:  # its threads are still working; they end when done
                 self._team = None
 
     def run(self, function: Callable[[int, int], Any], size: int) -> None:

@@ -10,9 +10,9 @@ configuration:
     >>> from helsinki_env.engine.playout import sample_actions, random_keys
     >>> env = GameVectorEnv(64, CopenhagenConfig(num_players=3))
     >>> obs, info = env.reset(seed=0)
-    >>> words = random_keys(64, seed=1)
+    >>> keys = random_keys(64, seed=1)
     >>> for _ in range(10):
-    ...     actions = sample_actions(obs["action_mask"], words)
+    ...     actions = sample_actions(obs["action_mask"], keys)
     ...     obs, reward, terminated, truncated, info = env.step(actions)
     >>> obs["observation"].shape, obs["action_mask"].shape, info["seat"].shape
     ((64, 923), (64, 459), (64,))
@@ -20,15 +20,18 @@ configuration:
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from gymnasium.vector import AutoresetMode
 
+from helsinki_env.engine.kernel import specialize
 from helsinki_env.engine.playout import num_blocks
 from helsinki_env.envs import kernels
-from helsinki_env.envs.batch import BaseVectorEnv, Observation, StepResult
+from helsinki_env.envs.arguments import Observation
+from helsinki_env.envs.batch import BaseVectorEnv, StepResult
 from helsinki_env.envs.threads import ThreadPool
 
 __all__ = ["GameVectorEnv"]
@@ -69,7 +72,8 @@ class GameVectorEnv(BaseVectorEnv):
         IllegalActionError: by `step`; names game, action, phase and the legal actions. No game has been stepped.
     """
 
-    _slices = ThreadPool(1)  # close() needs it even if the constructor fails
+    _step: Callable[..., None] | None = None
+    _threads = ThreadPool(1)  # close() needs it even if the constructor fails
 
     def __init__(
         self,
@@ -82,20 +86,21 @@ class GameVectorEnv(BaseVectorEnv):
         render_mode: str | None = None,
         render_width: int | None = None,
     ) -> None:
-        self._slices = ThreadPool(num_threads)
+        self._threads = ThreadPool(num_threads)
         super().__init__(num_envs, config, autoreset_mode, episodes, copy, render_mode, render_width)
         blocks = num_blocks(self._ids)
-        self._legal = np.zeros((self.num_envs, blocks) if copy else (1, blocks), np.uint64)
+        self._legal = np.zeros((self.num_envs if copy else 0, blocks), np.uint64)
         self._mask = np.zeros((1, self._ids), np.int8)  # the mask returned last
 
     def _begin(self, chosen: npt.NDArray[np.bool_]) -> tuple[Observation, dict[str, Any]]:
-        mask, obs, seats = self._masks.take(), self._observations.take(), self._seats.take()
-        kernels.reset_games(
-            self._tables, self.states, self._runs, self._setup, self._drawn, chosen, self.copy, self._legal, mask, obs,
-            seats,
-        )  # fmt: skip
-        self._keep(mask)
-        return {"observation": obs, "action_mask": mask}, self._info(seats, mask, self._everywhere.copy())
+        views = self._take_views()
+        kernels.reset_games(self._games(), chosen, views)
+        self._set_checked_mask(views.mask)
+        info = self._info(views.seats, views.mask, self._everywhere.copy())
+        return {"observation": views.obs, "action_mask": views.mask}, info
+
+    def _take_views(self) -> kernels.Views:
+        return kernels.Views(self._legal, self._masks.take(), self._observations.take(), self._seats.take())
 
     def step(self, actions: npt.ArrayLike) -> StepResult:
         """Apply one action in every game; see the class for the returned values.
@@ -105,46 +110,51 @@ class GameVectorEnv(BaseVectorEnv):
             ValueError: for anything but integers of shape (B,). In both cases no game has been stepped.
         """
         chosen = self._checked(actions)
-        mask, obs, seats = self._masks.take(), self._observations.take(), self._seats.take()
-        rewards, ended = self._rewards.take(), self._ended.take()
-
+        views = self._take_views()
+        results = kernels.Results(self._rewards.take(), self._ended.take(), self._reports, self._last)
         shares = np.zeros(1, np.int64)
-        alone = self._slices.threads == 1 or self.num_envs <= kernels.PIECE  # too little work to share
+        alone = self._threads.threads == 1 or self.num_envs <= kernels.WORK_UNIT  # too little work to share
+        size = self.num_envs if alone else kernels.WORK_UNIT
 
-        def work(own: int) -> None:
-            drawn = self._drawn.copy() if own else self._drawn  # each thread writes its random state
-            kernels.step(
-                self._tables, shares, self.num_envs if alone else kernels.PIECE, self.states, self._runs, chosen,
-                self._setup, drawn, self._mode, self._reward, self.copy, self._legal, mask, obs, seats, rewards, ended,
-                self._reports, self._last,
-            )  # fmt: skip
-
+        games = self._games()
+        arguments = games, shares, size, chosen, self._mode, self._reward, views, results
+        step = self._step or self._specialize(arguments)
         if alone:
-            work(0)
+            step(*arguments)
         else:
-            self._slices.each(work)
-        self._keep(mask)
-        info = self._info(seats, mask, self._everywhere.copy())
-        if np.count_nonzero(ended):
-            self._report(info, ended)
-        truncated = np.zeros(self.num_envs, np.bool_)
-        return {"observation": obs, "action_mask": mask}, rewards, ended, truncated, info
 
-    def _keep(self, mask: npt.NDArray[np.int8]) -> None:
+            def work(thread: int) -> None:
+                own = games._replace(drawn=games.drawn.copy()) if thread else games  # each writes its random state
+                step(own, *arguments[1:])
+
+            self._threads.each(work)
+        self._set_checked_mask(views.mask)
+        info = self._info(views.seats, views.mask, self._everywhere.copy())
+        if np.count_nonzero(results.ended):
+            self._report(info, results.ended)
+        truncated = np.zeros(self.num_envs, np.bool_)
+        obs = {"observation": views.obs, "action_mask": views.mask}
+        return obs, results.rewards, results.ended, truncated, info
+
+    def _specialize(self, arguments: tuple[Any, ...]) -> Callable[..., None]:
+        self._step = specialize(kernels.step, *arguments)
+        return self._step
+
+    def _set_checked_mask(self, mask: npt.NDArray[np.int8]) -> None:
         """Without copies, check the next actions against the returned mask."""
         if not self.copy:
             self._mask = mask
 
     def _checked(self, actions: npt.ArrayLike) -> npt.NDArray[np.int64]:
         chosen = self._actions(actions)
-        b = kernels.first_illegal_game(self.states, chosen, self.copy, self._legal, self._mask, self._mode)
+        b = kernels.first_illegal_game(self.states, chosen, self._legal, self._mask, self._mode)
         if b >= 0:
             problem = self._illegal(b, int(chosen[b]))
             if self.states["done"][b]:
-                problem.args = (f"{problem} (reset(options={{'reset_mask': ...}}) deals it anew)",)
+                problem.args = (f"{problem} (deal the next game with reset(options={{'reset_mask': ...}}))",)
             raise problem
         return chosen
 
     def close_extras(self, **kwargs: Any) -> None:
         """End the threads."""
-        self._slices.close()
+        self._threads.close()

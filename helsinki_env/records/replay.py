@@ -7,13 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from helsinki_env.data import Node
+from helsinki_env.data import Node, seed_to_uint64
 from helsinki_env.engine import loops
 from helsinki_env.engine.contract import apply_action
 from helsinki_env.engine.game import BoardGame, IllegalActionError
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.engine.loops import write_mask
-from helsinki_env.engine.values import seed_to_uint64
 from helsinki_env.records.codec import Record, RecordError, seats_by_rank
 
 

@@ -170,21 +170,21 @@ def test_an_illegal_decision_ends_that_game(action: int, mode: AutoresetMode) ->
 
 
 def test_an_illegal_decision_can_be_an_error_that_changes_nothing() -> None:
-    env = CopenhagenSeatEnv(illegal="raise", seat=0)
+    env = CopenhagenSeatEnv(illegal_action="raise", seat=0)
     env.reset(seed=1)
     before = env.game
     for action in (-1, 6, 459, 1.0, None, True):
         with pytest.raises(IllegalActionError, match=r"phase MAIN of seat 0. Legal: TAKE|ids|whole number"):
             env.step(action)
         assert env.game == before
-    penalised = CopenhagenSeatEnv(seat=0)
-    penalised.reset(seed=1)
+    penalized = CopenhagenSeatEnv(seat=0)
+    penalized.reset(seed=1)
     with pytest.warns(UserWarning, match="illegal action: it ended a game with reward -1"):
-        _, reward, terminated, _, info = penalised.step(6)
+        _, reward, terminated, _, info = penalized.step(6)
     assert (reward, terminated) == (-1, True)
     assert "(TAKE 6) is not legal in phase MAIN of seat 0" in info["illegal_action"]
     with pytest.raises(ValueError, match="over"):
-        penalised.step(0)
+        penalized.step(0)
 
 
 def test_copies_and_states_go_on_alike() -> None:
@@ -245,7 +245,9 @@ def test_is_known_by_name() -> None:
     assert sync.reset(seed=1)[0]["observation"].shape == (2, 923)
 
 
-@pytest.mark.parametrize("arguments", [{"illegal": "ignore"}, {"render_mode": "rgb"}, {"reward": "x"}, {"config": 5}])
+@pytest.mark.parametrize(
+    "arguments", [{"illegal_action": "ignore"}, {"render_mode": "rgb"}, {"reward": "x"}, {"config": 5}]
+)
 def test_bad_arguments_are_named(arguments: dict[str, Any]) -> None:
     for make in (CopenhagenSeatEnv, CopenhagenSeatVectorEnv):
         with pytest.raises(ValueError, match=next(iter(arguments))):

@@ -188,11 +188,11 @@ def functions(config: Any, players: Sequence[str]) -> dict[str, Called]:
     found = {
         "choose_uniformly": Called(
             chosen,
-            lambda: {"masks": seen["mask"].copy(), "words": random_keys(N), "out": np.zeros(N, np.int64)},
+            lambda: {"masks": seen["mask"].copy(), "keys": random_keys(N), "out": np.zeros(N, np.int64)},
         ),
-        "play_out": Called(played_out, lambda: {"states": states.copy(), "words": random_keys(N)}),
+        "play_out": Called(played_out, lambda: {"states": states.copy(), "keys": random_keys(N)}),
         "batch_redeal": Called(
-            dealt, lambda: {"states": states.copy(), "viewers": seats.copy(), "words": random_keys(N)}
+            dealt, lambda: {"states": states.copy(), "viewers": seats.copy(), "keys": random_keys(N)}
         ),
         "restore": Called(
             lambda observations: states_from_observations(config, observations),
@@ -286,7 +286,9 @@ def check(name: str, called: Called) -> Iterator[str]:
 
 def may_be(name: str, argument: str, what: str) -> bool:
     """Whether another value is a right one for an argument as well, with a result of its own."""
-    any_number = argument in ("words", "streams", "decks", "games") or (argument == "logits" and "number" not in what)
+    any_number = argument in ("words", "keys", "streams", "decks", "games") or (
+        argument == "logits" and "number" not in what
+    )
     if what in ("the most of 64 bits", "256", "2 ** 31", "127 as bytes", "negative") and any_number:
         return True
     if name in ("masked_sample", "first_words", "deck_seeds", "restore", "copy_states", "copies_of", "GameSpec.check"):

@@ -43,8 +43,7 @@ import numpy as np
 from helsinki_env.engine import contract
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.engine.loops import write_mask
-from helsinki_env.engine.random_draws import draw_card
-from helsinki_env.engine.rng import random_below
+from helsinki_env.engine.rng import draw_card, random_below
 from helsinki_env.games.copenhagen import actions as a
 from helsinki_env.games.copenhagen.legal import legal_uses
 from helsinki_env.games.copenhagen.state import (

@@ -13,9 +13,9 @@ import numpy as np
 import numpy.typing as npt
 
 from helsinki_env.engine import contract
-from helsinki_env.engine.episode_options import read_player_counts, size_range
+from helsinki_env.engine.configuration import read_player_counts, size_range
 from helsinki_env.engine.kernel import kernel
-from helsinki_env.engine.random_draws import draw_member, draw_subset
+from helsinki_env.engine.rng import draw_member, draw_subset
 from helsinki_env.games.copenhagen.components import ABILITIES
 from helsinki_env.games.copenhagen.state import GAME, MAX_SEATS
 

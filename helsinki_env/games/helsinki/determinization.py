@@ -34,8 +34,7 @@ import numpy as np
 from helsinki_env.engine import contract
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.engine.loops import write_mask
-from helsinki_env.engine.random_draws import draw_card
-from helsinki_env.engine.rng import random_below
+from helsinki_env.engine.rng import draw_card, random_below
 from helsinki_env.games.helsinki.build import hand_by_color
 from helsinki_env.games.helsinki.state import DECK, LAYOUTS, MAX_SEATS, PHASE_DISCARD, PHASE_PAY, UNSEEN, WIDE
 

@@ -14,9 +14,9 @@ import numpy.typing as npt
 
 from helsinki_env.data import short_repr
 from helsinki_env.engine import contract
-from helsinki_env.engine.episode_options import as_values, read_player_counts, size_range
+from helsinki_env.engine.configuration import as_values, read_player_counts, size_range
 from helsinki_env.engine.kernel import kernel
-from helsinki_env.engine.random_draws import draw_member, draw_subset
+from helsinki_env.engine.rng import draw_member, draw_subset
 from helsinki_env.games.helsinki.state import LAYOUTS, MAX_SEATS
 
 __all__ = ["RandomEpisodes"]

@@ -1,9 +1,9 @@
-"""Schemas shared by the outputs of balance studies, on top of `helsinki_env.data.forms`."""
+"""Schemas shared by the outputs of balance studies, on top of `helsinki_env.data.schemas`."""
 
 from __future__ import annotations
 
 from helsinki_env.data import Node
-from helsinki_env.data.forms import (
+from helsinki_env.data.schemas import (
     Schema,
     check_schema,
     enum_of,

@@ -8,15 +8,18 @@ from types import SimpleNamespace
 from typing import Any
 
 from helsinki_env.data import Node
-from helsinki_env.engine.position_reader import (
+from helsinki_env.engine.positions import (
+    MAX_OBSERVED,
+    PositionError,
     bit_set,
     bounded_integer,
     bounded_integers,
     distinct_integers,
     exact_mapping,
+    fill_record,
     hex_uint64,
+    record_to_namespace,
 )
-from helsinki_env.engine.positions import MAX_OBSERVED, PositionError, fill_record, record_to_namespace
 from helsinki_env.games.copenhagen import actions
 from helsinki_env.games.copenhagen.components import ABILITIES, CELLS, COLOURS, COLUMNS, DISPLAY, TILE_SIZES, Components
 from helsinki_env.games.copenhagen.config import CopenhagenConfig

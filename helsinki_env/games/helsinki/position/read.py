@@ -8,15 +8,19 @@ from types import SimpleNamespace
 from typing import Any
 
 from helsinki_env.data import Node
-from helsinki_env.engine.position_reader import (
+from helsinki_env.engine.positions import (
+    MAX_OBSERVED,
+    PositionError,
     bit_set,
     bounded_integer,
     bounded_integers,
+    cell_list,
     distinct_integers,
     exact_mapping,
+    fill_record,
     hex_uint64,
+    record_to_namespace,
 )
-from helsinki_env.engine.positions import MAX_OBSERVED, PositionError, cell_list, fill_record, record_to_namespace
 from helsinki_env.games.helsinki.components import BOARD_ACTIONS, COLOURS, ROOFS, Components
 from helsinki_env.games.helsinki.config import HelsinkiConfig
 from helsinki_env.games.helsinki.game import HelsinkiGame, apply_setup

@@ -1,14 +1,14 @@
 """Schemas of plain data: validate a JSON file once, so that reports can use it without further checks.
 
 A schema is plain data itself: a mapping of the required keys, a list with the schema of its elements, or a function
-that takes the entry and raises an error for a bad value. Additional keys are allowed.
+that takes the node and raises an error for an invalid value. Additional keys are allowed.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from helsinki_env.data.entry import Node
+from helsinki_env.data.node import Node
 
 __all__ = [
     "Schema",
@@ -35,16 +35,12 @@ _MOST = 1e9
 
 
 def check_schema(entry: Node, form: Schema) -> None:
-    """Check that data match a schema.
-
-    Raises:
-        ValueError: of the entry's error class; names the key, the value found and the expected value.
-    """
+    """Check that data match a schema; raise the node's error class otherwise."""
     if isinstance(form, Mapping):
         for key, inner in form.items():
             check_schema(entry[key], inner)
     elif isinstance(form, list):
-        for item in entry.entries("what was found"):
+        for item in entry.entries("values"):
             check_schema(item, form[0])
     else:
         form(entry)
@@ -59,7 +55,7 @@ def finite_number(entry: Node) -> object:
 
 
 def nonnegative_number(entry: Node) -> object:
-    """Check for a standard error or a distance (not negative)."""
+    """Check for a number of at least 0, such as a standard error."""
     return entry.number(0.0, _MOST)
 
 
@@ -132,7 +128,7 @@ def nonempty_list_of(form: Schema) -> Schema:
     """Return the schema of a non-empty list."""
 
     def check(entry: Node) -> None:
-        for item in entry.entries("at least one of what was found", least=1):
+        for item in entry.entries("at least one value", least=1):
             check_schema(item, form)
 
     return check

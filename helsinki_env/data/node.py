@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -11,7 +13,6 @@ from typing import Any, NoReturn, TypeVar
 
 import numpy as np
 
-from helsinki_env.data.digest import digest_of
 from helsinki_env.data.integers import as_integer
 from helsinki_env.data.messages import choices_text, short_repr, shorten
 
@@ -20,6 +21,16 @@ T = TypeVar("T")
 _MOST_WHOLE, _MOST_NUMBER = 2**63 - 1, sys.float_info.max
 #: Longer texts are not valid names.
 _MOST_TEXT = 1000
+
+
+def digest_of(data: object) -> str:
+    """Return 16 hexadecimal digits that identify plain data."""
+    return hashlib.sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()[:16]
+
+
+def with_digest(data: Mapping[str, Any]) -> dict[str, Any]:
+    """Return plain data with its digest; `Node.verify_digest` checks it."""
+    return {**data, "digest": digest_of(dict(data))}
 
 
 class _Missing:
@@ -33,7 +44,7 @@ _MISSING = _Missing()
 class Node:
     """An external value and its location. Error messages have the form ``WHERE: found, expected``.
 
-    A missing key gives an entry too; any access to its value reports that nothing was found.
+    A missing key gives a node too; any access to its value reports that nothing was found.
 
     Args:
         value: plain data.
@@ -41,7 +52,7 @@ class Node:
         key: key or index of the value; empty for a whole file or document.
         file: name of the source file.
         what: description of the whole data, for messages without a file.
-        above: the list or mapping that contains the value.
+        parent: the list or mapping that contains the value.
     """
 
     __slots__ = ("_file", "_key", "_parent", "_what", "error", "value")
@@ -54,14 +65,14 @@ class Node:
         *,
         file: str = "",
         what: str = "the data",
-        above: Node | None = None,
+        parent: Node | None = None,
     ) -> None:
         self.value, self.error = value, error
-        self._key, self._file, self._what, self._parent = key, file, what, above
+        self._key, self._file, self._what, self._parent = key, file, what, parent
 
     @classmethod
     def of(cls, data: Any, error: type[ValueError], what: str) -> Node:
-        """Return data as an entry; return an existing entry unchanged, so that it keeps its location."""
+        """Return data as a node; an existing node is returned unchanged, with its location."""
         return data if isinstance(data, Node) else cls(data, error, what=what)
 
     # location
@@ -90,13 +101,7 @@ class Node:
         return f"{file}: {path}" if path and file else path or file
 
     def fail(self, expected: str, remedy: str = "", found: str | None = None) -> NoReturn:
-        """Raise the error.
-
-        Args:
-            expected: the expected value.
-            remedy: how to fix the problem.
-            found: the value found; default: the value.
-        """
+        """Raise the error; `found` defaults to the value."""
         found = short_repr(self.value) if found is None else found
         raise self.error(f"{self._location()}: found {found}, expected {expected}" + (f" ({remedy})" if remedy else ""))
 
@@ -108,45 +113,34 @@ class Node:
         return self.value is not _MISSING
 
     def _child(self, key: str | int, value: Any) -> Node:
-        return Node(value, self.error, key, above=self)
+        return Node(value, self.error, key, parent=self)
 
     def __getitem__(self, key: str) -> Node:
-        """Return the entry for a key of a mapping."""
+        """Return the node for a key of a mapping."""
         return self.get(key, _MISSING)
 
     def get(self, key: str, default: Any) -> Node:
-        """Return the entry for a key of a mapping, or an entry with the default."""
+        """Return the node for a key of a mapping, or a node with the default."""
         return self._child(key, self.mapping().value.get(key, default))
 
     def mapping(self, keys: Sequence[str] | None = None) -> Node:
-        """Return the entry itself if it is a mapping without unknown keys.
-
-        Args:
-            keys: known keys, in the order in which messages list them; None: any keys.
-        """
+        """Return the node itself if it is a mapping without unknown keys (`keys` None: any keys)."""
         if not isinstance(self.value, Mapping):
             self.fail("a mapping" + ("" if keys is None else f" of some of {', '.join(keys)}"))
         for key, value in self.value.items():
             if keys is not None and key not in keys:
-                place = self._child(key, value)._location()
+                location = self._child(key, value)._location()
                 raise self.error(
-                    f"{place}: no such key (found {short_repr(value)}), expected {choices_text(keys, key)}"
+                    f"{location}: no such key (found {short_repr(value)}), expected {choices_text(keys, key)}"
                 )
         return self
 
     def items(self) -> list[tuple[Any, Node]]:
-        """Return the keys of a mapping, each with its entry."""
+        """Return the keys of a mapping, each with its node."""
         return [(key, self._child(key, value)) for key, value in self.mapping().value.items()]
 
     def entries(self, what: str, least: int = 0, length: int | None = None, most: int | None = None) -> list[Node]:
-        """Return the elements of a list.
-
-        Args:
-            what: noun for the elements, for the message.
-            least: minimum length, 0 or 1.
-            length: exact length.
-            most: maximum length.
-        """
+        """Return the elements of a list of a bounded or exact length; `what` names them in the message."""
         count = len(self.value) if isinstance(self.value, list | tuple) else -1
         if count < least or length not in (None, count):
             self.fail(f"a list of {what}" if length is None else f"a list of {length} {what}")
@@ -155,13 +149,13 @@ class Node:
         return [self._child(i, value) for i, value in enumerate(self.value)]
 
     def verify_digest(self, what: str) -> Node:
-        """Return the entry itself if it is an unchanged mapping from `sealed`; `what` names it in the message."""
+        """Return the node itself if it is an unchanged mapping from `with_digest`; `what` names it in the message."""
         if not self.mapping()["digest"].is_present:
             self.fail(f"{what}, with its digest")
         digest = digest_of({key: value for key, value in self.value.items() if key != "digest"})
         if self["digest"].value != digest:
-            remedy = "it was changed after it was written: bring the former file back, or have it written anew"
-            self["digest"].fail(f"{digest!r} for what is written there", remedy)
+            remedy = "the file was changed after it was written: restore it, or write it again"
+            self["digest"].fail(f"{digest!r} for its content", remedy)
         return self
 
     # types
@@ -177,14 +171,7 @@ class Node:
         return number
 
     def number(self, low: float, high: float | None = None, *, inside: bool = False, expected: str = "") -> float:
-        """Return a finite number.
-
-        Args:
-            low: lower bound.
-            high: upper bound.
-            inside: whether the bounds are exclusive.
-            expected: custom message.
-        """
+        """Return a finite number from `low` to `high`, or with `inside` strictly between them."""
         number, most = self.value, _MOST_NUMBER if high is None else high
         if not isinstance(number, bool) and isinstance(number, int | float | np.floating):
             fits = low < number < most if inside else low <= number <= most  # false for NaN and infinity
@@ -210,7 +197,7 @@ class Node:
         return self.value
 
     def choice(self, known: Sequence[str], what: str = "") -> str:
-        """Return one of the known words; `what` describes them in the message."""
+        """Return one of the known texts; `what` describes them in the message."""
         if not isinstance(self.value, str) or self.value not in known:
             self.fail(what + choices_text(known, self.value))
         return self.value
@@ -238,9 +225,9 @@ class Node:
 
     @contextmanager
     def prefix_errors(self) -> Iterator[None]:
-        """Prefix ValueErrors from the block with the location of this entry."""
+        """Prefix ValueErrors from the block with the location of this node."""
         try:
             yield
         except ValueError as problem:
-            where = self._location() if self.path or self.file else ""
-            raise self.error(f"{where}: {problem}" if where else str(problem)) from None
+            location = self._location() if self.path or self.file else ""
+            raise self.error(f"{location}: {problem}" if location else str(problem)) from None
