@@ -25,15 +25,13 @@ from helsinki_env.engine.observation_sets import unpack_seat_sets
 from helsinki_env.engine.spec import GameSpec
 from helsinki_env.engine.states import States
 from helsinki_env.engine.ui_actions import ActionSelection, UIAction
-from helsinki_env.games.copenhagen import actions, limits, observation  # noqa: F401  # for registration
+from helsinki_env.games.copenhagen import actions, observation
 from helsinki_env.games.copenhagen import step as rules  # noqa: F401  # registers the rules for the loops
 from helsinki_env.games.copenhagen.components import ABILITIES
 from helsinki_env.games.copenhagen.config import CopenhagenConfig
-from helsinki_env.games.copenhagen.deal import SETUP_FIELDS
 from helsinki_env.games.copenhagen.determinization import SCRATCH
 from helsinki_env.games.copenhagen.episodes import RandomEpisodes
-from helsinki_env.games.copenhagen.scales import scales
-from helsinki_env.games.copenhagen.state import GAME, PHASES, new_states
+from helsinki_env.games.copenhagen.state import GAME, PHASES, RECORD, new_states
 from helsinki_env.games.copenhagen.state_from_observation import states_from_observations
 
 __all__ = ["COPENHAGEN", "CopenhagenConfig", "CopenhagenGame", "IllegalActionError", "Phase", "apply_setup"]
@@ -125,7 +123,7 @@ COPENHAGEN = GameSpec(
     config=CopenhagenConfig,
     options=("num_players", "denied", "reward"),
     phases=tuple(Phase[name] for name in PHASES),
-    setup_fields=SETUP_FIELDS,
+    setup_fields=RECORD.setup,
     new_states=lambda config, count: new_states(count),
     apply_setup=apply_setup,
     config_of=_config_of,
@@ -140,7 +138,7 @@ COPENHAGEN = GameSpec(
     render=_render,
     list_ui_actions=_touches,
     available_selection=_selection,
-    scales=scales,
+    scales=observation.scales,
     deniable=dict(enumerate(ABILITIES[1:], 1)),
     used=_used,
     to_dict=lambda game, seat=None: game.to_dict(seat),
