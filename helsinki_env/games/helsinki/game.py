@@ -31,11 +31,9 @@ from helsinki_env.games.helsinki import step as rules  # noqa: F401  # registers
 from helsinki_env.games.helsinki.actions import KINDS, ActionTable, action_table
 from helsinki_env.games.helsinki.components import BOARD_ACTIONS
 from helsinki_env.games.helsinki.config import HelsinkiConfig
-from helsinki_env.games.helsinki.deal import SETUP_FIELDS
 from helsinki_env.games.helsinki.determinization import SCRATCH
 from helsinki_env.games.helsinki.episodes import RandomEpisodes
-from helsinki_env.games.helsinki.scales import scales
-from helsinki_env.games.helsinki.state import PHASES, new_states
+from helsinki_env.games.helsinki.state import PHASES, RECORD, new_states
 from helsinki_env.games.helsinki.state_from_observation import states_from_observations
 
 __all__ = [
@@ -160,7 +158,7 @@ HELSINKI = GameSpec(
     config=HelsinkiConfig,
     options=("num_players", "covered", "denied", "dry_roads", "reward"),
     phases=tuple(Phase[name] for name in PHASES),
-    setup_fields=SETUP_FIELDS,
+    setup_fields=RECORD.setup,
     new_states=_new_states,
     apply_setup=apply_setup,
     config_of=_config_of,
@@ -175,7 +173,7 @@ HELSINKI = GameSpec(
     render=_render,
     list_ui_actions=_touches,
     available_selection=_selection,
-    scales=scales,
+    scales=observation.scales,
     deniable=dict(enumerate(BOARD_ACTIONS)),
     used=_used,
     to_dict=_to_dict,

@@ -14,7 +14,6 @@ from helsinki_env.engine.arrays import record_array
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.engine.limits import check_ranges, fail_field
 from helsinki_env.engine.loops import write_mask
-from helsinki_env.games.helsinki import limits  # noqa: F401  # registers the ranges of fields
 from helsinki_env.games.helsinki.actions import MOVE_1_TO_5, MOVE_1_TO_6, action_table
 from helsinki_env.games.helsinki.build import coats_to_place, free_roofs, hand_by_color
 from helsinki_env.games.helsinki.coats import usable_actions
