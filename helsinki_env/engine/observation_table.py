@@ -33,7 +33,7 @@ class Computed:
 
     name: str
     expression: str
-    high: int = 1
+    high: int | str = 1
     scale: float | None = None
     entries = 1
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from helsinki_env.engine.contract import MAX_SEATS
+from helsinki_env.engine import contract
 from helsinki_env.engine.fields import Digits, Field, RecordTable
 from helsinki_env.engine.positions import MAX_OBSERVED
 from helsinki_env.games.copenhagen.actions import CELLS, ORIENTATIONS
@@ -26,6 +26,8 @@ TILES = 22
 PILE = 101
 #: The End of Game card in the draw pile.
 END_CARD = 5
+
+MAX_SEATS = contract.MAX_SEATS
 
 # Phases, in the order of the rules.
 (

@@ -16,11 +16,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from helsinki_env.engine.contract import MAX_SEATS
+from helsinki_env.engine import contract
 from helsinki_env.engine.fields import Field, RecordTable
 from helsinki_env.engine.positions import MAX_OBSERVED
 from helsinki_env.games.helsinki.action_numbers import BOARD_ACTIONS
 
+MAX_SEATS = contract.MAX_SEATS
 #: Most pavilion tiles that fit on a board (component files that allow more are rejected).
 TILES = 22
 DECK = 100
@@ -138,8 +139,11 @@ def _record_table(capacity: int, padding: int = 0) -> RecordTable:
         Field("card", np.int8, empty=-1, high="last_pavilion", scale=NARROW, required=(PHASE_PAY, PHASE_PLACE)),
         Field("to_pay", np.int8, high=PAID, scale=4, required=(PHASE_PAY,)),
         Field("substitute", np.int8, optional=(PHASE_PAY,)),  # any_card_as_wild: a card of another color is due
-        Field("paid", np.int8, (PAID,), optional=(PHASE_PAY, PHASE_PLACE), **_CARD),
-        Field("paid_count", np.int8, high=PAID, optional=(PHASE_PAY, PHASE_PLACE), in_position=False),
+        # cards paid, of which the first `paid_count` count
+        Field(
+            "paid", np.int8, (PAID,), key="paid_cards", optional=(PHASE_PAY, PHASE_PLACE), in_position=False, **_CARD
+        ),
+        Field("paid_count", np.int8, high=PAID, key="paid", optional=(PHASE_PAY, PHASE_PLACE)),
         Field("any_side", np.int8, optional=(PHASE_PLACE,)),
         # board action in progress
         Field("action", np.int8, empty=-1, high=14, required=(PHASE_WILD, PHASE_LIFT), optional=(PHASE_ROOF,)),

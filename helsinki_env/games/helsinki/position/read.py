@@ -257,12 +257,12 @@ def _read_pending(p: SimpleNamespace, components: Components, bounds: Bounds, da
     )
 
 
-def _read_paid(p: SimpleNamespace, entry: Node, types: int) -> None:
+def _read_paid(p: SimpleNamespace, entry: Node, types: int) -> int:
     cards = _cards(entry, types, PAID)
     if not cards:
         entry.fail("at least one card type, or no such key")
     p.paid[: len(cards)] = cards
-    p.paid_count = len(cards)
+    return len(cards)
 
 
 def _read_action(entry: Node, phase: str) -> int:

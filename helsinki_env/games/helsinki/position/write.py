@@ -85,7 +85,7 @@ def _pavilion(game: HelsinkiGame, piece: int, corner: int) -> dict[str, Any]:
 def _pending(p: SimpleNamespace, types: int, players: int) -> dict[str, Any]:
     found = RECORD.pending_to_json(
         p,
-        paid=lambda paid: paid[: p.paid_count],
+        paid=lambda count: p.paid[:count],
         action=BOARD_ACTIONS.__getitem__,
         resume=PHASES.__getitem__,
     )
