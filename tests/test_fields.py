@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from types import SimpleNamespace
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -10,6 +11,11 @@ import pytest
 from helsinki_env.data import Node
 from helsinki_env.engine.fields import Digits, Field, RecordTable, source_text
 from helsinki_env.engine.observation_table import Computed, ObservationTable, Section
+
+
+class Bounds(NamedTuple):
+    cards: int
+
 
 RECORD = RecordTable(
     __name__,
@@ -37,7 +43,7 @@ TABLE = ObservationTable(
         Section("table", "{}", ("players", Computed("viewer", "viewer", 3))),
     ),
 )
-BOUNDS = SimpleNamespace(cards=9)
+BOUNDS = Bounds(9)
 
 
 def game() -> np.ndarray:

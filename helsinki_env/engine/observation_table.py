@@ -87,6 +87,7 @@ class ObservationTable:
     ) -> None:
         self.record, self.functions = record, dict(functions or {})
         self._sections: list[_Section] = []
+        self._highs: dict[Any, npt.NDArray[np.uint8]] = {}
         entries: list[tuple[str, tuple[int, ...], str]] = []
         for section in sections:
             names = (section.shows,) if isinstance(section.shows, str) else section.shows
@@ -106,10 +107,13 @@ class ObservationTable:
         return tuple(name for part in parts for name in part.entry_names)
 
     def highs(self, bounds: Any) -> npt.NDArray[np.uint8]:
-        """Return the largest value of each entry, (F,), given the component bounds; the smallest is 0."""
-        return np.concatenate(
-            [one.filled(one.section.high, [part.entry_highs(bounds) for part in one.parts]) for one in self._sections]
-        ).astype(np.uint8)
+        """Return the largest value of each entry, (F,), given the component bounds (hashable); the smallest is 0."""
+        if bounds not in self._highs:
+            parts = [
+                one.filled(one.section.high, [part.entry_highs(bounds) for part in one.parts]) for one in self._sections
+            ]
+            self._highs[bounds] = np.concatenate(parts).astype(np.uint8)
+        return self._highs[bounds]
 
     def scales(self) -> npt.NDArray[np.float32]:
         """Return the divisor of each entry for networks, (F,)."""

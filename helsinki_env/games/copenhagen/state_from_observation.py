@@ -1,8 +1,8 @@
 """Reconstruct a game from an observation: the inverse of `observation`.
 
 Search reconstructs its games from the player's own observation, so no hidden card can leak in. Hidden parts of the
-record are blank until `redeal` samples them: the right number of cards, all of color 0, and no End of Game card in the
-draw pile.
+record are blank until `determinization` samples them: the right number of cards, all of color 0, and no End of Game
+card in the draw pile.
 
     >>> from helsinki_env.engine.determinization import determinize_observation
     >>> from helsinki_env.games.copenhagen.game import CopenhagenGame
@@ -16,14 +16,12 @@ draw pile.
 
 from __future__ import annotations
 
-from functools import lru_cache
-
 import numpy as np
 import numpy.typing as npt
 
 from helsinki_env.engine import contract, loops
 from helsinki_env.engine.bits import bit, lowest_bit
-from helsinki_env.engine.determinization import ObservationError, observation_rows
+from helsinki_env.engine.determinization import ObservationError, valid_observations
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.engine.states import States
 from helsinki_env.games.copenhagen import step as rules  # noqa: F401  # registers the rules for the loops
@@ -35,19 +33,18 @@ from helsinki_env.games.copenhagen.config import CopenhagenConfig
 from helsinki_env.games.copenhagen.observation import (
     LAYOUT,
     OBSERVATION,
-    OBSERVATION_SIZE,
     PER_BOARD,
     SEAT_FACTS,
     TABLE_FACTS,
     next_seat,
 )
 from helsinki_env.games.copenhagen.shapes import placements, tile_cells
-from helsinki_env.games.copenhagen.state import GAME, MAX_SEATS, PHASE_PAY, PHASES, RECORD, new_states
+from helsinki_env.games.copenhagen.state import GAME, PHASE_PAY, RECORD, new_states
 from helsinki_env.games.copenhagen.tables import bounds_of
 
 __all__ = ["reconstruct_state", "states_from_observations"]
 
-_SEATS, _PHASE, _TABLE = (LAYOUT[name].start for name in ("seats", "phase", "table"))
+_SEATS, _TABLE = LAYOUT["seats"].start, LAYOUT["table"].start
 _PER_SEAT, _HAND_SIZE = len(SEAT_FACTS), SEAT_FACTS.index("hand_size")
 _PLAYERS, _SEAT = TABLE_FACTS.index("players"), TABLE_FACTS.index("turn_order")
 _fits_phase, _read_fields = RECORD.fits_phase, OBSERVATION.read
@@ -193,33 +190,6 @@ def reconstruct_state(t, g, obs):
 contract.reconstruct_state.implements(GAME, reconstruct_state)
 
 
-_highs = lru_cache(maxsize=32)(OBSERVATION.highs)
-
-
-def _check_entries(config: CopenhagenConfig, observations: npt.NDArray[np.int8]) -> None:
-    """Check that every entry is in its range, and that the phase and the seats are valid."""
-    phases = observations[:, _PHASE : _PHASE + len(PHASES)]
-    players = observations[:, _TABLE + _PLAYERS]
-    wrong = (phases != 0).sum(axis=1) != 1
-    wrong |= (players < 2) | (players > MAX_SEATS)
-    if wrong.any():
-        b = int(wrong.argmax())
-        raise ObservationError(f"observations[{b}]: found no phase or no players in it; was it written by describe?")
-    highs = _highs(bounds_of(config.tables[0]))
-    outside = observations.view(np.uint8) > highs  # negative values become larger than 127
-    if outside.any():
-        b, at = (int(i) for i in np.argwhere(outside)[0])
-        found = f"{OBSERVATION.entry_name(at)}: found {observations[b, at]}"
-        raise ObservationError(f"observations[{b}]: {found}, expected 0 to {highs[at]}")
-    absent = observations[:, _TABLE + _SEAT] >= players
-    if absent.any():
-        b = int(absent.argmax())
-        seat = observations[b, _TABLE + _SEAT]
-        raise ObservationError(
-            f"observations[{b}]: table[{_SEAT}]: found the seat {seat}, expected one of {players[b]} that are played"
-        )
-
-
 def states_from_observations(config: CopenhagenConfig, observations: npt.NDArray[np.int8]) -> States:
     """Return a record for each observation, (B,), in which hidden cards are blank.
 
@@ -235,8 +205,7 @@ def states_from_observations(config: CopenhagenConfig, observations: npt.NDArray
             observation, its boards, hands and pending state are consistent, and no number exceeds the components. It
             need not be reachable.
     """
-    observations = observation_rows(observations, OBSERVATION_SIZE)
-    _check_entries(config, observations)
+    observations = valid_observations(OBSERVATION, observations, bounds_of(config.tables[0]), "describe")
     states = new_states(len(observations))
     t = config.tables[0]
     b, fault = loops.batch_reconstruct(t, observations, states)

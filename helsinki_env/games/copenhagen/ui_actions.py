@@ -34,7 +34,7 @@ _VERBS = {
 
 
 def list_ui_actions(game: CopenhagenGame, seat: int) -> list[UIAction]:
-    """Return a touch for each legal action of a seat, by id; empty if another seat is to move.
+    """Return a UI action for each legal action of a seat, by id; empty if another seat is to move.
 
     Args:
         game: the game; hidden information is not used.

@@ -76,7 +76,7 @@ def observation_page() -> str:
         f"Written by `python -m helsinki_env.pages docs`. One flat `int8` array of {layout.size} entries, seen from",
         "one seat: seats come in the order self, next clockwise, and so on; those that nobody sits on are zero.",
         "Nothing is negative; codes are shifted by one so that 0 means none.",
-        "`observation.split(obs)` returns the pieces by name as views of these shapes.",
+        "`observation.unpack(obs)` returns the pieces by name as views of these shapes.",
         "",
         layout.markdown(),
         *_NOTES,

@@ -81,15 +81,9 @@ _SOUND = -1
 
 
 def check_states(states: States, config: HelsinkiConfig) -> None:
-    """Check that games can continue from records.
+    """Check that games can continue from records, (B,); only the component file of the configuration matters.
 
-    Args:
-        states: records, (B,), of the layout that goes with the components.
-        config: a configuration with the component file of the games; the records define players and covered board
-            actions.
-
-    Raises:
-        ValueError: naming the first invalid game and field, the value found and the value expected.
+    ValueError names the first invalid game and field, the value found and the value expected.
     """
     states = record_array("states", states, game_dtype(config.component_set.types))
     check_ranges(states, config.tables[0])

@@ -2,7 +2,7 @@
 
 A search agent needs a game in which to simulate actions. It builds one from its own observation, so hidden cards cannot
 leak. Hidden cards are placeholders in the record (the right number of cards, all of type 0) until
-`helsinki_env.engine.determinization` determinize_observation them.
+`helsinki_env.engine.determinization` samples them.
 
     >>> import numpy as np
     >>> from helsinki_env import HelsinkiGame
@@ -17,25 +17,23 @@ leak. Hidden cards are placeholders in the record (the right number of cards, al
 
 from __future__ import annotations
 
-from functools import lru_cache
-
 import numpy as np
 import numpy.typing as npt
 
 from helsinki_env.engine import contract, loops
 from helsinki_env.engine.bits import bit, lowest_bit
-from helsinki_env.engine.determinization import ObservationError, observation_rows
+from helsinki_env.engine.determinization import ObservationError, valid_observations
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.games.helsinki.config import HelsinkiConfig
 from helsinki_env.games.helsinki.observation import OBSERVATION, PLANES, SEAT_FACTS, TABLE_FACTS, observation_table
 from helsinki_env.games.helsinki.shapes import tile_cells
-from helsinki_env.games.helsinki.state import LAYOUTS, MAX_SEATS, PAID, Bounds, States, new_states
+from helsinki_env.games.helsinki.state import LAYOUTS, PAID, States, new_states
 from helsinki_env.games.helsinki.tables import bounds_of
 
 __all__ = ["reconstruct_state", "states_from_observations"]
 
-_BOARDS, _SEATS, _PHASE, _TABLE, _BUILDING, _CARDS = (
-    OBSERVATION.layout[name].start for name in ("boards", "seats", "phase", "table", "building", "hand")
+_BOARDS, _SEATS, _TABLE, _BUILDING, _CARDS = (
+    OBSERVATION.layout[name].start for name in ("boards", "seats", "table", "building", "hand")
 )
 _PER_SEAT, _PER_BOARD = len(SEAT_FACTS), len(PLANES) * 49
 _HAND_SIZE, _OWN_BONUS, _UNSEEN_DRAWS = (SEAT_FACTS.index(name) for name in ("hand_size", "bonus", "unseen_draws"))
@@ -138,7 +136,7 @@ def reconstruct_state(t, g, obs):
     """Fill the record `g` from the observation, int8 (F,), of the seat to move.
 
     All previous content is overwritten. Hidden cards are placeholders and the random key is 0. Every entry must be in
-    range (`_highs`). Return the inconsistency as an index of `_FAULTS`, or `_SOUND`.
+    range (`ObservationTable.highs`). Return the inconsistency as an index of `_FAULTS`, or `_SOUND`.
     """
     fault = _SOUND
     types, players = t.types, np.int64(obs[_TABLE + _PLAYERS])
@@ -168,12 +166,6 @@ for _layout in LAYOUTS:
     contract.reconstruct_state.implements(_layout, reconstruct_state)
 
 
-@lru_cache(maxsize=32)
-def _highs(bounds: Bounds) -> npt.NDArray[np.uint8]:
-    """Return the maximum of each entry of an observation, uint8 (F,); the minimum is 0."""
-    return observation_table(bounds.types).highs(bounds)
-
-
 def states_from_observations(config: HelsinkiConfig, observations: npt.NDArray[np.int8]) -> States:
     """Return a record for each observation, (B,), with placeholders for hidden cards.
 
@@ -187,25 +179,7 @@ def states_from_observations(config: HelsinkiConfig, observations: npt.NDArray[n
             consistent. Whether the state can occur in a game is not checked.
     """
     bounds = bounds_of(config.tables[0])
-    table = observation_table(bounds.types)
-    observations = observation_rows(observations, table.layout.size)
-    phases = observations[:, _PHASE : _PHASE + 10]
-    players = observations[:, _TABLE + _PLAYERS]
-    if not ((phases.sum(axis=1) == 1) & (players >= 2) & (players <= MAX_SEATS)).all():
-        wrong = int(np.flatnonzero((phases.sum(axis=1) != 1) | (players < 2) | (players > MAX_SEATS))[0])
-        raise ObservationError(f"observations[{wrong}]: found no phase or no players in it; was it written by observe?")
-    outside = observations.view(np.uint8) > _highs(bounds)  # negative entries become values above 127
-    if outside.any():
-        b, at = np.argwhere(outside)[0].tolist()
-        found = f"{table.entry_name(at)}: found {observations[b, at]}"
-        raise ObservationError(f"observations[{b}]: {found}, expected 0 to {_highs(bounds)[at]}")
-    absent = observations[:, _TABLE + _SEAT] >= players
-    if absent.any():
-        b = int(absent.argmax())
-        seat = observations[b, _TABLE + _SEAT]
-        raise ObservationError(
-            f"observations[{b}]: table[{_SEAT}]: found the seat {seat}, expected one of {players[b]} that are played"
-        )
+    observations = valid_observations(observation_table(bounds.types), observations, bounds, "observe")
     states = new_states(len(observations), bounds.types)
     b, fault = loops.batch_reconstruct(config.tables[0], observations, states)
     if fault != _SOUND:

@@ -40,7 +40,7 @@ _VERBS = {
 
 
 def list_ui_actions(game: HelsinkiGame, seat: int) -> list[UIAction]:
-    """Return a touch for each legal action of a seat, by id; empty if another seat is to move.
+    """Return a UI action for each legal action of a seat, by id; empty if another seat is to move.
 
     Args:
         game: the game; information hidden from the seat is not read.
