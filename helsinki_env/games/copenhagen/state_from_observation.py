@@ -137,10 +137,10 @@ def _read_hands(g, obs):
 @kernel
 def _is_made(g):
     """Return whether known contents of the draw pile come from a reshuffle."""
-    told = np.int64(0)
+    known_cards = np.int64(0)
     for colour in range(5):
-        told += g.reshuffled[colour]
-    return told == 0 or (g.players > 2 and g.end_card != 0)
+        known_cards += g.reshuffled[colour]
+    return known_cards == 0 or (g.players > 2 and g.end_card != 0)
 
 
 @kernel

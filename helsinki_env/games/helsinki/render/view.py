@@ -201,8 +201,8 @@ def _decision(pending: Node, phase: str, side: int | None, limit: int) -> tuple[
     def is_set(key: str) -> bool:
         return pending.get(key, False).boolean()
 
-    def number(key: str, usual: int = 1) -> int:
-        return pending.get(key, usual).integer(0, MAX_OBSERVED)
+    def number(key: str, default: int = 1) -> int:
+        return pending.get(key, default).integer(0, MAX_OBSERVED)
 
     origin = "" if side is None else f" from the {SIDES[side]}"
     if phase == "START":
