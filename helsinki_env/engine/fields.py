@@ -264,7 +264,7 @@ class RecordTable:
 
     def kernel(self, head: str, lines: Iterable[str], names: Mapping[str, Any] | None = None) -> Callable[..., Any]:
         """Return the kernel with a head and a body."""
-        text = "\n".join([head, *indented(lines), "    return"]) + "\n"
+        text = "\n".join([head, *indented([*lines] or ["pass"])]) + "\n"
         return generate_kernel(text, names or {}, self.module, self.file)
 
     @cached_property
