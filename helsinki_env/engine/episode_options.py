@@ -4,10 +4,21 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from helsinki_env.data import short_repr
 from helsinki_env.engine.values import as_integer
 
-__all__ = ["as_values", "read_player_counts", "size_range"]
+__all__ = ["as_values", "options_dtype", "read_player_counts", "size_range"]
+
+
+def options_dtype(*names: str) -> np.dtype[Any]:
+    """Return the dtype of episode options for kernels: `players`, integers by name, `chance`.
+
+    `players` is the set of player counts (bit = count), 0 as configured; `chance` is the random key of the episode.
+    """
+    fields = [*((name, np.int64) for name in ("players", *names)), ("chance", np.uint64)]
+    return np.dtype((np.record, np.dtype(fields, align=True)))
 
 
 def as_values(value: Any) -> tuple[Any, ...]:
