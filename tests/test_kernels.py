@@ -167,8 +167,8 @@ def test_records_are_a_multiple_of_a_cache_line(types: int) -> None:
 def test_blank_records_hold_nothing() -> None:
     states = state.new_states(3)
     assert (states["players"] == 2).all()
-    for name in state.NONE_FIELDS:
-        assert (states[name] == -1).all()
+    for field in state.RECORD.fields.values():
+        assert (states[field.name] == (2 if field.name == "players" else field.empty)).all()
 
 
 def test_copies_of_records_are_copies() -> None:
@@ -222,7 +222,7 @@ def test_a_record_takes_over_which_game_is_played_and_nothing_else() -> None:
     apply_setup(setups, config)
     setups["points"] = 9
     deal.copy_setup(states[0], setups[0])
-    for name in deal.SETUP_FIELDS:
+    for name in state.RECORD.setup:
         assert (states[name] == setups[name]).all()
     states["points"] = 9
     assert states.tobytes() == setups.tobytes()

@@ -7,8 +7,8 @@ from contextlib import contextmanager
 from functools import lru_cache
 from xml.sax.saxutils import escape, quoteattr
 
+from helsinki_env.drawing import palette
 from helsinki_env.drawing.glyphs import UNITS_PER_EM, fit_text, format_coordinate, outline, text_width
-from helsinki_env.drawing.palette import INK
 from helsinki_env.utils.markdown import printable
 
 REGULAR, BOLD = 2.0, 2.9
@@ -61,7 +61,7 @@ class Canvas:
         text: str,
         size: float,
         *,
-        fill: str = INK,
+        fill: str = palette.INK,
         anchor: str = "start",
         weight: float = REGULAR,
         width: float | None = None,
@@ -128,4 +128,31 @@ def _attribute(key: str, value: str | float) -> str:
     return f" {key.replace('_', '-')}={quoteattr(text)}"
 
 
-__all__ = ["BOLD", "REGULAR", "Canvas", "Spot", "format_coordinate", "text_width"]
+__all__ = [
+    "BOLD",
+    "MARGIN",
+    "PANEL_GAP",
+    "PICTURE_WIDTH",
+    "REGULAR",
+    "TOP",
+    "Canvas",
+    "Spot",
+    "format_coordinate",
+    "sea",
+    "text_width",
+]
+
+# the background of any table, in pixels
+
+PICTURE_WIDTH = 1200.0
+MARGIN = 18.0
+PANEL_GAP = 16.0
+TOP = 62.0
+
+
+def sea(canvas: Canvas, height: float) -> None:
+    """Draw the water behind the panels of a table of this height."""
+    # beyond the edge, to avoid half-covered pixels
+    canvas.rect(-9, -9, PICTURE_WIDTH + 18, height + 18, fill=palette.SEA)
+    waves = "".join(f"M{250 + 40 * (row % 2)} {14 + 15 * row}" + "q8-6 16 0t16 0m36 0" * 10 for row in range(4))
+    canvas.path(waves, stroke=palette.SEA_LIGHT, stroke_width=1.4, stroke_opacity=0.55)

@@ -79,12 +79,8 @@ def walled(
 ) -> list[TextLine]:
     """Return a board in ``2 * rows + 1`` lines of ``4 * columns + 1`` characters, walls between different pieces.
 
-    Args:
-        rows: number of rows; row 0 is the upper one.
-        columns: number of columns.
-        owner: the piece of the cell in a row and a column, None for an empty one.
-        ground: the color of a cell.
-        cell: adds the three characters of a cell to a line.
+    `owner` is the piece of the cell in a row (0 is the upper one) and a column, `ground` its color. `cell` adds its
+    three characters to a line.
     """
     paving = palette.PAVING
 

@@ -107,6 +107,12 @@ def is_project_file(source: str) -> bool:
     return any(path.is_relative_to(folder) for folder in (_PACKAGE, _PLAYERS, _TRAINING))
 
 
+def source_of(function: Callable[..., Any]) -> str:
+    """Return the source file of a function; for a generated kernel (`engine.fields`) that of its table."""
+    file, _ = function.__globals__.get("__generated_from__", (function.__code__.co_filename, ""))
+    return str(file)
+
+
 def _kernel_files(package: Path) -> list[Path]:
     return [file for file in sorted(package.rglob("*.py")) if b"@kernel" in file.read_bytes()]
 
@@ -244,7 +250,9 @@ class KernelCache(NullCache):  # pragma: no cover  # coverage is measured withou
         self.folder, self.claims = folder, _claims_in(folder)
         self.name = f"{function.__module__}.{function.__qualname__}-{code.co_firstlineno}".replace("<locals>.", "")
         enclosed = [cell.cell_contents for cell in function.__closure__ or ()]
-        self.identity = (self.name, _digest_of(code.co_filename), code.co_code, dumps(enclosed) if enclosed else b"")
+        generated = function.__globals__.get("__generated_from__", "")
+        source = _digest_of(source_of(function)), generated and generated[1]
+        self.identity = (self.name, source, code.co_code, dumps(enclosed) if enclosed else b"")
 
     @property
     def cache_path(self) -> str:

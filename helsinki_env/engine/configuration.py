@@ -9,6 +9,8 @@ from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
+import numpy as np
+
 from helsinki_env.data import Node, UserError, as_integer, read_yaml, short_repr
 from helsinki_env.utils.yaml_files import find_yaml
 
@@ -20,6 +22,7 @@ __all__ = [
     "disabled_by_seat",
     "distinct_ids",
     "list_entries",
+    "options_dtype",
     "read_num_players",
     "read_player_counts",
     "size_range",
@@ -181,6 +184,15 @@ def disabled_by_seat(
 
 
 # Options of random episodes: one value, or several to draw from
+
+
+def options_dtype(*names: str) -> np.dtype[Any]:
+    """Return the dtype of episode options for kernels: `players`, integers by name, `chance`.
+
+    `players` is the set of player counts (bit = count), 0 as configured; `chance` is the random key of the episode.
+    """
+    fields = [*((name, np.int64) for name in ("players", *names)), ("chance", np.uint64)]
+    return np.dtype((np.record, np.dtype(fields, align=True)))
 
 
 def as_values(value: Any) -> tuple[Any, ...]:

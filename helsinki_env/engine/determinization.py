@@ -15,8 +15,10 @@ import numpy.typing as npt
 from helsinki_env.data import UserError, seed_to_uint64, short_repr
 from helsinki_env.engine import loops
 from helsinki_env.engine.arrays import integer_array, key_array, writable_array
+from helsinki_env.engine.contract import MAX_SEATS
 from helsinki_env.engine.game import BoardGame
 from helsinki_env.engine.limits import check_ranges
+from helsinki_env.engine.observation_table import ObservationTable
 from helsinki_env.engine.playout import random_keys
 from helsinki_env.engine.spec import spec_of
 from helsinki_env.engine.states import States, repeat_state
@@ -78,6 +80,40 @@ def observation_rows(observations: Any, size: int) -> npt.NDArray[np.int8]:
             "with other components?"
         )
     return np.require(rows, requirements=["C", "A", "W"])  # else Numba compiles kernels for each array layout
+
+
+def valid_observations(table: ObservationTable, observations: Any, bounds: Any, writer: str) -> npt.NDArray[np.int8]:
+    """Return observations, int8 (B, F), contiguous, in which every entry is in its range.
+
+    Args:
+        table: sections of the observation, among them `phase` and `table` with `players` and `turn_order`.
+        observations: the observations.
+        bounds: component bounds of the game.
+        writer: name of the function that writes observations, for the message.
+
+    Raises:
+        ObservationError: naming the row, the entry, the value found and the largest value.
+    """
+    observations = observation_rows(observations, table.layout.size)
+    facts, start = table.entry_names("table"), table.layout["table"].start
+    players, seats = (observations[:, start + facts.index(name)] for name in ("players", "turn_order"))
+    wrong = (observations[:, table.layout["phase"].slice] != 0).sum(axis=1) != 1
+    wrong |= (players < 2) | (players > MAX_SEATS)
+    if wrong.any():
+        where = f"observations[{int(wrong.argmax())}]"
+        raise ObservationError(f"{where}: found no phase or no players in it; was it written by {writer}?")
+    highs = table.highs(bounds)
+    outside = observations.view(np.uint8) > highs  # negative values become larger than 127
+    if outside.any():
+        b, at = (int(i) for i in np.argwhere(outside)[0])
+        found = f"{table.entry_name(at)}: found {observations[b, at]}"
+        raise ObservationError(f"observations[{b}]: {found}, expected 0 to {highs[at]}")
+    absent = seats >= players
+    if absent.any():
+        b = int(absent.argmax())
+        found = f"table[{facts.index('turn_order')}]: found the seat {seats[b]}"
+        raise ObservationError(f"observations[{b}]: {found}, expected one of {players[b]} that are played")
+    return observations
 
 
 def determinize_batch(

@@ -217,6 +217,10 @@ class BoardGame:
             return False
         return bool(self.config.replace(reward=other.config.reward) == other.config)
 
+    def _repr_svg_(self) -> str | None:
+        """Return the picture of the game for a notebook; None for a game without drawings."""
+        return None if self.spec.render is None else str(self.spec.draw(self, "svg"))
+
     __hash__ = None  # type: ignore[assignment]  # games are mutable
 
     def __repr__(self) -> str:

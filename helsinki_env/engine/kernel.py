@@ -49,7 +49,7 @@ def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _compiled(function: Callable[..., Any]) -> Callable[..., Any]:  # pragma: no cover  # see above
-    source = function.__code__.co_filename
+    source = compile_cache.source_of(function)
     # Our kernels allocate nothing. Without reference counting (a Numba option) they run 1.16 times as fast.
     options = _OPTIONS | {"_nrt": not compile_cache.is_project_file(source)}
     dispatcher = Kernel(function, targetoptions=options)

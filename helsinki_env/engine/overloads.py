@@ -71,7 +71,8 @@ class OverloadedKernel:
         if JIT:  # pragma: no cover  # coverage is measured without the compiler
             record = from_dtype(dtype)
             self._by_type[record] = kernel
-            compile_cache.register_kernel_source(record, kernel.py_func.__code__.co_filename)  # type: ignore[attr-defined]  # it is compiled
+            source = compile_cache.source_of(kernel.py_func)  # type: ignore[attr-defined]  # it is compiled
+            compile_cache.register_kernel_source(record, source)
 
     def is_implemented_for(self, dtype: np.dtype[Any]) -> bool:
         """Return whether a game implements the kernel for a record type."""

@@ -9,7 +9,7 @@ from pathlib import Path
 from helsinki_env.engine.component_reader import orientations
 from helsinki_env.games.copenhagen import actions, observation
 from helsinki_env.games.copenhagen.components import ABILITIES, COLOURS, TILE_SIZES, load_components
-from helsinki_env.games.copenhagen.position.read import _PENDING
+from helsinki_env.games.copenhagen.state import RECORD
 from tests.oracles.copenhagen import PHASES, action_offsets
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -48,8 +48,8 @@ def test_pieces_of_the_observation() -> None:
 
 def test_keys_of_pending() -> None:
     found = {key.strip("`"): phases.split(", ") for key, _, phases, _ in table(6, "key")}
-    keys = set().union(*(needed | allowed for needed, allowed in _PENDING.values()))
-    assert found == {key: [phase for phase in PHASES if key in set.union(*_PENDING[phase])] for key in keys}
+    phases = {key: {*field.required, *field.optional} for key, field in RECORD.pending.items()}
+    assert found == {key: [phase for i, phase in enumerate(PHASES) if i in some] for key, some in phases.items()}
 
 
 def test_colours_abilities_and_phases() -> None:

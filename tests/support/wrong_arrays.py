@@ -160,7 +160,7 @@ def functions(config: Any, players: Sequence[str]) -> dict[str, Called]:
         other = env.clone()
         return other.step(actions)[0]
 
-    seat_env = GameSeatVectorEnv(N, config, seat=0, illegal="raise")
+    seat_env = GameSeatVectorEnv(N, config, seat=0, illegal_action="raise")
     legal = seat_env.reset(seed=1)[0]["action_mask"].argmax(axis=1)
     tensors = GameTorchEnv(N, config, "cpu", check=True)
     tensors.reset(seed=1)

@@ -90,7 +90,7 @@ def _look(t, g, viewer, s):
     Return whether their total matches the hidden hands and draw pile.
     """
     s.hidden[:] = 0
-    pile, told, total = np.int64(g.pile_size) - g.end_card, np.int64(0), np.int64(0)
+    pile, known_cards, total = np.int64(g.pile_size) - g.end_card, np.int64(0), np.int64(0)
     for colour in range(5):
         unknown = np.int64(t.cards[g.players]) - g.discard[colour] - g.reshuffled[colour]
         for seat in range(g.players):
@@ -104,15 +104,15 @@ def _look(t, g, viewer, s):
         if unknown < 0:
             return False
         s.unknown[colour] = unknown
-        told += g.reshuffled[colour]
+        known_cards += g.reshuffled[colour]
         total += unknown
     for seat in range(g.players):
         if s.hidden[seat] < 0:
             return False
         total -= s.hidden[seat]
     if _is_reshuffled(g):
-        return total == 0 and told == pile
-    return total == pile and told == 0
+        return total == 0 and known_cards == pile
+    return total == pile and known_cards == 0
 
 
 @kernel

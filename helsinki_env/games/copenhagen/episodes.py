@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from helsinki_env.engine import contract
-from helsinki_env.engine.configuration import read_player_counts, size_range
+from helsinki_env.engine.configuration import options_dtype, read_player_counts, size_range
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.engine.rng import draw_member, draw_subset
 from helsinki_env.games.copenhagen.components import ABILITIES
@@ -21,20 +21,8 @@ from helsinki_env.games.copenhagen.state import GAME, MAX_SEATS
 
 __all__ = ["RandomEpisodes"]
 
-EPISODES = np.dtype(
-    (
-        np.record,
-        np.dtype(
-            [
-                ("players", np.int64),  # set of player counts, bit = count; 0: as configured
-                ("denied_low", np.int64),  # -1: as configured
-                ("denied_high", np.int64),
-                ("chance", np.uint64),  # the random stream, set for each episode
-            ],
-            align=True,
-        ),
-    )
-)
+#: The number of denied abilities is -1 as configured.
+EPISODES = options_dtype("denied_low", "denied_high")
 
 #: Number of abilities that can be denied: all but the first, which every player owns from the start.
 _DENIABLE = len(ABILITIES) - 1

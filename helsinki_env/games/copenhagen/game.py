@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import StrEnum
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -24,16 +25,13 @@ from helsinki_env.engine.limits import check_ranges
 from helsinki_env.engine.observation_sets import unpack_seat_sets
 from helsinki_env.engine.spec import GameSpec
 from helsinki_env.engine.states import States
-from helsinki_env.engine.ui_actions import ActionSelection, UIAction
-from helsinki_env.games.copenhagen import actions, limits, observation  # noqa: F401  # for registration
+from helsinki_env.games.copenhagen import actions, observation
 from helsinki_env.games.copenhagen import step as rules  # noqa: F401  # registers the rules for the loops
 from helsinki_env.games.copenhagen.components import ABILITIES
 from helsinki_env.games.copenhagen.config import CopenhagenConfig
-from helsinki_env.games.copenhagen.deal import SETUP_FIELDS
 from helsinki_env.games.copenhagen.determinization import SCRATCH
 from helsinki_env.games.copenhagen.episodes import RandomEpisodes
-from helsinki_env.games.copenhagen.scales import scales
-from helsinki_env.games.copenhagen.state import GAME, PHASES, new_states
+from helsinki_env.games.copenhagen.state import GAME, PHASES, RECORD, new_states
 from helsinki_env.games.copenhagen.state_from_observation import states_from_observations
 
 __all__ = ["COPENHAGEN", "CopenhagenConfig", "CopenhagenGame", "IllegalActionError", "Phase", "apply_setup"]
@@ -50,6 +48,11 @@ class Phase(StrEnum):
     RECOLOUR = "RECOLOUR"
     PAY = "PAY"
     COAT = "COAT"
+
+
+def _module(name: str) -> Any:
+    """Import a module that needs this one, or that few programs need."""
+    return import_module(f"{__package__}.{name}")
 
 
 def apply_setup(states: States, config: CopenhagenConfig) -> None:
@@ -82,41 +85,11 @@ def _check(states: States, config: CopenhagenConfig) -> None:
                 raise ValueError(f"states: game {b}: {name}: found {state[name]}, expected {again.state[name]}")
 
 
-def _why_illegal(game: Any, action: object) -> str:
-    from helsinki_env.games.copenhagen.notation import why_illegal
-
-    return why_illegal(game, action)
-
-
-def _describe(action: int, config: CopenhagenConfig) -> str:
-    from helsinki_env.games.copenhagen.notation import action_to_string
-
-    return action_to_string(action)
-
-
 def _used(
     config: CopenhagenConfig, observations: npt.NDArray[np.int8], viewers: npt.NDArray[np.int64]
 ) -> npt.NDArray[np.int16]:
     owned = observation.LAYOUT["abilities"]
     return unpack_seat_sets(observations[:, owned.slice], owned.shape, viewers, config.num_players)
-
-
-def _render() -> Any:
-    from helsinki_env.games.copenhagen import render
-
-    return render
-
-
-def _touches(game: Any, seat: int) -> list[UIAction]:
-    from helsinki_env.games.copenhagen.ui_actions import list_ui_actions
-
-    return list_ui_actions(game, seat)
-
-
-def _selection(game: Any, seat: int) -> ActionSelection | None:
-    from helsinki_env.games.copenhagen.ui_actions import available_selection
-
-    return available_selection(game, seat)
 
 
 COPENHAGEN = GameSpec(
@@ -125,26 +98,26 @@ COPENHAGEN = GameSpec(
     config=CopenhagenConfig,
     options=("num_players", "denied", "reward"),
     phases=tuple(Phase[name] for name in PHASES),
-    setup_fields=SETUP_FIELDS,
+    setup_fields=RECORD.setup,
     new_states=lambda config, count: new_states(count),
     apply_setup=apply_setup,
     config_of=_config_of,
     action_kinds=lambda config: tuple(zip(actions.KINDS, actions.KIND_SIZES, strict=True)),
     observation_size=lambda config: observation.OBSERVATION_SIZE,
-    why_illegal=_why_illegal,
-    action_to_string=_describe,
+    why_illegal=lambda game, action: _module("notation").why_illegal(game, action),
+    action_to_string=lambda action, config: _module("notation").action_to_string(action),
     states_from_observations=states_from_observations,
     scratch=SCRATCH,
     episodes=RandomEpisodes,
     check=_check,
-    render=_render,
-    list_ui_actions=_touches,
-    available_selection=_selection,
-    scales=scales,
+    render=lambda: _module("render"),
+    list_ui_actions=lambda game, seat: _module("ui_actions").list_ui_actions(game, seat),
+    available_selection=lambda game, seat: _module("ui_actions").available_selection(game, seat),
+    scales=observation.scales,
     deniable=dict(enumerate(ABILITIES[1:], 1)),
     used=_used,
-    to_dict=lambda game, seat=None: game.to_dict(seat),
-    from_dict=lambda data: CopenhagenGame.from_dict(data),
+    to_dict=lambda game, seat=None: _module("position").to_dict(game, seat),
+    from_dict=lambda data: _module("position").from_dict(data),
     allows_ties=True,
     revealing_fields=("pile_size",),
 )
@@ -168,18 +141,10 @@ class CopenhagenGame(BoardGame):
     @classmethod
     def from_dict(cls, position: Mapping[str, Any]) -> CopenhagenGame:
         """Return the game that `to_dict` wrote; see `position.from_dict`."""
-        from helsinki_env.games.copenhagen.position import from_dict
-
-        return from_dict(position)
+        game: CopenhagenGame = _module("position").from_dict(position)
+        return game
 
     def to_dict(self, seat: int | None = None) -> dict[str, Any]:
         """Return the game as plain data, or the part that one seat may see; see `position.to_dict`."""
-        from helsinki_env.games.copenhagen.position import to_dict
-
-        return to_dict(self, seat)
-
-    def _repr_svg_(self) -> str:
-        """Return the picture of the table for a notebook."""
-        from helsinki_env.games.copenhagen import render
-
-        return render.svg(self.to_dict(), self.config.component_set)
+        position: dict[str, Any] = _module("position").to_dict(self, seat)
+        return position

@@ -102,12 +102,7 @@ def _expected(kind: int) -> str:
 
 
 def why_illegal(game: CopenhagenGame, action: object) -> str:
-    """Explain why an action is illegal: its name, the phase, and the legal actions.
-
-    Args:
-        game: the game that rejected the action.
-        action: the value passed as an action id.
-    """
+    """Explain why an action is illegal: its name, the phase, and the legal actions."""
     try:
         what = f"action {action} ({action_to_string(action)})"  # type: ignore[arg-type]  # this call checks the type
         problem = f"{what} is not legal in phase {game.phase} of seat {game.seat}"

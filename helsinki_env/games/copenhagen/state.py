@@ -7,18 +7,27 @@ store coats of arms: they remain on cells until these are filled, and at rows un
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-MAX_SEATS = 4
+from helsinki_env.engine import contract
+from helsinki_env.engine.fields import Digits, Field, RecordTable
+from helsinki_env.engine.positions import MAX_OBSERVED
+from helsinki_env.games.copenhagen.actions import CELLS, ORIENTATIONS
+from helsinki_env.games.copenhagen.components import ABILITIES, COLOURS, TILE_SIZES
+
+#: Kinds of colored tiles, by color and size.
+TILE_KINDS = len(COLOURS) * len(TILE_SIZES)
 #: A board of 45 cells holds at most this many tiles of two cells.
 TILES = 22
 #: Twenty cards of each color (component files with more are rejected) and the End of Game card.
 PILE = 101
 #: The End of Game card in the draw pile.
 END_CARD = 5
+
+MAX_SEATS = contract.MAX_SEATS
 
 # Phases, in the order of the rules.
 (
@@ -35,66 +44,117 @@ PHASES = ("MAIN", "TAKE", "DISCARD", "END", "PLACE", "RECOLOUR", "PAY", "COAT")
 
 States = npt.NDArray[Any]
 
-_FIELDS: list[tuple[str, Any] | tuple[str, Any, tuple[int, ...]]] = [
-    ("chance", np.uint64),
-    # boards: sets of cells
-    ("filled", np.int64, (MAX_SEATS,)),
-    ("coloured", np.int64, (MAX_SEATS, 5)),  # cells of colored tiles, by color
-    ("white", np.int64, (MAX_SEATS,)),
-    ("bricks", np.int64, (MAX_SEATS,)),
-    ("points", np.int16, (MAX_SEATS,)),
-    ("round_number", np.int16),
-    ("place", np.int16),  # PAY: the argument of PLACE
-    # colored tiles in the order built: 8 * kind + orientation, where kind = 4 * colour + size - 2; lower left corner
-    ("tile_piece", np.uint8, (MAX_SEATS, TILES)),
-    ("tile_cell", np.int8, (MAX_SEATS, TILES)),
-    ("tile_count", np.int8, (MAX_SEATS,)),
-    # abilities as sets of ids
-    ("owned", np.int8, (MAX_SEATS,)),
-    ("used", np.int8, (MAX_SEATS,)),
-    ("denied", np.int8, (MAX_SEATS,)),
-    # cards; the next to be drawn is pile[pile_size - 1]
-    ("hand", np.int8, (MAX_SEATS, 5)),
-    ("known", np.int8, (MAX_SEATS, 5)),
-    ("discard", np.int8, (5,)),
-    ("reshuffled", np.int8, (5,)),  # the draw pile by color, once it was made from the discard pile
-    ("pile", np.int8, (PILE,)),
-    ("pile_size", np.int8),
-    ("end_card", np.int8),  # whether the End of Game card is in the draw pile
-    ("display", np.int8, (7,)),
-    ("supply", np.int8, (20,)),  # by kind
-    ("white_tiles", np.int8),
-    ("players", np.int8),
-    ("seat", np.int8),
-    ("phase", np.int8),
-    ("done", np.int8),
-    # the operation in progress
-    ("first", np.int8),  # TAKE: slot of the first of two cards, until the second is taken
-    ("using", np.int8),  # set of the abilities used for the operation in progress
-    ("tile", np.int8),  # kind of the tile that is being built
-    ("recolour", np.int8),  # the color whose cards count as the tile's
-    ("due", np.int8),  # PAY: cards still to be paid
-    ("paid", np.int8, (5,)),  # PAY: cards paid so far
-    ("last_discard", np.int8),
-    ("rewards", np.int8),  # COAT: pending rewards
-]
+
+class Bounds(NamedTuple):
+    """Component counts that limit fields: cards of a color, tiles by kind, white tiles."""
+
+    cards: int
+    supply: tuple[int, ...]
+    white_tiles: int
 
 
-def _layout() -> np.dtype[Any]:
-    used = np.dtype(_FIELDS, align=True).itemsize
-    return np.dtype((np.record, np.dtype([*_FIELDS, ("pad", np.uint8, (-used % 64 or 64,))], align=True)))
+_BOARD: dict[str, Any] = {"high": 2**CELLS - 1}
+_SET: dict[str, Any] = {"members": ABILITIES, "noun": "an ability", "plural": "abilities"}
+_CARDS: dict[str, Any] = {
+    "high": "cards",
+    "position_high": PILE,
+    "noun": "a card count",
+    "plural": "card counts, one for each colour",
+}
+_COLOUR: dict[str, Any] = {"empty": -1, "high": len(COLOURS) - 1}
+_BUILDING = (PHASE_PLACE, PHASE_RECOLOUR, PHASE_PAY)
 
+RECORD = RecordTable(
+    __name__,
+    __file__,
+    (
+        Field("chance", np.uint64, high=2**64 - 1),
+        # boards: sets of cells
+        Field("filled", np.int64, (MAX_SEATS,), **_BOARD),
+        Field("coloured", np.int64, (MAX_SEATS, 5), **_BOARD),  # cells of colored tiles, by color
+        Field("white", np.int64, (MAX_SEATS,), **_BOARD),
+        Field("bricks", np.int64, (MAX_SEATS,), **_BOARD),
+        # colored tiles in the order built: 8 * kind + orientation, kind = 4 * colour + size - 2; lower left corner
+        Field("tile_piece", np.uint8, (MAX_SEATS, TILES), high=ORIENTATIONS * TILE_KINDS - 1),
+        Field("tile_cell", np.int8, (MAX_SEATS, TILES), high=CELLS - 1),
+        Field("tile_count", np.int8, (MAX_SEATS,), high=TILES),
+        # Points are below the goal during the game; the last turn can add all lines of a board.
+        Field("points", np.int16, (MAX_SEATS,), high=1000, scale=12, noun="points"),
+        Field("owned", np.int8, (MAX_SEATS,), key="abilities", **_SET),
+        Field("used", np.int8, (MAX_SEATS,), **_SET),
+        Field("denied", np.int8, (MAX_SEATS,), is_setup=True, **_SET),
+        # cards; the next to be drawn is pile[pile_size - 1]
+        Field("hand", np.int8, (MAX_SEATS, 5), scale=3, **_CARDS),
+        Field("known", np.int8, (MAX_SEATS, 5), scale=3, **_CARDS),
+        Field("discard", np.int8, (5,), scale=6, key="discard_pile", **_CARDS),
+        Field("reshuffled", np.int8, (5,), scale=6, **_CARDS),  # the draw pile, once it was made from the discard pile
+        Field("pile", np.int8, (PILE,), high=END_CARD),
+        Field("pile_size", np.int8, high=PILE, scale=50, key="draw_pile"),
+        Field("end_card", np.int8),  # whether the End of Game card is in the draw pile
+        Field("display", np.int8, (7,), noun="null or a colour", plural="colours or null", **_COLOUR),
+        Field("supply", np.int8, (TILE_KINDS,), high="supply", scale=3),  # by kind
+        Field("white_tiles", np.int8, high="white_tiles", scale=20, noun="a supply"),
+        Field("players", np.int8, low=2, high=MAX_SEATS, is_setup=True),
+        Field("seat", np.int8, high=MAX_SEATS - 1),
+        Field(
+            "round_number",
+            np.int16,
+            low=1,
+            high=20_000,
+            position_high=MAX_OBSERVED,
+            scale=25,
+            key="round",
+            noun="a round",
+        ),
+        Field("phase", np.int8, options=len(PHASES)),
+        Field("done", np.int8),
+        # the operation in progress
+        # slot of the first of two cards, until the second is taken
+        Field("first", np.int8, empty=-1, high=6, optional=(PHASE_TAKE,)),
+        # the abilities used for the operation in progress
+        Field(
+            "using",
+            np.int8,
+            required=(PHASE_RECOLOUR, PHASE_PAY),
+            optional=(PHASE_MAIN, PHASE_TAKE, PHASE_PLACE, PHASE_COAT),
+            **_SET,
+        ),
+        # kind of the tile that is being built
+        Field(
+            "tile",
+            np.int8,
+            empty=-1,
+            high=TILE_KINDS - 1,
+            required=_BUILDING,
+            digits=Digits(("colour", "size"), 4, (1, 2), (5, 5)),
+        ),
+        # the color whose cards count as the tile's
+        Field("recolour", np.int8, required=(PHASE_PAY,), optional=(PHASE_PLACE,), **_COLOUR),
+        # the argument of PLACE
+        Field(
+            "place",
+            np.int16,
+            empty=-1,
+            high=ORIENTATIONS * CELLS - 1,
+            required=(PHASE_PAY,),
+            digits=Digits(("orientation", "cell"), CELLS, (1, 1), (ORIENTATIONS, CELLS)),
+        ),
+        # cards still to be paid, and those paid so far
+        Field("due", np.int8, high=TILE_SIZES[-1], required=(PHASE_PAY,)),
+        Field("paid", np.int8, (5,), scale=3, optional=(PHASE_PAY,), **{**_CARDS, "high": TILE_SIZES[-1]}),
+        # color of the last card discarded in this turn
+        Field("last_discard", np.int8, optional=tuple({*range(len(PHASES))} - {PHASE_TAKE}), **_COLOUR),
+        # pending rewards
+        Field("rewards", np.int8, high=CELLS, scale=3, required=(PHASE_COAT,)),
+    ),
+)
+"""The fields of a record (`helsinki_env.engine.fields`)."""
 
-GAME = _layout()
-
-#: Fields that are -1 when they are empty.
-NONE_FIELDS = ("display", "place", "first", "tile", "recolour", "last_discard")
+GAME = RECORD.dtype
 
 
 def new_states(count: int) -> States:
     """Return `count` blank records, shape (count,): no cards dealt, two players."""
-    states = np.zeros(count, GAME)
+    states = RECORD.new_states(count)
     states["players"] = 2
-    for name in NONE_FIELDS:
-        states[name] = -1
     return states

@@ -12,11 +12,12 @@ import numpy as np
 import numpy.typing as npt
 
 from helsinki_env.engine.component_reader import orientations
+from helsinki_env.engine.limits import Limits, register_limits
 from helsinki_env.games.copenhagen import actions
 from helsinki_env.games.copenhagen.components import COLUMNS, ROWS, Components
 from helsinki_env.games.copenhagen.shapes import MOST_CELLS, ShapeRows, offsets_of
+from helsinki_env.games.copenhagen.state import GAME, RECORD, TILE_KINDS, Bounds
 
-TILE_KINDS = 20
 _PIECES = TILE_KINDS * actions.ORIENTATIONS
 
 TABLES = np.dtype(
@@ -94,3 +95,16 @@ def _fill_piece(t: Any, piece: int, drawing: ShapeRows) -> None:
     t.cells[piece] = sum(1 << cell for cell in cells)
     t.corners[piece] = sum(1 << COLUMNS * y + x for y in range(ROWS - height + 1) for x in range(COLUMNS - width + 1))
     t.offsets[piece] = (cells + cells[:1] * MOST_CELLS)[:MOST_CELLS]
+
+
+def bounds_of(t: Any) -> Bounds:
+    """Return the component counts that limit fields, from the tables `t`."""
+    return Bounds(int(t["cards"].max()), tuple(t["supply"].max(axis=0).tolist()), int(t["white_tiles"]))
+
+
+@lru_cache(maxsize=32)
+def _limits(bounds: Bounds) -> Limits:
+    return Limits(actions.NUM_ACTIONS, *RECORD.ranges(bounds))
+
+
+register_limits(GAME, TABLES, lambda t: _limits(bounds_of(t)))

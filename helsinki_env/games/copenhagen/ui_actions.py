@@ -34,7 +34,7 @@ _VERBS = {
 
 
 def list_ui_actions(game: CopenhagenGame, seat: int) -> list[UIAction]:
-    """Return a touch for each legal action of a seat, by id; empty if another seat is to move.
+    """Return a UI action for each legal action of a seat, by id; empty if another seat is to move.
 
     Args:
         game: the game; hidden information is not used.
@@ -45,7 +45,7 @@ def list_ui_actions(game: CopenhagenGame, seat: int) -> list[UIAction]:
     """
     if game.done or game.validate_seat(seat) != game.seat:
         return []
-    return [_touch(game, int(action)) for action in game.legal_actions()]
+    return [_ui_action(game, int(action)) for action in game.legal_actions()]
 
 
 def available_selection(game: CopenhagenGame, seat: int) -> ActionSelection | None:
@@ -93,9 +93,9 @@ def _pair(game: CopenhagenGame) -> ActionSelection | None:
         if second == first + 1 or (any_cards and second > first)
     )
     ids = sorted({slot for first, second, _ in pairs for slot in (first, second)})
-    between = _touch(game, int(a.encode(a.KIND_USE, a.ANY_CARDS))) if any_cards else None
+    between = _ui_action(game, int(a.encode(a.KIND_USE, a.ANY_CARDS))) if any_cards else None
     return ActionSelection(
-        KINDS[a.KIND_TAKE], (2,), tuple(SelectionItem(_touch(game, one)) for one in ids), pairs, between
+        KINDS[a.KIND_TAKE], (2,), tuple(SelectionItem(_ui_action(game, one)) for one in ids), pairs, between
     )
 
 
@@ -104,21 +104,21 @@ def _cards(game: CopenhagenGame, kind: int, count: int, held: list[int]) -> Acti
     if count < 2:
         return None
     items = [
-        SelectionItem(_touch(game, int(a.encode(kind, colour))), min(most, count))
+        SelectionItem(_ui_action(game, int(a.encode(kind, colour))), min(most, count))
         for colour, most in enumerate(held)
         if most > 0
     ]
     return ActionSelection(KINDS[kind], (count,), tuple(items))
 
 
-def _touch(game: CopenhagenGame, action: int) -> UIAction:
+def _ui_action(game: CopenhagenGame, action: int) -> UIAction:
     kind, argument = a.decode(action)
     now, then = _VERBS[kind]
-    what, where = _placed(game, argument) if kind == a.KIND_PLACE else _said(game, kind, argument)
+    what, where = _placement(game, argument) if kind == a.KIND_PLACE else _text_and_spots(game, kind, argument)
     return UIAction(action, KINDS[kind], action_to_string(action), f"{now} {what}", f"{then} {what}", **where)
 
 
-def _said(game: CopenhagenGame, kind: int, argument: int) -> tuple[str, dict[str, Any]]:
+def _text_and_spots(game: CopenhagenGame, kind: int, argument: int) -> tuple[str, dict[str, Any]]:
     """Return the effect of an action other than PLACE in words, and the fields with its location."""
     g, seat = game.state, game.seat
     if kind == a.KIND_TAKE:
@@ -139,7 +139,7 @@ def _said(game: CopenhagenGame, kind: int, argument: int) -> tuple[str, dict[str
     return "the used abilities back" if kind == a.KIND_REACTIVATE else "the turn", {"at": ("now",)}
 
 
-def _placed(game: CopenhagenGame, argument: int) -> tuple[str, dict[str, Any]]:
+def _placement(game: CopenhagenGame, argument: int) -> tuple[str, dict[str, Any]]:
     """Return the effect of PLACE in words, and the fields with the tile's location."""
     t, kind = game.config.tables[0], int(game.state.tile)
     turn, corner = divmod(argument, CELLS)

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from helsinki_env.data import short_repr
 from helsinki_env.engine import contract
-from helsinki_env.engine.configuration import as_values, read_player_counts, size_range
+from helsinki_env.engine.configuration import as_values, options_dtype, read_player_counts, size_range
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.engine.rng import draw_member, draw_subset
 from helsinki_env.games.helsinki.state import LAYOUTS, MAX_SEATS
@@ -24,23 +24,8 @@ __all__ = ["RandomEpisodes"]
 #: Number of board actions.
 NUM_BOARD_ACTIONS = 15
 
-EPISODES = np.dtype(
-    (
-        np.record,
-        np.dtype(
-            [
-                ("players", np.int64),  # set of player counts, bit = count; 0: as configured
-                ("covered_low", np.int64),  # -1: as configured
-                ("covered_high", np.int64),
-                ("denied_low", np.int64),
-                ("denied_high", np.int64),
-                ("dry_roads", np.int64),  # set of 0 and 1; 0: as configured
-                ("chance", np.uint64),  # the stream, set for each episode
-            ],
-            align=True,
-        ),
-    )
-)
+#: Numbers of board actions are -1 as configured; `dry_roads` is a set of 0 and 1, 0 as configured.
+EPISODES = options_dtype("covered_low", "covered_high", "denied_low", "denied_high", "dry_roads")
 
 
 def _choices(value: Any) -> tuple[bool, ...]:

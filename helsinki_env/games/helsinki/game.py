@@ -13,8 +13,8 @@ For many games use `HelsinkiVectorEnv`, which returns all masks and observations
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from enum import StrEnum
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -25,17 +25,14 @@ from helsinki_env.engine.game import BoardGame, IllegalActionError
 from helsinki_env.engine.observation_sets import unpack_seat_sets
 from helsinki_env.engine.spec import GameSpec, SetupOption
 from helsinki_env.engine.states import States
-from helsinki_env.engine.ui_actions import ActionSelection, UIAction
 from helsinki_env.games.helsinki import observation, state_checks
 from helsinki_env.games.helsinki import step as rules  # noqa: F401  # registers the rules that the engine's loops call
 from helsinki_env.games.helsinki.actions import KINDS, ActionTable, action_table
 from helsinki_env.games.helsinki.components import BOARD_ACTIONS
 from helsinki_env.games.helsinki.config import HelsinkiConfig
-from helsinki_env.games.helsinki.deal import SETUP_FIELDS
 from helsinki_env.games.helsinki.determinization import SCRATCH
 from helsinki_env.games.helsinki.episodes import RandomEpisodes
-from helsinki_env.games.helsinki.scales import scales
-from helsinki_env.games.helsinki.state import PHASES, new_states
+from helsinki_env.games.helsinki.state import PHASES, RECORD, new_states
 from helsinki_env.games.helsinki.state_from_observation import states_from_observations
 
 __all__ = [
@@ -68,6 +65,11 @@ class Phase(StrEnum):
     END = "END"
 
 
+def _module(name: str) -> Any:
+    """Import a module that needs this one, or that few programs need."""
+    return import_module(f"{__package__}.{name}")
+
+
 def apply_setup(states: States, config: HelsinkiConfig) -> None:
     """Write the game setup (players, covered and denied board actions, expansion) into blank records."""
     states["players"] = config.num_players
@@ -89,48 +91,6 @@ def _config_of(config: HelsinkiConfig, state: Any) -> HelsinkiConfig:
         denied=[[a for a in range(15) if state.denied[seat] >> a & 1] for seat in range(state.players)],
         dry_roads=bool(state.dry_roads),
     )
-
-
-def _why_illegal(game: Any, action: object) -> str:
-    from helsinki_env.games.helsinki import notation
-
-    return notation.why_illegal(game, action)
-
-
-def _describe(action: int, config: HelsinkiConfig) -> str:
-    from helsinki_env.games.helsinki import notation
-
-    return notation.action_to_string(action, config.component_set)
-
-
-def _render() -> Any:
-    from helsinki_env.games.helsinki import render
-
-    return render
-
-
-def _touches(game: Any, seat: int) -> list[UIAction]:
-    from helsinki_env.games.helsinki.ui_actions import list_ui_actions
-
-    return list_ui_actions(game, seat)
-
-
-def _selection(game: Any, seat: int) -> ActionSelection | None:
-    from helsinki_env.games.helsinki.ui_actions import available_selection
-
-    return available_selection(game, seat)
-
-
-def _to_dict(game: HelsinkiGame, seat: int | None = None) -> dict[str, Any]:
-    from helsinki_env.games.helsinki import position
-
-    return position.to_dict(game, seat)
-
-
-def _from_dict(data: Mapping[str, Any]) -> HelsinkiGame:
-    from helsinki_env.games.helsinki import position
-
-    return position.from_dict(data)
 
 
 def _used(
@@ -160,26 +120,26 @@ HELSINKI = GameSpec(
     config=HelsinkiConfig,
     options=("num_players", "covered", "denied", "dry_roads", "reward"),
     phases=tuple(Phase[name] for name in PHASES),
-    setup_fields=SETUP_FIELDS,
+    setup_fields=RECORD.setup,
     new_states=_new_states,
     apply_setup=apply_setup,
     config_of=_config_of,
     action_kinds=_kinds,
     observation_size=lambda config: observation.observation_layout(config.component_set.types).size,
-    why_illegal=_why_illegal,
-    action_to_string=_describe,
+    why_illegal=lambda game, action: _module("notation").why_illegal(game, action),
+    action_to_string=lambda action, config: _module("notation").action_to_string(action, config.component_set),
     states_from_observations=states_from_observations,
     scratch=SCRATCH,
     episodes=RandomEpisodes,
     check=state_checks.check_states,
-    render=_render,
-    list_ui_actions=_touches,
-    available_selection=_selection,
-    scales=scales,
+    render=lambda: _module("render"),
+    list_ui_actions=lambda game, seat: _module("ui_actions").list_ui_actions(game, seat),
+    available_selection=lambda game, seat: _module("ui_actions").available_selection(game, seat),
+    scales=observation.scales,
     deniable=dict(enumerate(BOARD_ACTIONS)),
     used=_used,
-    to_dict=_to_dict,
-    from_dict=_from_dict,
+    to_dict=lambda game, seat=None: _module("position").to_dict(game, seat),
+    from_dict=lambda data: _module("position").from_dict(data),
     ranks=_places,
     revealing_fields=("pile_size",),
     setup_options=(
@@ -225,9 +185,3 @@ class HelsinkiGame(BoardGame):
     def ranking(self) -> list[int]:
         """Return the seats, best first, as if the game ended now; a tie goes to the later seat."""
         return [int(seat) for seat in self.ranks().argsort()]
-
-    def _repr_svg_(self) -> str:
-        """Draw the game in a notebook."""
-        from helsinki_env.games.helsinki import notation, render
-
-        return render.svg(notation.to_dict(self), self.config.component_set)

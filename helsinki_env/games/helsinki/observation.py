@@ -22,10 +22,22 @@ import numpy.typing as npt
 from helsinki_env.data import Node
 from helsinki_env.engine import contract, loops
 from helsinki_env.engine.kernel import kernel
-from helsinki_env.engine.layout import ObservationField, ObservationLayout, make_layout
+from helsinki_env.engine.layout import ObservationField, ObservationLayout
+from helsinki_env.engine.observation_table import Computed, ObservationTable, Section
 from helsinki_env.games.helsinki.components import COLOURS
 from helsinki_env.games.helsinki.draw import hand_size
-from helsinki_env.games.helsinki.state import LAYOUTS, MAX_SEATS, PAID, PHASES, UNSEEN, WIDE
+from helsinki_env.games.helsinki.state import (
+    DECK,
+    LAYOUTS,
+    MAX_SEATS,
+    NARROW,
+    PAID,
+    PHASES,
+    RECORD,
+    TILES,
+    UNSEEN,
+    WIDE,
+)
 
 __all__ = ["PLANES", "ObservationField", "ObservationLayout", "observation_layout", "unpack", "write_observation"]
 
@@ -33,72 +45,115 @@ PLANES = ("tile", "number", "superstructure", "coat")
 """Board planes: tile (1 to 5 pavilion by color, 6 wild tile, 7 statue), number of the pavilion tile in building order
 (from 1), superstructure (0 or 1), coat of arms (0 or 1)."""
 
-SEAT_FACTS = (
-    "present",
-    "hand_size",
-    "meadow",
-    "token",
-    "points",
-    "bonus",
-    "limit_lifted",
-    "unseen_draws",
-)
-TABLE_FACTS = (
-    "players",
-    "turn_order",
-    "dry_roads",
-    "round",
-    "last_round",
-    "draw_pile",
-    "wild_tiles",
-    "superstructures",
-)
-PENDING_FACTS = (
-    "move",
-    "drew",
-    "built",
-    "only_build",
-    "to_pay",
-    "substitute",
-    "any_side",
-    "action",
-    "resume",
-    "wilds_left",
-    "lifted",
-    "roofs_left",
-    "last_roof",
-    "last_discard",
-    "lifted_now",
-    "turn_over",
-)
-_T = -1  # placeholder for the number of card types
+_BUILDING = ("card", "paid", "paid_count")
 
-_PIECES: tuple[tuple[str, tuple[int, ...], str], ...] = (
-    ("boards", (MAX_SEATS, len(PLANES), 7, 7), "every board: planes " + ", ".join(PLANES)),
-    ("seats", (MAX_SEATS, len(SEAT_FACTS)), "for each seat " + ", ".join(SEAT_FACTS)),
-    ("used", (MAX_SEATS, 15), "actions that a seat has used"),
-    ("denied", (MAX_SEATS, 15), "actions that a seat may not use"),
-    ("covered", (15,), "actions that nobody may use"),
-    ("phase", (len(PHASES),), "one-hot: " + ", ".join(PHASES)),
-    ("table", (len(TABLE_FACTS),), ", ".join(TABLE_FACTS)),
-    ("tile_supply", (len(COLOURS), 4), "pavilion tiles left, by colour and roofs 2 to 5"),
-    ("bonus_cards", (MAX_SEATS,), "bonus cards left, lowest first"),
-    ("pending", (len(PENDING_FACTS),), "the decision in progress: " + ", ".join(PENDING_FACTS)),
-    ("building", (1 + PAID,), "card type + 1: the card being built, then the cards paid for it in order"),
-    ("display", (8,), "card type + 1 in each slot"),
-    ("own_unseen", (UNSEEN,), "card type + 1: cards that this seat drew unseen from a reshuffled pile"),
-    ("hand", (_T,), "cards in the own hand, by card type"),
-    ("known", (MAX_SEATS, _T), "cards that a seat took from the display and has not shown since"),
-    ("discard", (_T,), "the discard pile"),
-    ("reshuffled", (_T,), "a draw pile made from the discard pile, less what everybody has seen leave it"),
-)
+
+@kernel
+def unseen_draws(g, seat):
+    """Number of cards that a seat drew face down from a reshuffled pile."""
+    return np.int64(g.unseen[seat, 0] >= 0) + np.int64(g.unseen[seat, 1] >= 0) + np.int64(g.unseen[seat, 2] >= 0)
 
 
 @lru_cache(maxsize=8)
+def observation_table(types: int = NARROW) -> ObservationTable:
+    """Return the sections of the observation and the fields that they show, for a number of card types."""
+    cards: dict[str, Any] = {"high": DECK, "scale": 2}
+    piles: dict[str, Any] = {"shape": (types,), "high": DECK, "scale": 4}
+    return ObservationTable(
+        RECORD,
+        (
+            Section(
+                "boards",
+                "every board: planes " + ", ".join(PLANES),
+                shape=(MAX_SEATS, len(PLANES), 7, 7),
+                high=np.reshape([7, TILES, 1, 1], (4, 1, 1)),  # by plane
+                scale=np.reshape([7, 12, 1, 1], (4, 1, 1)),
+            ),
+            Section(
+                "seats",
+                "for each seat {}",
+                (
+                    Computed("present", "1"),
+                    Computed("hand_size", "hand_size(t, g, seat)", DECK, 7),
+                    "meadow",
+                    "token",
+                    "points",
+                    Computed("bonus", "t.bonus_cards[g.bonus[seat]] if g.bonus[seat] >= 0 else 0", 127, 9),
+                    "limit_lifted",
+                    Computed("unseen_draws", "unseen_draws(g, seat)", UNSEEN, 1),
+                ),
+            ),
+            Section("used", "actions that a seat has used", "used"),
+            Section("denied", "actions that a seat may not use", "denied"),
+            Section("covered", "actions that nobody may use", "covered"),
+            Section("phase", "one-hot: " + ", ".join(PHASES), "phase"),
+            Section(
+                "table",
+                "{}",
+                (
+                    "players",
+                    Computed("turn_order", "viewer", MAX_SEATS - 1),
+                    "dry_roads",
+                    "round_number",
+                    "last_round",
+                    "pile_size",
+                    "wild_supply",
+                    "superstructure_supply",
+                ),
+            ),
+            Section(
+                "tile_supply", "pavilion tiles left, by colour and roofs 2 to 5", "supply", shape=(len(COLOURS), 4)
+            ),
+            Section("bonus_cards", "bonus cards left, lowest first", "bonus_cards"),
+            Section(
+                "pending",
+                "the decision in progress: {}",
+                tuple(name for name in (one.name for one in RECORD.pending.values()) if name not in _BUILDING),
+            ),
+            Section(
+                "building",
+                "card type + 1: the card being built, then the cards paid for it in order",
+                (
+                    "card",
+                    *(
+                        Computed("paid", f"g.paid[{i}] + 1 if {i} < g.paid_count else 0", "types", NARROW)
+                        for i in range(PAID)
+                    ),
+                ),
+            ),
+            Section("display", "card type + 1 in each slot", "display"),
+            Section(
+                "own_unseen",
+                "card type + 1: cards that this seat drew unseen from a reshuffled pile",
+                "unseen",
+                own=True,
+            ),
+            # the rest depends on the number of card types
+            Section("hand", "cards in the own hand, by card type", shape=(types,), **cards),
+            Section(
+                "known",
+                "cards that a seat took from the display and has not shown since",
+                shape=(MAX_SEATS, types),
+                **cards,
+            ),
+            Section("discard", "the discard pile", **piles),
+            Section(
+                "reshuffled", "a draw pile made from the discard pile, less what everybody has seen leave it", **piles
+            ),
+        ),
+        functions={"hand_size": hand_size, "unseen_draws": unseen_draws},
+    )
+
+
+OBSERVATION = observation_table()
+"""The table with the default card types; the kernels are the same for any number of them."""
+
+SEAT_FACTS, TABLE_FACTS = (OBSERVATION.entry_names(name) for name in ("seats", "table"))
+
+
 def observation_layout(types: int = 51) -> ObservationLayout:
     """Return the layout for a number of card types (51 with the default components)."""
-    filled = ((name, tuple(types if n == _T else n for n in shape), meaning) for name, shape, meaning in _PIECES)
-    return make_layout(filled)
+    return observation_table(types).layout
 
 
 def unpack(obs: npt.NDArray[Any], types: int | None = None) -> dict[str, npt.NDArray[Any]]:
@@ -123,13 +178,14 @@ def unpack(obs: npt.NDArray[Any], types: int | None = None) -> dict[str, npt.NDA
     return chosen.unpack(obs)
 
 
-# Start of each field; fields that depend on the number of card types come last.
-_AT = observation_layout(0).starts
-_SEATS, _USED, _DENIED, _COVERED = _AT["seats"], _AT["used"], _AT["denied"], _AT["covered"]
-_PHASE, _TABLE, _SUPPLY, _BONUS = _AT["phase"], _AT["table"], _AT["tile_supply"], _AT["bonus_cards"]
-_PENDING, _BUILDING, _DISPLAY, _UNSEEN = _AT["pending"], _AT["building"], _AT["display"], _AT["own_unseen"]
-_CARDS = _AT["hand"]
-_PER_SEAT, _PER_BOARD, _CELLS = len(SEAT_FACTS), 4 * 49, 49
+def scales(size: int) -> npt.NDArray[np.float32] | None:
+    """Return the divisors that normalize observations of length `size`, (F,), or None if no layout has this length."""
+    types, rest = divmod(size - observation_layout(0).size, 7)
+    return None if types < 1 or rest else observation_table(types).scales()
+
+
+_CARDS, _PER_BOARD, _CELLS = OBSERVATION.layout["hand"].start, len(PLANES) * 49, 49
+_write_fields_part = OBSERVATION.write_part
 
 
 @kernel
@@ -167,83 +223,12 @@ def _write_board(t, g, seat, out, at, lane, lanes):
 
 
 @kernel
-def _write_seat(t, g, seat, out, at):
-    """Section 7: hand sizes, meadows, tokens, scores, lifted limits are public."""
-    unseen = np.int64(0)
-    for slot in range(UNSEEN):
-        unseen += g.unseen[seat, slot] >= 0
-    out[at] = 1
-    out[at + 1] = hand_size(t, g, seat)
-    out[at + 2] = g.meadow[seat]
-    out[at + 3] = g.token[seat] + 1
-    out[at + 4] = min(127, np.int64(g.points[seat]))
-    out[at + 5] = t.bonus_cards[g.bonus[seat]] if g.bonus[seat] >= 0 else 0
-    out[at + 6] = g.limit_lifted[seat]
-    out[at + 7] = unseen
-
-
-@kernel
-def _write_table(g, viewer, out):
-    out[_TABLE] = g.players
-    out[_TABLE + 1] = viewer
-    out[_TABLE + 2] = g.dry_roads
-    out[_TABLE + 3] = min(127, np.int64(g.round_number))
-    out[_TABLE + 4] = g.last_round
-    out[_TABLE + 5] = g.pile_size
-    out[_TABLE + 6] = g.wild_supply
-    out[_TABLE + 7] = g.superstructure_supply
-
-
-@kernel
-def _write_pending(g, out):
-    """Section 7: the pending action is public."""
-    out[_PENDING] = g.move
-    out[_PENDING + 1] = g.drew
-    out[_PENDING + 2] = g.has_built
-    out[_PENDING + 3] = g.only_build
-    out[_PENDING + 4] = g.to_pay
-    out[_PENDING + 5] = g.substitute
-    out[_PENDING + 6] = g.any_side
-    out[_PENDING + 7] = g.action + 1
-    out[_PENDING + 8] = g.resume
-    out[_PENDING + 9] = g.wilds_left
-    out[_PENDING + 10] = g.lifted + 1
-    out[_PENDING + 11] = g.roofs_left
-    out[_PENDING + 12] = g.last_roof + 1
-    out[_PENDING + 13] = g.last_discard + 1
-    out[_PENDING + 14] = g.lifted_now
-    out[_PENDING + 15] = g.turn_over
-
-
-@kernel
 def _seat_after(g, viewer, turn):
     """Seat that is `turn` places clockwise of the viewer, or -1 if unused."""
     if turn >= g.players:
         return np.int64(-1)
     seat = np.int64(viewer) + turn
     return seat - g.players if seat >= g.players else seat
-
-
-@kernel
-def _write_seats(t, g, viewer, out, lane, lanes):
-    for turn in range(MAX_SEATS):
-        seat = _seat_after(g, viewer, turn)
-        if seat >= 0:
-            _write_board(t, g, seat, out, _PER_BOARD * turn, lane, lanes)
-        else:
-            for entry in range(_PER_BOARD * turn + lane, _PER_BOARD * (turn + 1), lanes):
-                out[entry] = 0
-    for turn in range(lane, MAX_SEATS, lanes):
-        seat, at = _seat_after(g, viewer, turn), _SEATS + _PER_SEAT * turn
-        if seat >= 0:
-            _write_seat(t, g, seat, out, at)
-        else:
-            for entry in range(at, at + _PER_SEAT):
-                out[entry] = 0
-    for entry in range(lane, 15 * MAX_SEATS, lanes):
-        seat, action = _seat_after(g, viewer, entry // 15), np.int64(entry % 15)
-        out[_USED + entry] = np.int64(g.used[seat]) >> action & 1 if seat >= 0 else 0
-        out[_DENIED + entry] = np.int64(g.denied[seat]) >> action & 1 if seat >= 0 else 0
 
 
 @kernel
@@ -270,25 +255,14 @@ def write_cards(t, g, viewer, out, lane, lanes):
 @kernel
 def write_observation_part(t, g, viewer, out, lane, lanes):
     """Section 7: write the entries of `viewer`'s observation, int8 of shape (F,), assigned to `lane` out of `lanes`."""
-    _write_seats(t, g, viewer, out, lane, lanes)
-    for action in range(lane, 15, lanes):
-        out[_COVERED + action] = np.int64(g.covered) >> action & 1
-    for phase in range(lane, len(PHASES), lanes):
-        out[_PHASE + phase] = phase == g.phase
-    for kind in range(lane, 20, lanes):
-        out[_SUPPLY + kind] = g.supply[kind]
-    for card in range(lane, MAX_SEATS, lanes):
-        out[_BONUS + card] = np.int64(g.bonus_cards) >> card & 1
-    for slot in range(lane, 8, lanes):
-        out[_DISPLAY + slot] = g.display[slot] + 1
-    for slot in range(lane, UNSEEN, lanes):
-        out[_UNSEEN + slot] = g.unseen[viewer, slot] + 1
-    for i in range(lane, PAID, lanes):
-        out[_BUILDING + 1 + i] = g.paid[i] + 1 if i < g.paid_count else 0
-    if lane == 0:
-        out[_BUILDING] = g.card + 1
-        _write_table(g, viewer, out)
-        _write_pending(g, out)
+    for turn in range(MAX_SEATS):
+        seat = _seat_after(g, viewer, turn)
+        if seat >= 0:
+            _write_board(t, g, seat, out, _PER_BOARD * turn, lane, lanes)
+        else:
+            for entry in range(_PER_BOARD * turn + lane, _PER_BOARD * (turn + 1), lanes):
+                out[entry] = 0
+    _write_fields_part(t, g, viewer, out, lane, lanes)
     write_cards(t, g, viewer, out, lane, lanes)
 
 

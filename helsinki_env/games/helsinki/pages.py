@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from helsinki_env.engine import pages
 from helsinki_env.games.helsinki import notation, observation
 from helsinki_env.games.helsinki.actions import KINDS
 from helsinki_env.games.helsinki.components import BOARD_ACTIONS, load_components
@@ -24,16 +25,16 @@ _ARGUMENTS = {
     "END": "none",
 }
 _NOTES = (
-    "Board planes: `tile` is 1 to 5 for a pavilion tile by colour (blue, green, purple, red, yellow), 6 for a wild",
-    "tile, 7 for the statue; `number` says the how-manyth pavilion tile of the board it is, from 1; `superstructure`",
-    "and `coat` are 1 where one stands or lies.",
+    "Board planes: `tile` is 1 to 5 for a pavilion tile by color (blue, green, purple, red, yellow), 6 for a wild",
+    "tile and 7 for the statue. `number` is the number of the pavilion tile in building order, from 1.",
+    "`superstructure` and `coat` are 1 for a cell with one.",
     "",
-    "`turn_order` is the own place in the turn order, from 0; `token` a space + 1; `points` those made in play (at",
-    "most 127); `bonus` the value of the bonus card taken; `action`, `lifted`, `last_roof` and `last_discard` are + 1;",
-    "`resume` is the index of a phase.",
+    "`turn_order` is the viewer's place in the turn order, from 0. `token` is a space + 1. `points` are those made in",
+    "play (at most 127). `bonus` is the value of the bonus card taken. `action`, `lifted`, `last_roof` and",
+    "`last_discard` are + 1. `resume` is the index of a phase.",
     "",
-    "Costs and strengths of actions are not told: like the points of a row they are facts of the component file, the",
-    "same for the whole game.",
+    "Costs and strengths of board actions are not part of the observation. Like the points of a row, they are facts of",
+    "the component file and stay the same for the whole game.",
 )
 
 
@@ -48,14 +49,8 @@ def actions_page() -> str:
         f"argument. With the default components there are {table.size} ids and {components.types} card types; with",
         "another component file sizes and offsets follow its number of card types.",
         "",
-        "| kind | ids | argument | first and last as text |",
-        "| --- | --- | --- | --- |",
+        *pages.action_table_lines(zip(KINDS, table.sizes, strict=True), _ARGUMENTS, notation.action_to_string),
     ]
-    for kind, name in enumerate(KINDS):
-        first, last = table.offsets[kind], table.offsets[kind] + table.sizes[kind] - 1
-        ids = f"{first} to {last}" if last > first else f"{first}"
-        texts = dict.fromkeys(f"`{notation.action_to_string(i)}`" for i in (first, last))
-        lines.append(f"| {name} | {ids} | {_ARGUMENTS[name]} | {', '.join(texts)} |")
     lines += ["", "## Card types", "", "| type | card | type | card |", "| --- | --- | --- | --- |"]
     half = (components.types + 1) // 2
     for left in range(half):
@@ -70,18 +65,7 @@ def actions_page() -> str:
 def observation_page() -> str:
     """Return the page of observation fields with the default components, as Markdown."""
     layout = observation.observation_layout()
-    lines = [
-        "# Observation",
-        "",
-        f"Written by `python -m helsinki_env.pages docs`. One flat `int8` array of {layout.size} entries, seen from",
-        "one seat: seats come in the order self, next clockwise, and so on; those that nobody sits on are zero.",
-        "Nothing is negative; codes are shifted by one so that 0 means none.",
-        "`observation.split(obs)` returns the pieces by name as views of these shapes.",
-        "",
-        layout.markdown(),
-        *_NOTES,
-    ]
-    return "\n".join(lines) + "\n"
+    return pages.observation_page("Observation", layout, "observation.unpack", _NOTES)
 
 
 PAGES = {"actions.md": actions_page, "observation.md": observation_page}

@@ -104,12 +104,7 @@ def lanes(t, piece, side, packed):
 def _slides(low: Any, high: Any, lanes_within: Any, row: int, packed: int) -> Any:
     """Like `lanes`, for all eight orientations of a tile: int64, bit 7 * orientation + lane.
 
-    Args:
-        low: int8, read as (.., 5, 8).
-        high: int8, read as (.., 5, 8).
-        lanes_within: int8, read as (.., 8).
-        row: index into the first axis of these arrays.
-        packed: the board as `profile` packs it.
+    Row `row` of `low` and `high`, int8 (.., 5, 8), and of `lanes_within`, int8 (.., 8); `packed` comes from `profile`.
     """
     low, high = low.reshape(-1, MOST_ROOFS, 8)[row], high.reshape(-1, MOST_ROOFS, 8)[row]
     found = 0

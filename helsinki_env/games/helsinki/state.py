@@ -11,12 +11,17 @@ exactly 51 types be selected, and only kernels in use are compiled.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-MAX_SEATS = 4
+from helsinki_env.engine import contract
+from helsinki_env.engine.fields import Field, RecordTable
+from helsinki_env.engine.positions import MAX_OBSERVED
+from helsinki_env.games.helsinki.action_numbers import BOARD_ACTIONS
+
+MAX_SEATS = contract.MAX_SEATS
 #: Most pavilion tiles that fit on a board (component files that allow more are rejected).
 TILES = 22
 DECK = 100
@@ -42,108 +47,142 @@ PHASES = ("START", "MOVE", "MAIN", "PAY", "PLACE", "WILD", "LIFT", "ROOF", "DISC
 States = npt.NDArray[Any]
 
 
-def game_dtype(types: int) -> np.dtype[Any]:
-    """Return the record layout for `types` card types.
+class Bounds(NamedTuple):
+    """Component counts that limit fields: card types, tiles by kind, other supplies, wild tiles of one action."""
 
-    Fields (shapes in brackets; cell sets are int64 with bit `7 * row + column`):
+    types: int
+    supply: tuple[int, ...]
+    wild_tiles: int
+    superstructures: int
+    wilds: int
 
-    - chance uint64: the random key. built, wild, superstructures int64 [4]: cell sets per seat; `built` holds pavilion
-      tiles, wild tiles and the statue.
-    - used, denied int16 [4], covered int16: sets of board actions, bit = id. round_number, points int16: points made in
-      play.
-    - hand, known [4, types]: cards held, and those of them taken in view of all players.
-    - discard, reshuffled [types]: the discard pile; a reshuffled draw pile less the cards that visibly left it.
-    - pile [100], pile_size: the draw pile, next card last. display [8]: card type per slot.
-    - tile_piece uint8, tile_cell [4, 22], tile_count [4]: pavilion tiles in the order built: 8 * kind + orientation,
-      and the cell of the north-west corner of the tile's bounding box.
-    - supply [20]: pavilion tiles left, kind = 4 * color + roofs - 2. wild_supply, superstructure_supply.
-    - coats uint8 [4]: coats still on the board, bit = index in the component file. meadow [4], token [4].
-    - bonus [4]: index of the bonus card taken, bonus_cards: set of those left. limit_lifted [4].
-    - unseen [4, 3]: cards that a seat drew face down from a reshuffled pile.
-    - players, seat, phase, last_round, done, dry_roads; then the pending action (see `position`).
-    """
-    return GAME if types == NARROW else LAYOUTS[1] if types < NARROW else LAYOUTS[2]
+    @property
+    def last_type(self) -> int:
+        """Highest card type."""
+        return self.types - 1
+
+    @property
+    def last_pavilion(self) -> int:
+        """Highest card type that is not a wild card."""
+        return self.types - 2
 
 
-def _layout(capacity: int, more: int = 0) -> np.dtype[Any]:
-    fields: list[tuple[str, Any] | tuple[str, Any, tuple[int, ...]]] = [
-        ("chance", np.uint64),
-        ("built", np.int64, (MAX_SEATS,)),
-        ("wild", np.int64, (MAX_SEATS,)),
-        ("superstructures", np.int64, (MAX_SEATS,)),
-        ("used", np.int16, (MAX_SEATS,)),
-        ("denied", np.int16, (MAX_SEATS,)),
-        ("points", np.int16, (MAX_SEATS,)),
-        ("covered", np.int16),
-        ("round_number", np.int16),
-        ("hand", np.int8, (MAX_SEATS, capacity)),
-        ("known", np.int8, (MAX_SEATS, capacity)),
-        ("discard", np.int8, (capacity,)),
-        ("reshuffled", np.int8, (capacity,)),
-        ("pile", np.int8, (DECK,)),
-        ("tile_piece", np.uint8, (MAX_SEATS, TILES)),
-        ("tile_cell", np.int8, (MAX_SEATS, TILES)),
-        ("tile_count", np.int8, (MAX_SEATS,)),
-        ("unseen", np.int8, (MAX_SEATS, UNSEEN)),
-        ("coats", np.uint8, (MAX_SEATS,)),
-        ("meadow", np.int8, (MAX_SEATS,)),
-        ("token", np.int8, (MAX_SEATS,)),
-        ("bonus", np.int8, (MAX_SEATS,)),
-        ("limit_lifted", np.int8, (MAX_SEATS,)),
-        ("supply", np.int8, (20,)),
-        ("display", np.int8, (8,)),
-        ("wild_supply", np.int8),
-        ("superstructure_supply", np.int8),
-        ("bonus_cards", np.int8),
-        ("pile_size", np.int8),
-        ("players", np.int8),
-        ("seat", np.int8),
-        ("phase", np.int8),
-        ("last_round", np.int8),
-        ("done", np.int8),
-        ("dry_roads", np.int8),
+_MAX_COUNT, _COATS, _CELLS = 20_000, 8, 49
+_BOARD: dict[str, Any] = {"high": 2**_CELLS - 1}
+_ACTIONS: dict[str, Any] = {"members": BOARD_ACTIONS, "noun": "an action", "plural": "actions"}
+_CARD: dict[str, Any] = {"high": "last_type", "scale": NARROW}
+#: Phases after the first action of a turn.
+_TURN = tuple(range(PHASE_MAIN, PHASE_END + 1))
+
+
+def _record_table(capacity: int, padding: int = 0) -> RecordTable:
+    fields = (
+        Field("chance", np.uint64, high=2**64 - 1),
+        # cell sets with bit 7 * row + column; `built` holds pavilion tiles, wild tiles and the statue
+        Field("built", np.int64, (MAX_SEATS,), **_BOARD),
+        Field("wild", np.int64, (MAX_SEATS,), **_BOARD),
+        Field("superstructures", np.int64, (MAX_SEATS,), **_BOARD),
+        Field("used", np.int16, (MAX_SEATS,), **_ACTIONS),
+        Field("denied", np.int16, (MAX_SEATS,), is_setup=True, **_ACTIONS),
+        Field(  # made in play
+            "points", np.int16, (MAX_SEATS,), high=_MAX_COUNT, position_high=MAX_OBSERVED, scale=10, noun="points"
+        ),
+        Field("covered", np.int16, is_setup=True, **_ACTIONS),
+        Field(
+            "round_number",
+            np.int16,
+            low=1,
+            high=_MAX_COUNT,
+            position_high=MAX_OBSERVED,
+            scale=20,
+            key="round",
+            noun="a round",
+        ),
+        # counts by card type: cards held, those of them taken in view of all, the discard pile, and a reshuffled draw
+        # pile less the cards that visibly left it
+        Field("hand", np.int8, (MAX_SEATS, capacity), high=DECK),
+        Field("known", np.int8, (MAX_SEATS, capacity), high=DECK),
+        Field("discard", np.int8, (capacity,), high=DECK),
+        Field("reshuffled", np.int8, (capacity,), high=DECK),
+        Field("pile", np.int8, (DECK,), **_CARD),  # next card last
+        # pavilion tiles in the order built: 8 * kind + orientation, kind = 4 * color + roofs - 2; the cell of the
+        # north-west corner of the bounding box
+        Field("tile_piece", np.uint8, (MAX_SEATS, TILES), high=8 * 20 - 1),
+        Field("tile_cell", np.int8, (MAX_SEATS, TILES), high=_CELLS - 1),
+        Field("tile_count", np.int8, (MAX_SEATS,), high=TILES),
+        Field("unseen", np.int8, (MAX_SEATS, UNSEEN), empty=-1, **_CARD),  # drawn face down from a reshuffled pile
+        Field("coats", np.uint8, (MAX_SEATS,), high=2**_COATS - 1),  # on the board, bit = index in the component file
+        Field("meadow", np.int8, (MAX_SEATS,), high=_COATS, scale=3, noun="coats of arms"),
+        Field("token", np.int8, (MAX_SEATS,), empty=-1, high=7, noun="null or a space"),
+        Field("bonus", np.int8, (MAX_SEATS,), empty=-1, high=3),  # index of the bonus card taken
+        Field("limit_lifted", np.int8, (MAX_SEATS,)),
+        Field("supply", np.int8, (20,), high="supply", scale=3),  # by kind
+        Field("display", np.int8, (8,), empty=-1, noun="null or a card type", plural="card types or null", **_CARD),
+        Field("wild_supply", np.int8, high="wild_tiles", scale=12, key="wild_tiles", noun="a supply"),
+        Field(
+            "superstructure_supply", np.int8, high="superstructures", scale=30, key="superstructures", noun="a supply"
+        ),
+        Field("bonus_cards", np.int8, members=("1st", "2nd", "3rd", "4th")),  # those left
+        Field("pile_size", np.int8, high=DECK, scale=50, key="draw_pile"),
+        Field("players", np.int8, low=2, high=MAX_SEATS, is_setup=True),
+        Field("seat", np.int8, high=MAX_SEATS - 1),
+        Field("phase", np.int8, options=len(PHASES)),
+        Field("last_round", np.int8),
+        Field("done", np.int8),
+        Field("dry_roads", np.int8, is_setup=True),
         # the pending action
-        ("move", np.int8),  # maximum number of spaces after move_1_to_6 or move_1_to_5
-        ("drew", np.int8),
-        ("has_built", np.int8),
-        ("only_build", np.int8),
-        ("card", np.int8),  # card being built
-        ("to_pay", np.int8),
-        ("substitute", np.int8),  # any_card_as_wild: a card of another color is due
-        ("paid", np.int8, (PAID,)),
-        ("paid_count", np.int8),
-        ("any_side", np.int8),
-        ("action", np.int8),  # board action in progress
-        ("resume", np.int8),  # phase to return to
-        ("wilds_left", np.int8),
-        ("lifted", np.int8),
-        ("roofs_left", np.int8),
-        ("last_roof", np.int8),
-        ("last_discard", np.int8),
-        ("lifted_now", np.int8),
-        ("turn_over", np.int8),
-    ]
-    # Fields are naturally aligned in this order. NumPy and Numba use aligned access only if the dtype says so.
-    used = np.dtype(fields).itemsize
-    size = -used % 64 + more
-    if size:
-        fields.append(("pad", np.uint8, (size,)))
-    return np.dtype((np.record, np.dtype(fields, align=True)))
+        Field("move", np.int8, high=6, optional=(PHASE_MOVE,)),  # maximum number of spaces after a move action
+        Field("drew", np.int8, optional=_TURN),
+        Field("has_built", np.int8, key="built", optional=_TURN),
+        Field("only_build", np.int8, optional=(PHASE_MAIN,)),
+        # card being built
+        Field("card", np.int8, empty=-1, high="last_pavilion", scale=NARROW, required=(PHASE_PAY, PHASE_PLACE)),
+        Field("to_pay", np.int8, high=PAID, scale=4, required=(PHASE_PAY,)),
+        Field("substitute", np.int8, optional=(PHASE_PAY,)),  # any_card_as_wild: a card of another color is due
+        # cards paid, of which the first `paid_count` count
+        Field(
+            "paid", np.int8, (PAID,), key="paid_cards", optional=(PHASE_PAY, PHASE_PLACE), in_position=False, **_CARD
+        ),
+        Field("paid_count", np.int8, high=PAID, key="paid", optional=(PHASE_PAY, PHASE_PLACE)),
+        Field("any_side", np.int8, optional=(PHASE_PLACE,)),
+        # board action in progress
+        Field("action", np.int8, empty=-1, high=14, required=(PHASE_WILD, PHASE_LIFT), optional=(PHASE_ROOF,)),
+        # phase to return to
+        Field("resume", np.int8, high=PHASE_END, required=(PHASE_WILD, PHASE_LIFT, PHASE_ROOF)),
+        Field("wilds_left", np.int8, high="wilds", scale=2, required=(PHASE_WILD,)),
+        Field("lifted", np.int8, empty=-1, high=_CELLS - 1, optional=(PHASE_ROOF,)),
+        Field("roofs_left", np.int8, high=5, scale=2, required=(PHASE_ROOF,)),
+        Field("last_roof", np.int8, empty=-1, high=_CELLS - 1, optional=(PHASE_ROOF,)),
+        Field("last_discard", np.int8, empty=-1, optional=(PHASE_DISCARD,), **_CARD),
+        Field("lifted_now", np.int8, optional=_TURN),
+        Field("turn_over", np.int8, optional=(PHASE_DISCARD,)),
+    )
+    return RecordTable(__name__, __file__, fields, padding)
 
 
 # Reuse these dtype objects: Numba takes ten times as long to recognize an equal but distinct one.
-GAME = _layout(NARROW)
-LAYOUTS = (GAME, _layout(NARROW, more=64), _layout(WIDE))
-"""Record dtypes: with 51 card types, with fewer, with more."""
+RECORDS = (_record_table(NARROW), _record_table(NARROW, padding=64), _record_table(WIDE))
+"""The fields of a record (`helsinki_env.engine.fields`): with 51 card types, with fewer, with more."""
 
-#: Fields that use -1 for "none".
-NONE_FIELDS = ("token", "bonus", "card", "action", "lifted", "last_roof", "last_discard", "display", "unseen")
+RECORD = RECORDS[0]
+LAYOUTS = tuple(record.dtype for record in RECORDS)
+"""Record dtypes, as in `RECORDS`."""
+
+GAME = LAYOUTS[0]
+
+
+def record_table(types: int) -> RecordTable:
+    """Return the fields for a number of card types."""
+    return RECORDS[0 if types == NARROW else 1 if types < NARROW else 2]
+
+
+def game_dtype(types: int) -> np.dtype[Any]:
+    """Return the record layout for `types` card types."""
+    return record_table(types).dtype
 
 
 def new_states(count: int, types: int = NARROW) -> States:
     """Return `count` blank records, shape (count,): no cards dealt, two players, nothing covered."""
-    states = np.zeros(count, game_dtype(types))
+    states = record_table(types).new_states(count)
     states["players"] = 2
-    for name in NONE_FIELDS:
-        states[name] = -1
     return states

@@ -14,7 +14,6 @@ from helsinki_env.engine.arrays import record_array
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.engine.limits import check_ranges, fail_field
 from helsinki_env.engine.loops import write_mask
-from helsinki_env.games.helsinki import limits  # noqa: F401  # registers the ranges of fields
 from helsinki_env.games.helsinki.actions import MOVE_1_TO_5, MOVE_1_TO_6, action_table
 from helsinki_env.games.helsinki.build import coats_to_place, free_roofs, hand_by_color
 from helsinki_env.games.helsinki.coats import usable_actions
@@ -82,15 +81,9 @@ _SOUND = -1
 
 
 def check_states(states: States, config: HelsinkiConfig) -> None:
-    """Check that games can continue from records.
+    """Check that games can continue from records, (B,); only the component file of the configuration matters.
 
-    Args:
-        states: records, (B,), of the layout that goes with the components.
-        config: a configuration with the component file of the games; the records define players and covered board
-            actions.
-
-    Raises:
-        ValueError: naming the first invalid game and field, the value found and the value expected.
+    ValueError names the first invalid game and field, the value found and the value expected.
     """
     states = record_array("states", states, game_dtype(config.component_set.types))
     check_ranges(states, config.tables[0])

@@ -12,10 +12,18 @@ import numpy as np
 import numpy.typing as npt
 
 from helsinki_env.engine.component_reader import orientations
-from helsinki_env.games.helsinki.actions import ANY_CARD_AS_WILD, ONE_CARD_FEWER, ActionTable
+from helsinki_env.engine.limits import Limits, register_limits
+from helsinki_env.games.helsinki.actions import (
+    ANY_CARD_AS_WILD,
+    ONE_CARD_FEWER,
+    ONE_WILD_TILE,
+    TWO_WILD_TILES,
+    ActionTable,
+    action_table,
+)
 from helsinki_env.games.helsinki.components import Components
 from helsinki_env.games.helsinki.shapes import MOST_ROOFS, cells_of, seen_from
-from helsinki_env.games.helsinki.state import NARROW, WIDE
+from helsinki_env.games.helsinki.state import LAYOUTS, NARROW, WIDE, Bounds, record_table
 
 _MOST_IDS = ActionTable(WIDE).size
 _PIECES = 160
@@ -153,3 +161,22 @@ def _fill_piece(t: Any, piece: int, drawing: tuple[str, ...]) -> None:
             # A lane in which the tile reaches further must be stopped earlier by the difference.
             short = length - 1 - front
             t.high[piece, side, j] = 8 * min(7, 8 - short)
+
+
+def bounds_of(t: Any) -> Bounds:
+    """Return the component counts that limit fields, from the tables `t`."""
+    wilds = int(max(t["strengths"][ONE_WILD_TILE], t["strengths"][TWO_WILD_TILES]))
+    supply = tuple(t["supply"].tolist())
+    return Bounds(int(t["types"]), supply, int(t["wild_tiles"]), int(t["superstructures"]), wilds)
+
+
+@lru_cache(maxsize=32)
+def _limits(bounds: Bounds) -> Limits:
+    lows, highs = record_table(bounds.types).ranges(bounds)
+    for name in ("hand", "known", "discard", "reshuffled"):
+        highs[name][..., bounds.types :] = 0
+    return Limits(action_table(bounds.types).size, lows, highs)
+
+
+for _layout in LAYOUTS:
+    register_limits(_layout, TABLES, lambda t: _limits(bounds_of(t)))

@@ -40,7 +40,7 @@ _VERBS = {
 
 
 def list_ui_actions(game: HelsinkiGame, seat: int) -> list[UIAction]:
-    """Return a touch for each legal action of a seat, by id; empty if another seat is to move.
+    """Return a UI action for each legal action of a seat, by id; empty if another seat is to move.
 
     Args:
         game: the game; information hidden from the seat is not read.
@@ -51,7 +51,7 @@ def list_ui_actions(game: HelsinkiGame, seat: int) -> list[UIAction]:
     """
     if game.done or game.validate_seat(seat) != game.seat:
         return []
-    return [_touch(game, int(action)) for action in game.legal_actions()]
+    return [_ui_action(game, int(action)) for action in game.legal_actions()]
 
 
 def available_selection(game: HelsinkiGame, seat: int) -> ActionSelection | None:
@@ -97,7 +97,7 @@ def _selected(game: HelsinkiGame, kind: int, *parts: tuple[int, Sequence[int]]) 
         if sum(most for _, most in held) < count:
             return None  # a board action must come first
         items += [
-            SelectionItem(_touch(game, game.actions.encode(kind, one)), min(most, count), part)
+            SelectionItem(_ui_action(game, game.actions.encode(kind, one)), min(most, count), part)
             for one, most in held
             if min(most, count)
         ]
@@ -105,15 +105,15 @@ def _selected(game: HelsinkiGame, kind: int, *parts: tuple[int, Sequence[int]]) 
     return ActionSelection(KINDS[kind], counts, tuple(items)) if sum(counts) > 1 else None
 
 
-def _touch(game: HelsinkiGame, action: int) -> UIAction:
+def _ui_action(game: HelsinkiGame, action: int) -> UIAction:
     kind, argument = game.actions.decode(action)
     now, then = _VERBS[kind]
-    rest_of_it, where = _placed(game, argument) if kind == a.KIND_PLACE else _said(game, kind, argument)
+    what, where = _placement(game, argument) if kind == a.KIND_PLACE else _text_and_spots(game, kind, argument)
     text = action_to_string(action, game.config.component_set)
-    return UIAction(action, KINDS[kind], text, f"{now} {rest_of_it}", f"{then} {rest_of_it}", **where)
+    return UIAction(action, KINDS[kind], text, f"{now} {what}", f"{then} {what}", **where)
 
 
-def _said(game: HelsinkiGame, kind: int, argument: int) -> tuple[str, dict[str, Any]]:
+def _text_and_spots(game: HelsinkiGame, kind: int, argument: int) -> tuple[str, dict[str, Any]]:
     """Return the text of an action other than PLACE, and its location fields."""
     components, seat, token = game.config.component_set, game.seat, int(game.state.token[game.seat])
     if kind == a.KIND_START:
@@ -160,7 +160,7 @@ def _superstructures(components: Components, card: int) -> list[str]:
     return [f"{amount} superstructure{'s' * (amount > 1)}"] if amount else []
 
 
-def _placed(game: HelsinkiGame, argument: int) -> tuple[str, dict[str, Any]]:
+def _placement(game: HelsinkiGame, argument: int) -> tuple[str, dict[str, Any]]:
     """Return the text of a PLACE, and the fields for the tile's path and final cells."""
     t, g = game.config.tables[0], game.state
     side, turned = divmod(argument, a.ORIENTATIONS * a.LANES)

@@ -9,7 +9,6 @@ from typing import Any
 
 from helsinki_env.data import Node
 from helsinki_env.engine.positions import (
-    MAX_OBSERVED,
     PositionError,
     bit_set,
     bounded_integer,
@@ -21,13 +20,13 @@ from helsinki_env.engine.positions import (
     record_to_namespace,
 )
 from helsinki_env.games.copenhagen import actions
-from helsinki_env.games.copenhagen.components import ABILITIES, CELLS, COLOURS, COLUMNS, DISPLAY, TILE_SIZES, Components
+from helsinki_env.games.copenhagen.components import ABILITIES, CELLS, COLOURS, COLUMNS, TILE_SIZES, Components
 from helsinki_env.games.copenhagen.config import CopenhagenConfig
 from helsinki_env.games.copenhagen.game import CopenhagenGame, apply_setup
 from helsinki_env.games.copenhagen.position.checks import check_position
-from helsinki_env.games.copenhagen.position.write import POSITION_VERSION
-from helsinki_env.games.copenhagen.state import END_CARD, PHASES, PILE, TILES, new_states
-from helsinki_env.games.copenhagen.tables import build_tables
+from helsinki_env.games.copenhagen.position.write import POSITION_VERSION, SEAT_FIELDS
+from helsinki_env.games.copenhagen.state import END_CARD, PHASES, PILE, RECORD, TILES, Bounds, new_states
+from helsinki_env.games.copenhagen.tables import bounds_of, build_tables
 
 __all__ = ["from_dict"]
 
@@ -50,21 +49,7 @@ _KEYS = (
     "pending",
     "chance",
 )
-_SEAT_KEYS = ("tiles", "white", "abilities", "used", "hand", "known", "points")
-_TURN = {"using", "last_discard"}
-#: Required and optional pending keys for each phase.
-_PENDING: dict[str, tuple[set[str], set[str]]] = {
-    "MAIN": (set(), _TURN),
-    "TAKE": (set(), {"first", "using"}),
-    "DISCARD": (set(), {"last_discard"}),
-    "END": (set(), {"last_discard"}),
-    "PLACE": ({"tile"}, {"recolour", *_TURN}),
-    "RECOLOUR": ({"tile", "using"}, _TURN),
-    "PAY": ({"tile", "using", "recolour", "place", "due"}, {"paid", *_TURN}),
-    "COAT": ({"rewards"}, _TURN),
-}
-#: Points are below the goal during the game; the last turn can add all lines of a board.
-_MOST_POINTS = 1000
+_SEAT_KEYS = ("tiles", "white", *(field.public_name for field in SEAT_FIELDS))
 
 
 def from_dict(position: Mapping[str, Any], config: CopenhagenConfig | None = None) -> CopenhagenGame:
@@ -89,31 +74,28 @@ def from_dict(position: Mapping[str, Any], config: CopenhagenConfig | None = Non
         POSITION_VERSION, POSITION_VERSION, f"{POSITION_VERSION}: positions of other versions are played by other rules"
     )
     config = _config(data) if config is None else config
+    bounds = bounds_of(config.tables[0])
     states = new_states(1)
     apply_setup(states, config)
     p = record_to_namespace(states[0])
-    phase = data["phase"].choice(PHASES)
-    p.phase = PHASES.index(phase)
+    p.phase = PHASES.index(data["phase"].choice(PHASES))
     p.seat = bounded_integer(data["to_move"], "a seat", 0, p.players - 1)
-    p.round_number = bounded_integer(data["round"], "a round", 1, MAX_OBSERVED)
+    p.round_number = RECORD["round_number"].from_json(data["round"], bounds)
     p.done = int(data["done"].boolean())
-    _read_cards(p, data)
-    _read_supplies(p, config.component_set, data)
+    _read_cards(p, bounds, data)
+    _read_supplies(p, config.component_set, bounds, data)
     for seat, entry in enumerate(data["seats"].entries("seats", length=p.players)):
-        _read_seat(p, config.component_set, seat, exact_mapping(entry, _SEAT_KEYS))
-    _read_pending(p, data["pending"], phase)
+        _read_seat(p, config.component_set, bounds, seat, exact_mapping(entry, _SEAT_KEYS))
+    if p.done:
+        for _, entry in data["pending"].items():
+            entry.fail("once the game is over none")
+    else:
+        RECORD.pending_from_json(p, data["pending"], PHASES, bounds, tile=lambda entry: _kind(entry)[0])
     p.chance = hex_uint64(exact_mapping(data["chance"], ("word",))["word"])
     fill_record(states, p)
     game = CopenhagenGame._from_valid_state(config, states[0])
     check_position(game)
     return game
-
-
-# types of values
-
-
-def _counts(entry: Node) -> list[int]:
-    return bounded_integers(entry, "a card count", "card counts, one for each colour", PILE, len(COLOURS))
 
 
 # the parts of a position
@@ -137,7 +119,7 @@ def _config(data: Mapping[str, Node]) -> CopenhagenConfig:
         raise PositionError(f"position: {problem}") from None
 
 
-def _read_cards(p: SimpleNamespace, data: Mapping[str, Node]) -> None:
+def _read_cards(p: SimpleNamespace, bounds: Bounds, data: Mapping[str, Node]) -> None:
     pile = data["draw_pile"]
     cards = bounded_integers(pile, "a colour, or 5 for the End of Game card,", "cards", END_CARD)
     if len(cards) > PILE:
@@ -145,33 +127,29 @@ def _read_cards(p: SimpleNamespace, data: Mapping[str, Node]) -> None:
     p.pile[: len(cards)] = cards[::-1]
     p.pile_size = len(cards)
     p.end_card = int(END_CARD in cards)
-    p.discard = _counts(data["discard_pile"])
+    p.discard = RECORD["discard"].from_json(data["discard_pile"], bounds)
     if p.players > 2 and p.end_card:  # then the draw pile is the reshuffled discard pile, with public contents
         p.reshuffled = [cards.count(colour) for colour in range(len(COLOURS))]
-    for slot, card in enumerate(data["display"].entries("colours or null", length=DISPLAY)):
-        if card.value is not None:
-            p.display[slot] = bounded_integer(card, "null or a colour", 0, len(COLOURS) - 1)
+    p.display = RECORD["display"].from_json(data["display"], bounds)
 
 
-def _read_supplies(p: SimpleNamespace, components: Components, data: Mapping[str, Node]) -> None:
+def _read_supplies(p: SimpleNamespace, components: Components, bounds: Bounds, data: Mapping[str, Node]) -> None:
     supply = exact_mapping(data["tile_supply"], COLOURS)
     for i, colour in enumerate(COLOURS):
         for j, count in enumerate(supply[colour].entries("tile counts by size", length=len(TILE_SIZES))):
             p.supply[4 * i + j] = bounded_integer(count, "a supply of tiles", 0, components.copies[p.players - 2][j])
-    p.white_tiles = bounded_integer(data["white_tiles"], "a supply", 0, components.white_tiles)
+    p.white_tiles = RECORD["white_tiles"].from_json(data["white_tiles"], bounds)
 
 
-def _read_seat(p: SimpleNamespace, components: Components, seat: int, data: Mapping[str, Node]) -> None:
+def _read_seat(p: SimpleNamespace, components: Components, bounds: Bounds, seat: int, data: Mapping[str, Node]) -> None:
     for tile in data["tiles"].entries("coloured tiles"):
         _read_tile(p, components, seat, tile)
     p.white[seat] = _free_cells(data["white"], p.filled[seat])
     p.filled[seat] |= p.white[seat]
-    p.owned[seat] = bit_set(distinct_integers(data["abilities"], "an ability", "abilities", len(ABILITIES)))
-    p.used[seat] = bit_set(distinct_integers(data["used"], "an ability", "abilities", len(ABILITIES)))
     if isinstance(data["hand"].value, Mapping):
         data["hand"].fail("card counts: a copy made for one seat cannot be played on")
-    p.hand[seat], p.known[seat] = (_counts(data[key]) for key in ("hand", "known"))
-    p.points[seat] = bounded_integer(data["points"], "points", 0, _MOST_POINTS)
+    for field in SEAT_FIELDS:
+        getattr(p, field.name)[seat] = field.from_json(data[field.public_name], bounds)
 
 
 def _free_cells(entry: Node, filled: int) -> int:
@@ -221,37 +199,3 @@ def _read_tile(p: SimpleNamespace, components: Components, seat: int, tile: Node
     p.filled[seat] |= cells
     p.coloured[seat][kind // 4] |= cells
     p.bricks[seat] |= 1 << brick
-
-
-# the operation in progress
-
-
-def _read_pending(p: SimpleNamespace, data: Node, phase: str) -> None:
-    needed, allowed = (set(), set()) if p.done else _PENDING[phase]
-    ranges = {
-        "first": (0, DISPLAY - 1),
-        "recolour": (0, len(COLOURS) - 1),
-        "place": (0, actions.KIND_SIZES[actions.KIND_PLACE] - 1),
-        "due": (1, TILE_SIZES[-1]),
-        "last_discard": (0, len(COLOURS) - 1),
-        "rewards": (1, CELLS),
-    }
-    for key, entry in data.items():
-        if key not in needed | allowed:
-            where = "once the game is over none" if p.done else f"in phase {phase} only the keys"
-            entry.fail(f"{where} {', '.join(sorted(needed | allowed))}".strip())
-        if key == "tile":
-            p.tile = _kind(entry)[0]
-        elif key == "using":
-            p.using = bit_set(distinct_integers(entry, "an ability", "abilities", len(ABILITIES)))
-            if not p.using:
-                entry.fail("at least one ability, or no such key")
-        elif key == "paid":
-            p.paid = _counts(entry)
-            if not any(p.paid):
-                entry.fail("at least one card, or no such key")
-        else:
-            setattr(p, key, entry.integer(*ranges[key]))
-    for key in sorted(needed):
-        if not data[key].is_present:
-            data[key].fail(f"this key: phase {phase} needs it")

@@ -8,11 +8,15 @@ from typing import Any
 from helsinki_env.engine.positions import cell_list, record_to_namespace
 from helsinki_env.games.copenhagen.components import COLOURS, TILE_SIZES
 from helsinki_env.games.copenhagen.game import CopenhagenGame
+from helsinki_env.games.copenhagen.state import RECORD
 
-__all__ = ["POSITION_VERSION", "to_dict"]
+__all__ = ["POSITION_VERSION", "SEAT_FIELDS", "to_dict"]
 
 POSITION_VERSION = 0
 """Version of the environment, `copenhagen_v0`."""
+
+SEAT_FIELDS = tuple(RECORD[name] for name in ("owned", "used", "hand", "known", "points"))
+"""Fields of a seat with the same values in records and positions."""
 
 
 def to_dict(game: CopenhagenGame, seat: int | None = None) -> dict[str, Any]:
@@ -40,11 +44,11 @@ def to_dict(game: CopenhagenGame, seat: int | None = None) -> dict[str, Any]:
         "discard_pile": p.discard,
         "end_card": bool(p.end_card),
         "reshuffled": p.reshuffled,
-        "display": [None if card < 0 else card for card in p.display],
+        "display": RECORD["display"].to_json(p),
         "tile_supply": {colour: p.supply[4 * i : 4 * i + 4] for i, colour in enumerate(COLOURS)},
         "white_tiles": p.white_tiles,
         "seats": [_seat(game, p, i) for i in range(players)],
-        "pending": _pending(p),
+        "pending": RECORD.pending_to_json(p, tile=_kind),
         "chance": {"word": f"0x{p.chance:016x}"},
     }
     if not any(position["denied"]):
@@ -61,11 +65,7 @@ def _seat(game: CopenhagenGame, p: SimpleNamespace, seat: int) -> dict[str, Any]
     return {
         "tiles": [_tile(game, p.tile_piece[seat][i], p.tile_cell[seat][i]) for i in tiles],
         "white": cell_list(p.white[seat]),
-        "abilities": cell_list(p.owned[seat]),
-        "used": cell_list(p.used[seat]),
-        "hand": p.hand[seat],
-        "known": p.known[seat],
-        "points": p.points[seat],
+        **{field.public_name: field.to_json(p, seat) for field in SEAT_FIELDS},
     }
 
 
@@ -77,22 +77,6 @@ def _tile(game: CopenhagenGame, piece: int, corner: int) -> dict[str, Any]:
     t = game.config.tables
     cells = int(t["cells"][0, piece]) << corner
     return {**_kind(piece // 8), "cells": cell_list(cells), "brick": int(t["brick"][0, piece]) + corner}
-
-
-def _pending(p: SimpleNamespace) -> dict[str, Any]:
-    """Return the operation in progress, with only the keys that apply."""
-    found = {
-        "first": None if p.first < 0 else p.first,
-        "using": cell_list(p.using) or None,
-        "tile": None if p.tile < 0 else _kind(p.tile),
-        "recolour": None if p.recolour < 0 else p.recolour,
-        "place": None if p.place < 0 else p.place,
-        "due": p.due or None,
-        "paid": p.paid if any(p.paid) else None,
-        "last_discard": None if p.last_discard < 0 else p.last_discard,
-        "rewards": p.rewards or None,
-    }
-    return {key: value for key, value in found.items() if value is not None}
 
 
 def _hide(position: dict[str, Any], seat: int) -> None:

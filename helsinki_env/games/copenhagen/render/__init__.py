@@ -68,8 +68,7 @@ def spots(
         viewer: as for `svg`; the card regions are those of this seat's hand, or of the seat to move if None.
 
     Returns:
-        x, y, width and height in pixels by name: ``now``, ``slot 2``, ``draw_scene pile``, ``discard pile``, ``kind
-            13`` (in
+        x, y, width and height in pixels by name: ``now``, ``slot 2``, ``draw pile``, ``discard pile``, ``kind 13`` (in
             the supply, ``4 * colour + size - 2``), ``card 3`` (color), and for each seat ``seat 1``, ``board 1``,
             ``cell 1 24`` and ``ability 1 3``.
 

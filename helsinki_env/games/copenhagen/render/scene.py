@@ -6,8 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from helsinki_env.drawing import palette
-from helsinki_env.drawing.canvas import Canvas
-from helsinki_env.drawing.table import MARGIN, PANEL_GAP, PICTURE_WIDTH, TOP, sea
+from helsinki_env.drawing.canvas import MARGIN, PANEL_GAP, PICTURE_WIDTH, TOP, Canvas, sea
 from helsinki_env.games.copenhagen.render import common, parts, seat
 
 if TYPE_CHECKING:

@@ -300,20 +300,9 @@ def read_table_view(
     viewer: int | None = None,
     last_action: str | None = None,
 ) -> tuple[TableView, Components]:
-    """Read a position dict, whole or a seat's copy, into the contents of the drawings.
+    """Read a position dict into the contents of the drawings, with its component file; for the arguments see `svg`.
 
-    Args:
-        position: the dict.
-        components: the component file of the game; by default, the one that the position names.
-        viewer: the viewing seat: other hands show only their publicly known cards, even if the dict holds more.
-        last_action: the last action as text.
-
-    Returns:
-        the table, and the component file.
-
-    Raises:
-        PositionError: (a ValueError) if a key is missing or of the wrong type, or if `viewer` is not a seat. Does not
-            check whether the position can be played to its end (see `position.from_dict`).
+    PositionError if a value has the wrong type. Whether the position is playable is not checked.
     """
     data = Node(position, PositionError, file="position").mapping()
     data["game"].choice(("copenhagen",))

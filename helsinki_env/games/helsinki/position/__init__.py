@@ -34,8 +34,8 @@ unseen_draws   for each seat, the cards that it drew face down from that pile
 from __future__ import annotations
 
 from helsinki_env.engine.positions import PositionError
+from helsinki_env.games.helsinki.game import ENV_VERSION
 from helsinki_env.games.helsinki.position.checks import check_position
-from helsinki_env.games.helsinki.position.plain import ENV_VERSION
 from helsinki_env.games.helsinki.position.read import from_dict
 from helsinki_env.games.helsinki.position.write import to_dict
 

@@ -22,10 +22,18 @@ from helsinki_env.games.helsinki.build import coats_to_place
 from helsinki_env.games.helsinki.coats import usable_actions
 from helsinki_env.games.helsinki.components import BOARD_ACTIONS, COLOURS, Components
 from helsinki_env.games.helsinki.game import HelsinkiGame, Phase
-from helsinki_env.games.helsinki.position.plain import CARRIED_OUT, MOVES
 from helsinki_env.games.helsinki.state import PHASES, TILES, UNSEEN
 
-__all__ = ["check_position"]
+__all__ = ["CARRIED_OUT", "MOVES", "check_position"]
+
+#: Board actions that are followed by a move.
+MOVES = ("move_1_to_6", "move_1_to_5")
+#: Board actions that may be in progress in each phase; None: superstructures of a build.
+CARRIED_OUT: dict[str, tuple[str | None, ...]] = {
+    "WILD": ("one_wild_tile", "two_wild_tiles"),
+    "LIFT": ("move_superstructure",),
+    "ROOF": (None, "move_superstructure", "extra_superstructure"),
+}
 
 
 def check_position(game: HelsinkiGame) -> None:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import lru_cache
 from types import SimpleNamespace
 from typing import Any
 
 from helsinki_env.data import Node
 from helsinki_env.engine.positions import (
-    MAX_OBSERVED,
     PositionError,
     bit_set,
     bounded_integer,
@@ -23,11 +22,11 @@ from helsinki_env.engine.positions import (
 )
 from helsinki_env.games.helsinki.components import BOARD_ACTIONS, COLOURS, ROOFS, Components
 from helsinki_env.games.helsinki.config import HelsinkiConfig
-from helsinki_env.games.helsinki.game import HelsinkiGame, apply_setup
-from helsinki_env.games.helsinki.position.checks import check_position
-from helsinki_env.games.helsinki.position.plain import CARRIED_OUT, ENV_VERSION, FLAGS, MOVES, NUMBERS, WILDS
-from helsinki_env.games.helsinki.state import DECK, PAID, PHASES, TILES, UNSEEN, new_states
-from helsinki_env.games.helsinki.tables import build_tables
+from helsinki_env.games.helsinki.game import ENV_VERSION, HelsinkiGame, apply_setup
+from helsinki_env.games.helsinki.position.checks import CARRIED_OUT, MOVES, check_position
+from helsinki_env.games.helsinki.position.write import SEAT_FIELDS
+from helsinki_env.games.helsinki.state import DECK, PAID, PHASES, RECORD, TILES, UNSEEN, Bounds, new_states
+from helsinki_env.games.helsinki.tables import bounds_of, build_tables
 
 __all__ = ["from_dict"]
 
@@ -69,21 +68,7 @@ _SEAT_KEYS = (
     "bonus",
     "limit_lifted",
 )
-_TURN = {"drew", "built", "lifted_now"}
-#: For each phase: required and optional pending keys.
-_PENDING: dict[str, tuple[set[str], set[str]]] = {
-    "START": (set(), set()),
-    "MOVE": (set(), {"move"}),
-    "MAIN": (set(), {"only_build", *_TURN}),
-    "PAY": ({"card", "to_pay"}, {"paid", "substitute", *_TURN}),
-    "PLACE": ({"card"}, {"paid", "any_side", *_TURN}),
-    "WILD": ({"action", "resume", "wilds_left"}, _TURN),
-    "LIFT": ({"action", "resume"}, _TURN),
-    "ROOF": ({"resume", "roofs_left"}, {"action", "lifted", "last_roof", *_TURN}),
-    "DISCARD": (set(), {"last_discard", "turn_over", *_TURN}),
-    "END": (set(), _TURN),
-}
-_CELLS, _SPACES = 49, 8
+_CELLS = 49
 
 
 def from_dict(position: Mapping[str, Any]) -> HelsinkiGame:
@@ -106,17 +91,16 @@ def from_dict(position: Mapping[str, Any]) -> HelsinkiGame:
     config = _config(data)
     states = new_states(1, config.component_set.types)
     apply_setup(states, config)
-    p = record_to_namespace(states[0])
-    phase = data["phase"].choice(PHASES)
-    p.phase = PHASES.index(phase)
+    p, bounds = record_to_namespace(states[0]), bounds_of(config.tables[0])
+    p.phase = PHASES.index(data["phase"].choice(PHASES))
     p.seat = bounded_integer(data["to_move"], "a seat", 0, p.players - 1)
-    p.round_number = bounded_integer(data["round"], "a round", 1, MAX_OBSERVED)
-    p.last_round, p.done = data["last_round"].boolean(), data["done"].boolean()
-    _read_cards(p, config.component_set, data)
-    _read_supplies(p, config.component_set, data)
+    for name in ("round_number", "last_round", "done"):
+        setattr(p, name, RECORD[name].from_json(data[RECORD[name].public_name], bounds))
+    _read_cards(p, bounds, data)
+    _read_supplies(p, config.component_set, bounds, data)
     for seat, entry in enumerate(data["seats"].entries("seats", length=p.players)):
-        _read_seat(p, config, seat, exact_mapping(entry, _SEAT_KEYS))
-    _read_pending(p, config.component_set, data["pending"], phase)
+        _read_seat(p, config.component_set, bounds, seat, exact_mapping(entry, _SEAT_KEYS))
+    _read_pending(p, config.component_set, bounds, data["pending"])
     p.chance = hex_uint64(exact_mapping(data["chance"], ("word",))["word"])
     fill_record(states, p)
     game = HelsinkiGame._from_valid_state(config, states[0])
@@ -158,24 +142,22 @@ def _config(data: Mapping[str, Node]) -> HelsinkiConfig:
         raise PositionError(f"position: {problem}") from None
 
 
-def _read_cards(p: SimpleNamespace, components: Components, data: Mapping[str, Node]) -> None:
-    types, pile = components.types, data["draw_pile"]
+def _read_cards(p: SimpleNamespace, bounds: Bounds, data: Mapping[str, Node]) -> None:
+    types, pile = bounds.types, data["draw_pile"]
     cards = _cards(pile, types, DECK)
     p.pile[: len(cards)] = cards[::-1]
     p.pile_size = len(cards)
     p.discard[:types] = _counts(data["discard_pile"], types)
-    for slot, card in enumerate(data["display"].entries("card types or null", length=len(p.display))):
-        if card.value is not None:
-            p.display[slot] = bounded_integer(card, "null or a card type", 0, types - 1)
+    p.display = RECORD["display"].from_json(data["display"], bounds)
 
 
-def _read_supplies(p: SimpleNamespace, components: Components, data: Mapping[str, Node]) -> None:
+def _read_supplies(p: SimpleNamespace, components: Components, bounds: Bounds, data: Mapping[str, Node]) -> None:
     supply = exact_mapping(data["tile_supply"], COLOURS)
     for i, colour in enumerate(COLOURS):
         for j, count in enumerate(supply[colour].entries("tile counts by roofs", length=len(ROOFS))):
             p.supply[4 * i + j] = bounded_integer(count, "a supply of tiles", 0, components.tile_copies[j])
-    p.wild_supply = bounded_integer(data["wild_tiles"], "a supply", 0, components.wild_tiles)
-    p.superstructure_supply = bounded_integer(data["superstructures"], "a supply", 0, components.superstructures)
+    for name in ("wild_supply", "superstructure_supply"):
+        setattr(p, name, RECORD[name].from_json(data[RECORD[name].public_name], bounds))
     for card in data["bonus_cards"].entries("bonus cards"):
         index = _bonus_index(card, components)
         if p.bonus_cards >> index & 1:
@@ -192,24 +174,19 @@ def _bonus_index(entry: Node, components: Components) -> int:
     return values.index(value)
 
 
-def _read_seat(p: SimpleNamespace, config: HelsinkiConfig, seat: int, data: Mapping[str, Node]) -> None:
-    components, types = config.component_set, config.component_set.types
+def _read_seat(p: SimpleNamespace, components: Components, bounds: Bounds, seat: int, data: Mapping[str, Node]) -> None:
     _read_board(p, components, seat, data)
-    p.meadow[seat] = bounded_integer(data["meadow"], "coats of arms", 0, len(components.coats))
-    p.used[seat] = bit_set(distinct_integers(data["used"], "an action", "actions", len(BOARD_ACTIONS)))
+    for field in SEAT_FIELDS:
+        getattr(p, field.name)[seat] = field.from_json(data[field.public_name], bounds)
     if isinstance(data["hand"].value, Mapping):
         data["hand"].fail("card counts: a copy made for one seat cannot be played on")
-    hand, known = (_counts(data[key], types) for key in ("hand", "known"))
+    hand, known = (_counts(data[key], bounds.types) for key in ("hand", "known"))
     for card, (held, seen) in enumerate(zip(hand, known, strict=True)):
         if seen > held:
             data["known"].entries("card counts")[card].fail(f"at most the {held} in hand")
-    p.hand[seat][:types], p.known[seat][:types] = hand, known
-    if data["token"].value is not None:
-        p.token[seat] = bounded_integer(data["token"], "null or a space", 0, _SPACES - 1)
-    p.points[seat] = bounded_integer(data["points"], "points", 0, MAX_OBSERVED)
+    p.hand[seat][: bounds.types], p.known[seat][: bounds.types] = hand, known
     if data["bonus"].value is not None:
         p.bonus[seat] = _bonus_index(data["bonus"], components)
-    p.limit_lifted[seat] = data["limit_lifted"].boolean()
 
 
 def _read_board(p: SimpleNamespace, components: Components, seat: int, data: Mapping[str, Node]) -> None:
@@ -267,59 +244,33 @@ def _read_pavilion(p: SimpleNamespace, components: Components, seat: int, pavili
 # the pending action
 
 
-def _read_pending(p: SimpleNamespace, components: Components, data: Node, phase: str) -> None:
-    types, strengths = components.types, dict(zip(BOARD_ACTIONS, components.strengths, strict=True))
-    moves, wilds = ([strengths[name] for name in group] for group in (MOVES, WILDS))
-    needed, allowed = _PENDING[phase]
-    known = needed | allowed | {"reshuffled", "unseen_draws"}
-    ranges = {
-        "move": (min(moves), max(moves)),
-        "card": (0, types - 2),
-        "to_pay": (1, PAID),
-        "wilds_left": (1, max(wilds)),
-        "lifted": (0, _CELLS - 1),
-        "roofs_left": (1, 5),
-        "last_roof": (0, _CELLS - 1),
-        "last_discard": (0, types - 1),
-    }
-    readers: dict[str, Callable[[Node], None]] = {
-        "paid": lambda entry: _read_paid(p, entry, types),
-        "action": lambda entry: _read_action(p, entry, phase),
-        "resume": lambda entry: _read_resume(p, entry),
-        "reshuffled": lambda entry: _read_reshuffled(p, entry, types),
-        "unseen_draws": lambda entry: _read_unseen(p, entry, types),
-    }
-    for key, entry in data.items():
-        if key not in known:
-            entry.fail(f"in phase {phase} only the keys {', '.join(sorted(known))}")
-        if key in FLAGS:
-            if not entry.boolean():
-                entry.fail("true, or no such key")
-            setattr(p, FLAGS[key], 1)
-        elif key in ranges:
-            setattr(p, NUMBERS[key][0], entry.integer(*ranges[key]))
-        else:
-            readers[key](entry)
-    for key in sorted(needed):
-        if not data[key].is_present:
-            data[key].fail(f"this key: phase {phase} needs it")
+def _read_pending(p: SimpleNamespace, components: Components, bounds: Bounds, data: Node) -> None:
+    moves = [components.strengths[BOARD_ACTIONS.index(name)] for name in MOVES]
+    RECORD.pending_from_json(
+        p,
+        data,
+        PHASES,
+        bounds,
+        move=lambda entry: entry.integer(min(moves), max(moves)),
+        paid=lambda entry: _read_paid(p, entry, bounds.types),
+        action=lambda entry: _read_action(entry, PHASES[p.phase]),
+        resume=lambda entry: PHASES.index(entry.choice(("MOVE", "MAIN", "END"))),
+        reshuffled=lambda entry: _read_reshuffled(p, entry, bounds.types),
+        unseen_draws=lambda entry: _read_unseen(p, entry, bounds.types),
+    )
 
 
-def _read_paid(p: SimpleNamespace, entry: Node, types: int) -> None:
+def _read_paid(p: SimpleNamespace, entry: Node, types: int) -> int:
     cards = _cards(entry, types, PAID)
     if not cards:
         entry.fail("at least one card type, or no such key")
     p.paid[: len(cards)] = cards
-    p.paid_count = len(cards)
+    return len(cards)
 
 
-def _read_action(p: SimpleNamespace, entry: Node, phase: str) -> None:
+def _read_action(entry: Node, phase: str) -> int:
     fitting = [name for name in CARRIED_OUT[phase] if name]
-    p.action = BOARD_ACTIONS.index(entry.choice(fitting, f"in phase {phase} "))
-
-
-def _read_resume(p: SimpleNamespace, entry: Node) -> None:
-    p.resume = PHASES.index(entry.choice(("MOVE", "MAIN", "END")))
+    return BOARD_ACTIONS.index(entry.choice(fitting, f"in phase {phase} "))
 
 
 def _read_reshuffled(p: SimpleNamespace, entry: Node, types: int) -> None:

@@ -7,11 +7,15 @@ from typing import Any
 
 from helsinki_env.engine.positions import cell_list, record_to_namespace
 from helsinki_env.games.helsinki.components import BOARD_ACTIONS, COLOURS, ROOFS
-from helsinki_env.games.helsinki.game import HelsinkiGame
-from helsinki_env.games.helsinki.position.plain import CARRIED_OUT, ENV_VERSION, FLAGS, NUMBERS
-from helsinki_env.games.helsinki.state import PHASES
+from helsinki_env.games.helsinki.game import ENV_VERSION, HelsinkiGame
+from helsinki_env.games.helsinki.state import PHASES, RECORD
 
-__all__ = ["to_dict"]
+__all__ = ["SEAT_FIELDS", "to_dict"]
+
+SEAT_FIELDS = tuple(RECORD[name] for name in ("meadow", "used", "token", "points", "limit_lifted"))
+"""Fields of a seat that positions show by the table."""
+#: Pending keys after the flags and the numbers.
+_LAST_KEYS = ("paid", "action", "resume")
 
 
 def to_dict(game: HelsinkiGame, seat: int | None = None) -> dict[str, Any]:
@@ -39,7 +43,7 @@ def to_dict(game: HelsinkiGame, seat: int | None = None) -> dict[str, Any]:
         "done": bool(p.done),
         "draw_pile": p.pile[: p.pile_size][::-1],
         "discard_pile": p.discard[:types],
-        "display": [None if card < 0 else card for card in p.display],
+        "display": RECORD["display"].to_json(p),
         "tile_supply": {colour: p.supply[4 * i : 4 * i + 4] for i, colour in enumerate(COLOURS)},
         "wild_tiles": p.wild_supply,
         "superstructures": p.superstructure_supply,
@@ -56,19 +60,20 @@ def to_dict(game: HelsinkiGame, seat: int | None = None) -> dict[str, Any]:
 def _seat(game: HelsinkiGame, p: SimpleNamespace, seat: int) -> dict[str, Any]:
     components = game.config.component_set
     tiles = range(p.tile_count[seat])
+    shown = {field.name: field.to_json(p, seat) for field in SEAT_FIELDS}
     return {
         "pavilions": [_pavilion(game, p.tile_piece[seat][i], p.tile_cell[seat][i]) for i in tiles],
         "wild": cell_list(p.wild[seat]),
         "superstructures": cell_list(p.superstructures[seat]),
         "coats_on_board": sorted(cell for i, cell in enumerate(components.coats) if p.coats[seat] >> i & 1),
-        "meadow": p.meadow[seat],
-        "used": [action for action in range(len(BOARD_ACTIONS)) if p.used[seat] >> action & 1],
+        "meadow": shown["meadow"],
+        "used": shown["used"],
         "hand": p.hand[seat][: components.types],
         "known": p.known[seat][: components.types],
-        "token": None if p.token[seat] < 0 else p.token[seat],
-        "points": p.points[seat],
+        "token": shown["token"],
+        "points": shown["points"],
         "bonus": None if p.bonus[seat] < 0 else components.bonus_cards[p.bonus[seat]],
-        "limit_lifted": bool(p.limit_lifted[seat]),
+        "limit_lifted": shown["limit_lifted"],
     }
 
 
@@ -78,16 +83,15 @@ def _pavilion(game: HelsinkiGame, piece: int, corner: int) -> dict[str, Any]:
 
 
 def _pending(p: SimpleNamespace, types: int, players: int) -> dict[str, Any]:
-    pending: dict[str, Any] = {key: True for key, name in FLAGS.items() if getattr(p, name)}
-    for key, (name, nothing) in NUMBERS.items():
-        if getattr(p, name) != nothing:
-            pending[key] = getattr(p, name)
-    if p.paid_count:
-        pending["paid"] = p.paid[: p.paid_count]
-    if p.action >= 0:
-        pending["action"] = BOARD_ACTIONS[p.action]
-    if PHASES[p.phase] in CARRIED_OUT:
-        pending["resume"] = PHASES[p.resume]
+    found = RECORD.pending_to_json(
+        p,
+        paid=lambda count: p.paid[:count],
+        action=BOARD_ACTIONS.__getitem__,
+        resume=PHASES.__getitem__,
+    )
+    if p.phase not in RECORD["resume"].required:
+        found.pop("resume", None)
+    pending = dict(sorted(found.items(), key=lambda item: (item[0] in _LAST_KEYS, item[1] is not True)))
     if any(p.reshuffled):
         pending["reshuffled"] = p.reshuffled[:types]
         unseen = [[card for card in cards if card >= 0] for cards in p.unseen[:players]]

@@ -68,8 +68,7 @@ def spots(
         viewer: as for `svg`; cards are those in the hand of this seat, or of the seat to move if None.
 
     Returns:
-        x, y, width and height in pixels by name: ``now``, ``space 3``, ``slot 2``, ``draw_action_board pile``,
-            ``discard pile``,
+        x, y, width and height in pixels by name: ``now``, ``space 3``, ``slot 2``, ``draw pile``, ``discard pile``,
             ``action 7``, ``kind 13`` (in the supply, ``4 * color + roofs - 2``), ``card 17`` (type), and for each seat
             ``seat 1``, ``board 1`` and ``cell 1 24``.
 

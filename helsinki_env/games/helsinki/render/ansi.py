@@ -118,10 +118,10 @@ def _actions(table: TableView, components: Components) -> list[TextLine]:
         lines.append(line)
     prices = {name: cost for name, cost in zip(BOARD_ACTIONS, components.costs, strict=True) if cost != 1}
     if prices:
-        told = (
+        texts = (
             f"{' '.join(action_label(components, name)).replace('- ', '')} {cost_text(prices[name])}" for name in prices
         )
-        lines.append(TextLine().add(f"Not one coat: {', '.join(told)}"))
+        lines.append(TextLine().add(f"Not one coat: {', '.join(texts)}"))
     return lines
 
 

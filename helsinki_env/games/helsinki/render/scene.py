@@ -6,8 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from helsinki_env.drawing import palette, pieces
-from helsinki_env.drawing.canvas import BOLD, Canvas, text_width
-from helsinki_env.drawing.table import MARGIN, PANEL_GAP, PICTURE_WIDTH, TOP, sea
+from helsinki_env.drawing.canvas import BOLD, MARGIN, PANEL_GAP, PICTURE_WIDTH, TOP, Canvas, sea, text_width
 from helsinki_env.games.helsinki.render import action_board, common, parts, seat, senate
 from helsinki_env.games.helsinki.render.view import COLOURS
 

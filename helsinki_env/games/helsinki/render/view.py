@@ -201,8 +201,8 @@ def _decision(pending: Node, phase: str, side: int | None, limit: int) -> tuple[
     def is_set(key: str) -> bool:
         return pending.get(key, False).boolean()
 
-    def number(key: str, usual: int = 1) -> int:
-        return pending.get(key, usual).integer(0, MAX_OBSERVED)
+    def number(key: str, default: int = 1) -> int:
+        return pending.get(key, default).integer(0, MAX_OBSERVED)
 
     origin = "" if side is None else f" from the {SIDES[side]}"
     if phase == "START":
@@ -238,13 +238,9 @@ def _decision(pending: Node, phase: str, side: int | None, limit: int) -> tuple[
 
 
 def read_table_view(position: Mapping[str, Any], components: Components, viewer: int | None = None) -> TableView:
-    """Read a position dict, whole or a seat's copy, into a view model.
+    """Read a position dict into a view model; for the arguments see `svg`.
 
-    With `viewer` set, other hands show only public information even if the dict contains more.
-
-    Raises:
-        PositionError: (a ValueError) naming the missing or invalid key, or if `viewer` does not exist. Whether the
-            position is playable is not checked (`notation.from_dict` does).
+    PositionError if a value has the wrong type. Whether the position is playable is not checked.
     """
     data, types = Node(position, PositionError, file="position").mapping(), components.types
     players = data["players"].integer(2, 4, "2, 3 or 4")
