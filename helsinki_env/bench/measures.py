@@ -390,9 +390,7 @@ MEASUREMENT_KINDS = {
     "guided": MeasurementKind("playouts by the heuristic", lambda asked: prepare_heuristic_playouts(_batch(asked))),
     "aec": MeasurementKind("AEC, raw", lambda asked: _alone(prepare_aec_steps(_raw(asked))), single=True),
     "step": MeasurementKind("Game.step", lambda asked: stepping_one(_first(asked)), single=True),
-    "mask": MeasurementKind(
-        "Game.action_mask after a step", lambda asked: masking_one(_first(asked)), single=True
-    ),
+    "mask": MeasurementKind("Game.action_mask after a step", lambda asked: masking_one(_first(asked)), single=True),
 }
 """Rows of a comparison by key, with two players unless the name says otherwise."""
 
