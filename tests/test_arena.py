@@ -933,7 +933,7 @@ def test_names_stay_names_in_terminals(
     assert player in shown
     assert main(["rate", str(folder), "--resamples", "100"]) == 0
     shown = capsys.readouterr().out
-    assert f"{table}: 12 games of 6 decks" in shown
+    assert f"{table}: 12 games of 6 deals" in shown
     assert player in shown
 
 

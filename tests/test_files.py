@@ -184,7 +184,7 @@ def test_a_folder_is_no_file_and_a_file_no_folder(tmp_path: Path) -> None:
             attempt(tmp_path)
         with pytest.raises(NotADirectoryError):
             attempt(tmp_path / "file" / "new")
-    with pytest.raises(NotADirectoryError, match="no folder"):
+    with pytest.raises(NotADirectoryError, match="not a folder"):
         check_writable_folder(tmp_path / "file")
 
 
@@ -371,7 +371,7 @@ def test_file_systems_without_locks(code: int, without_locks: Callable[[int], di
     )
     assert done.returncode == 0, done.stderr
     assert done.stderr == (
-        f"helsinki-env: {folder}: the file system has no locks: let no other process write there at the same time\n"
+        f"helsinki-env: {folder}: the file system has no locks, so no other process may write there at the same time\n"
     )
     assert [path.name for path in folder.iterdir()] == ["file"]
 

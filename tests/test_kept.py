@@ -117,7 +117,7 @@ def test_machine_code_is_not_read_from_where_others_can_write(
     assert folder.is_relative_to(wanted.parent / "temporary")
     assert folder.stat().st_mode & 0o777 == folder.parent.stat().st_mode & 0o777 == 0o700
     assert compile_cache.open_folder(NAME) == str(folder), "processes that this one starts use it, too"
-    assert capsys.readouterr().err.count("compiled code cannot be kept") == 1
+    assert capsys.readouterr().err.count("compiled code cannot be saved") == 1
 
 
 @pytest.mark.parametrize("mode", [0o777, 0o770, 0o775])
@@ -134,7 +134,7 @@ def test_where_others_may_write_a_private_folder_is_used(
         assert folder == private / NAME
         assert folder.stat().st_mode & 0o777 == private.stat().st_mode & 0o777 == 0o700
         assert capsys.readouterr().err == (
-            f"helsinki-env: others may write to {wanted}, so compiled code is kept in {private}, which is private\n"
+            f"helsinki-env: others may write to {wanted}, so compiled code is saved in the private folder {private}\n"
         )
         assert compile_cache.open_folder(NAME) == str(folder), "processes that this one starts use it, too"
         assert capsys.readouterr().err == "", "which say nothing"

@@ -334,7 +334,7 @@ def test_no_code_is_kept_in_the_working_folder(
     if JIT:
         assert "helsinki-env-" in done.stdout, "a temporary folder"
         assert done.stderr.count("\n") == 1
-        assert "compiled code cannot be kept (this user has no home folder)" in done.stderr
+        assert "compiled code cannot be saved (this user has no home folder)" in done.stderr
 
 
 def test_who_has_no_home_names_the_folder_of_the_tables(nobody: dict[str, str | None], tmp_path: Path) -> None:

@@ -33,8 +33,8 @@ from numba.core.caching import NullCache
 from numba.core.compiler import CompileResult
 from numba.core.serialize import dumps
 
-from helsinki_env.utils.cache_folder import cache_folder, is_safe
-from helsinki_env.utils.locks import try_lock, unlock
+from helsinki_env.utils.files import try_lock, unlock
+from helsinki_env.utils.machine import cache_folder, is_safe
 
 _PACKAGE = Path(__file__).resolve().parent.parent
 _PLAYERS, _TRAINING = ((_PACKAGE / name).resolve() for name in ("agents", "training"))
@@ -64,7 +64,7 @@ def source_digest(*flags: object) -> str:
 
 
 def open_folder(name: str) -> str:
-    """Return the folder `name` for compiled code; see `helsinki_env.utils.cache_folder`."""
+    """Return the folder `name` for compiled code; see `helsinki_env.utils.machine`."""
     folder = cache_folder(name)
     _note_use(folder)
     return folder

@@ -22,8 +22,7 @@ import numpy.typing as npt
 from helsinki_env.data import Node
 from helsinki_env.engine.contract import MAX_SEATS
 from helsinki_env.engine.kernel import kernel
-from helsinki_env.engine.position_reader import bit_set, bounded_integer, bounded_integers, distinct_integers
-from helsinki_env.engine.positions import cell_list
+from helsinki_env.engine.positions import bit_set, bounded_integer, bounded_integers, cell_list, distinct_integers
 
 __all__ = ["Digits", "Field", "RecordTable", "clear_lines", "generate_kernel", "source_text"]
 

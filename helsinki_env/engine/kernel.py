@@ -25,7 +25,7 @@ from numba.core import event
 
 from helsinki_env.engine import compile_cache
 from helsinki_env.engine.dispatch import Kernel
-from helsinki_env.utils.notices import notice
+from helsinki_env.utils.streams import notice
 
 DEBUG = os.environ.get("HELSINKI_DEBUG", "0") not in ("", "0")
 JIT = not numba.config.DISABLE_JIT

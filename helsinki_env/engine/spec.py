@@ -21,7 +21,7 @@ import numpy.typing as npt
 from helsinki_env.data import Node, UserError, choices_text, read_yaml, short_repr
 from helsinki_env.engine.configuration import ConfigError
 from helsinki_env.engine.states import States
-from helsinki_env.utils.colors import supports_color
+from helsinki_env.utils.streams import supports_color
 from helsinki_env.utils.yaml_files import find_yaml
 
 if TYPE_CHECKING:
@@ -210,7 +210,7 @@ class GameSpec:
     ) -> Any:
         """Draw a game: svg and ansi as text, rgb_array as uint8 (height, width, 3); human prints and returns None.
 
-        Text has colors where standard output supports them (`helsinki_env.utils.colors.supports_color`).
+        Text has colors where standard output supports them (`helsinki_env.utils.streams.supports_color`).
 
         Args:
             game: the game to draw.

@@ -10,13 +10,18 @@ import stat
 import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
+from functools import cache
 from itertools import chain, count, islice
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from helsinki_env.utils.locks import NoLocksError, try_lock, warn_no_locks
+from helsinki_env.utils.streams import notice
+
+with suppress(ModuleNotFoundError):  # Windows
+    import fcntl
 
 __all__ = [
+    "NoLocksError",
     "atomic_write",
     "check_no_link",
     "check_writable",
@@ -25,18 +30,26 @@ __all__ = [
     "is_file",
     "remove_leftovers",
     "replacement_target",
+    "supports_locks",
+    "try_lock",
+    "unlock",
+    "warn_no_locks",
     "write_json",
 ]
 
 _POSIX = os.name == "posix"
+#: Errors if another process holds the lock.
+_HELD = {errno.EAGAIN, errno.EACCES, errno.EWOULDBLOCK}
+#: Errors of file systems without locks; some do not implement the call.
+_WITHOUT_LOCKS = {errno.ENOSYS, errno.EOPNOTSUPP, errno.ENOTSUP, errno.ENOLCK, errno.EINVAL}
 #: Maximum length of a chain of symbolic links, as in the operating system.
-_MOST_LINKS = 40
+_MAX_LINKS = 40
 #: Disk errors: no space, quota exceeded, file too large, I/O error.
-_OF_DISKS = {errno.ENOSPC, errno.EFBIG, errno.EIO, *([errno.EDQUOT] if hasattr(errno, "EDQUOT") else [])}
+_DISK_ERRORS = {errno.ENOSPC, errno.EFBIG, errno.EIO, *([errno.EDQUOT] if hasattr(errno, "EDQUOT") else [])}
 #: Pattern of temporary file names, which distinguishes them from files of other programs.
 _TEMPORARY = re.compile(r"\..+\.helsinki-env-\d+\.tmp", re.DOTALL)
 #: Number of concurrent writers of one file whose leftovers the next writer removes.
-_SIDE_BY_SIDE = 8
+_CONCURRENT_WRITERS = 8
 
 
 @contextmanager
@@ -47,20 +60,15 @@ def atomic_write(path: Path, *, follow: bool = False) -> Iterator[BinaryIO]:
     next writer of the same file removes; see also `remove_leftovers`. A missing folder is created. A pipe, a device or
     an open file of this process (/dev/stdout) is written to directly.
 
-    Args:
-        path: the file.
-        follow: treatment of a symbolic link. True: keep the link and replace its target, as users expect for a path
-            that they typed. False: replace the link itself, so that a link in a folder of another user cannot redirect
-            the write.
-
-    Raises:
-        OSError: if the file cannot be written; the error names the file even if the disk is full.
+    With `follow`, a symbolic link stays and its target is replaced, as users expect for a path that they typed.
+    Otherwise the link itself is replaced, so that a link in a folder of another user cannot redirect the write. An
+    OSError names the file even if the disk is full.
     """
     target = replacement_target(path, follow=follow)
     if target is None:
         number = _open_here(path)
         opened = os.open(path, os.O_WRONLY) if number is None else os.dup(number)
-        with _naming(path), os.fdopen(opened, "wb") as file:
+        with _with_file_name(path), os.fdopen(opened, "wb") as file:
             yield file
         return
     target.parent.mkdir(parents=True, exist_ok=True)
@@ -70,7 +78,7 @@ def atomic_write(path: Path, *, follow: bool = False) -> Iterator[BinaryIO]:
         if _POSIX:
             stack.callback(os.close, number)
         try:
-            with _naming(path), os.fdopen(number, "wb", closefd=not _POSIX) as file:
+            with _with_file_name(path), os.fdopen(number, "wb", closefd=not _POSIX) as file:
                 yield file
                 file.flush()
                 os.fsync(file.fileno())
@@ -96,7 +104,7 @@ def _temporary(target: Path) -> tuple[int, Path]:
     """
     flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
     names = (f".{target.name}.helsinki-env-{number}.tmp" for number in count())
-    first = list(map(target.with_name, islice(names, _SIDE_BY_SIDE)))
+    first = list(map(target.with_name, islice(names, _CONCURRENT_WRITERS)))
     for path in first:
         _remove_abandoned(path)
     for path in chain(first, map(target.with_name, names)):
@@ -104,7 +112,7 @@ def _temporary(target: Path) -> tuple[int, Path]:
             descriptor = os.open(path, flags, 0o600)
         except FileExistsError:  # another writer is using it
             continue
-        if _lock(descriptor) is not False and _stands_at(descriptor, path):
+        if _lock(descriptor) is not False and _is_at(descriptor, path):
             return descriptor, path
         os.close(descriptor)  # another process removed it as abandoned
     raise AssertionError
@@ -117,7 +125,7 @@ def _remove_abandoned(path: Path) -> None:
     except OSError:  # there is no file, or it is not one of our temporary files
         return
     try:
-        if stat.S_ISREG(os.fstat(descriptor).st_mode) and _lock(descriptor) and _stands_at(descriptor, path):
+        if stat.S_ISREG(os.fstat(descriptor).st_mode) and _lock(descriptor) and _is_at(descriptor, path):
             path.unlink(missing_ok=True)
     finally:
         os.close(descriptor)
@@ -131,7 +139,7 @@ def _lock(descriptor: int) -> bool | None:
         return None
 
 
-def _stands_at(descriptor: int, path: Path) -> bool:
+def _is_at(descriptor: int, path: Path) -> bool:
     """Return whether an open file is the one at a path."""
     try:
         return os.path.samestat(os.fstat(descriptor), path.lstat())
@@ -140,12 +148,12 @@ def _stands_at(descriptor: int, path: Path) -> bool:
 
 
 @contextmanager
-def _naming(path: Path) -> Iterator[None]:
+def _with_file_name(path: Path) -> Iterator[None]:
     """Add the file name to disk errors: a failed write does not include it."""
     try:
         yield
     except OSError as problem:
-        if problem.filename is None and problem.errno in _OF_DISKS:
+        if problem.filename is None and problem.errno in _DISK_ERRORS:
             raise OSError(problem.errno, problem.strerror, str(path)) from problem
         raise
 
@@ -156,12 +164,7 @@ def replacement_target(path: Path, *, follow: bool = False) -> Path | None:
     Return None for paths that are not replaced: anything but a regular file, and files that this process has open, by
     a name such as /dev/stdout.
 
-    Args:
-        path: the file.
-        follow: whether a symbolic link means its target, or the link itself.
-
-    Raises:
-        OSError: if the path is a folder, or links form a cycle.
+    With `follow`, a symbolic link means its target. Raises OSError for a folder or a cycle of links.
     """
     if not follow and path.is_symlink() and _open_here(path) is None:
         return Path(os.path.realpath(path.parent)) / path.name
@@ -176,7 +179,7 @@ def replacement_target(path: Path, *, follow: bool = False) -> Path | None:
 
 def _open_here(path: Path) -> int | None:
     """Return the descriptor of an open file of this process that links such as /dev/stdout lead to, or None."""
-    for _ in range(_MOST_LINKS):
+    for _ in range(_MAX_LINKS):
         if not path.is_symlink():
             break
         folder = Path(os.path.realpath(path.parent))
@@ -193,21 +196,13 @@ def _mask() -> int:
 
 
 def check_no_link(folder: Path) -> None:
-    """Check that a folder inside a run folder is not a symbolic link, so that writes stay inside the run folder.
-
-    Raises:
-        OSError: if it is a link.
-    """
+    """Raise OSError if a folder inside a run folder is a symbolic link, so that writes stay inside the run folder."""
     if folder.is_symlink():
         raise OSError(errno.ELOOP, "it is a symbolic link, expected a folder inside its run (remove it)", str(folder))
 
 
 def check_writable(path: Path) -> None:
-    """Check, before any work, that a file can be written (see `atomic_write`); nothing is changed.
-
-    Raises:
-        OSError: if it cannot be written.
-    """
+    """Raise OSError, before any work, if a file cannot be written (see `atomic_write`); nothing is changed."""
     target = replacement_target(path, follow=True)
     if target is None:
         if not os.access(path, os.W_OK):
@@ -217,15 +212,11 @@ def check_writable(path: Path) -> None:
 
 
 def check_writable_folder(path: Path) -> None:
-    """Check, before any work, that files can be created in a folder, which may not exist yet; nothing is changed.
-
-    Raises:
-        OSError: if they cannot be created.
-    """
+    """Raise OSError, before any work, if files cannot be created in a folder, which may not exist yet."""
     while not path.exists() and path != path.parent:
         path = path.parent
     if not path.is_dir():
-        raise NotADirectoryError(errno.ENOTDIR, "it is no folder", str(path))
+        raise NotADirectoryError(errno.ENOTDIR, "it is not a folder", str(path))
     with tempfile.TemporaryFile(dir=path):  # os.access is wrong for privileged users
         pass
 
@@ -255,12 +246,8 @@ def write_json(path: Path, content: Any, *, follow: bool = False) -> None:
 def hold_lock_file(path: Path, busy: Exception) -> Iterator[None]:
     """Hold a lock file during the block; the system releases the lock however the process ends.
 
-    The file is removed at the end of the block. If the file system does not support locks, print a notice and continue
-    without a lock.
-
-    Raises:
-        busy: if another process holds the lock.
-        OSError: if the file cannot be created.
+    The file is removed at the end of the block. Raises `busy` if another process holds the lock. Without support for
+    locks, print a notice and continue.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     with ExitStack() as stack:
@@ -288,3 +275,54 @@ def _locked(path: Path, busy: Exception) -> BinaryIO:
             file.close()
             raise
         file.close()
+
+
+# Locks on open files
+
+
+class NoLocksError(OSError):
+    """The file system or the operating system does not support locks."""
+
+
+def try_lock(file: int, byte: int | None = None) -> bool:
+    """Try to lock an open file, or one byte for the whole process; return False if another process holds the lock.
+
+    Raises NoLocksError if locks are not supported, or another OSError.
+    """
+    if not _POSIX:
+        raise NoLocksError(errno.ENOSYS, os.strerror(errno.ENOSYS))
+    try:
+        if byte is None:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        else:
+            fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, byte)
+    except OSError as problem:
+        if problem.errno in _HELD:
+            return False
+        if problem.errno in _WITHOUT_LOCKS:
+            raise NoLocksError(problem.errno, problem.strerror) from None
+        raise
+    return True
+
+
+def unlock(file: int, byte: int) -> None:
+    """Unlock a byte of a file; see `try_lock`."""
+    fcntl.lockf(file, fcntl.LOCK_UN, 1, byte)
+
+
+def supports_locks(folder: Path) -> bool:
+    """Return whether the file system of a writable folder supports locks; if not, print a notice."""
+    if not _POSIX:  # Windows has locks of another kind
+        return True
+    with tempfile.TemporaryFile(dir=folder) as file:
+        try:
+            return try_lock(file.fileno(), 0)
+        except NoLocksError:
+            warn_no_locks(folder)
+            return False
+
+
+@cache
+def warn_no_locks(folder: Path) -> None:
+    """Print a notice, once, that concurrent writes to a folder are not prevented."""
+    notice(f"{folder}: the file system has no locks, so no other process may write there at the same time")

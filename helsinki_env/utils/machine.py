@@ -1,19 +1,26 @@
-"""Resources of this process: CPU cores and user folders."""
+"""Resources of this process: CPU cores, user folders, and the folder for compiled code."""
 
 from __future__ import annotations
 
+import atexit
+import errno
 import math
 import os
+import shutil
+import stat
 import sys
+import tempfile
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Literal
 
+from helsinki_env.utils.streams import notice
+
 with suppress(ModuleNotFoundError):  # Windows
     import pwd
 
-__all__ = ["cpu_count", "home_folder", "user_folder"]
+__all__ = ["cache_folder", "cpu_count", "home_folder", "is_safe", "user_folder"]
 
 _NAME = "helsinki-env"
 
@@ -31,11 +38,7 @@ def cpu_count() -> int:
 
 
 def _quotas(root: Path) -> Iterator[float]:
-    """Yield the CPU quotas, in cores, of this process's cgroups and their ancestors.
-
-    Args:
-        root: folder that contains proc/ and the mount points of the cgroups.
-    """
+    """Yield the CPU quotas, in cores, of this process's cgroups and their ancestors; `root` contains proc/."""
     groups: dict[str, str] = {}
     for line in _lines(root / "proc/self/cgroup"):  # HIERARCHY:CONTROLLERS:GROUP, without controllers in version 2
         _, controllers, group = [*line.split(":", 2), "", ""][:3]
@@ -60,9 +63,9 @@ def _quota(folder: Path) -> Iterator[float]:
     """Yield the CPU quota of a cgroup, if it has one."""
     names = (("cpu.max",), ("cpu.cfs_quota_us", "cpu.cfs_period_us"))
     for files in names:
-        words = " ".join(line for name in files for line in _lines(folder / name)).split()
-        if len(words) == 2 and all(word.isdecimal() for word in words) and int(words[1]) > 0:
-            yield int(words[0]) / int(words[1])
+        numbers = " ".join(line for name in files for line in _lines(folder / name)).split()
+        if len(numbers) == 2 and all(number.isdecimal() for number in numbers) and int(numbers[1]) > 0:
+            yield int(numbers[0]) / int(numbers[1])
 
 
 def _lines(path: Path) -> list[str]:
@@ -89,17 +92,96 @@ def user_folder(kind: Literal["cache", "data"]) -> Path | None:
     """Return the project's folder among the user's files; None if there is none.
 
     Ignores relative paths in environment variables, because they depend on the current folder.
-
-    Args:
-        kind: kind of files.
     """
-    usual, named = {"cache": (".cache",), "data": (".local", "share")}[kind], f"XDG_{kind.upper()}_HOME"
+    default, variable = {"cache": (".cache",), "data": (".local", "share")}[kind], f"XDG_{kind.upper()}_HOME"
     if kind == "data" and sys.platform == "win32":
-        usual, named = ("AppData", "Local"), "LOCALAPPDATA"
+        default, variable = ("AppData", "Local"), "LOCALAPPDATA"
     elif kind == "data" and sys.platform == "darwin":
-        usual, named = ("Library", "Application Support"), ""
-    folder = os.environ.get(named, "")
+        default, variable = ("Library", "Application Support"), ""
+    folder = os.environ.get(variable, "")
     if os.path.isabs(folder):
         return Path(folder) / _NAME
     home = home_folder()
-    return None if home is None else home.joinpath(*usual, _NAME)
+    return None if home is None else home.joinpath(*default, _NAME)
+
+
+# The folder for compiled code, which is executed without checks: no other user may write there
+
+_VARIABLE = "HELSINKI_CACHE_DIR"
+
+
+def cache_folder(name: str) -> str:
+    """Return the folder `name` in the cache folder.
+
+    If other users may write to the cache folder, use a private subfolder. If the folder is not writable, use a
+    temporary folder, shared with child processes. Both cases print a notice.
+    """
+    base = _configured_folder()
+    if base is None:
+        return _temporary_folder(name, "this user has no home folder")
+    private = False
+    try:
+        os.makedirs(base, mode=0o700, exist_ok=True)
+        shared_base = base
+        if not is_safe(os.lstat(base), shared=True):
+            base, private = os.path.join(base, f"private-{os.geteuid()}"), True
+            _make_safe(base)
+        folder = os.path.join(base, name)
+        _make_safe(folder)
+    except OSError as problem:
+        return _temporary_folder(name, f"{problem.filename or base}: {problem.strerror}")
+    if private:
+        notice(f"others may write to {shared_base}, so compiled code is saved in the private folder {base}")
+        os.environ[_VARIABLE] = base
+    return folder
+
+
+def is_safe(status: os.stat_result, shared: bool = False) -> bool:
+    """Return whether only this user or the administrator owns and can write to a file or folder.
+
+    A link is not safe, because another user may have created it. With `shared`, a folder with the sticky bit is safe:
+    others may write there, but cannot change files of other users.
+    """
+    if not hasattr(os, "geteuid"):  # pragma: no cover  # on Windows, a user's cache folder is private
+        return True
+    if stat.S_ISLNK(status.st_mode):
+        return False
+    if shared and status.st_mode & stat.S_ISVTX:
+        return True
+    return status.st_uid in (0, os.geteuid()) and not status.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+
+
+def _make_safe(folder: str) -> None:
+    """Create a safe folder, or check that the existing one is safe; PermissionError if not."""
+    os.makedirs(folder, mode=0o700, exist_ok=True)
+    if not is_safe(os.lstat(folder)):
+        raise PermissionError(errno.EPERM, "others may write to it", folder)
+
+
+def _configured_folder() -> str | None:
+    """Return the configured cache folder for compiled code; None if there is none."""
+    configured = os.environ.get(_VARIABLE, "")
+    if configured.partition(os.sep)[0] == "~":  # the shell did not expand it
+        home = home_folder()
+        return None if home is None else os.path.realpath(home / configured[2:])
+    folder = configured or user_folder("cache")
+    return None if folder is None else os.path.realpath(folder)
+
+
+def _temporary_folder(name: str, reason: str) -> str:
+    """Return a new folder that is removed when this process ends."""
+    base, process = tempfile.mkdtemp(prefix="helsinki-env-"), os.getpid()
+
+    def remove() -> None:
+        if os.getpid() == process:  # not in forked child processes
+            shutil.rmtree(base, ignore_errors=True)
+
+    atexit.register(remove)
+    os.environ[_VARIABLE] = base
+    notice(
+        f"compiled code cannot be saved ({reason}), so every start compiles it again: "
+        f"set {_VARIABLE} to a folder that only you can write to"
+    )
+    folder = os.path.join(base, name)
+    os.mkdir(folder, mode=0o700)
+    return folder

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from helsinki_env.data import UserError
 from helsinki_env.engine.spec import config_from_dict, config_to_dict
-from helsinki_env.utils.locks import supports_locks
+from helsinki_env.utils.files import supports_locks
 from helsinki_env.utils.machine import user_folder
 from helsinki_env.web.tables import GameTable, SeatAssignment, TableError, TakenAction
 

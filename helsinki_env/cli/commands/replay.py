@@ -20,9 +20,9 @@ from helsinki_env.records import Record, RecordError, read_records, replay_steps
 from helsinki_env.records import replay as replay_record
 from helsinki_env.records.animation import GameEvaluation
 from helsinki_env.records.page import page
-from helsinki_env.utils.colors import supports_color
 from helsinki_env.utils.extras import MissingExtraError, requires_extra
 from helsinki_env.utils.files import atomic_write
+from helsinki_env.utils.streams import supports_color
 
 __all__ = ["main"]
 
