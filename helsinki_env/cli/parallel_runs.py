@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from helsinki_env.cli.progress import ProgressDisplay
 from helsinki_env.data import UserError
@@ -40,7 +40,7 @@ def play_tournament(
     ray: tuple[str, ...] | None,
     *,
     part: str = "",
-    form: str = "parquet",
+    form: Literal["parquet", "jsonl"] = "parquet",
     folder: Path | None = None,
 ) -> tuple[Path, ProgressDisplay]:
     """Play the missing games of a tournament; return the file of games and the final progress.
