@@ -40,8 +40,8 @@ def config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> HelsinkiConfig:
 
 ENVIRONMENTS: dict[str, Callable[[HelsinkiConfig], Any]] = {
     "self-play": lambda config: HelsinkiVectorEnv(2, config=config),
-    "seats": lambda config: HelsinkiSeatVectorEnv(2, illegal="raise", config=config),
-    "seat": lambda config: HelsinkiSeatEnv(illegal="raise", config=config),
+    "seats": lambda config: HelsinkiSeatVectorEnv(2, illegal_action="raise", config=config),
+    "seat": lambda config: HelsinkiSeatEnv(illegal_action="raise", config=config),
 }
 
 
