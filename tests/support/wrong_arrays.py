@@ -143,14 +143,14 @@ def functions(config: Any, players: Sequence[str]) -> dict[str, Called]:
     seen = {"observation": obs["observation"].copy(), "mask": obs["action_mask"].copy()}
     ids, tables = spec.num_actions(config), config.tables[0]
 
-    def chosen(masks: Any, words: Any, out: Any) -> Any:
-        return sample_actions(masks, words, out), words, out
+    def chosen(masks: Any, keys: Any, out: Any) -> Any:
+        return sample_actions(masks, keys, out), keys, out
 
-    def played_out(states: Any, words: Any) -> Any:
-        return play_out(tables, states, words, ids), states, words
+    def played_out(states: Any, keys: Any) -> Any:
+        return play_out(tables, states, keys, ids), states, keys
 
-    def dealt(states: Any, viewers: Any, words: Any) -> Any:
-        determinize_batch(config, states, viewers, words)
+    def dealt(states: Any, viewers: Any, keys: Any) -> Any:
+        determinize_batch(config, states, viewers, keys)
         return states
 
     def asked() -> dict[str, Any]:

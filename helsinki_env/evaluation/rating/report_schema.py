@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from helsinki_env.data import Node, forms
+from helsinki_env.data import Node
+from helsinki_env.data import schemas as forms
 
 __all__ = ["check_report"]
 
