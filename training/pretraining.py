@@ -181,7 +181,7 @@ def generate_samples(
     )
     arrays = samples.seats, samples.table, samples.wins, samples.scores
     n = _play(workspace, games, keys, share, epsilon, offsets.seat, offsets.table, *arrays, max_samples)
-    return PretrainingSamples(*(array[:n] for array in arrays))
+    return PretrainingSamples(samples.seats[:n], samples.table[:n], samples.wins[:n], samples.scores[:n])
 
 
 class Pretraining:
