@@ -45,7 +45,7 @@ def test_the_curve_of_a_run_is_drawn_with_a_panel_for_each_player_count(tmp_path
 def test_a_run_that_was_never_measured_has_no_curve(tmp_path: Path, content: str | None) -> None:
     if content is not None:
         (tmp_path / "curve.json").write_text(content)
-    with pytest.raises(RunError, match="with measurements"):
+    with pytest.raises(RunError, match="with evaluations"):
         draw_curve(tmp_path)
 
 

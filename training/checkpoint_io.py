@@ -66,14 +66,14 @@ def read_state(path: Path) -> tuple[Arrays, Node]:
 
 def state_array(arrays: Mapping[str, npt.NDArray[Any]], name: str, like: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """Return an array of a state with the dtype and shape of `like`; raise StateError if it does not match."""
-    found = arrays.get(name)
+    array = arrays.get(name)
     stored = np.dtype(np.uint8) if like.dtype.names else like.dtype
-    if found is None or found.dtype not in (stored, like.dtype) or found.nbytes != like.nbytes:
-        shown = "nothing" if found is None else f"{found.dtype} of shape {found.shape}"
+    if array is None or array.dtype not in (stored, like.dtype) or array.nbytes != like.nbytes:
+        shown = "nothing" if array is None else f"{array.dtype} of shape {array.shape}"
         raise StateError(f"{name}: found {shown}, expected {like.nbytes:,} bytes of {stored} for shape {like.shape}")
-    if like.dtype == np.bool_ and (found.view(np.uint8) > 1).any():
+    if like.dtype == np.bool_ and (array.view(np.uint8) > 1).any():
         raise StateError(f"{name}: found bytes that are neither 0 nor 1, expected bool")
-    return found.view(like.dtype).reshape(like.shape)
+    return array.view(like.dtype).reshape(like.shape)
 
 
 def check_curve(curve: Node) -> list[dict[str, Any]]:
@@ -81,12 +81,12 @@ def check_curve(curve: Node) -> list[dict[str, Any]]:
     for entry in curve.entries("measurements"):
         for count in ("positions", "decisions"):
             entry[count].integer(0)
-        for found in entry["standings"].entries("standings", least=1):
-            found["players"].integer(2, 4)
-            found["opponent"].text("a player")
-            found["games"].integer(1)
+        for result in entry["standings"].entries("standings", least=1):
+            result["players"].integer(2, 4)
+            result["opponent"].text("a player")
+            result["games"].integer(1)
             for share in ("share", "low", "high"):
-                found[share].number(0, 1)
+                result[share].number(0, 1)
     measured: list[dict[str, Any]] = curve.value
     return measured
 

@@ -32,7 +32,7 @@ def draw_curve(folder: str | Path) -> str:
         raise RunError(
             f"{shorten(folder)}: found no {path.name} with evaluations; the first evaluation follows pretraining"
         )
-    counts = list(dict.fromkeys(found["players"] for found in curve[-1]["standings"]))
+    counts = list(dict.fromkeys(result["players"] for result in curve[-1]["standings"]))
     with styled_figure(1, len(counts), 1.2 + 4.4 * len(counts), 3.2, share_y=True) as (figure, axes):
         for axis, count in zip(axes[0], counts, strict=True):
             _panel(axis, curve, count)
@@ -42,21 +42,21 @@ def draw_curve(folder: str | Path) -> str:
 
 def _panel(axis: Any, curve: list[dict[str, Any]], count: int) -> None:
     """Draw the results for one player count."""
-    names = [found["opponent"] for found in curve[-1]["standings"] if found["players"] == count]
+    names = [result["opponent"] for result in curve[-1]["standings"] if result["players"] == count]
     for number, name in enumerate(names):
         entries = [
-            (entry["decisions"], found)
+            (entry["decisions"], result)
             for entry in curve
-            for found in entry["standings"]
-            if (found["players"], found["opponent"]) == (count, name)
+            for result in entry["standings"]
+            if (result["players"], result["opponent"]) == (count, name)
         ]
-        share = [100 * found["share"] for _, found in entries]
+        share = [100 * result["share"] for _, result in entries]
         axis.errorbar(
             [decisions for decisions, _ in entries],
             share,
             yerr=[
-                [mean - 100 * found["low"] for mean, (_, found) in zip(share, entries, strict=True)],
-                [100 * found["high"] - mean for mean, (_, found) in zip(share, entries, strict=True)],
+                [mean - 100 * result["low"] for mean, (_, result) in zip(share, entries, strict=True)],
+                [100 * result["high"] - mean for mean, (_, result) in zip(share, entries, strict=True)],
             ],
             color=LINE_COLORS[number % len(LINE_COLORS)],
             marker=MARKERS[number % len(MARKERS)],

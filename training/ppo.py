@@ -11,7 +11,6 @@ Source: Schulman and others (2017), "Proximal policy optimization algorithms"; m
 from __future__ import annotations
 
 import copy
-import math
 import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -26,7 +25,7 @@ from helsinki_env.agents.net.network import AfterstateTensors, Network, NetworkO
 from helsinki_env.engine.contract import MAX_SEATS
 from helsinki_env.training.checkpoint_io import load_module, load_optimizer, module_arrays, optimizer_arrays
 from helsinki_env.training.checks import check_numbers
-from helsinki_env.training.progress import Progress
+from helsinki_env.training.progress import Progress, cosine_anneal
 from helsinki_env.training.rollout import Rollout, RolloutCollector
 from helsinki_env.training.search_targets import search_losses
 from helsinki_env.training.values import compute_gae, to_viewer_order, value_losses, viewer_value
@@ -36,7 +35,7 @@ with requires_extra("train"):
     import torch
     from torch import nn
 
-__all__ = ["PPO", "PPOConfig"]
+__all__ = ["PPO", "PPOConfig", "SelfPlayCounters"]
 
 StateArrays = dict[str, npt.NDArray[Any]]
 
@@ -91,7 +90,29 @@ class PPOConfig:
         check_numbers(self, dict.fromkeys(("num_envs", "num_steps", "update_epochs", "minibatch_size"), 1), most)
 
 
-class PPO:
+class SelfPlayCounters:
+    """Counts of updates, self-play steps and games of a self-play phase."""
+
+    def __init__(self, config: PPOConfig) -> None:
+        self.config = config
+        self.updates, self.decisions, self.games = 0, 0, 0
+
+    @property
+    def done(self) -> float:
+        """Return the completed fraction, 0 to 1."""
+        return min(1.0, self.decisions / self.config.total_timesteps) if self.config.total_timesteps else 1.0
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """Return the number of updates, self-play steps and games so far."""
+        return {"updates": self.updates, "decisions": self.decisions, "games": self.games}
+
+    @counts.setter
+    def counts(self, counts: Mapping[str, int]) -> None:
+        self.updates, self.decisions, self.games = counts["updates"], counts["decisions"], counts["games"]
+
+
+class PPO(SelfPlayCounters):
     """Self-play training; `opponent` returns the player of the other seats for a rollout number."""
 
     def __init__(
@@ -103,19 +124,14 @@ class PPO:
         opponent: Callable[[int], Player],
         fast: bool,
     ) -> None:
-        self.network, self.stage, self.config, self.seed, self.fast = network, stage, config, seed, fast
+        super().__init__(config)
+        self.network, self.stage, self.seed, self.fast = network, stage, seed, fast
         self.opponent = opponent
         self.optimizer = torch.optim.Adam(network.parameters(), config.learning_rate, eps=1e-5, fused=True)
         self.playing = copy.deepcopy(network)
-        self.updates, self.decisions, self.games = 0, 0, 0
         self._worker = ThreadPoolExecutor(1, "rollout")
         self._next: Future[Rollout] | None = None
         self._rollout_start: StateArrays = {}
-
-    @property
-    def done(self) -> float:
-        """Return the completed fraction, 0 to 1."""
-        return min(1.0, self.decisions / self.config.total_timesteps) if self.config.total_timesteps else 1.0
 
     def begin(self) -> None:
         """Play with the weights that pretraining left."""
@@ -155,7 +171,7 @@ class PPO:
 
     def _learn(self, rollout: Rollout) -> dict[str, float]:
         c, n = self.config, len(rollout.action)
-        lr_anneal = c.final_lr_fraction + (1 - c.final_lr_fraction) * 0.5 * (1 + math.cos(math.pi * self.done))
+        lr_anneal = cosine_anneal(self.done, c.final_lr_fraction)
         for group in self.optimizer.param_groups:
             group["lr"] = c.learning_rate * lr_anneal
         advantages = compute_gae(
@@ -232,15 +248,6 @@ class PPO:
         self.stage.restore(
             {name.removeprefix("stage."): array for name, array in arrays.items() if name.startswith("stage.")}
         )
-
-    @property
-    def counts(self) -> dict[str, int]:
-        """Return the number of updates, self-play steps and games so far."""
-        return {"updates": self.updates, "decisions": self.decisions, "games": self.games}
-
-    @counts.setter
-    def counts(self, counts: Mapping[str, int]) -> None:
-        self.updates, self.decisions, self.games = counts["updates"], counts["decisions"], counts["games"]
 
     def wait_for_rollout(self) -> None:
         """Wait for the end of the current rollout."""

@@ -7,7 +7,6 @@ network's own games. Some actions are random, to cover states outside the heuris
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -33,7 +32,7 @@ from helsinki_env.envs.vector import GameVectorEnv
 from helsinki_env.training.checkpoint_io import load_module, load_optimizer, module_arrays, optimizer_arrays
 from helsinki_env.training.checks import check_numbers
 from helsinki_env.training.matchups import MatchupConfig, divide_games
-from helsinki_env.training.progress import Progress
+from helsinki_env.training.progress import Progress, cosine_anneal
 from helsinki_env.training.values import value_losses
 from helsinki_env.utils.extras import requires_extra
 
@@ -192,7 +191,7 @@ class Pretraining:
         self,
         network: Network,
         game: Any,
-        tables: Sequence[MatchupConfig],
+        matchups: Sequence[MatchupConfig],
         config: PretrainingConfig,
         seed: int,
         fast: bool,
@@ -202,10 +201,10 @@ class Pretraining:
             network.parameters(), config.learning_rate, weight_decay=config.weight_decay, fused=True
         )
         self.updates, self.positions, self.games = 0, 0, 0
-        self.most_players = max(max(table.players) for table in tables)
+        self.most_players = max(max(matchup.players) for matchup in matchups)
         self._envs = [
-            GameVectorEnv(size, game, episodes=table.episodes(game))
-            for table, size in divide_games(tables, config.games)
+            GameVectorEnv(size, game, episodes=matchup.episodes(game))
+            for matchup, size in divide_games(matchups, config.games)
         ]
         self._workspace, self._offsets = new_workspace(game), feature_offsets(game, network.config.ahead)
         self._worker = ThreadPoolExecutor(1, "pretraining")
@@ -267,7 +266,7 @@ class Pretraining:
             torch.from_numpy(x[rows]).to(device) for x in (samples.seats, samples.table, samples.wins, samples.scores)
         )
         warmup = min(1.0, (1 + self.positions) / (0.05 * c.samples))
-        lr_anneal = c.final_lr_fraction + (1 - c.final_lr_fraction) * 0.5 * (1 + math.cos(math.pi * self.done))
+        lr_anneal = cosine_anneal(self.done, c.final_lr_fraction)
         for group in self.optimizer.param_groups:
             group["lr"] = c.learning_rate * lr_anneal * warmup
         with torch.autocast(device.type, torch.bfloat16, enabled=self.fast):

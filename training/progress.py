@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-__all__ = ["Progress", "Report", "TensorBoardWriter"]
+__all__ = ["Progress", "Report", "TensorBoardWriter", "cosine_anneal"]
+
+
+def cosine_anneal(done: float, final: float) -> float:
+    """Return the factor of the learning rate at a completed fraction, from 1 to `final` along a cosine."""
+    return final + (1 - final) * 0.5 * (1 + math.cos(math.pi * done))
 
 
 @dataclass(frozen=True)

@@ -92,7 +92,7 @@ class RolloutCollector:
     def __init__(
         self,
         game: Any,
-        tables: Sequence[MatchupConfig],
+        matchups: Sequence[MatchupConfig],
         games: int,
         fixed_opponent_fraction: float,
         seed: int,
@@ -103,10 +103,10 @@ class RolloutCollector:
         self.game, self.games, self.seed, self.device = game, games, seed, device
         self.search = search or SearchConfig()
         self.envs = [
-            GameVectorEnv(size, game, AutoresetMode.SAME_STEP, table.episodes(game))
-            for table, size in divide_games(tables, games)
+            GameVectorEnv(size, game, AutoresetMode.SAME_STEP, matchup.episodes(game))
+            for matchup, size in divide_games(matchups, games)
         ]
-        self.most_players = max(max(table.players) for table in tables)
+        self.most_players = max(max(matchup.players) for matchup in matchups)
         self.writer = AfterstateEncoder(game, EVALUATED_CHOICES, ahead)
         self._starts = np.cumsum([0, *(env.num_envs for env in self.envs)])
         starts = [env.reset(seed=seed * 1009 + i) for i, env in enumerate(self.envs)]

@@ -255,12 +255,12 @@ class SB3Player:
         for start in range(0, len(asked), _CHUNK):
             rows = asked[start : start + _CHUNK]
             filled = rows[np.arange(_CHUNK) % len(rows)]
-            found, _ = self.model.predict(
+            predicted, _ = self.model.predict(
                 scale_observation(observation[filled]),
                 deterministic=True,
                 action_masks=action_mask[filled].astype(np.bool_),
             )
-            actions[rows] = found[: len(rows)]
+            actions[rows] = predicted[: len(rows)]
         return actions
 
 

@@ -156,9 +156,9 @@ def main() -> None:
     only = "names of the weights to change; default: all tunable weights"
     parser.add_argument("--only", nargs="+", default=[], metavar="WEIGHT", help=only)
     parser.add_argument("--game", choices=game_names(), default=default_spec().name, help="game of the heuristic")
-    given = vars(parser.parse_args())
-    found = tune_weights(game=spec_by_name(given.pop("game")).config(), **given)
-    print("\n".join(f"    {name}: float = {value:.3g}" for name, value in asdict(found).items()))
+    options = vars(parser.parse_args())
+    weights = tune_weights(game=spec_by_name(options.pop("game")).config(), **options)
+    print("\n".join(f"    {name}: float = {value:.3g}" for name, value in asdict(weights).items()))
 
 
 if __name__ == "__main__":

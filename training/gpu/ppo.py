@@ -7,7 +7,6 @@ games have equal parts of it.
 from __future__ import annotations
 
 import copy
-import math
 import time
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -21,8 +20,8 @@ from helsinki_env.training.checkpoint_io import load_module, load_optimizer, mod
 from helsinki_env.training.gpu.noise import game_keys, hash_key, shuffled_steps
 from helsinki_env.training.gpu.rollout import CudaGraph, GpuRolloutCollector, RolloutBuffer
 from helsinki_env.training.gpu.values import compute_gae, to_viewer_order, viewer_value
-from helsinki_env.training.ppo import PPOConfig
-from helsinki_env.training.progress import Progress
+from helsinki_env.training.ppo import PPOConfig, SelfPlayCounters
+from helsinki_env.training.progress import Progress, cosine_anneal
 from helsinki_env.training.values import value_errors
 from helsinki_env.utils.extras import requires_extra
 
@@ -37,7 +36,7 @@ _LOSSES = ("entropy", "win_loss", "score_loss", "kl", "clipped")
 _ORDER = 1 << 40
 
 
-class GpuPPO:
+class GpuPPO(SelfPlayCounters):
     """Self-play training of a plain network.
 
     `opponent` returns the network of the other seats for a rollout number. In `config`, `minibatch_size` counts steps
@@ -53,7 +52,8 @@ class GpuPPO:
         opponent: Callable[[int], PlainNetwork],
         fast: bool,
     ) -> None:
-        self.network, self.stage, self.config, self.seed, self.fast = network, stage, config, seed, fast
+        super().__init__(config)
+        self.network, self.stage, self.seed, self.fast = network, stage, seed, fast
         self.opponent = opponent
         device, on_gpu = stage.device, stage.device.type == "cuda"
         rate = (
@@ -61,7 +61,6 @@ class GpuPPO:
         )
         self.optimizer = torch.optim.Adam(network.parameters(), rate, eps=1e-5, fused=True, capturable=on_gpu)
         self.rival = copy.deepcopy(network)
-        self.updates, self.decisions, self.games = 0, 0, 0
         self._learner = stage.group.wrap_ddp(network)
         steps = stage.steps * config.num_envs
         #: Number of minibatches per pass, all of the same size.
@@ -78,11 +77,6 @@ class GpuPPO:
         # CUDA graphs cannot capture communication between processes.
         alone = stage.group.size == 1
         self._step = CudaGraph(self._train_minibatch, device if alone else torch.device("cpu"))
-
-    @property
-    def done(self) -> float:
-        """Return the completed fraction, 0 to 1."""
-        return min(1.0, self.decisions / self.config.total_timesteps) if self.config.total_timesteps else 1.0
 
     def begin(self) -> None:
         """Do nothing: the learner plays itself."""
@@ -112,7 +106,7 @@ class GpuPPO:
 
     def _learn(self, buffer: RolloutBuffer) -> dict[str, float]:
         c = self.config
-        lr_anneal = c.final_lr_fraction + (1 - c.final_lr_fraction) * 0.5 * (1 + math.cos(math.pi * self.done))
+        lr_anneal = cosine_anneal(self.done, c.final_lr_fraction)
         self._lr_anneal.fill_(lr_anneal)
         for group in self.optimizer.param_groups:
             if isinstance(group["lr"], Tensor):
@@ -198,15 +192,6 @@ class GpuPPO:
         load_optimizer("optimiser", self.optimizer, arrays)
         stage = {name.removeprefix("stage."): array for name, array in arrays.items() if name.startswith("stage.")}
         self.stage.restore(stage)
-
-    @property
-    def counts(self) -> dict[str, int]:
-        """Return the number of updates, self-play steps and games so far."""
-        return {"updates": self.updates, "decisions": self.decisions, "games": self.games}
-
-    @counts.setter
-    def counts(self, counts: Mapping[str, int]) -> None:
-        self.updates, self.decisions, self.games = counts["updates"], counts["decisions"], counts["games"]
 
     def close(self) -> None:
         """Do nothing: there is no background thread."""

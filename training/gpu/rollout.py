@@ -108,7 +108,7 @@ class GpuRolloutCollector:
     def __init__(
         self,
         game: Any,
-        tables: Sequence[MatchupConfig],
+        matchups: Sequence[MatchupConfig],
         games: int,
         steps: int,
         fixed_opponent_fraction: float,
@@ -117,18 +117,18 @@ class GpuRolloutCollector:
         group: ProcessGroup | None = None,
     ) -> None:
         self.seed, self.device, self.steps, self.group = seed, device, steps, group or ProcessGroup()
-        self.most_players = max(max(table.players) for table in tables)
+        self.most_players = max(max(matchup.players) for matchup in matchups)
         self.envs: list[GameTorchEnv] = []
         self._infos: list[dict[str, Tensor]] = []
         rows, start = [], 0
-        for i, (table, size) in enumerate(divide_games(tables, games)):
+        for i, (matchup, size) in enumerate(divide_games(matchups, games)):
             own, rest = divmod(size, self.group.size)
             if rest:
                 raise UserError(
                     f"ppo.num_envs: found {size} games of one matchup, expected a multiple of the {self.group.size} "
                     "processes"
                 )
-            self.envs.append(self._make_env(game, table, size, own, seed * 1009 + i))
+            self.envs.append(self._make_env(game, matchup, size, own, seed * 1009 + i))
             rows.append(start + self.group.rank * own + np.arange(own))
             start += size
         #: Indices of this process' games among all games.
@@ -151,13 +151,13 @@ class GpuRolloutCollector:
         self.buffer = RolloutBuffer(steps, self.games, spec.observation_size(game), spec.num_actions(game), device)
         self._graphs: tuple[Any, ...] = ()
 
-    def _make_env(self, game: Any, table: MatchupConfig, size: int, own: int, seed: int) -> GameTorchEnv:
+    def _make_env(self, game: Any, matchup: MatchupConfig, size: int, own: int, seed: int) -> GameTorchEnv:
         """Return an environment with this process' `own` of `size` games."""
-        env = GameTorchEnv(own, game, self.device, table.episodes(game))
+        env = GameTorchEnv(own, game, self.device, matchup.episodes(game))
         _, info = env.reset(seed=seed)
         self._infos.append(info)
         if own < size:
-            whole = GameTorchEnv(size, game, self.device, table.episodes(game))
+            whole = GameTorchEnv(size, game, self.device, matchup.episodes(game))
             whole.reset(seed=seed)
             env.set_state(self._own_rows(whole.get_state(), own))
         return env
@@ -286,10 +286,6 @@ class GpuRolloutCollector:
                 first = 0 if name in _GLOBAL_ARRAYS else self.group.rank * len(rows)
                 restored[name] = whole[first : first + len(rows)].to(self.device)
             env.set_state(restored)
-        self._check_seats()
-
-    def _check_seats(self) -> None:
-        """Raise StateError if a seat of the learner is not in its game."""
         players = np.concatenate([env.records["players"] for env in self.envs])
         if (self.own.cpu().numpy() >= players).any():
             raise StateError("own: found a seat that is not in the game")
