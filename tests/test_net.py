@@ -867,7 +867,7 @@ def truncate(path: Path, rest: int) -> None:
         (lambda p: rewrite(p, network=LARGE), r"blocks: found 1000000, expected a whole number from 0 to 64"),
         (
             lambda p: rewrite(p, network=LARGE | {"blocks": 64}),
-            "expected the size of the saved weights are of",
+            "expected the size of the saved weights",
         ),
         (lambda p: rewrite(p, weights="0" * 16), "the digest of the weights, which were changed or damaged"),
         (lambda p: flip(p), "the digest of the weights, which were changed or damaged"),
