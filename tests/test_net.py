@@ -799,11 +799,11 @@ def test_a_network_for_other_components_is_refused(checkpoint: Path, tmp_path: P
     other = saved(tmp_path / "other.safetensors", opinionated("alternative"), "alternative")
     types = HelsinkiConfig(components="alternative").component_set.types
     for name in (f"net:{checkpoint}", f"net+search:9:{checkpoint}"):
-        with pytest.raises(CheckpointError, match=f"51 card types, these games have {types}.*component file") as caught:
+        with pytest.raises(CheckpointError, match=f"51 card types, expected {types}.*component file") as caught:
             make_player(name, HelsinkiConfig(components="alternative"))
         assert str(checkpoint) in str(caught.value)
     assert make_player(f"net:{other}", HelsinkiConfig(components="alternative"))
-    with pytest.raises(CheckpointError, match=f"{types} card types, these games have 51"):
+    with pytest.raises(CheckpointError, match=f"{types} card types, expected 51"):
         make_player(f"net:{other}")
 
 
@@ -867,7 +867,7 @@ def truncate(path: Path, rest: int) -> None:
         (lambda p: rewrite(p, network=LARGE), r"blocks: found 1000000, expected a whole number from 0 to 64"),
         (
             lambda p: rewrite(p, network=LARGE | {"blocks": 64}),
-            "expected the size of the saved weights are of",
+            "expected the size of the saved weights",
         ),
         (lambda p: rewrite(p, weights="0" * 16), "the digest of the weights, which were changed or damaged"),
         (lambda p: flip(p), "the digest of the weights, which were changed or damaged"),
