@@ -133,11 +133,11 @@ def test_buttons_slider_graph_and_lists(judged: tuple[Record, Path], browser: An
     assert reader.page.locator(".graph .costly").count() == 2
     reader.page.click(".costliest li >> nth=1")
     assert reader.number == 10
-    assert "−8 %" in reader.text(".course [aria-current]")
+    assert "−8%" in reader.text(".course [aria-current]")
     box = reader.page.locator(".graph").bounding_box()
     reader.page.mouse.click(box["x"] + box["width"] / 2, box["y"] + 30)
     assert abs(reader.number - len(record.decisions) / 2) < 4
-    assert f"{round(100 * reader.number / len(record.decisions))} %" in reader.text(".standing li >> nth=0")
+    assert f"{round(100 * reader.number / len(record.decisions))}%" in reader.text(".standing li >> nth=0")
     assert reader.page.text_content(".graph").count("%") == 5
     reader.page.click("button:text-is('Points')")
     assert reader.page.text_content(".graph").count("%") == 0
