@@ -127,17 +127,17 @@ def test_buttons_slider_graph_and_lists(judged: tuple[Record, Path], browser: An
     assert reader.number == len(record.decisions)
     reader.page.fill("input[type=range]", "20")
     assert reader.number == 20
-    assert "−31 %" in reader.text(".words")
+    assert "−31%" in reader.text(".words")
     assert "better: " in reader.text(".words")
     assert [text.count("−") for text in reader.page.locator(".costliest li").all_inner_texts()] == [1, 1]
     assert reader.page.locator(".graph .costly").count() == 2
     reader.page.click(".costliest li >> nth=1")
     assert reader.number == 10
-    assert "−8 %" in reader.text(".course [aria-current]")
+    assert "−8%" in reader.text(".course [aria-current]")
     box = reader.page.locator(".graph").bounding_box()
     reader.page.mouse.click(box["x"] + box["width"] / 2, box["y"] + 30)
     assert abs(reader.number - len(record.decisions) / 2) < 4
-    assert f"{round(100 * reader.number / len(record.decisions))} %" in reader.text(".standing li >> nth=0")
+    assert f"{round(100 * reader.number / len(record.decisions))}%" in reader.text(".standing li >> nth=0")
     assert reader.page.text_content(".graph").count("%") == 5
     reader.page.click("button:text-is('Points')")
     assert reader.page.text_content(".graph").count("%") == 0
@@ -214,6 +214,6 @@ def test_the_usual_judge_says_what_decisions_cost(browser: Any, tmp_path: Path) 
     assert list(read_records(games)) == [short]
     assert main(["replay", str(games), "--html", str(tmp_path / "game.html")]) == 0
     reader = Reader(browser, tmp_path / "game.html")
-    assert "as net sees them" in reader.text(".costliest")
+    assert "evaluated by net" in reader.text(".costliest")
     assert reader.page.is_visible("button:text-is('Win probability')")
     assert reader.wrong == []

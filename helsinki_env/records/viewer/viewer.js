@@ -109,7 +109,7 @@ export class Viewer {
       this.#costly.replaceChildren(
         make("h2", {}, "Costliest actions"),
         costlyList(this.#film, judgement, (number) => this.#go(number)),
-        make("p", { class: "faint" }, `Win probabilities by ${judgement.judge}.`),
+        make("p", { class: "faint" }, `Win probabilities, evaluated by ${judgement.judge}.`),
       );
     }
     this.#course.judge(judgement);
