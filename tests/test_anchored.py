@@ -7,8 +7,8 @@ import math
 import numpy as np
 import pytest
 
+from helsinki_env.evaluation.rating import RatingError
 from helsinki_env.evaluation.rating.anchored import AnchoredGames, AnchoredRating, anchored_ratings
-from helsinki_env.evaluation.rating.errors import RatingError
 from helsinki_env.evaluation.rating.ratings import ELO
 from tests.support.rankings import simulate
 

@@ -14,8 +14,7 @@ from helsinki_env.engine.determinization import determinize
 from helsinki_env.evaluation.match import play_match
 from helsinki_env.games.helsinki.config import HelsinkiConfig
 from helsinki_env.records import Record, RecordError, replay_steps
-from helsinki_env.records.animation import GameEvaluation, make_animation, svg_frames
-from helsinki_env.records.page import page
+from helsinki_env.records.animation import GameEvaluation, make_animation, page, svg_frames
 from tests.games import EACH_GAME, GAMES, TestedGame
 
 pytestmark = pytest.mark.thorough

@@ -29,17 +29,21 @@ from helsinki_env.evaluation.arena.files import encode_results
 from helsinki_env.evaluation.arena.plan import ArenaError, Plan
 from helsinki_env.evaluation.arena.store import RunFolder
 from helsinki_env.evaluation.arena.work_unit import play_work_unit, schedule_games
-from helsinki_env.evaluation.gauntlet.certificate import COUNTED_PREFIX, games_digest, make_certificate
-from helsinki_env.evaluation.gauntlet.errors import GauntletError
+from helsinki_env.evaluation.gauntlet import GauntletError
+from helsinki_env.evaluation.gauntlet.certificate import (
+    COUNTED_PREFIX,
+    expected_opponent_scores,
+    games_digest,
+    gauntlet_results,
+    make_certificate,
+)
 from helsinki_env.evaluation.gauntlet.gauntlet import Gauntlet
-from helsinki_env.evaluation.gauntlet.leaderboard import Leaderboard
+from helsinki_env.evaluation.gauntlet.leaderboard import Leaderboard, certificate_row, opponents_table
 from helsinki_env.evaluation.gauntlet.reference_ratings import (
     ReferenceRatings,
     estimate_reference_ratings,
     reference_ratings_path,
 )
-from helsinki_env.evaluation.gauntlet.report import certificate_row, opponents_table
-from helsinki_env.evaluation.gauntlet.results import expected_opponent_scores, gauntlet_results
 from helsinki_env.evaluation.gauntlet.verify import read_unverified_certificate
 from helsinki_env.evaluation.rating.ratings import ELO
 from helsinki_env.utils.files import write_json

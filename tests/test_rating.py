@@ -10,13 +10,14 @@ from typing import Any
 import numpy as np
 import pytest
 
+from helsinki_env.evaluation.arena.load import RatableGames
+from helsinki_env.evaluation.rating import RatingError
 from helsinki_env.evaluation.rating.bootstrap import (
     bootstrap_fits,
     percentiles,
     rank_probabilities,
     stronger_probabilities,
 )
-from helsinki_env.evaluation.rating.errors import RatingError
 from helsinki_env.evaluation.rating.model import build_model
 from helsinki_env.evaluation.rating.plackett_luce import (
     Fit,
@@ -34,7 +35,7 @@ from helsinki_env.evaluation.rating.shares import (
     head_to_head_by_unit,
     player_statistics,
 )
-from tests.support.rankings import Simulated, simulate
+from tests.support.rankings import simulate
 
 STRENGTHS = (0.0, 0.3, 0.8, 1.5, 2.5)
 
@@ -43,22 +44,22 @@ def seat_effects(seats: int) -> np.ndarray:
     return np.linspace(-0.3, 0.3, seats)
 
 
-def played(seats: int = 3, decks: int = 30, seed: int = 0, **changes) -> Simulated:
+def played(seats: int = 3, decks: int = 30, seed: int = 0, **changes) -> RatableGames:
     return simulate(STRENGTHS, seat_effects(seats), decks, np.random.default_rng(seed), **changes)
 
 
-def two_players(results: list[tuple[int, int, int]]) -> Simulated:
+def two_players(results: list[tuple[int, int, int]]) -> RatableGames:
     """Games of two: (who sits in seat 0, which place seat 0 took, how often), a deck of its own for each."""
     rows = [(player, place) for player, place, times in results for _ in range(times)]
     player, place = np.array(rows).T
     places = np.stack([place, 1 - place], axis=1)
-    return Simulated(
+    return RatableGames(
         "two", ("a", "b"), np.stack([player, 1 - player], axis=1), np.arange(len(rows)), places.astype(np.int8),
         (5 * (1 - places)).astype(np.int16), np.zeros(len(rows), np.int16), np.zeros(places.shape, np.int16),
     )  # fmt: skip
 
 
-def fitted(games: Simulated) -> Fit:
+def fitted(games: RatableGames) -> Fit:
     model = build_model(games.players, games.seating, games.places, games.deck)
     return fit(model.rankings, model.virtual)
 
@@ -91,7 +92,7 @@ def test_the_parts_of_units_add_up_to_the_whole() -> None:
 
 
 def test_the_likelihood_of_one_game_is_what_the_model_says() -> None:
-    games = Simulated(
+    games = RatableGames(
         "one", ("a", "b", "c"), np.array([[0, 1, 2], [1, 2, 0], [2, 0, 1]]), np.arange(3),
         np.array([[2, 0, 1]] * 3, np.int8), np.zeros((3, 3), np.int16),
         np.zeros(3, np.int16), np.zeros((3, 3), np.int16),

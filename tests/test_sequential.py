@@ -8,7 +8,7 @@ import math
 import numpy as np
 import pytest
 
-from helsinki_env.evaluation.rating.errors import RatingError
+from helsinki_env.evaluation.rating import RatingError
 from helsinki_env.evaluation.rating.sprt import (
     Hypotheses,
     SequentialTest,

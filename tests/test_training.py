@@ -1282,7 +1282,7 @@ def test_a_single_value_stands_for_a_list_of_one() -> None:
         ("tables: [2]", r"tables\[0\]: found 2, expected a mapping of some of share, players"),
         ("tables: [{}, {seats: 2}]", r"tables\[1\]\.seats: no such key \(found 2\), expected one of share, players"),
         ("tables: [{players: [2, 5]}]", r"tables\[0\]\.players: found \(2, 5\), expected some of 2, 3 and 4"),
-        ("tables: [{covered: [9, 16]}]", r"tables\[0\]\.covered: found \(9, 16\), expected how many actions"),
+        ("tables: [{covered: [9, 16]}]", r"tables\[0\]\.covered: found \(9, 16\), expected numbers of actions"),
         (
             "tables: [{dry_roads: maybe}]",
             r"tables\[0\]\.dry_roads: found \('maybe',\), expected False or True",
@@ -1301,7 +1301,7 @@ def test_a_single_value_stands_for_a_list_of_one() -> None:
         ("opponents: [gredy]", "opponents: player 'gredy': there is no such player; .* did you mean 'greedy'"),
         ("opponents: 5", "opponents: player: found 5, expected a name"),
         ("gate: {decks: 3}", r"gate\.decks: found 3, expected a whole number of at least 16"),
-        ("gate: {denied: 5}", r"gate\.denied: found 5, expected how many actions, \[from, to\]"),
+        ("gate: {denied: 5}", r"gate\.denied: found 5, expected numbers of actions, \[from, to\]"),
         ("gate: {covered: [0, 16]}", r"gate\.covered\[1\]: found 16, expected a whole number from 0 to 15"),
         ("gate: {players: [2, 5]}", r"gate\.players: found \[2, 5\], expected some of 2, 3 and 4"),
         ("gate: {players: 2}", r"gate\.players: found 2, expected some of 2, 3 and 4"),

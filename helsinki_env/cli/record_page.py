@@ -10,8 +10,7 @@ from helsinki_env.cli.options import out_file
 from helsinki_env.cli.progress import ProgressDisplay
 from helsinki_env.data import UserError
 from helsinki_env.records import Record, replay
-from helsinki_env.records.animation import GameEvaluation
-from helsinki_env.records.page import page
+from helsinki_env.records.animation import GameEvaluation, page
 from helsinki_env.utils.extras import MissingExtraError
 from helsinki_env.utils.files import atomic_write
 

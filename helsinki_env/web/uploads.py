@@ -102,7 +102,7 @@ def parse_upload(content: bytes) -> UploadedGames | BoardGame:
         UploadError: if the content is none of these.
     """
     if content.startswith(_PARQUET):
-        from helsinki_env.evaluation.arena.parquet_reader import ParquetGameReader
+        from helsinki_env.evaluation.arena.parquet import ParquetGameReader
 
         return ParquetGameReader(content)
     try:

@@ -157,9 +157,8 @@ def _rate(
 ) -> None:
     from helsinki_env.agents.registry import files_digest
     from helsinki_env.agents.replaced_actions import ReplacedActions
-    from helsinki_env.evaluation.gauntlet.certificate import COUNTED_PREFIX, make_certificate
-    from helsinki_env.evaluation.gauntlet.report import certificate_row, format_rating_interval
-    from helsinki_env.evaluation.gauntlet.results import expected_opponent_scores
+    from helsinki_env.evaluation.gauntlet.certificate import COUNTED_PREFIX, expected_opponent_scores, make_certificate
+    from helsinki_env.evaluation.gauntlet.leaderboard import certificate_row, format_rating_interval
 
     plan = gauntlet.plan(COUNTED_PREFIX + player, stage)
     if page is not None:  # fail now, not after hours
@@ -228,12 +227,12 @@ def _share(found: Mapping[str, float], enough: bool) -> str:
 
 def _measure(gauntlet: Gauntlet, out: Path, page: Leaderboard | None, playing: Mapping[str, Any]) -> None:
     from helsinki_env.evaluation.gauntlet.certificate import COUNTED_PREFIX
+    from helsinki_env.evaluation.gauntlet.leaderboard import opponents_table
     from helsinki_env.evaluation.gauntlet.reference_ratings import (
         ReferenceRatings,
         estimate_reference_ratings,
         reference_ratings_path,
     )
-    from helsinki_env.evaluation.gauntlet.report import opponents_table
 
     target = reference_ratings_path(gauntlet)
     out_file(target, "--gauntlet")
@@ -272,7 +271,7 @@ def _command(gauntlet: Gauntlet) -> str:
 
 
 def _verify(claim: UnverifiedCertificate, games: int, seed: int | None, processes: int | None) -> None:
-    from helsinki_env.evaluation.gauntlet.report import format_rating_interval
+    from helsinki_env.evaluation.gauntlet.leaderboard import format_rating_interval
 
     drawn = secrets.randbelow(2**32) if seed is None else seed
     chunks = claim.sample(games, drawn)

@@ -17,7 +17,7 @@ from helsinki_env.agents.registry import check_code, files_digest
 from helsinki_env.data import Node, digest_of, read_yaml
 from helsinki_env.evaluation.arena.config import plan_from_dict
 from helsinki_env.evaluation.arena.plan import MAX_MATCHUP_GAMES, Plan
-from helsinki_env.evaluation.gauntlet.errors import GauntletError
+from helsinki_env.evaluation.gauntlet import GauntletError
 from helsinki_env.utils.yaml_files import find_yaml
 
 __all__ = ["Gauntlet", "GauntletMatchup", "ReferenceGames"]

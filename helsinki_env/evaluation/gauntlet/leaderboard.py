@@ -8,23 +8,21 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from helsinki_env.agents.registry import is_code
+from helsinki_env.agents.replaced_actions import ReplacedActions
 from helsinki_env.data import read_json
-from helsinki_env.evaluation.gauntlet.errors import GauntletError
+from helsinki_env.evaluation.gauntlet import GauntletError
 from helsinki_env.evaluation.gauntlet.gauntlet import Gauntlet
 from helsinki_env.evaluation.gauntlet.reference_ratings import ReferenceRatings
-from helsinki_env.evaluation.gauntlet.report import opponents_table, rated_table
 from helsinki_env.evaluation.gauntlet.verify import read_certificate
 from helsinki_env.utils.files import atomic_write, hold_lock_file, is_file, remove_leftovers, write_json
-from helsinki_env.utils.markdown import code_span, replace_section
-
-__all__ = ["Leaderboard"]
+from helsinki_env.utils.markdown import code_span, escape_markdown, markdown_table, replace_section, table_row
 
 _LONGEST = 80
 
@@ -35,14 +33,10 @@ class Leaderboard:
 
     Each table lies between the lines ``<!-- written: NAME -->`` and ``<!-- end: NAME -->``. NAME is the gauntlet's name
     for the opponents, and that name followed by ``, rated`` for the rated players.
-
-    Attributes:
-        path: path of the page.
-        gauntlet: the gauntlet.
     """
 
-    path: Path
-    gauntlet: Gauntlet
+    path: Path  # path of the page
+    gauntlet: Gauntlet  # the gauntlet
 
     @property
     def folder(self) -> Path:
@@ -63,11 +57,7 @@ class Leaderboard:
         self._page_with({self.gauntlet.name: ""})
 
     def write_opponents_table(self, pins: ReferenceRatings) -> list[str]:
-        """Update the table of the opponents, and that of the rated players if the page has one.
-
-        Returns:
-            Problems of the certificates that lost their row because they belong to another scale.
-        """
+        """Update the table of the opponents, and that of the rated players if the page has one."""
         with self._alone():
             found, problems = self._certificates(pins)
             tables = {self.gauntlet.name: opponents_table(self.gauntlet, pins)}
@@ -79,19 +69,7 @@ class Leaderboard:
     # the rated players
 
     def check_rated(self, pins: ReferenceRatings, player: str, digest: str | None, games: int) -> None:
-        """Check, before any game is played, that a player's certificate can be saved and its row written.
-
-        Args:
-            pins: the reference ratings.
-            player: name of the player.
-            digest: digest of the files that it is loaded from.
-            games: number of games to play.
-
-        Raises:
-            GauntletError: if the page has no table for the player or rows without a certificate; if another player's
-                certificate uses its file name; if the player's own certificate has more games; or if another
-                certificate is inconsistent or belongs to another version of the gauntlet.
-        """
+        """Check, before any game is played, that a player's certificate can be saved and its row written."""
         if not self.path.suffix:
             raise GauntletError(f"found {self.path}, expected a page whose name has an ending, such as players.md")
         self._page_with({self._rated: ""})
@@ -110,14 +88,7 @@ class Leaderboard:
                 )
 
     def write_rated(self, pins: ReferenceRatings, certificate: Mapping[str, Any]) -> Path:
-        """Save a player's certificate, replacing its previous one, and update the table of the rated players.
-
-        Returns:
-            Path of the certificate.
-
-        Raises:
-            GauntletError: as for `check_rated`, or if another process is writing.
-        """
+        """Save a player's certificate, replacing its previous one, and update the table of the rated players."""
         certified = certificate["certified"]
         path = self.file_of(certified["player"])
         with self._alone():
@@ -130,11 +101,7 @@ class Leaderboard:
         return path
 
     def rated(self, pins: ReferenceRatings) -> str:
-        """Return the table of the rated players from their certificates.
-
-        Raises:
-            GauntletError: if a certificate is inconsistent or belongs to another version of the gauntlet.
-        """
+        """Return the table of the rated players from their certificates."""
         found, problems = self._certificates(pins)
         if problems:
             raise GauntletError("\n".join(problems))
@@ -201,3 +168,72 @@ class Leaderboard:
             page = page.replace("\n", "\r\n")
         with atomic_write(self.path, follow=True) as file:
             file.write(page.encode())
+
+
+_HEAD = ("player", "rating", "95 % interval", "games", "s/decision", "replaced")
+
+
+def _head(tables: Iterable[str]) -> list[str]:
+    return [*_HEAD, *map(escape_markdown, tables), "by"]
+
+
+def format_rating_interval(rating: Mapping[str, Any]) -> str:
+    """Format the interval of a rating."""
+    low, high = rating["low"], rating["high"]
+    if low is None:
+        return "any" if high is None else f"at most {high:.0f}"
+    return f"at least {low:.0f}" if high is None else f"{low:.0f} to {high:.0f}"
+
+
+def opponents_table(gauntlet: Gauntlet, pins: ReferenceRatings) -> str:
+    """Return the leaderboard table of a gauntlet's opponents, strongest first.
+
+    Opponents that do not play in every matchup have no overall rating.
+    """
+    rows = {}
+    for player in dict.fromkeys(player for fixed in pins.tables.values() for player in fixed.players):
+        told = [(name, fixed.players) for name, fixed in pins.tables.items()]
+        found = [pins.data["tables"][name]["players"][player] if player in known else None for name, known in told]
+        rating = f"{pins.mean(player):.0f}" if all(found) else ""
+        games = sum(one["games"] for one in found if one)
+        zero = player == gauntlet.zero
+        cells = [
+            "" if one is None else f"{one['rating']:.0f}" + ("" if zero else f" ({format_rating_interval(one)})")
+            for one in found
+        ]
+        rows[player] = [
+            code_span(player),
+            rating,
+            "pinned",
+            f"{games:,}",
+            "",
+            "",
+            *cells,
+            f"version {gauntlet.version}",
+        ]
+    order = sorted(rows, key=pins.mean, reverse=True)
+    return markdown_table(_head(pins.tables), [rows[player] for player in order]) + "\n"
+
+
+def rated_table(pins: ReferenceRatings, certificates: Iterable[Mapping[str, Any]]) -> str:
+    """Return the leaderboard table of the certified players, strongest first."""
+    order = sorted(certificates, key=lambda data: data["certified"]["rating"]["rating"], reverse=True)
+    return "\n".join([markdown_table(_head(pins.tables), []), *map(certificate_row, order)]) + "\n"
+
+
+def certificate_row(data: Mapping[str, Any]) -> str:
+    """Return the row of a certificate for that table."""
+    certified, measured = data["certified"], data["measured"]
+    rating = certified["rating"]
+    return table_row(
+        [
+            code_span(certified["player"]),
+            f"{rating['rating']:.0f}",
+            format_rating_interval(rating),
+            f"{rating['games']:,}",
+            f"{measured['seconds_per_decision']:.2g}",
+            ReplacedActions.from_mapping(measured).summary or "none",
+            *(f"{one['rating']:.0f} ({format_rating_interval(one)})" for one in certified["tables"]),
+            f"version {certified['version']}, {certified['stage']}, {code_span(certified['digest'])}",
+        ]
+    )

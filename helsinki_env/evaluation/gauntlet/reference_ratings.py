@@ -20,7 +20,7 @@ from helsinki_env.evaluation.arena.files import encode_results
 from helsinki_env.evaluation.arena.load import MatchupGames, load_run
 from helsinki_env.evaluation.arena.plan import environment_versions
 from helsinki_env.evaluation.arena.store import RunFolder
-from helsinki_env.evaluation.gauntlet.errors import GauntletError
+from helsinki_env.evaluation.gauntlet import GauntletError
 from helsinki_env.evaluation.gauntlet.gauntlet import Gauntlet
 from helsinki_env.evaluation.rating.ratings import rate
 from helsinki_env.utils.files import is_file

@@ -16,11 +16,16 @@ from helsinki_env.agents.replaced_actions import ReplacedActions
 from helsinki_env.data import Node, read_json, short_repr
 from helsinki_env.evaluation.arena.plan import Plan, WorkUnit, environment_versions
 from helsinki_env.evaluation.arena.workers import play_in_processes
-from helsinki_env.evaluation.gauntlet.certificate import COUNTED_PREFIX, decode_ranks, games_digest, work_unit_entry
-from helsinki_env.evaluation.gauntlet.errors import GauntletError
+from helsinki_env.evaluation.gauntlet import GauntletError
+from helsinki_env.evaluation.gauntlet.certificate import (
+    COUNTED_PREFIX,
+    decode_ranks,
+    games_digest,
+    gauntlet_results,
+    work_unit_entry,
+)
 from helsinki_env.evaluation.gauntlet.gauntlet import Gauntlet
 from helsinki_env.evaluation.gauntlet.reference_ratings import ReferenceRatings
-from helsinki_env.evaluation.gauntlet.results import gauntlet_results
 
 __all__ = ["UnverifiedCertificate", "read_certificate", "read_unverified_certificate"]
 

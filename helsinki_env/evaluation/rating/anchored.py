@@ -31,7 +31,7 @@ import numpy as np
 import numpy.typing as npt
 
 from helsinki_env.evaluation.match_stats import student_quantile
-from helsinki_env.evaluation.rating.errors import RatingError
+from helsinki_env.evaluation.rating import RatingError
 from helsinki_env.evaluation.rating.plackett_luce import Array, orders_of_finish
 from helsinki_env.evaluation.rating.ratings import ELO
 from helsinki_env.utils.extras import requires_extra

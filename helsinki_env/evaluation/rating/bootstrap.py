@@ -32,8 +32,6 @@ from helsinki_env.utils.extras import requires_extra
 with requires_extra("arena"):
     from scipy.special import ndtr
 
-__all__ = ["bootstrap_fits", "percentiles", "rank_probabilities", "stronger_probabilities"]
-
 #: Maximum numbers in the arrays of one batch of resamples, so that they fit the CPU cache (4 MB each).
 _BATCH_NUMBERS = 500_000
 _MOST_STEPS = 12
@@ -47,15 +45,6 @@ def bootstrap_fits(model: RatingModel, fitted: Fit, resamples: int, seed: int) -
     Every resample starts at the fit to all games. It takes Newton steps with a recomputed gradient and a fixed Hessian,
     that of the resampled units at the start. Each unit's Hessian is therefore computed only once, and all resamples of
     a batch step together. The few that do not converge are fitted individually.
-
-    Args:
-        model: the games.
-        fitted: the fit to all games.
-        resamples: number of resamples R.
-        seed: random seed.
-
-    Returns:
-        float64 (R, K).
     """
     rng = np.random.default_rng(seed)
     rankings, virtual = model.rankings, model.virtual
@@ -109,30 +98,14 @@ def _together(
 
 
 def percentiles(samples: Array, units: int, level: float = 0.95) -> tuple[Array, Array]:
-    """Return the ends of the expanded percentile interval of each column.
-
-    Args:
-        samples: resampled values, float64 (R, N).
-        units: number of resampled units D.
-        level: coverage.
-
-    Returns:
-        lower and upper ends, float64 (N,) each.
-    """
+    """Return the ends of the expanded percentile interval of each column."""
     outside = float(ndtr(-math.sqrt(units / (units - 1)) * student_quantile(units, level)))
     low, high = np.quantile(samples, [outside, 1 - outside], axis=0, method="weibull")
     return low, high
 
 
 def rank_probabilities(samples: Array) -> Array:
-    """Return the fraction of resamples in which each player has each rank.
-
-    Args:
-        samples: resampled ratings, float64 (R, P).
-
-    Returns:
-        float64 (P, P): row player, column rank, strongest first; rows and columns sum to 1.
-    """
+    """Return the fraction of resamples in which each player has each rank."""
     players = samples.shape[1]
     order = np.argsort(-samples, axis=1, kind="stable")
     shares = [np.bincount(order[:, rank], minlength=players) / len(samples) for rank in range(players)]

@@ -15,8 +15,6 @@ from helsinki_env.evaluation.figure_style import LINE_COLORS, MARKERS, PLAYER_CO
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["budget_families", "draw_budgets", "draw_pairs", "draw_ratings", "shorten_name"]
-
 RatingTable = Mapping[str, Any]
 
 _LABEL = 30
@@ -31,14 +29,7 @@ def shorten_name(player: str) -> str:
 
 
 def budget_families(players: Sequence[str]) -> dict[str, list[tuple[int, int]]]:
-    """Return the families of players that differ only in a budget, such as mc:50 and mc:200.
-
-    Args:
-        players: names; a budget is the number that follows the first colon.
-
-    Returns:
-        for each family with at least two budgets: (budget, index of the player), ascending.
-    """
+    """Return the families of players that differ only in a budget, such as mc:50 and mc:200."""
     families: dict[str, list[tuple[int, int]]] = {}
     for i, player in enumerate(players):
         found = re.fullmatch(r"([^:]+):(\d+)(|:.*)", player)

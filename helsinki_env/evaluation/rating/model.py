@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from helsinki_env.evaluation.rating.errors import RatingError
+from helsinki_env.evaluation.rating import RatingError
 from helsinki_env.evaluation.rating.plackett_luce import Array, Rankings, VirtualDraws, derivatives, orders_of_finish
 from helsinki_env.utils.extras import requires_extra
 
@@ -21,30 +21,19 @@ with requires_extra("arena"):
     from scipy import sparse
     from scipy.sparse.csgraph import connected_components
 
-__all__ = ["RatingModel", "build_model"]
-
 Integers = npt.NDArray[np.integer]
 
 
 @dataclass(frozen=True)
 class RatingModel:
-    """Games encoded for the fit.
+    """Games encoded for the fit."""
 
-    Attributes:
-        rankings: the games.
-        virtual: one virtual draw between players who met, and one between seats (`VirtualDraws`).
-        player_map: ``player_map @ theta`` are the players' strengths, float64 (P, K).
-        seat_map: ``seat_map @ theta`` are the seats' effects, float64 (S, K).
-        covariate_map: ``covariate_map @ theta`` are the coefficients of the covariates, float64 (C, K).
-        units: numbers of the independent units in ascending order, int64 (D,).
-    """
-
-    rankings: Rankings
-    virtual: VirtualDraws
-    player_map: Array
-    seat_map: Array
-    covariate_map: Array
-    units: npt.NDArray[np.int64]
+    rankings: Rankings  # the games
+    virtual: VirtualDraws  # one virtual draw between players who met, and one between seats (`VirtualDraws`)
+    player_map: Array  # ``player_map @ theta`` are the players' strengths, float64 (P, K)
+    seat_map: Array  # ``seat_map @ theta`` are the seats' effects, float64 (S, K)
+    covariate_map: Array  # ``covariate_map @ theta`` are the coefficients of the covariates, float64 (C, K)
+    units: npt.NDArray[np.int64]  # numbers of the independent units in ascending order, int64 (D,)
 
 
 def build_model(
@@ -57,23 +46,7 @@ def build_model(
     covariates: Array | None = None,
     virtual_games: float = 1.0,
 ) -> RatingModel:
-    """Encode games as features.
-
-    Args:
-        players: names of the P players.
-        seating: the player in each seat, indices into `players`, (G, S). A player may sit in several seats of a game.
-        places: rank of each seat, 0 is first, (G, S): the number of seats that did better. A tie counts as all
-            compatible orders in equal parts; see `helsinki_env.evaluation.rating.plackett_luce`.
-        units: unit (deal) of each game, (G,); games of different units are independent.
-        reference: index of the player whose strength is zero.
-        covariates: further covariates of a seat in a game, float64 (G, S, C), of order 1. Only differences within a
-            game matter. Virtual draws do not shrink their coefficients.
-        virtual_games: number of virtual draws for each pair of players who met and each pair of seats.
-
-    Raises:
-        RatingError: for arrays of incompatible shapes, players that are not connected by games, or effects of players,
-            seats and covariates that are not identifiable.
-    """
+    """Encode games as features."""
     seating, places = np.asarray(seating, np.int64), np.asarray(places, np.int64)
     _check(players, seating, places, np.asarray(units))
     count, seats = len(players), seating.shape[1]

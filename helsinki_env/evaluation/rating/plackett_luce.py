@@ -40,21 +40,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from helsinki_env.evaluation.rating.errors import RatingError
-
-__all__ = [
-    "Derivatives",
-    "Fit",
-    "Rankings",
-    "VirtualDraws",
-    "derivatives",
-    "fit",
-    "gradients",
-    "maximize_likelihood",
-    "orders_of_finish",
-    "unit_hessians",
-    "unit_scores",
-]
+from helsinki_env.evaluation.rating import RatingError
 
 Array = npt.NDArray[np.float64]
 
@@ -67,17 +53,12 @@ _CHUNK = 4096
 
 @dataclass(frozen=True)
 class Rankings:
-    """Games as orders of finish, with equal ones counted together.
+    """Games as orders of finish, with equal ones counted together."""
 
-    Attributes:
-        features: features of the first, second, ... seat in each pattern, float64 (U, S, K).
-        counts: number of games of each unit with each pattern, fractional for ties, a SciPy sparse matrix (D, U).
-        depth: number of ranks in the likelihood, from the first one. 1 is the multinomial logit of the winner (McFadden
-            1974), which assumes nothing about the lower ranks; None is the whole ranking.
-    """
-
-    features: Array
-    counts: Any
+    features: Array  # features of the first, second, ... seat in each pattern, float64 (U, S, K)
+    counts: Any  # number of games of each unit with each pattern, fractional for ties, a SciPy sparse matrix (D, U)
+    # number of ranks in the likelihood, from the first one. 1 is the multinomial logit of the winner (McFadden 1974),
+    # which assumes nothing about the lower ranks; None is the whole ranking
     depth: int | None = None
 
     @property
@@ -104,16 +85,11 @@ class VirtualDraws:
     They shrink every contrast slightly to zero, so that a player that always wins gets a finite rating. Two players
     with n games and one virtual draw get the log odds of (wins + 1/2) : (losses + 1/2), which also removes the bias of
     order 1/n of the plain log odds (Haldane 1955; Anscombe 1956).
-
-    Attributes:
-        contrasts: difference of the features of the two sides, float64 (M, K).
-        wins: weight of a win of the first side, float64 (M,) or, for resamples, (M, R).
-        losses: weight of a loss, same shape.
     """
 
-    contrasts: Array
-    wins: Array
-    losses: Array
+    contrasts: Array  # difference of the features of the two sides, float64 (M, K)
+    wins: Array  # weight of a win of the first side, float64 (M,) or, for resamples, (M, R)
+    losses: Array  # weight of a loss, same shape
 
     @classmethod
     def of(cls, contrasts: Array, games: float) -> VirtualDraws:
@@ -133,15 +109,11 @@ class Derivatives:
 
 @dataclass(frozen=True)
 class Fit:
-    """The maximum of the log-likelihood.
+    """The maximum of the log-likelihood."""
 
-    Attributes:
-        theta: the parameters, float64 (K,), natural logarithms of worth.
-        covariance: cluster-robust covariance of theta, float64 (K, K): the sandwich of Huber 1967 and White 1982 over
-            units, with the factor D / (D - 1).
-    """
-
-    theta: Array
+    theta: Array  # the parameters, float64 (K,), natural logarithms of worth
+    # cluster-robust covariance of theta, float64 (K, K): the sandwich of Huber 1967 and White 1982 over units, with the
+    # factor D / (D - 1)
     covariance: Array
 
 
@@ -151,13 +123,6 @@ def orders_of_finish(
     """Return the orders of finish that are compatible with the ranks of games, with weights.
 
     A game without ties has one order. A tie of k seats has k! orders of equal weight.
-
-    Args:
-        places: number of seats that did better than each seat, int (G, S).
-
-    Returns:
-        game of each order, int64 (N,), ascending; its seats, best first, int64 (N, S); its weight, float64 (N,), which
-        sums to 1 in each game.
     """
     places, seats = np.asarray(places, np.int64), places.shape[1]
     _, first, kind = np.unique(places @ seats ** np.arange(seats), return_index=True, return_inverse=True)
@@ -176,12 +141,7 @@ def _orders(places: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
 
 
 def _stages(rankings: Rankings, theta: Array) -> tuple[Array, Array, Array]:
-    """Return the choices of every pattern, for one theta (K,) or many (K, R).
-
-    Returns:
-        log-likelihood of each pattern, (U,) or (U, R); worth at each rank divided by the pattern's largest, (U, S) or
-        (U, S, R); sum of the remaining worths at each rank, same shape.
-    """
+    """Return the choices of every pattern, for one theta (K,) or many (K, R)."""
     units, seats, _ = rankings.features.shape
     utility = (rankings.rows @ theta).reshape(units, seats, *theta.shape[1:])
     utility -= utility.max(axis=1, keepdims=True)
@@ -203,16 +163,7 @@ def _residuals(worth: Array, left: Array, stages: int) -> Array:
 
 
 def gradients(rankings: Rankings, weights: Array, theta: Array) -> Array:
-    """Return the gradients of weighted log-likelihoods, each at its own theta.
-
-    Args:
-        rankings: the games.
-        weights: weights of the patterns, float64 (U, R).
-        theta: parameters, float64 (K, R).
-
-    Returns:
-        float64 (K, R).
-    """
+    """Return the gradients of weighted log-likelihoods, each at its own theta."""
     _, worth, left = _stages(rankings, theta)
     residual = _residuals(worth, left, rankings.stages)
     residual *= weights[:, None]
@@ -229,14 +180,7 @@ def _expectations(features: Array, worth: Array, left: Array, stages: int) -> tu
 
 
 def derivatives(theta: Array, rankings: Rankings, virtual: VirtualDraws, weights: Array | None = None) -> Derivatives:
-    """Return the log-likelihood of games and virtual draws with its exact derivatives.
-
-    Args:
-        theta: the parameters, float64 (K,).
-        rankings: the games.
-        virtual: the virtual draws.
-        weights: weights of the patterns, float64 (U,); default: their numbers of games.
-    """
+    """Return the log-likelihood of games and virtual draws with its exact derivatives."""
     weights = rankings.weights if weights is None else weights
     values, worth, left = _stages(rankings, theta)
     gradient = rankings.rows.T @ (weights[:, None] * _residuals(worth, left, rankings.stages)).ravel()
@@ -282,17 +226,7 @@ def unit_hessians(theta: Array, rankings: Rankings) -> Array:
 def maximize_likelihood(
     rankings: Rankings, virtual: VirtualDraws, weights: Array | None = None, start: Array | None = None
 ) -> tuple[Array, Derivatives]:
-    """Return theta (K,) at the maximum, and the derivatives there.
-
-    Args:
-        rankings: the games.
-        virtual: the virtual draws.
-        weights: weights of the patterns, as for `derivatives`.
-        start: initial theta, float64 (K,); default: zero.
-
-    Raises:
-        RatingError: if there is no unique maximum.
-    """
+    """Return theta (K,) at the maximum, and the derivatives there."""
     theta = np.zeros(rankings.features.shape[2]) if start is None else start
     here = derivatives(theta, rankings, virtual, weights)
     for _ in range(_MOST_STEPS):
@@ -312,16 +246,7 @@ def maximize_likelihood(
 
 
 def fit(rankings: Rankings, virtual: VirtualDraws) -> Fit:
-    """Fit the model to games.
-
-    Args:
-        rankings: the games, of at least two units.
-        virtual: the virtual draws. In the covariance each counts as a separate half win and half loss, so that the
-            interval of a player that always won does not shrink to a point.
-
-    Raises:
-        RatingError: if there are too few units to estimate their variance, or no unique maximum.
-    """
+    """Fit the model to games."""
     units = rankings.counts.shape[0]
     if units < 2:
         raise RatingError(

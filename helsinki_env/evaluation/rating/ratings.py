@@ -7,19 +7,19 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from helsinki_env.evaluation.arena.designs import decode_action_sets
+from helsinki_env.evaluation.arena.load import RatableGames
+from helsinki_env.evaluation.rating import RatingError
 from helsinki_env.evaluation.rating.bootstrap import (
     bootstrap_fits,
     percentiles,
     rank_probabilities,
     stronger_probabilities,
 )
-from helsinki_env.evaluation.rating.errors import RatingError
 from helsinki_env.evaluation.rating.model import RatingModel, build_model
 from helsinki_env.evaluation.rating.plackett_luce import fit
 from helsinki_env.evaluation.rating.shares import (
@@ -30,7 +30,7 @@ from helsinki_env.evaluation.rating.shares import (
     player_statistics,
 )
 
-__all__ = ["ELO", "RatableGames", "Ratings", "rate"]
+__all__ = ["ELO", "Ratings", "rate"]
 
 Array = npt.NDArray[np.float64]
 
@@ -38,38 +38,6 @@ Array = npt.NDArray[np.float64]
 _DECKS_FOR_ACTION = 20
 ELO = 400 / math.log(10)
 """Elo points of one natural logarithm."""
-
-
-class RatableGames(Protocol):
-    """The required data of a matchup's games; `helsinki_env.evaluation.arena.load.MatchupGames` provides it.
-
-    Attributes:
-        name: name of the matchup.
-        players: names.
-        seating: indices into players, (G, S).
-        deck: deal number, (G,).
-        places: rank by seat, 0 is first, (G, S).
-        scores: points by seat, (G, S).
-        covered: actions disabled for all, (G,), bit i for action i.
-        denied: actions disabled for each seat, (G, S), same encoding.
-    """
-
-    @property
-    def name(self) -> str: ...  # noqa: D102  # described above, as are the others
-    @property
-    def players(self) -> tuple[str, ...]: ...  # noqa: D102
-    @property
-    def seating(self) -> npt.NDArray[np.int64]: ...  # noqa: D102
-    @property
-    def deck(self) -> npt.NDArray[np.int64]: ...  # noqa: D102
-    @property
-    def places(self) -> npt.NDArray[np.int8]: ...  # noqa: D102
-    @property
-    def scores(self) -> npt.NDArray[np.int16]: ...  # noqa: D102
-    @property
-    def covered(self) -> npt.NDArray[np.int16]: ...  # noqa: D102
-    @property
-    def denied(self) -> npt.NDArray[np.int16]: ...  # noqa: D102
 
 
 @dataclass(frozen=True)

@@ -9,12 +9,12 @@ from math import isfinite
 from multiprocessing.connection import Connection
 from typing import Any
 
+from helsinki_env.evaluation.arena.load import RatableGames, group_records
 from helsinki_env.evaluation.arena.plan import WorkUnit
-from helsinki_env.evaluation.arena.record_import import ImportedGames, group_records
 from helsinki_env.evaluation.arena.store import records_of
 from helsinki_env.evaluation.arena.work_unit import play_work_unit
 from helsinki_env.evaluation.arena.workers import init_worker_process
-from helsinki_env.evaluation.rating.errors import RatingError
+from helsinki_env.evaluation.rating import RatingError
 from helsinki_env.evaluation.rating.shares import cross_table, player_statistics
 from helsinki_env.records import Record
 from helsinki_env.utils.extras import MissingExtraError
@@ -112,7 +112,7 @@ def tournament_statistics(tournament: Tournament, games: dict[int, Record]) -> d
     return {key: data[key] for key in ("games", "decks", "reference", "players", "pairs")} | {"without": None}
 
 
-def _unrated(table: ImportedGames, why: str) -> dict[str, Any]:
+def _unrated(table: RatableGames, why: str) -> dict[str, Any]:
     """Return the statistics without a rating model: wins, pairwise results, points and ranks."""
     many = len(table.players)
     stands = player_statistics(many, table.seating, table.places, table.scores, table.deck)
