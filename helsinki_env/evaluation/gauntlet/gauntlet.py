@@ -1,8 +1,7 @@
 """Gauntlets from ``configs/gauntlets``: matchups, opponents and deals for rating a player.
 
-A gauntlet is a YAML file; see ``helsinki.yaml`` there. It defines a regular tournament
-(`helsinki_env.evaluation.arena`) in which every line-up consists of the player and its opponents. The short stage plays
-the first deals of the full stage, so a run of the former can be extended to the latter.
+A gauntlet is a YAML file; see ``helsinki.yaml`` there. It defines a tournament in which every line-up consists of the
+player and its opponents. The short stage plays the first deals of the full stage, so a run can be extended.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ __all__ = ["Gauntlet", "GauntletMatchup", "ReferenceGames"]
 _KEYS = ("version", "seed", "chunk", "stages", "zero", "networks", "tables")
 _TABLE_KEYS = ("name", "seats", "game", "boards", "opponents", "reference")
 _PLAYED = ("seats", "game", "boards")
-_MOST_DECKS = 1_000_000
+_MAX_DEALS = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -104,19 +103,19 @@ class Gauntlet:
         path = find_yaml(name_or_path, "gauntlets", GauntletError)
         if path.suffix == ".json":
             raise GauntletError(
-                f"found {path}, expected a file that ends in .yaml: the opponents' ratings are beside it"
+                f"found {path}, expected a .yaml file: the .json file of the same name holds the opponents' ratings"
             )
         data = read_yaml(path, GauntletError).mapping(_KEYS)
-        tables = tuple(_table(entry) for entry in data["tables"].entries("at least one table", least=1))
+        tables = tuple(_table(entry) for entry in data["tables"].entries("at least one matchup", least=1))
         stages = {
-            name: decks.integer(2, _MOST_DECKS, "a number of decks, at least 2")
+            name: decks.integer(2, _MAX_DEALS, "a number of deals, at least 2")
             for name, decks in data["stages"].items()
         }
         if not all(isinstance(name, str) and name for name in stages):
-            data["stages"].fail("names that are text, such as quick (put numbers in quotation marks)")
+            data["stages"].fail("text as names, such as quick", "put numbers in quotation marks")
         if not stages:
-            data["stages"].fail("a number of decks for each stage, such as {quick: 8, full: 100}")
-        found = cls(
+            data["stages"].fail("a number of deals for each stage, such as {quick: 8, full: 100}")
+        gauntlet = cls(
             path=path,
             version=data["version"].integer(1),
             seed=data["seed"].integer(0),
@@ -128,13 +127,13 @@ class Gauntlet:
             digest=digest_of(data.value),
         )
         for table, entry in zip(tables, data["tables"].entries("tables"), strict=True):
-            met = {player for part in table.reference for lineup in part.lineups for player in lineup}
-            if missing := {found.zero, *table.players} - met:
-                entry["reference"].fail(f"games of {', '.join(sorted(missing))} too")
-            if len(met) < 2:
-                entry["reference"].fail("games of at least two players, or there is nothing to compare")
-            check_code((*met, *table.players, found.zero), path, trust=trust)
-        return found
+            players = {player for part in table.reference for lineup in part.lineups for player in lineup}
+            if missing := {gauntlet.zero, *table.players} - players:
+                entry["reference"].fail(f"games of {', '.join(sorted(missing))}, too")
+            if len(players) < 2:
+                entry["reference"].fail("games of at least two players")
+            check_code(sorted(players), path, trust=trust)
+        return gauntlet
 
     @property
     def name(self) -> str:
@@ -164,7 +163,7 @@ class Gauntlet:
 
     @cached_property
     def reference(self) -> Plan:
-        """The tournament between the opponents, in which each part of a matchup is a separate matchup."""
+        """The tournament between the opponents; each part of a matchup's reference games is a matchup there."""
         return self._plan(
             [
                 self._arena_table(table, f"{table.name} / {number}", part.decks, part.lineups)
@@ -175,7 +174,7 @@ class Gauntlet:
 
     @property
     def games(self) -> dict[str, str]:
-        """The digest of each matchup's configuration, component file included, by the matchup's name."""
+        """The digest of each matchup's configuration, including its component file, by name."""
         played = iter(self.reference.tables)
         return {table.name: [next(played).config.digest for _ in table.reference][-1] for table in self.tables}
 
@@ -194,21 +193,17 @@ class Gauntlet:
         }
 
     def check_networks(self) -> None:
-        """Check that the opponents' networks are those of the gauntlet.
-
-        Raises:
-            GauntletError: names the opponent and both digests.
-        """
+        """Raise GauntletError unless the opponents' networks are those of the gauntlet."""
         for table in self.reference.tables:
             for player in table.players:
                 digest = files_digest(player, table.config)
                 if digest is not None and self.networks.get(player) != digest[:16]:
-                    remedy = "bring the former network back: ratings are comparable against the same opponents only"
+                    remedy = "restore the network, because ratings compare only results against the same opponents"
                     if player not in self.networks:
-                        remedy = f'write networks: {{"{player}": {digest[:16]}}}'
+                        remedy = f'add networks: {{"{player}": {digest[:16]}}}'
                     raise GauntletError(
-                        f"{self.path}: networks: found {self.networks.get(player)} for {player}, but the network is "
-                        f"{digest[:16]} ({remedy})"
+                        f"{self.path}: networks: found {self.networks.get(player)} for {player}, expected the digest "
+                        f"of its network, {digest[:16]}; {remedy}"
                     )
 
 
@@ -218,7 +213,7 @@ def _table(data: Node) -> GauntletMatchup:
     seats = data["seats"].integer(2, 4, "2, 3 or 4")
     parts = tuple(
         ReferenceGames(
-            part.mapping(("decks", "lineups"))["decks"].integer(2, _MOST_DECKS),
+            part.mapping(("decks", "lineups"))["decks"].integer(2, _MAX_DEALS),
             _lineups(part["lineups"], seats),
         )
         for part in data["reference"].entries("games between the opponents", least=1)

@@ -27,7 +27,7 @@ from helsinki_env.utils.files import is_file
 
 __all__ = ["MatchupReferenceRatings", "ReferenceRatings", "estimate_reference_ratings", "reference_ratings_path"]
 
-_ELO = 100_000.0
+_MAX_ELO = 100_000.0
 
 
 @dataclass(frozen=True)
@@ -68,21 +68,19 @@ class ReferenceRatings:
         path = reference_ratings_path(gauntlet)
         if not is_file(path):
             raise GauntletError(
-                f"{path}: found no such file, expected the opponents' ratings (helsinki evaluate --reference "
-                f"--gauntlet {gauntlet.path} measures and writes them)"
+                f"{path}: found no file, expected the opponents' ratings; run helsinki evaluate --reference --gauntlet "
+                f"{gauntlet.path}"
             )
         data = read_json(path, GauntletError).verify_digest("the ratings of a gauntlet's opponents")
         environment = environment_versions(gauntlet.reference.tables)
-        for entry, expected, whose in (
+        for entry, expected, source in (
             (data["gauntlet"], gauntlet.digest, f"that of {gauntlet.path}"),
             (data["environment"], environment, "that of this version"),
             *((data["tables"][name]["game"], game, "that of this version") for name, game in gauntlet.games.items()),
         ):
             if entry.value != expected:
-                entry.fail(
-                    f"{expected!r}, {whose}",
-                    f"measure them anew: helsinki evaluate --reference --gauntlet {gauntlet.path}",
-                )
+                remedy = f"measure them again: helsinki evaluate --reference --gauntlet {gauntlet.path}"
+                entry.fail(f"{expected!r}, {source}", remedy)
         tables = {
             table.name: _table(data["tables"][table.name], [gauntlet.zero, *table.players], table.played["seats"])
             for table in gauntlet.tables
@@ -100,11 +98,11 @@ def reference_ratings_path(gauntlet: Gauntlet) -> Path:
 
 
 def _table(data: Node, players: Sequence[str], seats: int) -> MatchupReferenceRatings:
-    found = {player: data["players"][player]["rating"].number(-_ELO, _ELO) for player in players}
+    ratings = {player: data["players"][player]["rating"].number(-_MAX_ELO, _MAX_ELO) for player in players}
     effects = tuple(
-        effect.number(-_ELO, _ELO) for effect in data["seats"].entries("effects of the seats", length=seats)
+        effect.number(-_MAX_ELO, _MAX_ELO) for effect in data["seats"].entries("effects of the seats", length=seats)
     )
-    return MatchupReferenceRatings(found, effects)
+    return MatchupReferenceRatings(ratings, effects)
 
 
 def estimate_reference_ratings(gauntlet: Gauntlet, run: Path, command: str) -> dict[str, Any]:
@@ -127,8 +125,7 @@ def estimate_reference_ratings(gauntlet: Gauntlet, run: Path, command: str) -> d
     tables: dict[str, Any] = {}
     games = 0
     for table in gauntlet.tables:
-        found = _joined(table.name, [next(played) for _ in table.reference])
-        rated = rate(found, reference=gauntlet.zero)
+        rated = rate(_joined(table.name, [next(played) for _ in table.reference]), reference=gauntlet.zero)
         games += rated.games
         tables[table.name] = {
             "game": gauntlet.games[table.name],
@@ -169,9 +166,9 @@ def estimate_reference_ratings(gauntlet: Gauntlet, run: Path, command: str) -> d
 
 
 def _joined(name: str, parts: Sequence[MatchupGames]) -> MatchupGames:
-    """Concatenate the games of tables with the same configuration."""
+    """Concatenate games with the same configuration."""
     if missing := sum(part.missing for part in parts):
-        raise GauntletError(f"{name}: found {missing} games missing, expected all of them (go on with the run)")
+        raise GauntletError(f"{name}: found {missing} missing games, expected all; resume the run")
     players = tuple(dict.fromkeys(player for part in parts for player in part.players))
     numbers = [np.array([players.index(player) for player in part.players]) for part in parts]
     arrays: dict[str, Any] = {

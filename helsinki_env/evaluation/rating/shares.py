@@ -24,24 +24,21 @@ Integers = npt.NDArray[np.integer]
 class CrossTable:
     """The cross-table; row i, column j is player i against player j."""
 
-    # score, the fraction of meetings in which i finished ahead of j, ties as half, float64 (P, P); NaN if they never
-    # met
-    share: Array
+    share: Array  # fraction of meetings in which i finished ahead of j, ties as half, (P, P); NaN if they never met
     low: Array  # lower end of its 95% interval
     high: Array  # upper end
-    # number of meetings, int64 (P, P). A player in two seats meets each opponent twice in a game
-    games: npt.NDArray[np.int64]
+    games: npt.NDArray[np.int64]  # number of games with both, (P, P)
 
 
 @dataclass(frozen=True)
 class PlayerStatistics:
-    """Statistics of every player; each seat that it took counts. All float64 (P,) unless stated otherwise."""
+    """Statistics of every player over all seats that it took, (P,)."""
 
-    games: npt.NDArray[np.int64]  # number of seats taken, int64 (P,)
-    win_rate: Array  # win rate of those seats, a tie of k for first as 1/k of a win
+    games: npt.NDArray[np.int64]  # number of seats taken
+    win_rate: Array  # a tie of k for first counts as 1/k of a win
     low: Array  # lower end of its 95% interval
     high: Array  # upper end
-    chance_level: float  # chance level, one in the number of seats
+    chance_level: float  # one in the number of seats
     points: Array  # mean points
     place: Array  # mean rank, 1 is first; see `helsinki_env.evaluation.match_stats.midranks`
 
@@ -60,7 +57,7 @@ def _ahead(one: Integers, two: Integers) -> Array:
 
 
 def _meetings(seating: Integers, players: int) -> Iterator[tuple[int, int, Integers, Integers]]:
-    """Yield for each two seats: both, the games with different players there, and their cells of the cross-table."""
+    """Yield each pair of seats, the games with different players there, and the cells of these in the cross-table."""
     for one, two in permutations(range(seating.shape[1]), 2):
         games = np.flatnonzero(seating[:, one] != seating[:, two])
         yield one, two, games, seating[games, one].astype(np.int64) * players + seating[games, two]
