@@ -554,10 +554,10 @@ def nobody(certified: Forged) -> None:
 @pytest.mark.parametrize(
     ("name", "change", "message"),
     [
-        ("greedy.json", None, r"player: found 'heuristic', expected 'greedy', whose file it is \(move the file away"),
-        ("greedy.json", "{", r"cannot be read as JSON.*\(move the file away first"),
+        ("greedy.json", None, r"player: found 'heuristic', expected 'greedy' by the file name .*move the file away"),
+        ("greedy.json", "{", r"cannot be read as JSON.*move the file away first"),
         ("other.json", "{", r"cannot be read as JSON.*; remove other.json, then rate that player again"),
-        ("other.json", aged, r"version: found 2, expected 3.*\(remove other.json, then rate that player anew\)"),
+        ("other.json", aged, r"version: found 2, expected 3.*; remove other.json, then rate that player again"),
         ("other.json", boasting, r"rating.rating: found 9999.0, expected .*; remove other.json"),
         ("other.json", hidden, r"stage: found 'quick .*expected one of quick, full.*; remove other.json"),
         ("other.json", nobody, r"player: found 7, expected .*; remove other.json"),
