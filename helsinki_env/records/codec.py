@@ -343,7 +343,7 @@ def _check_result(record: Record, game: BoardGame) -> None:
     if record.finished:
         scores, places = game.scores().tolist(), game.ranks().tolist()
         last = ("places", places) if record.spec.allows_ties else ("ranking", seats_by_rank(places))
-        for key, expected in (("scores", scores), last):
+        for key, replayed in (("scores", scores), last):
             entry = Node(getattr(record, key), RecordError, key)
-            if list(entry.value) != expected:
-                entry.fail(f"{expected}, the result of the replay")
+            if list(entry.value) != replayed:
+                entry.fail(f"{replayed}, the result of the replay")

@@ -188,8 +188,8 @@ def _page(data: Mapping[str, Any], name: str, figures: Mapping[str, str]) -> str
             lines += [f"!{link(title, figures[figure])}", ""]
     for number, entry in enumerate(tables):
         lines += [f"## {escape_markdown(entry['name'])}", "", *_section(entry, provenance), ""]
-        figure = figures.get(f"pairs-{number + 1}")
-        lines += [f"!{link('Cross-table', figure)}" if figure else _cross_table_text(entry), ""]
+        path = figures.get(f"pairs-{number + 1}")
+        lines += [f"!{link('Cross-table', path)}" if path else _cross_table_text(entry), ""]
     return "\n".join(lines)
 
 
