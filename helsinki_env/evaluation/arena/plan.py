@@ -32,19 +32,6 @@ from helsinki_env.evaluation.arena.designs import (
     read_designs,
 )
 
-__all__ = [
-    "MAX_MATCHUP_GAMES",
-    "WORK_UNIT_GAMES",
-    "ArenaError",
-    "MatchupPlan",
-    "Plan",
-    "WorkUnit",
-    "block_seating",
-    "environment_versions",
-    "round_robin_lineups",
-    "without_game_counts",
-]
-
 WORK_UNIT_GAMES = 60
 """Games in a work unit: nearly as fast as large batches, and an interrupted run loses little."""
 
@@ -87,29 +74,17 @@ def block_seating(seats: int, block: int) -> npt.NDArray[np.int64]:
 
 @dataclass(frozen=True)
 class MatchupPlan:
-    """The plan of one matchup.
+    """The plan of one matchup."""
 
-    Attributes:
-        name: unique name of the matchup.
-        config: game configuration.
-        players: unique player specs, as for `make_player`.
-        lineups: player indices, one for each seat.
-        blocks: number of blocks in each line-up.
-        boards: random action boards, one for each block; None: the board of the configuration.
-        screen: actions denied to the line-up positions, by block; None: none.
-        cover: actions covered for all, by block; None: none.
-        handicap: actions denied to each line-up position in all blocks; None: none.
-    """
-
-    name: str
+    name: str  # unique name of the matchup
     config: Any
-    players: tuple[str, ...]
-    lineups: tuple[tuple[int, ...], ...]
-    blocks: int
-    boards: RandomBoards | None = None
-    screen: ScreeningDesign | None = None
-    cover: CoverDesign | None = None
-    handicap: HandicapDesign | None = None
+    players: tuple[str, ...]  # unique player specs, as for `make_player`
+    lineups: tuple[tuple[int, ...], ...]  # player indices, one for each seat
+    blocks: int  # number of blocks in each line-up
+    boards: RandomBoards | None = None  # random action boards, one for each block; None: the board of the configuration
+    screen: ScreeningDesign | None = None  # actions denied to the line-up positions, by block
+    cover: CoverDesign | None = None  # actions covered for all, by block
+    handicap: HandicapDesign | None = None  # actions denied to each line-up position in all blocks
 
     @property
     def seats(self) -> int:
@@ -190,21 +165,11 @@ class WorkUnit:
 
 @dataclass(frozen=True)
 class Plan:
-    """The plan of a whole tournament.
+    """The plan of a whole tournament."""
 
-    Attributes:
-        seed: seed of deals and players.
-        tables: the matchups.
-        chunk_games: games in a work unit, rounded up to whole blocks.
-        package: version of the package that plays it.
-
-    Raises:
-        ArenaError: if the plan exceeds the limits.
-    """
-
-    seed: int
+    seed: int  # seed of deals and players
     tables: tuple[MatchupPlan, ...]
-    chunk_games: int = WORK_UNIT_GAMES
+    chunk_games: int = WORK_UNIT_GAMES  # games in a work unit, rounded up to whole blocks
     package: str = helsinki_env.__version__
 
     def __post_init__(self) -> None:
@@ -280,11 +245,7 @@ class Plan:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any] | Node) -> Plan:
-        """Return the plan of a dictionary from `to_dict`.
-
-        Raises:
-            ArenaError: if the plan is invalid or modified, or belongs to other environments or component files.
-        """
+        """Return the plan of a dictionary from `to_dict`; ArenaError if it was modified or is of another version."""
         data = Node.of(data, ArenaError, "the plan of a run").mapping()
         remedy = "use the version that played the run, or choose another folder"
         if data["arena"].value != _FORMAT:

@@ -34,8 +34,6 @@ from helsinki_env.evaluation.gauntlet.reference_ratings import ReferenceRatings
 from helsinki_env.evaluation.match_stats import fractional_wins, proportion_interval
 from helsinki_env.evaluation.rating.anchored import AnchoredGames, AnchoredRating, anchored_ratings
 
-__all__ = ["COUNTED_PREFIX", "RATED_PLAYER", "expected_opponent_scores", "gauntlet_results", "make_certificate"]
-
 COUNTED_PREFIX = "counted:"
 """Prefix of the player's name in the plan: its illegal actions are replaced and counted."""
 RATED_PLAYER = 0
@@ -44,20 +42,7 @@ _FORMAT = 1
 
 
 def make_certificate(gauntlet: Gauntlet, pins: ReferenceRatings, player: str, stage: str, run: Path) -> dict[str, Any]:
-    """Return the certificate of a finished run.
-
-    Args:
-        gauntlet: the gauntlet.
-        pins: its reference ratings.
-        player: name of the player.
-        stage: name of the stage.
-        run: folder of the run.
-
-    Raises:
-        ArenaError: if the run cannot be read.
-        GauntletError: if games are missing, or the player's files have changed since the run began.
-        RatingError: if the run has too few games.
-    """
+    """Return the certificate of a finished run; GauntletError if games are missing or files have changed."""
     folder = RunFolder.open(run)
     plan, played = folder.plan, list(folder.games())
     if missing := plan.games - sum(len(games.played.rounds) for _, games in played):

@@ -19,8 +19,6 @@ from helsinki_env.evaluation.arena.plan import MAX_MATCHUP_GAMES, Plan
 from helsinki_env.evaluation.gauntlet import GauntletError
 from helsinki_env.utils.yaml_files import find_yaml
 
-__all__ = ["Gauntlet", "GauntletMatchup", "ReferenceGames"]
-
 _KEYS = ("version", "seed", "chunk", "stages", "zero", "networks", "tables")
 _TABLE_KEYS = ("name", "seats", "game", "boards", "opponents", "reference")
 _PLAYED = ("seats", "game", "boards")
@@ -29,32 +27,20 @@ _MAX_DEALS = 1_000_000
 
 @dataclass(frozen=True)
 class ReferenceGames:
-    """Games between the opponents that determine their ratings.
+    """Games between the opponents that determine their ratings."""
 
-    Attributes:
-        decks: number of deals for each line-up.
-        lineups: the line-ups.
-    """
-
-    decks: int
+    decks: int  # number of deals for each line-up
     lineups: tuple[tuple[str, ...], ...]
 
 
 @dataclass(frozen=True)
 class GauntletMatchup:
-    """A matchup of a gauntlet.
-
-    Attributes:
-        name: name of the matchup.
-        played: the game, with the keys of a tournament's matchup.
-        opponents: opponents of the player in each line-up.
-        reference: games that determine the opponents' ratings in this matchup.
-    """
+    """A matchup of a gauntlet."""
 
     name: str
-    played: Mapping[str, Any]
-    opponents: tuple[tuple[str, ...], ...]
-    reference: tuple[ReferenceGames, ...]
+    played: Mapping[str, Any]  # the game, with the keys of a tournament's matchup
+    opponents: tuple[tuple[str, ...], ...]  # opponents of the player in each line-up
+    reference: tuple[ReferenceGames, ...]  # games that determine the opponents' ratings in this matchup
 
     @property
     def players(self) -> tuple[str, ...]:
@@ -64,37 +50,23 @@ class GauntletMatchup:
 
 @dataclass(frozen=True)
 class Gauntlet:
-    """A gauntlet.
-
-    Attributes:
-        path: path of its file.
-        version: increases with every change that affects a rating.
-        seed: seed of deals and players.
-        chunk: number of games that are played and saved together.
-        stages: number of deals for each line-up, by stage name.
-        zero: the opponent whose rating is zero.
-        networks: network of each opponent by name, 16 hexadecimal digits of the digest of its file.
-        tables: the matchups.
-        digest: 16 hexadecimal digits that identify the file's content.
-    """
+    """A gauntlet."""
 
     path: Path
-    version: int
-    seed: int
-    chunk: int
-    stages: Mapping[str, int]
-    zero: str
-    networks: Mapping[str, str]
+    version: int  # increases with every change that affects a rating
+    seed: int  # seed of deals and players
+    chunk: int  # number of games that are played and saved together
+    stages: Mapping[str, int]  # number of deals for each line-up, by stage name
+    zero: str  # the opponent whose rating is zero
+    networks: Mapping[str, str]  # network of each opponent by name, 16 hexadecimal digits of the digest of its file
     tables: tuple[GauntletMatchup, ...]
-    digest: str
+    digest: str  # 16 hexadecimal digits that identify the file's content
 
     @classmethod
     def from_yaml(cls, name_or_path: str | Path, *, trust: bool = False) -> Gauntlet:
-        """Load a gauntlet from a file.
+        """Load a gauntlet from a path or a name in ``configs/gauntlets``.
 
-        Args:
-            name_or_path: a name in ``configs/gauntlets``, or a path.
-            trust: allow players that run code (``program:COMMAND``, ``MODULE:ATTRIBUTE``).
+        `trust` allows players that run code (``program:COMMAND``, ``MODULE:ATTRIBUTE``).
 
         Raises:
             GauntletError: names file, key, value found and value expected.
@@ -141,16 +113,7 @@ class Gauntlet:
         return self.path.stem
 
     def plan(self, player: str, stage: str) -> Plan:
-        """Return the tournament of a player.
-
-        Args:
-            player: player spec, as for `helsinki_env.agents.registry.make_player`.
-            stage: one of `stages`.
-
-        Raises:
-            GauntletError: for an unknown stage.
-            ArenaError: for other errors in the file.
-        """
+        """Return the tournament of a player in one of the `stages`."""
         if stage not in self.stages:
             raise GauntletError(f"stage: found {stage!r}, expected one of {', '.join(self.stages)}")
         decks = self.stages[stage]

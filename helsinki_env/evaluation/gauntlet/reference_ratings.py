@@ -25,46 +25,28 @@ from helsinki_env.evaluation.gauntlet.gauntlet import Gauntlet
 from helsinki_env.evaluation.rating.ratings import rate
 from helsinki_env.utils.files import is_file
 
-__all__ = ["MatchupReferenceRatings", "ReferenceRatings", "estimate_reference_ratings", "reference_ratings_path"]
-
 _MAX_ELO = 100_000.0
 
 
 @dataclass(frozen=True)
 class MatchupReferenceRatings:
-    """The fixed ratings of one matchup, in Elo points.
+    """The fixed ratings of one matchup, in Elo points."""
 
-    Attributes:
-        players: the opponents' ratings by name.
-        seats: seat effects, which sum to zero.
-    """
-
-    players: Mapping[str, float]
-    seats: tuple[float, ...]
+    players: Mapping[str, float]  # by name
+    seats: tuple[float, ...]  # seat effects, which sum to zero
 
 
 @dataclass(frozen=True)
 class ReferenceRatings:
-    """The reference ratings of a gauntlet.
+    """The reference ratings of a gauntlet."""
 
-    Attributes:
-        tables: fixed ratings, by the name of the matchup.
-        digest: 16 hexadecimal digits that identify them.
-        data: the full content of the file.
-    """
-
-    tables: Mapping[str, MatchupReferenceRatings]
-    digest: str
-    data: Mapping[str, Any]
+    tables: Mapping[str, MatchupReferenceRatings]  # fixed ratings, by the name of the matchup
+    digest: str  # 16 hexadecimal digits that identify them
+    data: Mapping[str, Any]  # the content of the file
 
     @classmethod
     def of(cls, gauntlet: Gauntlet) -> ReferenceRatings:
-        """Load the reference ratings of a gauntlet.
-
-        Raises:
-            GauntletError: if the file is missing, was modified, or belongs to another gauntlet or to other rules or
-                components.
-        """
+        """Load the ratings; GauntletError if they are missing, modified, or of another gauntlet or game."""
         path = reference_ratings_path(gauntlet)
         if not is_file(path):
             raise GauntletError(
@@ -109,16 +91,6 @@ def estimate_reference_ratings(gauntlet: Gauntlet, run: Path, command: str) -> d
     """Return the opponents' ratings from a finished reference run, as data for the file.
 
     The data include the digest of each line-up's first games, which show whether the opponents still act as they did.
-
-    Args:
-        gauntlet: the gauntlet.
-        run: folder of the run.
-        command: command that played it.
-
-    Raises:
-        ArenaError: if the run cannot be read.
-        GauntletError: if games are missing.
-        RatingError: if the games cannot be rated.
     """
     plan = gauntlet.reference
     played = iter(load_run(run))

@@ -27,8 +27,6 @@ from helsinki_env.evaluation.gauntlet.certificate import (
 from helsinki_env.evaluation.gauntlet.gauntlet import Gauntlet
 from helsinki_env.evaluation.gauntlet.reference_ratings import ReferenceRatings
 
-__all__ = ["UnverifiedCertificate", "read_certificate", "read_unverified_certificate"]
-
 #: Relative tolerance for rounded numbers from another machine.
 _TOLERANCE = 1e-4
 _MAX_VALUE = 1e6
@@ -37,23 +35,14 @@ _REMEDY = "use the version that made the certificate"
 
 @dataclass(frozen=True)
 class UnverifiedCertificate:
-    """A consistent certificate whose games have yet to be replayed.
-
-    Attributes:
-        path: path of its file.
-        player: the player that replays the games.
-        named: the player that the certificate names.
-        plan: the tournament.
-        rating: the certified rating with its interval.
-        package: version of the package that played.
-    """
+    """A consistent certificate whose games have yet to be replayed."""
 
     path: Path
-    player: str
-    named: str
+    player: str  # replays the games
+    named: str  # the player that the certificate names
     plan: Plan
-    rating: dict[str, Any]
-    package: str
+    rating: dict[str, Any]  # the certified rating with its interval
+    package: str  # version of the package that played
     _chunks: tuple[dict[str, Any], ...]
 
     def sample(self, games: int, seed: int) -> list[WorkUnit]:
@@ -65,12 +54,7 @@ class UnverifiedCertificate:
         return sorted(units)
 
     def undetected_fraction(self, chunks: int, level: float = 0.95) -> float:
-        """Return the largest fraction of games that can be forged and go undetected with probability above 1 - `level`.
-
-        Args:
-            chunks: number of work units to replay, drawn with an unpredictable seed.
-            level: detection probability.
-        """
+        """Return the largest fraction of forged games that `chunks` random work units miss more often than 1 - `level`."""
         total = len(self.plan.chunks)
         sizes = sorted((self.plan.games_of([chunk]) for chunk in self.plan.chunks), reverse=True)
 
@@ -82,16 +66,9 @@ class UnverifiedCertificate:
         return sum(sizes[:forged]) / self.plan.games
 
     def play(self, chunks: list[WorkUnit], processes: int, progress: Callable[[int], None] | None = None) -> None:
-        """Replay some work units and compare the games.
+        """Replay work units; GauntletError names the first one with a different result.
 
-        Args:
-            chunks: the work units.
-            processes: number of worker processes.
-            progress: called with the number of matching games after each work unit.
-
-        Raises:
-            GauntletError: names the first work unit with a different result.
-            WorkUnitError: if a player fails.
+        `progress` is called with the number of matching games after each work unit.
         """
         entries = dict(zip((chunk.name for chunk in self.plan.chunks), self._chunks, strict=True))
         for chunk, games in play_in_processes(self.plan, chunks, processes):
@@ -112,16 +89,7 @@ def read_unverified_certificate(
 ) -> UnverifiedCertificate:
     """Read a certificate and check everything except the games themselves.
 
-    Args:
-        path: path of its file.
-        gauntlet: expected gauntlet.
-        pins: the reference ratings.
-        player: the player that replays the games; None: the one that the certificate names.
-        trust: allow a player that the certificate names to run code (``program:COMMAND``, ``MODULE:ATTRIBUTE``).
-
-    Raises:
-        GauntletError: names the error, the value found and the value expected.
-        PlayerError: if the certificate names code, is not trusted, and no player is given.
+    `player` replays the games; None: the player that the certificate names, which may run code only with `trust`.
     """
     data = _of_gauntlet(path, gauntlet, pins)["certified"]
     named = data["player"].text("a player")

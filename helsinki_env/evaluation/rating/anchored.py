@@ -38,8 +38,6 @@ with requires_extra("arena"):
     from scipy.optimize import brentq
     from scipy.special import expit
 
-__all__ = ["AnchoredGames", "AnchoredRating", "anchored_ratings"]
-
 #: Maximum absolute rating, in natural logarithms: 6,900 Elo points.
 _MAX_STRENGTH = 40.0
 _TOLERANCE = 1e-9
@@ -47,47 +45,28 @@ _TOLERANCE = 1e-9
 
 @dataclass(frozen=True)
 class AnchoredGames:
-    """Games of one matchup in which the player sat once, G of them with S seats.
+    """Games of one matchup in which the player sat once, G of them with S seats."""
 
-    Attributes:
-        known: fixed Elo points of every seat: opponent's rating plus seat effect; only the seat effect for the player's
-            own seat, float64 (G, S).
-        own: the player's seat, bool (G, S).
-        places: rank by seat, 0 is first, int (G, S); for ties see `helsinki_env.evaluation.rating.plackett_luce`.
-        deck: deal number, int (G,); equal numbers in different matchups are equal deals.
-    """
-
+    #: Fixed Elo points of every seat, (G, S): rating of the opponent, or 0 for the player, plus seat effect.
     known: Array
-    own: npt.NDArray[np.bool_]
-    places: npt.NDArray[np.integer]
-    deck: npt.NDArray[np.integer]
+    own: npt.NDArray[np.bool_]  # the player's seat, (G, S)
+    places: npt.NDArray[np.integer]  # rank by seat, 0 is first, (G, S)
+    deck: npt.NDArray[np.integer]  # deal number, (G,); equal numbers in different matchups are equal deals
 
 
 @dataclass(frozen=True)
 class AnchoredRating:
-    """A rating in Elo points on a fixed scale.
-
-    Attributes:
-        rating: the player's rating.
-        low: lower end of the 95% interval; minus infinity if every comparison was lost.
-        high: upper end; infinity if every comparison was won.
-        games: number of games.
-        decks: number of deals, the independent units.
-    """
+    """A rating in Elo points on a fixed scale."""
 
     rating: float
-    low: float
-    high: float
+    low: float  # lower end of the 95% interval; minus infinity if every comparison was lost
+    high: float  # upper end; infinity if every comparison was won
     games: int
-    decks: int
+    decks: int  # number of deals, the independent units
 
 
 def anchored_ratings(tables: Sequence[AnchoredGames]) -> tuple[AnchoredRating, list[AnchoredRating]]:
-    """Return the player's overall rating, the mean over the matchups, and its rating in each matchup.
-
-    Raises:
-        RatingError: if a matchup has games of fewer than two deals.
-    """
+    """Return the player's overall rating, the mean over the matchups, and its rating in each matchup."""
     results = [_rating(games) for games in tables]
     decks = np.unique(np.concatenate([np.asarray(games.deck, np.int64) for games in tables]))
     influence = np.zeros((len(tables), len(decks)))
