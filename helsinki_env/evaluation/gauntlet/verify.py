@@ -54,7 +54,7 @@ class UnverifiedCertificate:
         return sorted(units)
 
     def undetected_fraction(self, chunks: int, level: float = 0.95) -> float:
-        """Return the largest fraction of forged games that `chunks` random work units miss more often than 1 - `level`."""
+        """Return the largest fraction of forged games that a replay misses with probability above 1 - `level`."""
         total = len(self.plan.chunks)
         sizes = sorted((self.plan.games_of([chunk]) for chunk in self.plan.chunks), reverse=True)
 
