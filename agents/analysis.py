@@ -20,8 +20,7 @@ from helsinki_env.agents.base import FloatArray, Int8Array, KeyArray, seat_key
 from helsinki_env.agents.evaluation import DEFAULT_EVALUATOR, Evaluation, evaluate_actions
 from helsinki_env.agents.registry import make_player
 from helsinki_env.records import Record, replay_steps
-from helsinki_env.records.animation import GameEvaluation
-from helsinki_env.records.page import page, sandboxed_frame
+from helsinki_env.records.animation import GameEvaluation, page, sandboxed_frame
 
 __all__ = ["ANALYSIS_BATCH", "Analysis", "analysis_inputs", "analyze", "summarize_evaluations"]
 

@@ -7,8 +7,8 @@ import math
 import numpy as np
 import pytest
 
+from helsinki_env.evaluation.rating import RatingError
 from helsinki_env.evaluation.rating.anchored import AnchoredGames, AnchoredRating, anchored_ratings
-from helsinki_env.evaluation.rating.errors import RatingError
 from helsinki_env.evaluation.rating.ratings import ELO
 from tests.support.rankings import simulate
 
@@ -113,7 +113,7 @@ def test_the_rating_over_tables_is_their_mean_and_equal_decks_count_once() -> No
 
 def test_one_deck_is_refused() -> None:
     games = duels([(0.0, 1.0, 4)], repeat=4)
-    with pytest.raises(RatingError, match="found games of 1 deck, expected at least 2"):
+    with pytest.raises(RatingError, match="games: found 1 deal, expected at least 2"):
         one(AnchoredGames(games.known, games.own, games.places, np.zeros(16, np.int64)))
 
 

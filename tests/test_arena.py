@@ -33,8 +33,7 @@ from helsinki_env.evaluation.arena.config import plan_from_dict, plan_from_yaml
 from helsinki_env.evaluation.arena.designs import RandomBoards, decode_action_sets
 from helsinki_env.evaluation.arena.files import WorkUnitFiles, decode_results, encode_results
 from helsinki_env.evaluation.arena.load import MatchupGames, load_records, load_run
-from helsinki_env.evaluation.arena.parquet import SCHEMA, read_parquet, write_parquet
-from helsinki_env.evaluation.arena.parquet_reader import ParquetGameReader
+from helsinki_env.evaluation.arena.parquet import SCHEMA, ParquetGameReader, read_parquet, write_parquet
 from helsinki_env.evaluation.arena.plan import ArenaError, Plan, WorkUnit, block_seating, round_robin_lineups
 from helsinki_env.evaluation.arena.run import run_arena
 from helsinki_env.evaluation.arena.store import RunFolder
@@ -174,7 +173,7 @@ def test_a_player_whose_file_was_exchanged_since_the_games_began_does_not_play(t
     files = player_file_digests(table)
     assert list(files) == [f"net:{file}"]
     shutil.copy(boxes / "two_players.safetensors", file)
-    with pytest.raises(PlayerError, match=f"found files of digest .*, expected {files[f'net:{file}'][:16]}"):
+    with pytest.raises(PlayerError, match=f"found files with digest .*, expected {files[f'net:{file}'][:16]}"):
         play_work_unit(table, 0, chunk, files)
     shutil.copy(boxes / "first.safetensors", file)
     assert len(play_work_unit(table, 0, chunk, files).played.scores) == 2
@@ -254,7 +253,7 @@ def test_a_player_that_was_mended_before_any_game_was_kept_may_go_on(
     Path("mended_later.py").write_text(source)
     run_arena(plan, tmp_path / "run", processes=1)
     Path("mended_later.py").write_text(source + "# another one\n")
-    with pytest.raises(ArenaError, match=r"mended_later:Mine was read from files of digest \w+ here, found \w+ now"):
+    with pytest.raises(ArenaError, match=r"files of mended_later:Mine: found digest \w+, expected \w+"):
         run_arena(plan, tmp_path / "run", processes=1)
 
 
@@ -332,7 +331,7 @@ def test_a_run_is_not_read_with_other_components(tmp_path: Path) -> None:
     with RunFolder.create(tmp_path / "run", plan):
         pass
     shutil.copy(configs_folder() / "components" / "alternative.yaml", mine)
-    with pytest.raises(ArenaError, match=r"run\.json: tables\[0\]\.config_digest: found .*bring the one back"):
+    with pytest.raises(ArenaError, match=r"run\.json: tables\[0\]\.config_digest: found .*restore the component file"):
         load_run(tmp_path / "run")
 
 
@@ -356,7 +355,7 @@ def test_a_run_does_not_go_on_with_another_network(tmp_path: Path) -> None:
         folder.save(chunk, play_work_unit(plan.tables[chunk.table], plan.seed, chunk))
     assert set(networks) == {f"net:{path}", f"forced:any_side:net:{path}"}
     saved(path, opinionated(seed=1))
-    with pytest.raises(ArenaError, match=rf"{networks[f'net:{path}']} here, found .*bring the former back"):
+    with pytest.raises(ArenaError, match=rf"expected {networks[f'net:{path}']} .*restore the files"):
         run_arena(plan, tmp_path / "run", processes=1)
     saved(path, opinionated())
     run_arena(plan, tmp_path / "run", processes=1)
@@ -368,8 +367,8 @@ def test_a_run_does_not_go_on_with_another_network(tmp_path: Path) -> None:
 
 def test_another_run_is_refused(plan: Plan, finished: Path, tmp_path: Path) -> None:
     changes: list[tuple[dict[str, Any], str]] = [
-        ({"seed": 4}, "holds another run: seed: found 3 there, expected 4 (choose another --out, or remove"),
-        ({"chunk": 7}, "chunk_games: found 6 there, expected 7"),
+        ({"seed": 4}, "holds another run: seed: found 3, expected 4; choose another --out, or remove"),
+        ({"chunk": 7}, "chunk_games: found 6, expected 7"),
         ({"tables": TABLES["tables"][:1]}, "tables: found ["),  # type: ignore[index]
     ]
     for change, message in changes:
@@ -390,12 +389,12 @@ def test_two_processes_at_one_run(plan: Plan, finished: Path) -> None:
 
 
 def test_runs_that_cannot_be_read(finished: Path, tmp_path: Path) -> None:
-    with pytest.raises(ArenaError, match="found no run, expected the folder of one"):
+    with pytest.raises(ArenaError, match=r"found no run\.json, expected the folder of a run"):
         load_run(tmp_path)
     manifest = tmp_path / "run.json"
     data = json.loads((finished / "run.json").read_text())
     manifest.write_text(json.dumps(data))
-    with pytest.raises(ArenaError, match="a run of which no game has been played yet"):
+    with pytest.raises(ArenaError, match="found a run without games"):
         load_run(tmp_path)
     assert list(load_records(tmp_path)) == []
     manifest.write_text(json.dumps({**data, "environment": "helsinki_v9"}))
@@ -432,21 +431,21 @@ def flipped(values: list[Any]) -> list[Any]:
 @pytest.mark.parametrize(
     ("column", "change", "message"),
     [
-        (None, lambda parts: parts[:-1], "found fewer row groups than there are chunks"),
-        (None, lambda parts: [*parts, parts[0]], r"found more row groups than there are chunks, 10 \(bring"),
-        (None, lambda parts: [parts[1], parts[0], *parts[2:]], r"00-00000-00000 .*: game 0: block 2, expected 0 \(br"),
+        (None, lambda parts: parts[:-1], "found 9 row groups, expected 10"),
+        (None, lambda parts: [*parts, parts[0]], "found 11 row groups, expected 10; restore"),
+        (None, lambda parts: [parts[1], parts[0], *parts[2:]], r"00-00000-00000 .*: game 0: block: found 2, exp"),
         (None, lambda parts: [parts[0][:3], *parts[1:]], r"00-00000-00000 .*: found 3 games, expected 6"),
-        ("table", lambda _: "two", "game 0: table 'two', expected 'three'"),
-        ("seed", lambda seed: seed + 1, r"game 0: seed \d+, expected \d+"),
-        ("config_digest", lambda _: "0" * 16, "game 0: config_digest '0000000000000000', expected"),
-        ("players", flipped, r"game 0: players \['greedy', 'random', 'random'\], expected \['random', 'random', 'gr"),
-        ("player", flipped, r"game 0: player \[1, 0, 0\], expected \[0, 0, 1\]"),
-        ("denied", lambda _: [1, 0, 0], r"game 0: denied \[1, 0, 0\], expected \[0, 0, 0\]"),
+        ("table", lambda _: "two", "game 0: table: found 'two', expected 'three'"),
+        ("seed", lambda seed: seed + 1, r"game 0: seed: found \d+, expected \d+"),
+        ("config_digest", lambda _: "0" * 16, "game 0: config_digest: found '0000000000000000', expected"),
+        ("players", flipped, r"game 0: players: found \['greedy', 'random', 'random'\], expected \['random', 'ran"),
+        ("player", flipped, r"game 0: player: found \[1, 0, 0\], expected \[0, 0, 1\]"),
+        ("denied", lambda _: [1, 0, 0], r"game 0: denied: found \[1, 0, 0\], expected \[0, 0, 0\]"),
         ("denied", lambda _: [0, 0], r"denied: found \[2, 3\] values, expected 3"),
-        ("used", lambda _: [None, 0, 0], "used: found a value missing, expected one everywhere"),
-        ("places", flipped, r"game 0: places, which follow from scores, \[.*\], expected \["),
-        ("scores", flipped, r"game 0: places, which follow from scores, \[.*\], expected \["),
-        ("decisions", lambda ids: ids[:-1], r"game 0: sum of seat_decisions (\d+), expected \d+"),
+        ("used", lambda _: [None, 0, 0], "used: found a missing value"),
+        ("places", flipped, r"game 0: places: found \[.*\], expected \["),
+        ("scores", flipped, r"game 0: places: found \[.*\], expected \["),
+        ("decisions", lambda ids: ids[:-1], r"game 0: sum of seat_decisions: found (\d+), expected \d+"),
     ],
 )  # fmt: skip
 def test_games_that_are_not_those_of_the_plan(
@@ -467,7 +466,7 @@ def test_a_joined_file_that_is_not_the_one_that_was_written(
     whole = (folder / "games.parquet").read_bytes()
     (folder / "games.parquet").write_bytes(whole[:-9])
     with pytest.raises(
-        ArenaError, match=r"games\.parquet: found the checksum .{17}, expected .{17} as digests\.json say"
+        ArenaError, match=r"games\.parquet: found the checksum .{17}, expected .{17} as in digests\.json"
     ):
         load_run(folder)
     (folder / "games.parquet").write_bytes(whole)
@@ -475,17 +474,17 @@ def test_a_joined_file_that_is_not_the_one_that_was_written(
     assert main(["rate", str(folder)]) == 2
     error = capsys.readouterr().err
     assert "games.parquet: found games of the plan '0000000000000000', expected " in error
-    assert "bring the files back as they were written, or remove it and start helsinki arena again" in error
+    assert "restore the original files, or remove this one and run helsinki arena again" in error
     assert error.count("\n") == 1
     (folder / "digests.json").unlink()
-    with pytest.raises(ArenaError, match=r"games\.parquet: found no digests\.json beside it"):
+    with pytest.raises(ArenaError, match=r"games\.parquet: found no digests\.json"):
         load_run(folder)
     with (folder / "games.parquet").open("wb") as file:
         digest = write_parquet(file, [])
     (folder / "digests.json").write_text(
         json.dumps({"plan": RunFolder.open(folder).plan.digest, "games.parquet": digest})
     )
-    with pytest.raises(ArenaError, match="fewer row groups than there are chunks"):
+    with pytest.raises(ArenaError, match="row groups, expected"):
         load_run(folder)
 
 
@@ -496,9 +495,7 @@ def test_a_plan_that_was_changed(finished: Path, tmp_path: Path) -> None:
     with pytest.raises(ArenaError, match=r"run\.json: digest: found '\w+', expected '\w+' for its content "):
         load_run(folder)
     (folder / "run.json").write_text(json.dumps(replace(Plan.from_dict(told), seed=4).to_dict()))
-    with pytest.raises(
-        ArenaError, match=r"games\.parquet: found games of the plan '\w+', expected '\w+', that of run\.j"
-    ):
+    with pytest.raises(ArenaError, match=r"games\.parquet: found games of the plan '\w+', expected '\w+' as in run\.j"):
         load_run(folder)
 
 
@@ -517,22 +514,25 @@ def test_chunks_that_are_not_those_of_the_plan(finished: Path, tmp_path: Path) -
     played = decode_results(whole, 6 if JIT else 2, 2)
     even, swapped = np.zeros_like(played.scores), np.sort(played.places, axis=1)  # ties go to the later seat
     for changed, message in (
-        (encode_results(replace(played, scores=played.scores[:, ::-1])), "game 0: places, which follow from scores,"),
+        (encode_results(replace(played, scores=played.scores[:, ::-1])), "game 0: places: found"),
         (
             encode_results(replace(played, scores=even, places=swapped)),
-            r"game 0: places, .* \[0, 1\], expected \[1, 0\]",
+            r"game 0: places: found \[0, 1\], expected \[1, 0\]",
         ),
         (
             encode_results(replace(played, used=played.used | -1)),
-            "game 0: used actions, which leave out what is barred,",
+            "game 0: used actions: found",
         ),
-        (whole[:-2], r"found [\d,]+ bytes, expected [\d,]+ for as many decisions as the seats took"),
-        (whole[:9], r"found 9 bytes, expected [\d,]+ and the decisions of \d games"),
+        (whole[:-2], r"found [\d,]+ bytes, expected [\d,]+ as seat_decisions require"),
+        (whole[:9], r"found 9 bytes, expected [\d,]+ and the actions of \d games"),
     ):
         write_checked(path, changed)
         assert RunFolder.open(folder).missing() == []
-        where, remedy = rf"{re.escape(str(path))}: chunk {path.stem} \(.*\): ", "remove it and start helsinki arena"
-        with pytest.raises(ArenaError, match=f"{where}{message}.*{remedy} again"):
+        where, remedy = (
+            rf"{re.escape(str(path))}: work unit {path.stem} \(.*\): ",
+            "remove the file",
+        )
+        with pytest.raises(ArenaError, match=f"{where}{message}.*{remedy} and run helsinki arena again"):
             load_run(folder)
         with pytest.raises(ArenaError, match=message):
             run_arena(RunFolder.open(folder).plan, folder, form="jsonl")
@@ -557,7 +557,7 @@ def test_text_that_is_no_text_in_a_joined_file(column: str, finished: Path, tmp_
     with path.open("wb") as file:
         digest = write_parquet(file, groups)
     edit(folder / "digests.json", **{"games.parquet": digest})
-    with pytest.raises(ArenaError, match=rf"games\.parquet: chunk .*: {column}: found text that is not in UTF-8"):
+    with pytest.raises(ArenaError, match=rf"games\.parquet: work unit .*: {column}: found text that is not UTF-8"):
         load_run(folder)
     if column != "table":  # which is not needed
         with pytest.raises(ArenaError, match="games: cannot be read as Parquet: 'utf-8' codec"):
@@ -654,7 +654,7 @@ def test_a_work_unit_that_is_lost_while_others_are_played_is_not_left_out(
     shutil.copy(finished / "run.json", folder)
     first, *_, last = sorted((folder / "chunks").glob("*.games"))
     last.unlink()
-    message = rf"{first.name}: found (no valid|some) games of chunk .*, expected all \(start again"
+    message = rf"{first.name}: found (no valid|only some) games of work unit .*, expected all; run"
     with pytest.raises(ArenaError, match=message):
         run_arena(plan, folder, processes=1, form=form, progress=lambda games: damage(first))
     assert not (folder / f"games.{form}").exists()
@@ -752,7 +752,7 @@ def test_more_games_than_before_go_on_to_the_same_bytes(
 def test_fewer_games_than_before_are_refused(finished: Path) -> None:
     most = 24 if JIT else 6
     with pytest.raises(
-        ArenaError, match=rf"games: found 3 of each line-up of table 'three', expected at least the {most} of the run"
+        ArenaError, match=rf"games: found 3 in each line-up of matchup 'three', expected at least {most}"
     ):
         run_arena(shorter({"three": 3}), finished)
     assert (finished / "games.parquet").exists()
@@ -878,7 +878,7 @@ def test_processes_wait_for_the_next_tournament_if_they_are_kept(tmp_path: Path)
         assert played("third", processes=2) == alone
         assert gone(number)
         assert 1 <= len(there()) <= 2, "a second one begins only if the first one has too much to do"
-        with pytest.raises(ArenaError, match=r"line-up random,odd:illegal.*took decision \d+, which is not legal"):
+        with pytest.raises(ArenaError, match=r"line-up random,odd:illegal.*the illegal action \d+"):
             played("wrong", processes=2, players=("random", "odd:illegal"))
         assert gone()
         assert played("fourth") == alone
@@ -1022,14 +1022,14 @@ def test_what_a_configuration_bars_is_barred_in_every_game(tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("game", "design", "message"),
     [
-        ({"covered": ["two_points"]}, {"boards": {"denied": [0, 5]}}, "no covered actions in it beside boards"),
-        ({"denied": [["move_back"], []]}, {"boards": {"covered": [5, 5]}}, "no denied actions in it beside boards"),
-        ("first_game", {"cover": {"size": 5}}, "no covered actions in it beside cover"),
-        ({"denied": [["move_back"], []]}, {"screen": {"copies": 1}}, "no denied actions in it beside screen"),
+        ({"covered": ["two_points"]}, {"boards": {"denied": [0, 5]}}, "no covered actions, because boards"),
+        ({"denied": [["move_back"], []]}, {"boards": {"covered": [5, 5]}}, "no denied actions, because boards"),
+        ("first_game", {"cover": {"size": 5}}, "no covered actions, because cover"),
+        ({"denied": [["move_back"], []]}, {"screen": {"copies": 1}}, "no denied actions, because screen"),
         (
             {"denied": [["move_back"], []]},
             {"handicap": {"denied": [[1], []]}},
-            "no denied actions in it beside handicap",
+            "no denied actions, because handicap",
         ),
     ],
 )
@@ -1055,8 +1055,8 @@ def test_seats_come_from_the_line_ups_if_nothing_else_says_it() -> None:
     ("data", "message"),
     [
         ([], "found [], expected a mapping"),
-        ({}, "tables: found nothing, expected a list of at least one table"),
-        ({"tables": []}, "tables: found [], expected a list of at least one table"),
+        ({}, "tables: found nothing, expected a list of at least one matchup"),
+        ({"tables": []}, "tables: found [], expected a list of at least one matchup"),
         ({"sed": 1}, "sed: no such key (found 1), expected one of seed, chunk, tables; did you mean 'seed'?"),
         ({"seed": -1}, "seed: found -1, expected a whole number of at least 0"),
         ({"seed": True}, "seed: found True"),
@@ -1082,13 +1082,13 @@ def test_seats_come_from_the_line_ups_if_nothing_else_says_it() -> None:
         ({"tables": [{"lineups": [["a", "b"], ["a"] * 3]}]}, "tables[0].lineups[1]: found ['a', 'a', 'a'], expected 2"),
         ({"tables": [{"lineups": [["a", "b"], ["b", "a"]]}]}, "tables[0].lineups[1]: found ['b', 'a'], expected a"),
         ({"tables": [{"players": ["a"], "boards": {"count": 2}}]}, "tables[0].boards.count: no such key (found 2)"),
-        ({"tables": [{"players": ["a"], "boards": {"covered": [4, 3]}}]}, "boards.covered: found [4, 3], expected how"),
+        ({"tables": [{"players": ["a"], "boards": {"covered": [4, 3]}}]}, "boards.covered: found [4, 3], expected num"),
         ({"tables": [{"players": ["a"], "boards": {"covered": [0, 16]}}]}, "boards.covered[1]: found 16, expected"),
         ({"tables": [{"players": ["a"], "boards": {"covered": [0, 1.5]}}]}, "boards.covered[1]: found 1.5, expected a"),
-        ({"tables": [{"players": ["a"], "boards": {"denied": 16}}]}, "boards.denied: found 16, expected how many"),
+        ({"tables": [{"players": ["a"], "boards": {"denied": 16}}]}, "boards.denied: found 16, expected num"),
         ({"tables": [{"players": ["a"], "boards": {}, "cover": {}}]}, "found ['boards', 'cover'], expected one of"),
         ({"tables": [{"players": ["a"], "screen": {}, "handicap": {"denied": [[], []]}}]}, "['screen', 'handicap']"),
-        ({"tables": [{"name": "x", "players": ["a"]}] * 2}, "tables[1].name: found 'x', expected a name that no other"),
+        ({"tables": [{"name": "x", "players": ["a"]}] * 2}, "tables[1].name: found 'x', expected a unique name"),
     ],
 )  # fmt: skip
 def test_what_is_written_wrongly(data: object, message: str, tmp_path: Path) -> None:
@@ -1136,7 +1136,7 @@ def test_the_command_shows_a_table_and_writes_games(tmp_path: Path, capsys: pyte
     assert list(read_records(folder / "games.jsonl")) == list(load_records(folder))
     words[words.index("9")] = "6"
     assert main(words) == 2
-    assert "ask for as many or more" in capsys.readouterr().err
+    assert "request more games" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

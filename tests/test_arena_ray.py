@@ -61,7 +61,7 @@ def alone(plan: Plan, tmp_path_factory: pytest.TempPathFactory) -> bytes:
 
 def played_while_one_is_killed(plan: Plan, folder: Path) -> bytes:
     """Play on a cluster of this machine, and kill a worker as soon as the first games are there."""
-    ray, killed = cluster._imported(None), list[int]()
+    ray, killed = cluster._import_ray(None), list[int]()
 
     def kill_one(games: int) -> None:
         if not killed:
@@ -84,7 +84,7 @@ def test_a_cluster_whose_worker_is_killed_writes_the_same_bytes(
     handler = signal.getsignal(signal.SIGTERM)
     monkeypatch.setattr(cluster, "_RETRIES", 0)
     assert played_while_one_is_killed(plan, tmp_path / "ray") == alone
-    assert not cluster._imported(None).is_initialized(), "the cluster goes when the run ends"
+    assert not cluster._import_ray(None).is_initialized(), "the cluster goes when the run ends"
     assert signal.getsignal(signal.SIGTERM) is handler, "which Ray takes over"
 
 
@@ -92,7 +92,7 @@ def test_without_an_address_nobody_elses_cluster_is_joined(monkeypatch: pytest.M
     """Ray by itself joins the one that the environment names, or the latest that was started on the machine."""
     monkeypatch.setenv("RAY_ADDRESS", "127.0.0.1:1")
     plan = plan_from_dict({"tables": [{"players": ["random"], "games": 2}]})
-    assert not cluster._imported(None).is_initialized()
+    assert not cluster._import_ray(None).is_initialized()
     [(chunk, games)] = play_on_ray(plan, plan.chunks, processes=1)
     assert chunk == plan.chunks[0]
     assert len(games.played.scores) == 2
@@ -101,7 +101,7 @@ def test_without_an_address_nobody_elses_cluster_is_joined(monkeypatch: pytest.M
 @pytest.fixture(scope="module")
 def _connected() -> Iterator[None]:
     """Be connected to a cluster already, as somebody may be who calls us."""
-    with cluster._connected(cluster._imported(None), None, 2):
+    with cluster._connected(cluster._import_ray(None), None, 2):
         yield
 
 
@@ -109,7 +109,7 @@ def _connected() -> Iterator[None]:
 @pytest.mark.usefixtures("_connected")
 def test_on_a_cluster_that_is_there_ray_plays_again_what_was_killed(plan: Plan, alone: bytes, tmp_path: Path) -> None:
     assert played_while_one_is_killed(plan, tmp_path / "ray") == alone
-    assert cluster._imported(None).is_initialized(), "it is not ours to end"
+    assert cluster._import_ray(None).is_initialized(), "it is not ours to end"
 
 
 @pytest.mark.usefixtures("_connected")

@@ -353,7 +353,7 @@ def test_games_of_another_study_are_not_told_as_its_own(tmp_path: Path, capsys: 
         ({"classes": [{"player": "a", "games": {2: 1}}, {"player": "a", "games": {2: 1}}]}, "every player once"),
         ({"gate": {"gams": 3}}, r"gate\.gams: no such key \(found 3\), expected one of .*games"),
         ({"screen": {"copies": 0}}, "screen.copies: found 0"),
-        ({"screen": {"loose": math.nan}}, "screen.loose: found nan, expected a part of the blocks, 0 to 1"),
+        ({"screen": {"loose": math.nan}}, "screen.loose: found nan, expected a fraction of the blocks, 0 to 1"),
         ({"band": math.nan}, "band: found nan, expected a number between 0 and 100"),
         ({"seed": 1.0}, "seed: found 1.0, expected a whole number"),
         ({"classes": [{"player": "random", "games": {2.0: 3}}]}, r"games: found 2\.0, expected numbers of"),
@@ -386,7 +386,7 @@ def test_what_is_written_wrongly_is_refused_by_name(changes: dict[str, Any], mes
         ({"quality": 2}, r"quality: found 2, expected a whole number of at least 24"),
         (
             {"variants": TINY["variants"] | {"components": ["a/coats.yaml", "b/coats.yaml"]}},
-            "a name that no other table has",
+            "a unique name",
         ),
     ],
 )
@@ -493,7 +493,7 @@ def test_a_handicap_moves_with_the_place_through_the_seats(tmp_path: Path) -> No
         plan_from_dict({"tables": [{**table, "handicap": {"denied": [[1]]}}]})
     with pytest.raises(ArenaError, match=r"found 'two_pints', .*did you mean 'two_points'"):
         plan_from_dict({"tables": [{**table, "handicap": {"denied": [["two_pints"], [], []]}}]})
-    with pytest.raises(DesignError, match="found 1 sets of actions, expected 2"):
+    with pytest.raises(DesignError, match="found 1 lists, expected 2"):
         HandicapDesign(((1,),)).action_sets(np.arange(3), 2)
 
 

@@ -16,7 +16,7 @@ from helsinki_env.cli.main import main
 from helsinki_env.evaluation.arena.load import MatchupGames
 from helsinki_env.evaluation.arena.store import RunFolder
 from helsinki_env.evaluation.balance.denied import ablation_effects, ablation_report_files
-from helsinki_env.evaluation.rating.errors import RatingError
+from helsinki_env.evaluation.rating import RatingError
 
 #: Of the two that are denied: the one that is worth something, and one that is not.
 GOOD, IDLE = 14, 5

@@ -303,7 +303,7 @@ def test_two_writers_of_one_file_do_not_lose_each_others_games(tmp_path: Path, a
     with RecordWriter(path, append=append) as one:
         one.write(record(1))
         with (
-            pytest.raises(RecordError, match=r"link: another process is writing to it \(wait"),
+            pytest.raises(RecordError, match=r"link: another process is writing to it; wait"),
             RecordWriter(link, append=append),
         ):
             pass

@@ -14,8 +14,7 @@ from helsinki_env.engine.determinization import determinize
 from helsinki_env.evaluation.match import play_match
 from helsinki_env.games.helsinki.config import HelsinkiConfig
 from helsinki_env.records import Record, RecordError, replay_steps
-from helsinki_env.records.animation import GameEvaluation, make_animation, svg_frames
-from helsinki_env.records.page import page
+from helsinki_env.records.animation import GameEvaluation, make_animation, page, svg_frames
 from tests.games import EACH_GAME, GAMES, TestedGame
 
 pytestmark = pytest.mark.thorough
@@ -123,9 +122,9 @@ def test_what_would_have_been_better_is_said_in_words() -> None:
 def test_what_no_film_is_made_of_is_said() -> None:
     record = begun(played_by_name("copenhagen"), 4)
     judgement = GameEvaluation("mine", ((0.5, 0.5),), (), ())
-    with pytest.raises(ValueError, match=r"found \(1, 0, 0\) shares, costs and better decisions, expected 5, 4 and 4"):
+    with pytest.raises(ValueError, match=r"found \(1, 0, 0\) shares, costs and better actions, expected \(5, 4, 4\)"):
         make_animation(record, judgement)
-    with pytest.raises(ValueError, match=r"judgement: found one for what seat 1 sees, expected None"):
+    with pytest.raises(ValueError, match=r"judgement: found one for seat 1, expected None"):
         make_animation(record, judgement, 1)
     with pytest.raises(ValueError, match=r"seat: found 2, expected 0 to 1"):
         make_animation(record, seat=2)

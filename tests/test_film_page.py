@@ -12,8 +12,7 @@ import pytest
 from helsinki_env.cli.main import main
 from helsinki_env.evaluation.match import play_match
 from helsinki_env.records import Record, read_records, replay_steps, write_records
-from helsinki_env.records.animation import GameEvaluation, make_animation
-from helsinki_env.records.page import VIEWER, page, sandboxed_frame
+from helsinki_env.records.animation import VIEWER, GameEvaluation, make_animation, page, sandboxed_frame
 from tests.games import GAMES, ONE_GAME_OR_EACH_NIGHTLY, TestedGame
 from tests.test_accessibility import problems
 

@@ -29,17 +29,21 @@ from helsinki_env.evaluation.arena.files import encode_results
 from helsinki_env.evaluation.arena.plan import ArenaError, Plan
 from helsinki_env.evaluation.arena.store import RunFolder
 from helsinki_env.evaluation.arena.work_unit import play_work_unit, schedule_games
-from helsinki_env.evaluation.gauntlet.certificate import COUNTED_PREFIX, games_digest, make_certificate
-from helsinki_env.evaluation.gauntlet.errors import GauntletError
+from helsinki_env.evaluation.gauntlet import GauntletError
+from helsinki_env.evaluation.gauntlet.certificate import (
+    COUNTED_PREFIX,
+    expected_opponent_scores,
+    games_digest,
+    gauntlet_results,
+    make_certificate,
+)
 from helsinki_env.evaluation.gauntlet.gauntlet import Gauntlet
-from helsinki_env.evaluation.gauntlet.leaderboard import Leaderboard
+from helsinki_env.evaluation.gauntlet.leaderboard import Leaderboard, certificate_row, opponents_table
 from helsinki_env.evaluation.gauntlet.reference_ratings import (
     ReferenceRatings,
     estimate_reference_ratings,
     reference_ratings_path,
 )
-from helsinki_env.evaluation.gauntlet.report import certificate_row, opponents_table
-from helsinki_env.evaluation.gauntlet.results import expected_opponent_scores, gauntlet_results
 from helsinki_env.evaluation.gauntlet.verify import read_unverified_certificate
 from helsinki_env.evaluation.rating.ratings import ELO
 from helsinki_env.utils.files import write_json
@@ -243,10 +247,10 @@ def test_another_network_is_refused(tmp_path: Path) -> None:
         "[[random, greedy]]}", "[[net, greedy], [random, greedy]]}"
     )
     (tmp_path / "other.yaml").write_text(text + "networks: {net: 0123456789abcdef}\n")
-    with pytest.raises(GauntletError, match="networks: found 0123456789abcdef for net, but the network is"):
+    with pytest.raises(GauntletError, match="networks: found 0123456789abcdef for net, expected the digest"):
         Gauntlet.from_yaml(tmp_path / "other.yaml").check_networks()
     (tmp_path / "other.yaml").write_text(text)
-    with pytest.raises(GauntletError, match=r'found None for net, .* \(write networks: \{"net": \w{16}\}\)'):
+    with pytest.raises(GauntletError, match=r'found None for net, .*; add networks: \{"net": \w{16}\}'):
         Gauntlet.from_yaml(tmp_path / "other.yaml").check_networks()
 
 
@@ -254,11 +258,11 @@ def test_another_network_is_refused(tmp_path: Path) -> None:
     ("found", "other", "message"),
     [
         ("version: 3", "version: 0", "version: found 0, expected a whole number of at least 1"),
-        ("quick: 3", "1: 3", r"stages: found .*expected names that are text, such as quick"),
+        ("quick: 3", "1: 3", r"stages: found .*expected text as names, such as quick"),
         ("seed: 7", "seeds: 7", "seeds: no such key"),
-        ("{quick: 3, full: 5}", "{quick: 1}", r"stages.quick: found 1, expected a number of decks, at least 2"),
+        ("{quick: 3, full: 5}", "{quick: 1}", r"stages.quick: found 1, expected a number of deals, at least 2"),
         ("[[random], [greedy]]", "[[random, greedy]]", r"tables\[0\].opponents\[0\]: found .*expected a list of 1"),
-        ("[[random, greedy]]}]", "[[random, random]]}]", r"tables\[0\].reference: .*games of greedy too"),
+        ("[[random, greedy]]}]", "[[random, random]]}]", r"tables\[0\].reference: .*games of greedy, too"),
     ],
 )
 def test_a_file_that_is_none_is_refused(found: str, other: str, message: str, tmp_path: Path) -> None:
@@ -270,7 +274,7 @@ def test_a_file_that_is_none_is_refused(found: str, other: str, message: str, tm
 
 def test_ratings_of_another_gauntlet_are_refused(gauntlet: Gauntlet, tmp_path: Path) -> None:
     (tmp_path / "tiny.yaml").write_text(TINY.replace("seed: 7", "seed: 8"))
-    with pytest.raises(GauntletError, match="found no such file, expected the opponents' ratings"):
+    with pytest.raises(GauntletError, match="found no file, expected the opponents' ratings"):
         ReferenceRatings.of(Gauntlet.from_yaml(tmp_path / "tiny.yaml"))
     (tmp_path / "tiny.json").write_text(reference_ratings_path(gauntlet).read_text())
     with pytest.raises(GauntletError, match=f"gauntlet: found '{gauntlet.digest}', expected"):
@@ -290,7 +294,7 @@ def test_ratings_of_other_rules_or_components_are_refused(gauntlet: Gauntlet, tm
         ({"environment": "helsinki_v9"}, "environment: found 'helsinki_v9', expected '.*that of this version"),
         (
             {"tables": found["tables"] | {"two": found["tables"]["two"] | {"game": components}}},
-            rf"tables.two.game: found '{components}', expected '.*measure them anew",
+            rf"tables.two.game: found '{components}', expected '.*measure them again",
         ),
     ):
         write_json(tmp_path / "tiny.json", with_digest(found | change))
@@ -375,14 +379,14 @@ def a_program(certified: dict[str, Any]) -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (better, r"certified.rating.rating: found .*, expected .*, which follows from the places"),
-        (other_places, "which follows from the places"),
-        (no_places, r"chunks\[\d+\].places: found .*, expected the places of \d+ games, 3 digits for each"),
-        (impossible, r"chunks\[0\].places: found .*expected places: for each seat how many did better"),
-        (fewer, r"certified.chunks: found .*expected a list of 6 chunks"),
-        (another_player, "player_digest: found '000.*name the player that was rated"),
+        (better, r"certified.rating.rating: found .*, expected .*, as the ranks require"),
+        (other_places, "as the ranks require"),
+        (no_places, r"chunks\[\d+\].places: found .*, expected the ranks of \d+ games, 3 digits for each"),
+        (impossible, r"chunks\[0\].places: found .*expected for each seat the number of seats"),
+        (fewer, r"certified.chunks: found .*expected a list of 6 work units"),
+        (another_player, "player_digest: found '000.*name the rated player"),
         (another_stage, r"certified.chunks: found .*expected a list of"),
-        (another_scale, "pins_digest: found '000.*verify it with the version that made it"),
+        (another_scale, "pins_digest: found '000.*use the version that made"),
     ],
 )
 def test_a_certificate_that_was_changed_is_refused(
@@ -426,7 +430,7 @@ def test_a_run_that_is_not_finished_has_no_certificate(
     gauntlet: Gauntlet, pins: ReferenceRatings, tmp_path: Path
 ) -> None:
     play_here(gauntlet.plan(COUNTED_PREFIX + "random", "quick"), tmp_path, most=2)
-    with pytest.raises(GauntletError, match="games missing, expected all of them"):
+    with pytest.raises(GauntletError, match="missing games, expected all"):
         make_certificate(gauntlet, pins, "random", "quick", tmp_path)
 
 
@@ -551,13 +555,13 @@ def nobody(certified: Forged) -> None:
 @pytest.mark.parametrize(
     ("name", "change", "message"),
     [
-        ("greedy.json", None, r"player: found 'heuristic', expected 'greedy', whose file it is \(move the file away"),
-        ("greedy.json", "{", r"cannot be read as JSON.*\(move the file away first"),
-        ("other.json", "{", r"cannot be read as JSON.*\(remove other.json, then rate that player anew\)"),
-        ("other.json", aged, r"version: found 2, expected 3.*\(remove other.json, then rate that player anew\)"),
-        ("other.json", boasting, r"rating.rating: found 9999.0, expected .*\(remove other.json"),
-        ("other.json", hidden, r"stage: found 'quick .*expected one of quick, full.*\(remove other.json"),
-        ("other.json", nobody, r"player: found 7, expected .*\(remove other.json"),
+        ("greedy.json", None, r"player: found 'heuristic', expected 'greedy' by the file name .*move the file away"),
+        ("greedy.json", "{", r"cannot be read as JSON.*move the file away first"),
+        ("other.json", "{", r"cannot be read as JSON.*; remove other.json, then rate that player again"),
+        ("other.json", aged, r"version: found 2, expected 3.*; remove other.json, then rate that player again"),
+        ("other.json", boasting, r"rating.rating: found 9999.0, expected .*; remove other.json"),
+        ("other.json", hidden, r"stage: found 'quick .*expected one of quick, full.*; remove other.json"),
+        ("other.json", nobody, r"player: found 7, expected .*; remove other.json"),
     ],
 )
 def test_a_certificate_that_is_in_the_way_is_named_before_anything_is_played(
@@ -589,10 +593,10 @@ def test_a_certificate_that_is_in_the_way_is_named_before_anything_is_played(
     [
         (
             PAGE.replace("<!-- end", "| player |\n| --- |\n| `mine` | 900 |\n<!-- end"),
-            r"'\| `mine` \| 900 \|'.* without a cert",
+            r"'\| `mine` \| 900 \|'.*, expected its cert",
         ),
         (PAGE.replace("end: tiny", "end: small"), "expected the lines"),
-        ("\xff", "a page that is not in UTF-8"),
+        ("\xff", "found text that is not UTF-8"),
     ],
 )
 def test_a_page_that_cannot_be_written_to_stays_as_it_is(
@@ -606,7 +610,7 @@ def test_a_page_that_cannot_be_written_to_stays_as_it_is(
     assert page.read_bytes() == written.encode("latin-1")
     (tmp_path / "players").write_bytes(page.read_bytes())
     assert main([*words, "--write", str(tmp_path / "players")]) == 2
-    assert "expected a page whose name has an ending" in capsys.readouterr().err
+    assert "expected a file name with an extension" in capsys.readouterr().err
     assert not (tmp_path / "run").exists()
 
 
@@ -655,7 +659,7 @@ def test_a_player_that_changes_while_it_plays_gets_no_certificate(
     play_here(gauntlet.plan(COUNTED_PREFIX + "changing_bot:Bot", "quick"), tmp_path / "run")
     assert make_certificate(gauntlet, pins, "changing_bot:Bot", "quick", tmp_path / "run")["certified"]["player_digest"]
     bot.write_text(bot.read_text() + "# better now\n")
-    with pytest.raises(GauntletError, match=r"digest \w{16} when this run began, found \w{16} now"):
+    with pytest.raises(GauntletError, match=r"digest \w{16}, expected \w{16} as at the start"):
         make_certificate(gauntlet, pins, "changing_bot:Bot", "quick", tmp_path / "run")
 
 

@@ -40,13 +40,13 @@ from helsinki_env.evaluation.balance.helsinki.run import read_study
 from helsinki_env.evaluation.balance.helsinki.study import StudyConfig, StudyError
 from helsinki_env.evaluation.balance.helsinki.tune.config import TuneConfig
 from helsinki_env.evaluation.balance.helsinki.tune.found import read_found
-from helsinki_env.evaluation.gauntlet.errors import GauntletError
+from helsinki_env.evaluation.gauntlet import GauntletError
 from helsinki_env.evaluation.gauntlet.gauntlet import Gauntlet
+from helsinki_env.evaluation.gauntlet.leaderboard import rated_table
 from helsinki_env.evaluation.gauntlet.reference_ratings import ReferenceRatings
-from helsinki_env.evaluation.gauntlet.report import rated_table
 from helsinki_env.evaluation.gauntlet.verify import read_certificate
 from helsinki_env.evaluation.play import GameResults
-from helsinki_env.evaluation.rating.errors import RatingError
+from helsinki_env.evaluation.rating import RatingError
 from helsinki_env.evaluation.rating.report import rating_report_files, read_report
 from helsinki_env.games.copenhagen import components as copenhagen_components
 from helsinki_env.games.helsinki import components as helsinki_components
@@ -618,7 +618,10 @@ def test_folders_and_files_with_such_names(name: str) -> None:
     ("changes", "message"),
     [
         ({"games": 10**12}, r"tables\[0\]\.games: found 1000000000000, expected a whole number from 1 to 1000000000"),
-        ({"games": 10**9}, "games: found 1,000,000,000 in 16,666,667 chunks, expected at most 1,000,000 chunks"),
+        (
+            {"games": 10**9},
+            "games: found 1,000,000,000 in 16,666,667 work units, expected at most 1,000,000",
+        ),
     ],
 )
 def test_work_without_an_end_is_refused_before_it_is_planned(changes: dict[str, Any], message: str) -> None:
@@ -629,12 +632,12 @@ def test_work_without_an_end_is_refused_before_it_is_planned(changes: dict[str, 
 @pytest.mark.parametrize(
     ("key", "design", "message"),
     [
-        ("screen", {}, r"screen: found {}, expected no such key: the game copenhagen has no board of 15 actions"),
-        ("cover", {"size": 1}, "cover: found .*, expected no such key: the game copenhagen has no board of 15"),
+        ("screen", {}, r"screen: found {}, expected no screen, because the game copenhagen has no board"),
+        ("cover", {"size": 1}, "cover: found .*, expected no cover, because the game copenhagen has no board"),
         (
             "handicap",
             {"denied": [["both_actions"], []]},
-            "handicap: found .*, expected no such key: the game copenhagen",
+            "handicap: found .*, expected no handicap, because the game copenhagen",
         ),
         ("boards", {"covered": [0, 1]}, r"boards.covered: found \[0, 1\], expected at most 0 in the game copenhagen"),
         ("boards", {"denied": [0, 5]}, r"boards.denied: found \[0, 5\], expected at most 4 in the game copenhagen"),

@@ -15,7 +15,7 @@ from helsinki_env.evaluation.balance.effects import AblationGames
 from helsinki_env.evaluation.balance.interactions import Interactions, estimate_interactions, weighted_least_squares
 from helsinki_env.evaluation.balance.margins import against_others, contrasts
 from helsinki_env.evaluation.balance.multiplicity import benjamini_hochberg, holm
-from helsinki_env.evaluation.rating.errors import RatingError
+from helsinki_env.evaluation.rating import RatingError
 
 pytestmark = pytest.mark.thorough
 

@@ -82,8 +82,8 @@ def test_the_page_shows_what_the_data_say() -> None:
         assert f"| {row['rank']} | `{row['player']}` | {row['rating']:.0f} |" in page
     assert len(two["pairs"]) == 20
     assert sum(seat["effect"] for seat in two["seat_effects"]) == pytest.approx(0, abs=1e-4)
-    assert "2 players, 240 games of 12 decks, x y." in page
-    assert "cross-table's 95 % interval for" in page
+    assert "2 players, 240 games of 12 deals, x y." in page
+    assert "outside the 95% interval for" in page
     for path in written:
         assert path.suffix == ".md" or path.as_posix() in page
 
@@ -132,7 +132,7 @@ def test_the_ladder_is_written_next_to_its_numbers(folder: Path) -> None:
     page, data = (docs / "page.md").read_text(), json.loads((docs / "page.json").read_text())
     assert "![Ratings](images/page-ratings.svg)" in page
     assert [path.name for path in (docs / "images").iterdir()] == ["page-ratings.svg"], "no heat map of two players"
-    assert re.search(r"Shares of meetings: `greedy` ahead of `random` in \d+.\d% \(\d", page)
+    assert re.search(r"Of all meetings, `greedy` finished ahead of `random` in \d+.\d% \(\d", page)
     assert "[page.json](page.json)" in page
     assert data["provenance"]["seed"] == 1
     assert data["provenance"]["games"] == 40 + 2 * 6

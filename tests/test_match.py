@@ -56,7 +56,9 @@ def test_blocks_deal_one_deck_and_rotate_the_seats(seats: int) -> None:
 def test_a_standing_is_one_line_of_text() -> None:
     results = play_match(["greedy", "random"], games=4, seed=3)
     s = results.result(0)
-    numbers = f"{s.share:.1%} of 4 games won ({s.low:.1%} to {s.high:.1%}), {s.score:.1f} points, place {s.place:.2f}"
+    numbers = (
+        f"{s.share:.1%} of 4 games won ({s.low:.1%} to {s.high:.1%}), {s.score:.1f} points, mean rank {s.place:.2f}"
+    )
     assert str(s) == f"greedy: {numbers}"
     assert str(results.result(1, seat=1)).startswith("random in seat 1: ")
 
@@ -184,9 +186,9 @@ class Odd:
 @pytest.mark.parametrize(
     ("answer", "error", "message"),
     [
-        (lambda mask: np.full(len(mask), 13), IllegalActionError, "'odd': took decision 13, which is not legal; legal"),
-        (lambda mask: np.full(len(mask), -1), IllegalActionError, "took decision -1"),
-        (lambda mask: np.full(len(mask), 554), IllegalActionError, "took decision 554"),
+        (lambda mask: np.full(len(mask), 13), IllegalActionError, "'odd': found the illegal action 13"),
+        (lambda mask: np.full(len(mask), -1), IllegalActionError, "illegal action -1"),
+        (lambda mask: np.full(len(mask), 554), IllegalActionError, "illegal action 554"),
         (lambda mask: mask, PlayerError, "player 'odd': act returned int8 of shape (1, 554), expected whole numbers"),
         (lambda mask: np.zeros(len(mask)), PlayerError, "act returned float64 of shape (1,)"),
         (lambda mask: None, PlayerError, "act returned object of shape ()"),

@@ -439,7 +439,11 @@ def test_results_say_how_much_of_them_was_chance(
     for words in (["arena", "--players", players, "--games", "24", "--processes", "1"], ["rate", out]):
         assert main([*words, "--out", out]) == 0
         assert len(re.findall(rf"^2 players.*: {told}", capsys.readouterr().out, re.MULTILINE)) == 1
-    assert re.search(r"^Of chance: 2 players.* illegal\.$", (tmp_path / "run" / "ladder.md").read_text(), re.MULTILINE)
+    assert re.search(
+        r"^Replaced by random actions: 2 players.* illegal\.$",
+        (tmp_path / "run" / "ladder.md").read_text(),
+        re.MULTILINE,
+    )
     assert main(["simulate", "--players", "random", "--games", "2"]) == 0
     assert "replaced" not in capsys.readouterr().out
 

@@ -67,7 +67,7 @@ def test_games_without_ties_say_who_is_best_first() -> None:
     told = {"config": record.config, "seed": 1, "players": record.players, "decisions": record.decisions}
     assert Record(**told, scores=record.scores, places=record.places) == record
     assert Record(**told, scores=record.scores, ranking=record.ranking) == record
-    with pytest.raises(RecordError, match=r"places: found .*, expected .*, the places of this ranking \(one of both"):
+    with pytest.raises(RecordError, match=r"places: found .*, expected .* by the ranking \(give only one"):
         Record(**told, scores=record.scores, ranking=record.ranking, places=record.places[::-1])
 
 
@@ -95,7 +95,7 @@ def test_places_may_be_shared(players: int, seed: int, places: list[int]) -> Non
     assert again == record
     assert replay(again) == game
     with pytest.raises(
-        RecordError, match=rf"places: found .*, expected {re.escape(str(places))}, which the replay gives"
+        RecordError, match=rf"places: found .*, expected {re.escape(str(places))}, the result of the replay"
     ):
         replay(Record.from_dict(with_digest({**data, "places": list(range(players))})))
 
@@ -175,11 +175,11 @@ def with_digest(data: dict[str, Any]) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("edit", "message"),
     [
-        (change(GAME=1), "GAME: found 1, expected 0, the version of this environment (other versions play by"),
+        (change(GAME=1), "GAME: found 1, expected 0, the version of this environment (replay it with the"),
         (change(GAME=False), "GAME: found False"),
-        (without("GAME"), "expected one that names the game: copenhagen or helsinki"),
+        (without("GAME"), "expected exactly one of the keys copenhagen and helsinki"),
         (change(oslo=0), "oslo: no such key (found 0), expected one of GAME, config"),
-        (change(helsinki=0, copenhagen=0), "record: found the keys 'copenhagen', 'helsinki', expected one that"),
+        (change(helsinki=0, copenhagen=0), "record: found the keys 'copenhagen', 'helsinki', expected exactly"),
         (change(colour="red"), "colour: no such key (found 'red'), expected one of GAME, config"),
         (without("seed"), "seed: found nothing, expected this key (write records"),
         (change(seed=-1), "seed: found -1, expected a whole number from 0 to 18446744073709551615"),
@@ -203,7 +203,7 @@ def with_digest(data: dict[str, Any]) -> dict[str, Any]:
         (change(config=3), "config: found 3, expected a mapping"),
         (change(config={"num_players": 5}), "config.num_players: found 5, expected 2, 3 or 4"),
         (change(config={"components": "none"}), "config.components: found 'none'"),
-        (change(config_digest="0" * 16), "the component file 'FILE' is not the one that was played with"),
+        (change(config_digest="0" * 16), "the component file 'FILE' has changed"),
     ],
 )  # fmt: skip
 @every_game
@@ -215,7 +215,9 @@ def test_malformed_records_are_explained(
     result, other = ("places", "ranking") if spec.allows_ties else ("ranking", "places")
     keys = {"GAME": spec.name, "RESULT": result, "OTHER": other}
     words = {**keys, "MOST": f"{spec.num_actions(config) - 1}", "FILE": config.components}
-    words["WRONG"] = "for each seat how many did better" if spec.allows_ties else "each of the seats 0 to 1 once"
+    words["WRONG"] = (
+        "for each seat the number of seats that did better" if spec.allows_ties else "each of the seats 0 to 1 once"
+    )
     plain = {name: word for word, name in keys.items()}
     data = {**played(config).to_dict(), result: [1, 0]}
     edited = edit({plain.get(key, key): value for key, value in data.items()})
@@ -229,9 +231,9 @@ def test_records_that_are_made_wrong_are_explained() -> None:
     told: dict[str, Any] = {"seed": 1, "players": ["a", "b"], "decisions": [], "scores": [3, 3]}
     with pytest.raises(RecordError, match=r"config: found 3, expected the configuration of a game: "):
         Record(3, **told)
-    with pytest.raises(RecordError, match=r"places: found \[0, 0\], expected each of 0 to 1 once: places of"):
+    with pytest.raises(RecordError, match=r"places: found \[0, 0\], expected each of 0 to 1 once, because"):
         Record(HelsinkiConfig(), **told, places=[0, 0])  # type: ignore[arg-type]  # as JSON has it
-    with pytest.raises(RecordError, match=r"ranking: found \(0, 1\), expected None: places .* \(give places instead\)"):
+    with pytest.raises(RecordError, match=r"ranking: found \(0, 1\), expected None, because .*give places instead"):
         Record(CopenhagenConfig(), **told, ranking=(0, 1))
     with pytest.raises(RecordError, match="places: found None, expected null exactly if scores is null"):
         Record(CopenhagenConfig(), **told)
@@ -246,7 +248,7 @@ def test_a_changed_record_is_noticed() -> None:
 
 @pytest.mark.parametrize("line", ["", "{", '{"helsinki": 0', "[1, 2]", "null", "games", "{}", '{"oslo": 0}'])
 def test_lines_that_are_no_records(line: str) -> None:
-    found = r"found .*, expected (a mapping|one that names the game: copenhagen or helsinki.*)"
+    found = r"found .*, expected (a mapping|exactly one of the keys copenhagen and helsinki)"
     with pytest.raises(RecordError, match=rf"^record: ({found}|cannot be read .*remove this line)"):
         Record.from_json(line)
 
@@ -265,17 +267,17 @@ def test_a_replay_checks_decisions_and_result(config: Any) -> None:
     for use in (replay, lambda r: list(replay_steps(r))):
         with pytest.raises(RecordError, match=rf"decisions\[{at}\]: action 0 \(.*\) is not legal in phase .*Legal: "):
             use(illegal)
-    with pytest.raises(RecordError, match=r"not over after \d+ decisions \(decisions are missing, or the result\)"):
+    with pytest.raises(RecordError, match=r"unfinished after \d+ decisions \(add the missing decisions"):
         replay(altered(decisions=first[:-1]))
     with pytest.raises(RecordError, match="the game is over; start a new one"):
         replay(altered(decisions=[*first, 8]))
-    with pytest.raises(RecordError, match="expected null exactly if the game is not over; it is over"):
+    with pytest.raises(RecordError, match="expected scores, because the game is over"):
         replay(altered(**{"scores": None, result: None}))
     assert record.scores is not None
     assert record.places is not None
-    with pytest.raises(RecordError, match=r"scores: found .* which the replay gives"):
+    with pytest.raises(RecordError, match=r"scores: found .* the result of the replay"):
         replay(altered(scores=[n + 1 for n in record.scores]))
-    with pytest.raises(RecordError, match=rf"{result}: found .* which the replay gives"):
+    with pytest.raises(RecordError, match=rf"{result}: found .* the result of the replay"):
         replay(altered(**{result: getattr(record, result)[::-1]}))
 
 
@@ -326,19 +328,19 @@ def test_errors_name_file_and_line(tmp_path: Path) -> None:
     with pytest.raises(RecordError, match=r"games\.jsonl, line 3: digest: found"):
         list(read_records(path))
     path.write_text(f"{line}\n{line[:70]}")
-    with pytest.raises(RecordError, match=r"line 2: record: cannot be read as JSON: .*cut off\? remove this line"):
+    with pytest.raises(RecordError, match=r"line 2: record: cannot be read as JSON: .*truncated, remove this line"):
         list(read_records(path))
-    with pytest.raises(RecordError, match=r"games\.jsonl: the last line has no end"):
+    with pytest.raises(RecordError, match=r"games\.jsonl: found a truncated last line"):
         write_records(path, [played()], append=True)
     assert path.read_text() == f"{line}\n{line[:70]}"
     assert list(tmp_path.iterdir()) == [path]
     path.write_bytes(b"\xff\xfe\x00")
-    with pytest.raises(RecordError, match="is no text"):
+    with pytest.raises(RecordError, match="found binary data"):
         list(read_records(path))
 
 
 def test_files_that_are_not_there(tmp_path: Path) -> None:
-    with pytest.raises(RecordError, match="No such file or directory; helsinki simulate --out writes such files"):
+    with pytest.raises(RecordError, match="No such file or directory; helsinki simulate --out writes records"):
         list(read_records(tmp_path / "none.jsonl"))
     with pytest.raises(RecordError, match="cannot be written: it is a folder"):
         write_records(tmp_path, [])

@@ -22,8 +22,7 @@ from helsinki_env.data.source_span import span_in_json
 from helsinki_env.evaluation.arena.load import load_records
 from helsinki_env.evaluation.match import play_match
 from helsinki_env.records import Record, initial_game, replay, replay_steps
-from helsinki_env.records.animation import make_animation
-from helsinki_env.records.page import page
+from helsinki_env.records.animation import make_animation, page
 from helsinki_env.web.store import TableStore
 from tests.games import EACH_GAME, GAMES, TestedGame
 from tests.support.server import ROOT, Server, decide_first, seated, serving, until

@@ -16,8 +16,7 @@ import pytest
 
 from helsinki_env import HelsinkiConfig
 from helsinki_env.evaluation.arena.config import plan_from_dict
-from helsinki_env.evaluation.arena.load import load_records, load_run
-from helsinki_env.evaluation.arena.record_import import group_records
+from helsinki_env.evaluation.arena.load import group_records, load_records, load_run
 from helsinki_env.evaluation.arena.run import run_arena
 from helsinki_env.evaluation.rating.ratings import rate
 from helsinki_env.evaluation.rating.report import matchup_rating_data
@@ -168,7 +167,7 @@ def test_who_has_played_least_goes_on() -> None:
 def test_games_that_have_not_ended_are_not_rated(server: Server, small: str) -> None:
     record = Record.from_json(games_of(server, small).splitlines()[0])
     broken = Record(record.config, record.seed, record.players, record.decisions[:5])
-    with pytest.raises(RecordError, match="game 2: found one that was not played to its end"):
+    with pytest.raises(RecordError, match="game 2: found an unfinished game"):
         group_records([record, broken], lambda _: "")
 
 

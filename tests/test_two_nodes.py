@@ -38,7 +38,7 @@ ROOT = Path(__file__).resolve().parent.parent
 @pytest.fixture(scope="module")
 def two_nodes() -> Iterator[Any]:
     """A cluster whose first node stays; every test adds a second one and kills it."""
-    cluster._imported(None)  # Ray's own settings first, as the commands make them
+    cluster._import_ray(None)  # Ray's own settings first, as the commands make them
     from ray.cluster_utils import Cluster
 
     found = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "node_ip_address": "127.0.0.1"})

@@ -20,7 +20,7 @@ import helsinki_env.evaluation.arena.config, helsinki_env.training.tune_heuristi
 from helsinki_env.evaluation.match import play_match
 from helsinki_env import HelsinkiGame, HelsinkiConfig
 from helsinki_env.games.helsinki.components import load_components
-from helsinki_env.records.page import page
+from helsinki_env.records.animation import page
 assert "site-packages" in helsinki_env.__file__, helsinki_env.__file__
 assert find_spec("tests") is None
 game = HelsinkiGame(HelsinkiConfig.from_yaml("first_game"), seed=1)

@@ -12,8 +12,6 @@ from helsinki_env.utils.extras import requires_extra
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["LINE_COLORS", "MARKERS", "PLAYER_COUNT_COLORS", "figure_to_svg", "styled_figure"]
-
 PLAYER_COUNT_COLORS = {2: "#0072B2", 3: "#D55E00", 4: "#009E73"}
 """Color for each number of players: blue, vermilion and green of Okabe and Ito 2008, "Color Universal Design"."""
 LINE_COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
@@ -36,19 +34,7 @@ _STYLE: Any = {
 def styled_figure(
     rows: int, columns: int, width: float, height: float, *, share_x: bool = False, share_y: bool = False
 ) -> Iterator[tuple[Figure, Any]]:
-    """Yield a figure in the project's style and its panels, (rows, columns).
-
-    Args:
-        rows: number of panel rows.
-        columns: number of panel columns.
-        width: width of the figure, inches.
-        height: height of the figure, inches.
-        share_x: whether all panels share the x axis.
-        share_y: whether all panels share the y axis.
-
-    Raises:
-        MissingExtraError: if Matplotlib is not installed.
-    """
+    """Yield a figure in the project's style, with width and height in inches, and its panels, (rows, columns)."""
     with requires_extra("stats"):
         import matplotlib as mpl
         from matplotlib.backends.backend_agg import FigureCanvasAgg

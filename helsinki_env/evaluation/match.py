@@ -1,12 +1,11 @@
 """Matches between players by name: batched games, rotated seats, results with confidence intervals.
 
-A match consists of paired games (a block): one deal, played once per seat, so that every player sits once in each seat.
-Seats rotate by one from game to game, because the first and the last turn matter too much to be left to chance. Each
-player has its own random stream for each game. A game therefore depends only on players, configuration, seed and its
-number, not on batch size or threads. An interrupted match can be resumed (`Match`).
+A match consists of blocks of paired games: one deal, played once per seat, so that every player sits once in each seat.
+Each player has its own random stream for each game. A game depends only on players, configuration, seed and its number,
+not on batch size or threads. An interrupted match can be resumed (`Match`).
 
     >>> results = play_match(["random", "greedy"], games=100, seed=1)
-    >>> greedy = results.standing(1)
+    >>> greedy = results.result(1)
     >>> greedy.games, greedy.share > 0.9
     (100, True)
 """
@@ -81,9 +80,6 @@ class Results:
     def result(self, player: int, seat: int | None = None) -> PlayerResult:
         """Return the statistics of a player.
 
-        Games of a block share a deal and are correlated; `helsinki_env.evaluation.match_stats.proportion_interval`
-        accounts for that.
-
         Args:
             player: player number.
             seat: only games in this seat; None: all seats.
@@ -101,7 +97,7 @@ class Results:
 
 
 def _named(players: Sequence[Player]) -> tuple[str, ...]:
-    """Return the players' names; the second player of the same name becomes ``name#2``."""
+    """Return the players' names; the second player with the same name becomes ``name#2``."""
     names: list[str] = []
     for player in players:
         name, number = player.name, 2
@@ -112,17 +108,7 @@ def _named(players: Sequence[Player]) -> tuple[str, ...]:
 
 
 class Match:
-    """The players, configuration and seed of a match, which determine all its games.
-
-    Args:
-        players: one for each seat, names as for `make_player` or players.
-        config: game configuration; default: nothing covered, one seat for each player.
-        seed: seed of deals and players.
-
-    Raises:
-        PlayerError: if a player cannot be created.
-        ValueError: for incompatible arguments.
-    """
+    """The players, configuration and seed of a match; arguments and errors as for `play_match`."""
 
     def __init__(self, players: Sequence[str | Player], config: Any = None, seed: int = 0) -> None:
         config = config or default_config(num_players=len(players))
@@ -147,7 +133,7 @@ class Match:
         resume_from: Results | None = None,
         on_games_end: Callable[[Results], None] | None = None,
     ) -> Results:
-        """Play the match, or its missing games, and return its results; see `play_match`."""
+        """Play the games that `resume_from` lacks, and return all results; see `play_match`."""
         Node(games, UserError, "games").integer(1)
         if batch is not None:
             Node(batch, UserError, "batch").integer(1)
@@ -170,7 +156,6 @@ class Match:
                 on_games_end(part)
 
         def play(thread: int) -> None:
-            """Run one thread: play batches until none is left."""
             try:
                 for numbers in batches:
                     self._play_batch(numbers, collect, stop.is_set)
@@ -190,7 +175,6 @@ class Match:
     def _play_batch(
         self, numbers: npt.NDArray[np.int64], ended: Callable[[Results], None], stopped: Callable[[], bool]
     ) -> None:
-        """Play a batch of games, each to its end."""
         seats = self.config.num_players
         decks = deal_seeds(self.seed, numbers // seats)
         seating = (np.arange(seats) + numbers[:, None]) % seats
@@ -215,25 +199,14 @@ class Match:
         play_games(self.players, self.config, seating, decks, streams, report, should_stop=stopped)
 
     def numbers(self, games: int) -> dict[tuple[int, tuple[str, ...]], int]:
-        """Return the number of each game, keyed by the seed of its deal and the names in its seats.
-
-        Args:
-            games: number of games in the match.
-        """
+        """Return the number of each of `games` games, keyed by the seed of its deal and the names in its seats."""
         seats = self.config.num_players
         rotations = [self.names[turn:] + self.names[:turn] for turn in range(seats)]
         decks = deal_seeds(self.seed, np.arange(self.round_up_games(games) // seats)).tolist()
         return {(deck, names): i * seats + turn for i, deck in enumerate(decks) for turn, names in enumerate(rotations)}
 
     def results_from_records(self, records: Iterable[tuple[int, Record]]) -> Results:
-        """Return the results of games that were already played, replayed from their records.
-
-        Args:
-            records: game numbers and records of finished games of the match, at least one.
-
-        Raises:
-            RecordError: if a record cannot be replayed.
-        """
+        """Return the results of finished games from their numbers and records; each record is replayed."""
         seats = self.config.num_players
         parts = []
         for number, record in records:
@@ -254,15 +227,10 @@ class Match:
         return self._joined(parts)
 
     def reproduces(self, results: Results, game: int) -> bool:
-        """Replay a game with the current players and return whether they take the same actions.
-
-        Args:
-            results: the games.
-            game: index of the game, from 0.
-        """
-        again: list[Results] = []
-        self._play_batch(results.numbers[game : game + 1], again.append, lambda: False)
-        return bool(np.array_equal(again[0].decisions[0], results.decisions[game]))
+        """Replay the game with index `game` and return whether the players take the same actions."""
+        replayed: list[Results] = []
+        self._play_batch(results.numbers[game : game + 1], replayed.append, lambda: False)
+        return bool(np.array_equal(replayed[0].decisions[0], results.decisions[game]))
 
     def _joined(self, parts: list[Results]) -> Results:
         columns = ("numbers", "seating", "seeds", "scores", "places", "rounds")

@@ -39,12 +39,7 @@ _MANY = 1000
 
 @lru_cache(maxsize=1024)
 def student_quantile(units: int, level: float = 0.95) -> float:
-    """Return the half-width of the two-sided interval in standard errors, by Student's t with D - 1 degrees of freedom.
-
-    Args:
-        units: number of units, D; one counts as two.
-        level: coverage.
-    """
+    """Return the quantile of a two-sided interval by Student's t with `units` - 1 degrees of freedom, at least 1."""
     freedom = max(1, units - 1)
     z = NormalDist().inv_cdf((1 + level) / 2)
     if freedom >= _MANY:  # Abramowitz and Stegun 1964, 26.7.5
@@ -73,13 +68,7 @@ def _within(angle: float, freedom: int) -> float:
 
 
 def wilson_interval(share: npt.ArrayLike, games: npt.ArrayLike, quantile: npt.ArrayLike) -> tuple[Array, Array]:
-    """Return the lower and upper ends of Wilson's interval for proportions of independent games.
-
-    Args:
-        share: the proportions, (N,).
-        games: number of games of each, (N,).
-        quantile: half-width in standard errors, (N,).
-    """
+    """Return both ends of Wilson's interval for proportions (N,) of independent games, given the normal quantile."""
     share = np.asarray(share, np.float64)
     square = np.asarray(quantile) ** 2 / np.asarray(games)
     middle = (share + square / 2) / (1 + square)
@@ -90,18 +79,15 @@ def wilson_interval(share: npt.ArrayLike, games: npt.ArrayLike, quantile: npt.Ar
 
 
 def proportion_interval(happened: Array, possible: Array) -> tuple[Array, Array, Array]:
-    """Return proportions with their 95% confidence intervals.
+    """Return proportions with both ends of their 95% confidence intervals, (N,) each; NaN where nothing was possible.
 
     Games of one deal depend on each other, so the independent units are deals. The variance of a ratio of sums over
     units (Cochran 1977, *Sampling Techniques*, section 6.3) gives the effective number of independent games. Wilson's
     interval is computed for that number, with Student's quantile for the number of units.
 
     Args:
-        happened: number of events in each unit, float64 (D, N), for N proportions.
-        possible: number of possible events in each unit, float64 (D, N).
-
-    Returns:
-        proportion, lower and upper end, float64 (N,) each; NaN where nothing was possible.
+        happened: number of events in each of D units, for N proportions, float64 (D, N).
+        possible: number of possible events, float64 (D, N).
     """
     total = possible.sum(axis=0)
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -109,61 +95,42 @@ def proportion_interval(happened: Array, possible: Array) -> tuple[Array, Array,
         seen = (possible > 0).sum(axis=0)
         variance = ((happened - share * possible) ** 2).sum(axis=0) / total**2 * (seen / (seen - 1))
         # Identical units carry no information about the variance: each then counts as one game.
-        worth = np.where(variance > 1e-15, share * (1 - share) / variance, seen)
-        low, high = wilson_interval(share, worth, np.array([student_quantile(int(units)) for units in seen]))
+        effective = np.where(variance > 1e-15, share * (1 - share) / variance, seen)
+        low, high = wilson_interval(share, effective, np.array([student_quantile(int(units)) for units in seen]))
     return share, low, high
 
 
-def _sharing(places: npt.NDArray[np.integer]) -> npt.NDArray[np.int64]:
-    """Return the number of seats that share each seat's rank, itself included, int64 (..., S)."""
-    sharing: npt.NDArray[np.int64] = np.sum(places[..., :, None] == places[..., None, :], axis=-1, dtype=np.int64)
-    return sharing
+def _tied(places: npt.NDArray[np.integer]) -> npt.NDArray[np.int64]:
+    """Return the number of seats with each seat's rank, including itself, int64 (..., S)."""
+    count: npt.NDArray[np.int64] = np.sum(places[..., :, None] == places[..., None, :], axis=-1, dtype=np.int64)
+    return count
 
 
 def fractional_wins(places: npt.NDArray[np.integer]) -> Array:
-    """Return each seat's share of the win: 1/k for k seats that tie for first, 0 for the others.
-
-    Args:
-        places: number of seats that did better than each seat, int (..., S).
-
-    Returns:
-        float64 (..., S); each game sums to 1.
-    """
-    shares: Array = (places == 0) / _sharing(places)
-    return shares
+    """Return each seat's fraction of the win from the ranks, (..., S): 1/k for k seats that tie for first, else 0."""
+    wins: Array = (places == 0) / _tied(places)
+    return wins
 
 
 def mean_by_deal(values: npt.ArrayLike, deck: npt.NDArray[np.integer]) -> Array:
-    """Return the mean over the games of each deal, in ascending order of deals: games of one deal are correlated.
+    """Return the mean over the games of each deal, (D,) or (D, K), in ascending order of deals.
 
-    Args:
-        values: one value or K values for each game, (G,) or (G, K).
-        deck: deal number of each game, int (G,); all line-ups of a matchup play the same deals.
-
-    Returns:
-        float64 (D,) or (D, K).
+    `values` are (G,) or (G, K), and `deck` is the deal number of each game, (G,).
     """
-    of_games = np.asarray(values, np.float64)
+    by_game = np.asarray(values, np.float64)
     _, number, games = np.unique(deck, return_inverse=True, return_counts=True)
-    sums = np.zeros((len(games), *of_games.shape[1:]))
-    np.add.at(sums, number.ravel(), of_games)
-    means: Array = sums / games.reshape(-1, *[1] * (of_games.ndim - 1))
+    sums = np.zeros((len(games), *by_game.shape[1:]))
+    np.add.at(sums, number.ravel(), by_game)
+    means: Array = sums / games.reshape(-1, *[1] * (by_game.ndim - 1))
     return means
 
 
 def midranks(places: npt.NDArray[np.integer]) -> Array:
-    """Return the rank of each seat, 0 is first; tied seats receive the mean of the ranks they share.
+    """Return ranks (..., S) in which tied seats receive the mean of the ranks they share.
 
-    These are the midranks of rank statistics (Kendall 1945, "The treatment of ties in ranking problems", Biometrika
-    33): [0, 0, 2] becomes [0.5, 0.5, 2].
-
-    Args:
-        places: number of seats that did better than each seat, int (..., S).
-
-    Returns:
-        float64 (..., S); each game sums to 0 + 1 + ... + (S - 1).
+    Midranks (Kendall 1945, "The treatment of ties in ranking problems"): [0, 0, 2] becomes [0.5, 0.5, 2].
     """
-    ranks: Array = places + (_sharing(places) - 1) / 2
+    ranks: Array = places + (_tied(places) - 1) / 2
     return ranks
 
 
@@ -193,9 +160,9 @@ class PlayerResult:
 
     def __str__(self) -> str:
         """Return the statistics in one line."""
-        who = self.player if self.seat is None else f"{self.player} in seat {self.seat}"
+        name = self.player if self.seat is None else f"{self.player} in seat {self.seat}"
         won = f"{self.share:.1%} of {self.games:,} games won ({self.low:.1%} to {self.high:.1%})"
-        return f"{who}: {won}, {self.score:.1f} points, place {self.place:.2f}"
+        return f"{name}: {won}, {self.score:.1f} points, mean rank {self.place:.2f}"
 
 
 def player_result(
@@ -206,16 +173,7 @@ def player_result(
     scores: npt.NDArray[np.int16],
     decks: npt.NDArray[np.int64],
 ) -> PlayerResult:
-    """Return the statistics of a player.
-
-    Args:
-        player: name of the player.
-        seat: the seat, or None for all.
-        chosen: the seats that the player took, bool (G, S), at least one True.
-        places: rank by seat, 0 is first, int8 (G, S); ties as in `fractional_wins`.
-        scores: points by seat, int16 (G, S).
-        decks: deal number of each game, int64 (G,).
-    """
+    """Return the statistics of a player in the seats `chosen`, (G, S), at least one; `decks` are deal numbers, (G,)."""
     _, deck = np.unique(decks, return_inverse=True)
     happened, possible = (
         np.bincount(deck, counted.sum(axis=1))[:, None].astype(np.float64)

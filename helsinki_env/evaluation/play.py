@@ -1,7 +1,6 @@
 """The batched game loop that matches and tournaments share.
 
-Each game has its own seating, deal and random streams. It does not depend on the other games of a batch, so batches may
-be split and joined freely.
+A game depends only on its own seating, deal and random streams, so batches may be split and joined freely.
 """
 
 from __future__ import annotations
@@ -21,12 +20,10 @@ from helsinki_env.engine.spec import spec_of
 from helsinki_env.engine.states import States
 from helsinki_env.envs.vector import GameVectorEnv
 
-__all__ = ["DisabledActions", "GameResults", "Stopped", "TimedGameResults", "deal_seeds", "play_games"]
-
 #: Stream number of the deal seeds, distinct from the players' streams.
 _DECKS = 2**32
-#: The bit set of everything that can be disabled.
-_MOST_BARRED = 2**15 - 1
+#: Bit set of all actions that can be disabled.
+_MAX_DISABLED = 2**15 - 1
 #: Initial capacity in actions per game; most games take fewer.
 _STEPS = 256
 
@@ -37,58 +34,34 @@ class Stopped(Exception):  # noqa: N818  # nothing went wrong
 
 @dataclass(frozen=True)
 class DisabledActions:
-    """Disabled actions or abilities in G games with S seats; bit i is action or ability i.
+    """Disabled actions or abilities in G games with S seats; bit i is action or ability i."""
 
-    Attributes:
-        covered: disabled for all seats, int16 (G,); zero in games without any.
-        denied: disabled for each seat, int16 (G, S).
-    """
-
-    covered: npt.NDArray[np.int16]
-    denied: npt.NDArray[np.int16]
+    covered: npt.NDArray[np.int16]  # disabled for all seats, (G,)
+    denied: npt.NDArray[np.int16]  # disabled for each seat, (G, S)
 
 
 @dataclass(frozen=True)
 class GameResults:
-    """The reproducible results of G games with S seats.
+    """The reproducible results of G games with S seats."""
 
-    Attributes:
-        scores: points by seat, int16 (G, S).
-        places: rank by seat, 0 is first, int8 (G, S).
-        rounds: rounds played, int16 (G,).
-        used: bit set of what each seat had used at the end, int16 (G, S), bit i for number i.
-        seat_decisions: number of actions that each seat took, int16 (G, S).
-        decisions: action ids in order, int16, for each game.
-    """
-
-    scores: npt.NDArray[np.int16]
-    places: npt.NDArray[np.int8]
-    rounds: npt.NDArray[np.int16]
-    used: npt.NDArray[np.int16]
-    seat_decisions: npt.NDArray[np.int16]
-    decisions: tuple[npt.NDArray[np.int16], ...]
+    scores: npt.NDArray[np.int16]  # points by seat, (G, S)
+    places: npt.NDArray[np.int8]  # rank by seat, 0 is first, (G, S)
+    rounds: npt.NDArray[np.int16]  # (G,)
+    used: npt.NDArray[np.int16]  # what each seat had used at the end, (G, S); bit i is action or ability i
+    seat_decisions: npt.NDArray[np.int16]  # number of actions that each seat took, (G, S)
+    decisions: tuple[npt.NDArray[np.int16], ...]  # action ids of each game, in order
 
 
 @dataclass(frozen=True)
 class TimedGameResults(GameResults):
-    """The results of games between P players, with timings.
+    """The results of games between P players, with timings."""
 
-    Attributes:
-        seconds: time that each player took for its actions, float64 (P,); the only value that is not reproducible.
-        action_counts: number of actions that each player took, int64 (P,).
-    """
-
-    seconds: npt.NDArray[np.float64]
-    action_counts: npt.NDArray[np.int64]
+    seconds: npt.NDArray[np.float64]  # time that each player took, (P,); not reproducible
+    action_counts: npt.NDArray[np.int64]  # number of actions that each player took, (P,)
 
 
 def deal_seeds(seed: int, decks: npt.ArrayLike) -> npt.NDArray[np.uint64]:
-    """Return the seeds of some deals of a match, uint64 (B,): 53 bits, which every JSON reader preserves.
-
-    Args:
-        seed: seed of the match.
-        decks: deal numbers, (B,).
-    """
+    """Return the seeds of some deals of a match, uint64 (B,): 53 bits, which every JSON reader preserves."""
     return init_streams(seed, decks, _DECKS) >> np.uint64(11)
 
 
@@ -102,22 +75,20 @@ def play_games(
     disabled: DisabledActions | None = None,
     should_stop: Callable[[], bool] | None = None,
 ) -> TimedGameResults:
-    """Play a batch of games, each to its end.
+    """Play a batch of games to the end; raise Stopped once `should_stop` returns True.
 
     Args:
         players: the players.
         config: the game configuration.
         seating: the player in each seat, int64 (G, S), indices into `players`; a player may sit in several seats.
-        decks: the seed of each game, uint64 (G,), as for `HelsinkiGame`.
+        decks: seed of each game, uint64 (G,), as for `HelsinkiGame`.
         streams: initial random streams of each seat's player, uint64 (G, S), from `init_streams`.
-        on_games_end: called with the indices of the games that ended since the last call, int64 (k,), and their
-            results; the times are those of all games so far.
+        on_games_end: called with the indices of the games that just ended, int64 (k,), and their results.
         disabled: actions disabled in each game; default: those of the configuration.
-        should_stop: polled before each step; returns True to abandon the games.
+        should_stop: polled before each step.
 
     Raises:
-        Stopped: if `should_stop` returns True.
-        ArrayError: (a ValueError) for arrays with a wrong shape, dtype or range.
+        ArrayError: for arrays with a wrong shape, dtype or range.
         PlayerError: if a player raises an error, or does not return one integer for each row.
         IllegalActionError: if a player takes an illegal action; names the player.
     """
@@ -126,12 +97,12 @@ def play_games(
     decks = integer_array("decks", decks, (n,), 0, 2**64 - 1, UINT64)
     streams = integer_array("streams", streams, (n, seats), 0, 2**64 - 1, UINT64)
     every = np.arange(n)
-    words = streams.reshape(-1).copy()
+    key_streams = streams.reshape(-1).copy()
     scores, places = np.zeros((n, seats), np.int16), np.zeros((n, seats), np.int8)
     used, seat_decisions = np.zeros((n, seats), np.int16), np.zeros((n, seats), np.int16)
     rounds = np.zeros(n, np.int16)
     decisions = [np.zeros(0, np.int16)] * n
-    seconds, asked = np.zeros(len(players)), np.zeros(len(players), np.int64)
+    seconds, action_counts = np.zeros(len(players)), np.zeros(len(players), np.int64)
 
     def result(games: npt.NDArray[np.int64]) -> TimedGameResults:
         return TimedGameResults(
@@ -142,7 +113,7 @@ def play_games(
             seat_decisions=seat_decisions[games],
             decisions=tuple(decisions[g] for g in games.tolist()),
             seconds=seconds.copy(),
-            action_counts=asked.copy(),
+            action_counts=action_counts.copy(),
         )
 
     spec = spec_of(config)
@@ -162,11 +133,11 @@ def play_games(
             rows = np.flatnonzero(playing & (deciding == number))
             if len(rows):
                 begin = perf_counter()
-                drawn = next_keys(words, rows * seats + seat[rows])
+                keys = next_keys(key_streams, rows * seats + seat[rows])
                 with converted_player_errors(player.name, "does not decide"):
-                    chosen = player.act(observation[rows], mask[rows], drawn)
+                    chosen = player.act(observation[rows], mask[rows], keys)
                 seconds[number] += perf_counter() - begin
-                asked[number] += len(rows)
+                action_counts[number] += len(rows)
                 actions[rows] = _checked(player, chosen, mask, rows)
         seat_decisions[every, seat] += playing
         if steps == len(taken):
@@ -190,21 +161,21 @@ def play_games(
     return result(every)
 
 
-def _setup(config: Any, barred: DisabledActions, games: int) -> States:
+def _setup(config: Any, disabled: DisabledActions, games: int) -> States:
     """Return the setup of each game, (games,)."""
     spec = spec_of(config)
     setup = spec.new_states(config, games)
     spec.apply_setup(setup, config)
     if "denied" in spec.setup_fields:
         shape = games, config.num_players
-        setup["denied"][:, : config.num_players] = integer_array("denied", barred.denied, shape, 0, _MOST_BARRED)
+        setup["denied"][:, : config.num_players] = integer_array("denied", disabled.denied, shape, 0, _MAX_DISABLED)
     if "covered" in spec.setup_fields:
-        setup["covered"] = integer_array("covered", barred.covered, (games,), 0, _MOST_BARRED)
+        setup["covered"] = integer_array("covered", disabled.covered, (games,), 0, _MAX_DISABLED)
     return setup
 
 
 def _checked(player: Player, chosen: Any, mask: npt.NDArray[np.int8], rows: npt.NDArray[np.int64]) -> Any:
-    """Return a player's result if it has one legal action for each row."""
+    """Return a player's actions; raise if they are not one legal action for each row."""
     with converted_player_errors(player.name, "does not decide"):
         chosen = checked_actions(player.name, chosen, len(rows))
     inside = (chosen >= 0) & (chosen < mask.shape[1])
@@ -213,6 +184,6 @@ def _checked(player: Player, chosen: Any, mask: npt.NDArray[np.int8], rows: npt.
         wrong = int(np.flatnonzero(~legal)[0])
         legal_ids = np.flatnonzero(mask[rows[wrong]]).tolist()
         raise IllegalActionError(
-            f"player {player.name!r}: took decision {chosen[wrong]}, which is not legal; legal: {legal_ids}"
+            f"player {player.name!r}: found the illegal action {chosen[wrong]}, expected one of {legal_ids}"
         )
     return chosen

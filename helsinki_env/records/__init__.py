@@ -33,9 +33,8 @@ always complete, and an interrupted run leaves the previous file unchanged.
 
 from __future__ import annotations
 
-from helsinki_env.records.codec import Record, RecordError
+from helsinki_env.records.codec import Record, RecordError, initial_game, replay, replay_steps
 from helsinki_env.records.files import RecordWriter, read_records, write_records
-from helsinki_env.records.replay import initial_game, replay, replay_steps
 
 __all__ = [
     "Record",

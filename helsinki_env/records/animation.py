@@ -1,26 +1,47 @@
-"""Convert a record to an animation: plain data from which a page shows the game step by step without its rules.
+"""Convert a record to an animation, plain data that shows the game step by step, or to a standalone page with it.
 
-Successive pictures of a game differ in few elements. An animation stores every element once, and each picture as the
-difference from the previous one. This reduces 35 MB of pictures to less than 1 MB.
+An animation stores every element of its pictures once, and each picture as the difference from the previous one, less
+than 1 MB instead of 35 MB.
 """
 
 from __future__ import annotations
 
+import base64
+import hashlib
+import html
+import json
 import re
+import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
+from pathlib import Path
+from string import Template
 from typing import Any
 
 from helsinki_env.data import UserError
 from helsinki_env.engine.game import BoardGame
 from helsinki_env.engine.ui_actions import UIAction
 from helsinki_env.records import Record, replay_steps
+from helsinki_env.utils.markdown import printable
 
-__all__ = ["GameEvaluation", "make_animation", "svg_frames"]
+__all__ = ["VIEWER", "GameEvaluation", "make_animation", "page", "sandboxed_frame", "svg_frames"]
 
+VIEWER = Path(__file__).resolve().parent / "viewer"
+"""The folder of the viewer's scripts, for pages that import them."""
+#: The viewer's scripts, each after those that it imports. They are concatenated, so their names must be distinct.
+_SCRIPTS = ("dom.js", "reel.js", "graph.js", "lists.js", "viewer.js")
+#: The last script, which unpacks and shows the animation.
+_START = """
+if (!globalThis.DecompressionStream) {
+  document.getElementById("viewer").textContent = "This browser cannot unpack the game; a newer one can.";
+}
+const packed = Uint8Array.from(atob(document.getElementById("film").textContent), (letter) => letter.charCodeAt(0));
+const unpacked = new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate"));
+new Viewer(document.getElementById("viewer"), await new Response(unpacked).json());
+"""
 #: The start of an element; a closing tag belongs to the text before it. Drawings write any other < as &lt;.
-_BEGINS = re.compile("<(?!/)")
+_ELEMENT_START = re.compile("<(?!/)")
 
 
 @dataclass(frozen=True)
@@ -41,21 +62,13 @@ class GameEvaluation:
     better: tuple[int | None, ...] = field(repr=False)
 
     def to_dict(self, record: Record) -> dict[str, Any]:
-        """Return the evaluation as plain data for an animation, with the best alternatives in words.
-
-        Args:
-            record: the evaluated game.
-
-        Raises:
-            ValueError: if the number of actions differs.
-        """
+        """Return the evaluation as plain data for an animation; ValueError if the number of actions differs."""
         count = len(record.decisions)
-        found = len(self.shares), len(self.costs), len(self.better)
-        if found != (count + 1, count, count):
-            expected = f"{count + 1}, {count} and {count}, as of a game of {count} decisions"
-            raise UserError(f"judgement: found {found} shares, costs and better decisions, expected {expected}")
-        asked = zip(replay_steps(record), (*self.better, None), strict=True)
-        better = [None if best is None else _worded(game, best).words for (game, _), best in asked]
+        found, expected = (len(self.shares), len(self.costs), len(self.better)), (count + 1, count, count)
+        if found != expected:
+            raise UserError(f"judgement: found {found} shares, costs and better actions, expected {expected}")
+        steps = zip(replay_steps(record), (*self.better, None), strict=True)
+        better = [None if best is None else _ui_action(game, best).words for (game, _), best in steps]
         return {
             "judge": self.judge,
             "shares": [[round(share, 4) for share in row] for row in self.shares],
@@ -71,7 +84,7 @@ def make_animation(
     *,
     progress: Callable[[int, int], None] | None = None,
 ) -> dict[str, Any]:
-    """Return a game as plain data for JSON, for the viewer (`viewer/viewer.js`).
+    """Return a game as plain data for the viewer (`viewer/viewer.js`).
 
     Args:
         record: the game, of D actions by n seats; it may be unfinished.
@@ -101,8 +114,8 @@ def make_animation(
     if seat is not None and not 0 <= seat < record.config.num_players:
         raise UserError(f"seat: found {seat}, expected 0 to {record.config.num_players - 1}")
     if seat is not None and judgement is not None:
-        raise UserError(f"judgement: found one for what seat {seat} sees, expected None: it says what others hold")
-    elements, frames = _cut(_counted(svg_frames(record, seat), len(record.decisions) + 1, progress))
+        raise UserError(f"judgement: found one for seat {seat}, expected None, because it reveals hidden cards")
+    elements, frames = _encode_frames(_counted(svg_frames(record, seat), len(record.decisions) + 1, progress))
     result = {"scores": list(record.scores), "places": list(record.places or ())} if record.scores else None
     return {
         "game": record.spec.name,
@@ -120,7 +133,7 @@ def svg_frames(record: Record, seat: int | None = None) -> Iterator[str]:
     """Yield the table's SVG before the first action and after each; arguments and errors as in `make_animation`."""
     spec, config = record.spec, record.config
     if spec.to_dict is None or spec.render is None:
-        raise UserError(f"record: found a game of {spec.name}, which has no drawings")
+        raise UserError(f"record: found a game of {spec.name}, expected a game with drawings")
     render, last = spec.render(), None
     for game, action in replay_steps(record):
         yield render.svg(spec.to_dict(game, seat), config.component_set, last_decision=last, viewer=seat)
@@ -145,30 +158,30 @@ def _steps(record: Record) -> Iterator[dict[str, Any]]:
             "seat": game.seat,
             "round": game.round,
             "turn": turn,
-            "said": _worded(game, action).said,
+            "said": _ui_action(game, action).said,
             "forced": len(game.legal_actions()) == 1,
         }
 
 
-def _worded(game: BoardGame, action: int) -> UIAction:
+def _ui_action(game: BoardGame, action: int) -> UIAction:
     """Return a legal action in words, or in its notation if the game provides no words."""
     spec = game.spec
     text = spec.action_to_string(action, game.config)
-    touches = () if spec.list_ui_actions is None else spec.list_ui_actions(game, game.seat)
-    return next((touch for touch in touches if touch.id == action), UIAction(action, "", text, text, text))
+    actions = () if spec.list_ui_actions is None else spec.list_ui_actions(game, game.seat)
+    return next((shown for shown in actions if shown.id == action), UIAction(action, "", text, text, text))
 
 
 Splice = tuple[int, int, list[int]]
 """A replacement: index of the first element, number of removed elements, and numbers of the inserted elements."""
 
 
-def _cut(svgs: Iterable[str]) -> tuple[list[str], list[list[Splice]]]:
+def _encode_frames(svgs: Iterable[str]) -> tuple[list[str], list[list[Splice]]]:
     """Return the texts of all distinct elements, and for each picture its difference from the previous one."""
     numbers: dict[str, int] = {}
     frames, before = [], list[int]()
     for svg in svgs:
         # Every picture begins with an element, so there is no text before the first one.
-        now = [numbers.setdefault(f"<{text}", len(numbers)) for text in _BEGINS.split(svg)[1:]]
+        now = [numbers.setdefault(f"<{text}", len(numbers)) for text in _ELEMENT_START.split(svg)[1:]]
         frames.append(_differences(before, now))
         before = now
     return list(numbers), frames
@@ -176,5 +189,58 @@ def _cut(svgs: Iterable[str]) -> tuple[list[str], list[list[Splice]]]:
 
 def _differences(before: Sequence[int], now: Sequence[int]) -> list[Splice]:
     """Return the replacements from the last index to the first, so that earlier indices stay valid."""
-    found = SequenceMatcher(None, before, now, autojunk=False).get_opcodes()
-    return [(start, end - start, list(now[i:j])) for kind, start, end, i, j in reversed(found) if kind != "equal"]
+    changes = SequenceMatcher(None, before, now, autojunk=False).get_opcodes()
+    return [(start, end - start, list(now[i:j])) for kind, start, end, i, j in reversed(changes) if kind != "equal"]
+
+
+def page(
+    record: Record,
+    judgement: GameEvaluation | None = None,
+    *,
+    title: str = "",
+    seat: int | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> str:
+    """Return a game as one HTML page without external resources, 100 to 300 KB.
+
+    Args:
+        record: the game; it may be unfinished.
+        judgement: evaluation of the game.
+        title: title of the page; if empty, game and players.
+        seat: the viewing seat, which sees only its own observations; None sees all cards.
+        progress: called after each picture with the number of pictures so far and their total.
+
+    Raises:
+        ValueError, RecordError: as in `make_animation`.
+    """
+    animation = make_animation(record, judgement, seat, progress=progress)
+    # One script without imports, and one style sheet.
+    lines = [line for name in _SCRIPTS for line in _text(name).splitlines() if not line.startswith("import ")]
+    script = "\n".join([*(line.removeprefix("export ") for line in lines), _START])
+    style = _text("page.css") + _text("viewer.css")
+    title = title or f"{record.spec.name.capitalize()}: {', '.join(record.players)}"
+    policy = f"default-src 'none'; script-src {_hash(script)}; style-src {_hash(style)}; base-uri 'none'"
+    template = Template((VIEWER.parent / "page.html").read_text(encoding="utf-8"))
+    return template.substitute(
+        policy=policy, title=html.escape(printable(title)), style=style, film=_packed(animation), script=script
+    )
+
+
+def sandboxed_frame(text: str) -> str:
+    """Return a page as an element for other pages, such as notebooks, without access to their contents."""
+    sizes = 'width="100%" height="900" frameborder="0"'
+    return f'<iframe sandbox="allow-scripts" {sizes} srcdoc="{html.escape(text)}"></iframe>'
+
+
+def _text(name: str) -> str:
+    return (VIEWER / name).read_text(encoding="utf-8")
+
+
+def _hash(text: str) -> str:
+    """Return the hash of an inline text for the content security policy."""
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+
+
+def _packed(data: Any) -> str:
+    """Return data as compressed JSON in base64."""
+    return base64.b64encode(zlib.compress(json.dumps(data, separators=(",", ":")).encode(), 9)).decode()

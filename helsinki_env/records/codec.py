@@ -1,16 +1,22 @@
-"""A record as validated values, and as one line of JSON."""
+"""A record as validated values and as one line of JSON, and its replay."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from helsinki_env.data import Node, UserError, parse_json, short_repr, shorten
-from helsinki_env.engine.game import BoardGame
+import numpy as np
+
+from helsinki_env.data import Node, UserError, parse_json, seed_to_uint64, short_repr, shorten
+from helsinki_env.engine import loops
+from helsinki_env.engine.contract import apply_action
+from helsinki_env.engine.game import BoardGame, IllegalActionError
+from helsinki_env.engine.kernel import kernel
+from helsinki_env.engine.loops import write_mask
 from helsinki_env.engine.spec import GameSpec, game_names, spec_by_name, spec_of
 
 #: The keys between the game's name and the result.
@@ -67,10 +73,10 @@ class Record:
         object.__setattr__(self, "players", tuple(name.text("a name") for name in names))
         object.__setattr__(self, "decisions", self._decisions())
         if spec.allows_ties and self.ranking is not None:
-            self._entry("ranking").fail(f"None: places of {spec.name} may be shared", "give places instead")
-        told = [key for key in ("ranking", "places") if getattr(self, key) is not None]
-        if (self.scores is None) != (not told):
-            self._entry(told[0] if told else _result_key(spec)).fail("null exactly if scores is null")
+            self._entry("ranking").fail(f"None, because {spec.name} has ties", "give places instead")
+        given = [key for key in ("ranking", "places") if getattr(self, key) is not None]
+        if (self.scores is None) != (not given):
+            self._entry(given[0] if given else _result_key(spec)).fail("null exactly if scores is null")
         if self.scores is not None:
             scores = self._entry("scores").entries("whole numbers", length=seats)
             object.__setattr__(self, "scores", tuple(points.integer(0, 10_000) for points in scores))
@@ -86,16 +92,16 @@ class Record:
 
     def _places(self, spec: GameSpec) -> tuple[int, ...]:
         seats = self.config.num_players
-        entries = self._entry("places").entries("places, one for each seat", length=seats)
-        places = tuple(place.integer(0, seats - 1) for place in entries)
+        entries = self._entry("places").entries("ranks, one for each seat", length=seats)
+        places = tuple(rank.integer(0, seats - 1) for rank in entries)
         if any(place != sum(other < place for other in places) for place in places):
-            self._entry("places").fail("for each seat how many did better")
+            self._entry("places").fail("for each seat the number of seats that did better")
         if not spec.allows_ties and len(set(places)) != seats:
-            self._entry("places").fail(f"each of 0 to {seats - 1} once: places of {spec.name} are never shared")
+            self._entry("places").fail(f"each of 0 to {seats - 1} once, because {spec.name} has no ties")
         return places
 
     def _ranking(self) -> tuple[int, ...]:
-        """Return the seats in the order of their ranks, and store the ranks that follow from it."""
+        """Return the seats in the order of their ranks; set `places` if only the ranking is given."""
         if self.ranking is None:
             return tuple(seats_by_rank(self.places or ()))
         seats = range(self.config.num_players)
@@ -105,7 +111,7 @@ class Record:
             self._entry("ranking").fail(f"each of the seats 0 to {len(seats) - 1} once, best first")
         places = tuple(ranking.index(seat) for seat in seats)
         if self.places not in (None, places):
-            self._entry("places").fail(f"{list(places)}, the places of this ranking", "one of both is enough")
+            self._entry("places").fail(f"{list(places)} by the ranking", "give only one of both")
         object.__setattr__(self, "places", places)
         return ranking
 
@@ -113,12 +119,12 @@ class Record:
         return Node(getattr(self, key), RecordError, key)
 
     def _decisions(self) -> tuple[int, ...]:
-        most = self.spec.num_actions(self.config) - 1
+        last = self.spec.num_actions(self.config) - 1
         decisions = self._entry("decisions")
-        found = decisions.value
-        if isinstance(found, list | tuple) and all(type(action) is int and 0 <= action <= most for action in found):
-            return tuple(found)  # the fast path
-        return tuple(action.integer(0, most) for action in decisions.entries("ids of the action table"))
+        actions = decisions.value
+        if isinstance(actions, list | tuple) and all(type(action) is int and 0 <= action <= last for action in actions):
+            return tuple(actions)  # the fast path
+        return tuple(action.integer(0, last) for action in decisions.entries("ids of the action table"))
 
     @classmethod
     def of(
@@ -159,7 +165,7 @@ class Record:
 
     def _repr_html_(self) -> str | None:
         """Return the game viewer for a notebook; None, which shows text, for a game without drawings."""
-        from helsinki_env.records.page import page, sandboxed_frame  # it imports records
+        from helsinki_env.records.animation import page, sandboxed_frame  # animation imports records
 
         return None if self.spec.render is None else sandboxed_frame(page(self))
 
@@ -198,7 +204,7 @@ class Record:
         spec = _game_of(data)
         version = data[spec.name]
         if type(version.value) is not int or version.value != spec.version:
-            remedy = "other versions play by other rules: replay it with the version it was played with"
+            remedy = "replay it with the version that played it, because rules differ between versions"
             version.fail(f"{spec.version}, the version of this environment", remedy)
         keys = (spec.name, *_KEYS, "scores", _result_key(spec), "digest")
         data.mapping(keys)
@@ -207,8 +213,8 @@ class Record:
                 data[key].fail("this key", "write records with Record.to_json")
         digest = _digest(data.value)
         if data["digest"].value != digest:
-            remedy = "the record was changed or damaged; Record(...).to_json() writes a changed one anew"
-            data["digest"].fail(f"{digest}, the digest of the rest", remedy)
+            remedy = "the record was changed or damaged; Record(...).to_json() writes a valid digest"
+            data["digest"].fail(digest, remedy)
         text = json.dumps({"config": data["config"].value})
         config = _read_config(spec.name, text, str(data["config_digest"].value))
         return cls(config, **{key: data.value[key] for key in keys[3:-1]})
@@ -223,7 +229,7 @@ class Record:
         try:
             data = parse_json(line, RecordError, what="record")
         except RecordError as problem:
-            raise RecordError(f"{problem} (was the file cut off? remove this line)") from None
+            raise RecordError(f"{problem}; if the file was truncated, remove this line") from None
         return cls.from_dict(data)
 
 
@@ -240,12 +246,11 @@ def seats_by_rank(places: Sequence[int]) -> list[int]:
 def _game_of(data: Node) -> GameSpec:
     """Return the game of a record, identified by the key that is its name."""
     known = sorted(game_names())
-    named = [name for name in known if data[name].is_present]
-    if len(named) != 1:
-        found = f"the keys {', '.join(map(short_repr, named or data.value))}" if data.value else "no keys"
-        remedy = "a record is of one game" if named else "this is no record of a game"
-        data.fail(f"one that names the game: {' or '.join(known)}", remedy, shorten(found))
-    return spec_by_name(named[0])
+    names = [name for name in known if data[name].is_present]
+    if len(names) != 1:
+        found = f"the keys {', '.join(map(short_repr, names or data.value))}" if data.value else "no keys"
+        data.fail(f"exactly one of the keys {' and '.join(known)}", found=shorten(found))
+    return spec_by_name(names[0])
 
 
 def _digest(data: Mapping[str, Any]) -> str:
@@ -253,7 +258,7 @@ def _digest(data: Mapping[str, Any]) -> str:
     try:
         text = json.dumps(content, sort_keys=True, separators=(",", ":"))
     except (TypeError, ValueError, RecursionError):
-        Node(data, RecordError, what="record").fail("what JSON can hold: text, numbers, lists and mappings")
+        Node(data, RecordError, what="record").fail("values that JSON supports: text, numbers, lists and mappings")
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
@@ -262,9 +267,82 @@ _config_digest = lru_cache(maxsize=32)(lambda config: config.digest)
 
 @lru_cache(maxsize=32)
 def _read_config(game: str, text: str, digest: str) -> Any:
-    """Return a configuration of a game, cached because the records of a file have few distinct ones."""
+    """Return the configuration of a game, cached because the records of a file have few distinct ones."""
     config = spec_by_name(game).config.from_dict(parse_json(text, RecordError)["config"])
     if config.digest != digest:
-        remedy = f"the component file {config.components!r} is not the one that was played with; bring that one back"
+        remedy = f"the component file {config.components!r} has changed; restore it"
         Node(digest, RecordError, "config_digest").fail(f"{config.digest}, the digest of this configuration", remedy)
     return config
+
+
+def initial_game(record: Record) -> Any:
+    """Return the game of a record before its first action, a `BoardGame`."""
+    game = record.spec.game(record.config, seed=record.seed, stream=record.stream)
+    if record.episode:
+        keys = (np.array([seed_to_uint64(n)], np.uint64) for n in (record.seed, record.stream, record.episode))
+        loops.batch_deal(game._tables[0], game._states, *keys)
+    return game
+
+
+def replay_steps(record: Record) -> Iterator[tuple[Any, int | None]]:
+    """Yield a copy of the game before each action together with that action, and finally the game at the end with None.
+
+    Raises:
+        RecordError: if an action is illegal, or the result differs from that of the record.
+    """
+    game = initial_game(record)
+    for i, action in enumerate(record.decisions):
+        yield game.clone(), action
+        _step(game, i, action)
+    _check_result(record, game)
+    yield game, None
+
+
+@kernel
+def _play(t: Any, states: Any, decisions: Any, mask: Any) -> Any:
+    """Apply the actions, int64 (n,), to the game in `states`; return the index of the first illegal one, or n."""
+    g = states[0]
+    for i in range(len(decisions)):
+        write_mask(t, g, mask)
+        if mask[decisions[i]] == 0:
+            return i
+        apply_action(t, g, decisions[i])
+    return len(decisions)
+
+
+def replay(record: Record) -> Any:
+    """Return the game at the end of a record, of the same class as `initial_game` returns.
+
+    Raises:
+        RecordError: if an action is illegal, or the result differs from that of the record.
+    """
+    game = initial_game(record)
+    decisions = np.array(record.decisions, np.int64)
+    mask = np.zeros(record.spec.num_actions(record.config), np.int8)
+    legal = int(_play(record.config.tables[0], game._states, decisions, mask))
+    if legal < len(decisions):
+        _step(game, legal, int(decisions[legal]))
+    _check_result(record, game)
+    return game
+
+
+def _step(game: BoardGame, i: int, action: int) -> None:
+    try:
+        game.step(action)
+    except IllegalActionError as problem:
+        raise RecordError(f"decisions[{i}]: {problem}; seed, configuration or decisions may be wrong") from None
+
+
+def _check_result(record: Record, game: BoardGame) -> None:
+    if game.done != record.finished:
+        state = "over" if game.done else f"unfinished after {len(record.decisions)} decisions"
+        remedy = "add the missing decisions, or remove the result" if record.finished else "add the result"
+        expected = f"{'scores' if game.done else 'null'}, because the game is {state}"
+        Node(record.scores, RecordError, "scores").fail(expected, remedy)
+    if record.finished:
+        scores, places = game.scores().tolist(), game.ranks().tolist()
+        last = ("places", places) if record.spec.allows_ties else ("ranking", seats_by_rank(places))
+        for key, replayed in (("scores", scores), last):
+            entry = Node(getattr(record, key), RecordError, key)
+            if list(entry.value) != replayed:
+                entry.fail(f"{replayed}, the result of the replay")

@@ -13,7 +13,7 @@ from helsinki_env.data import shorten
 from helsinki_env.records.codec import Record, RecordError
 from helsinki_env.utils.files import atomic_write, hold_lock_file, remove_leftovers, replacement_target
 
-MOST_LINE = 2**20
+MAX_LINE = 2**20
 """Maximum number of characters in a record; a long game takes a few thousand."""
 
 
@@ -28,13 +28,13 @@ def read_records(path: str | Path) -> Iterator[Record]:
     try:
         with path.open(encoding="utf-8-sig") as file:
             number = 0
-            while line := file.readline(MOST_LINE + 1):
+            while line := file.readline(MAX_LINE + 1):
                 number += 1
                 if not line.strip():
                     continue
                 try:
-                    if len(line) > MOST_LINE:
-                        raise RecordError(f"record: found more than {MOST_LINE:,} characters, expected fewer")
+                    if len(line) > MAX_LINE:
+                        raise RecordError(f"record: found more than {MAX_LINE:,} characters, expected fewer")
                     record = Record.from_json(line.rstrip("\n"))
                 except RecordError as problem:
                     raise RecordError(f"{shorten(path)}, line {number}: {problem}") from None
@@ -42,11 +42,11 @@ def read_records(path: str | Path) -> Iterator[Record]:
     except RecordError:
         raise
     except UnicodeDecodeError:
-        raise RecordError(f"{shorten(path)}: is no text; expected one record in JSON a line") from None
+        raise RecordError(f"{shorten(path)}: found binary data, expected one record in JSON per line") from None
     except (OSError, ValueError) as problem:  # ValueError: an invalid file name
         reason = getattr(problem, "strerror", None) or problem
         raise RecordError(
-            f"{shorten(path)}: cannot be read: {reason}; helsinki simulate --out writes such files"
+            f"{shorten(path)}: cannot be read: {reason}; helsinki simulate --out writes records"
         ) from None
 
 
@@ -56,7 +56,7 @@ def write_records(path: str | Path, records: Iterable[Record], *, append: bool =
     Args:
         path: the file; its folder is created if it does not exist.
         records: the records.
-        append: retain the contents of the file and write after them; otherwise they are replaced.
+        append: append to the file instead of replacing it.
 
     Raises:
         RecordError: if the file cannot be written, another process is writing to it, or its contents end within a line.
@@ -70,7 +70,7 @@ def write_records(path: str | Path, records: Iterable[Record], *, append: bool =
 
 
 class _Discarded(Exception):  # noqa: N818  # not an error
-    """The written records are to be discarded."""
+    """Discard the written records."""
 
 
 class RecordWriter:
@@ -96,7 +96,8 @@ class RecordWriter:
             try:
                 target = replacement_target(self.path, follow=self.follow)
                 if target is not None:
-                    stack.enter_context(hold_lock_file(target.parent / f".{target.name}.lock", self._busy()))
+                    busy = RecordError(f"{self.path}: another process is writing to it; wait, or choose another file")
+                    stack.enter_context(hold_lock_file(target.parent / f".{target.name}.lock", busy))
                     remove_leftovers(target.parent)
                 self._file = stack.enter_context(atomic_write(self.path, follow=self.follow))
                 if self.append and target is not None and target.exists():
@@ -106,17 +107,15 @@ class RecordWriter:
             self._stack = stack.pop_all()
         return self
 
-    def _busy(self) -> RecordError:
-        remedy = "wait for it, or choose another file: what both write would be lost to one of them"
-        return RecordError(f"{self.path}: another process is writing to it ({remedy})")
-
     def _copy(self) -> None:
         with self.path.open("rb") as old:
             shutil.copyfileobj(old, self._file)
             if old.tell() > 0:
                 old.seek(-1, os.SEEK_END)
                 if old.read(1) != b"\n":
-                    raise RecordError(f"{self.path}: the last line has no end: was it cut off? remove that line first")
+                    raise RecordError(
+                        f"{self.path}: found a truncated last line, expected a line end; remove that line first"
+                    )
 
     def write(self, record: Record) -> None:
         """Write one record."""
@@ -127,7 +126,7 @@ class RecordWriter:
         self._file.writelines(lines)
 
     def finish(self) -> None:
-        """Save the file now; this is final, and nothing can be written afterwards."""
+        """Save the file; nothing can be written afterwards."""
         self._stack.close()
 
     def discard(self) -> None:

@@ -11,8 +11,7 @@ from typing import Any
 from helsinki_env.data import Node, parse_json
 from helsinki_env.engine.game import BoardGame
 from helsinki_env.notation import to_dict
-from helsinki_env.records.animation import make_animation
-from helsinki_env.records.page import VIEWER, page
+from helsinki_env.records.animation import VIEWER, make_animation, page
 from helsinki_env.utils.extras import MissingExtraError, requires_extra
 from helsinki_env.web.evaluation import EVALUATORS, EvaluationJobs
 from helsinki_env.web.records import SavedGame, SavedGames, record_of

@@ -20,12 +20,12 @@ from multiprocessing.connection import Connection
 from typing import Any
 
 from helsinki_env.engine.spec import config_from_dict, config_to_dict
+from helsinki_env.evaluation.arena.load import RatableGames, group_records
 from helsinki_env.evaluation.arena.plan import MatchupPlan, Plan, WorkUnit, round_robin_lineups
-from helsinki_env.evaluation.arena.record_import import ImportedGames, group_records
 from helsinki_env.evaluation.arena.store import records_of
 from helsinki_env.evaluation.arena.work_unit import play_work_unit
 from helsinki_env.evaluation.arena.workers import init_worker_process
-from helsinki_env.evaluation.rating.errors import RatingError
+from helsinki_env.evaluation.rating import RatingError
 from helsinki_env.evaluation.rating.shares import cross_table, player_statistics
 from helsinki_env.records import Record
 from helsinki_env.utils.extras import MissingExtraError
@@ -264,7 +264,7 @@ def tournament_statistics(tournament: Tournament, games: dict[int, Record]) -> d
     return {key: data[key] for key in ("games", "decks", "reference", "players", "pairs")} | {"without": None}
 
 
-def _unrated(table: ImportedGames, reason: str) -> dict[str, Any]:
+def _unrated(table: RatableGames, reason: str) -> dict[str, Any]:
     """Return the statistics without a rating model: wins, pairwise results, points and ranks."""
     count = len(table.players)
     statistics = player_statistics(count, table.seating, table.places, table.scores, table.deck)

@@ -11,7 +11,7 @@ from helsinki_env.data.source_span import SourceSpan, span_at, span_in_json
 from helsinki_env.engine.game import BoardGame
 from helsinki_env.engine.spec import spec_by_name
 from helsinki_env.records import Record, replay
-from helsinki_env.records.files import MOST_LINE
+from helsinki_env.records.files import MAX_LINE
 from helsinki_env.utils.markdown import printable
 from helsinki_env.utils.yaml_files import list_yaml
 
@@ -84,7 +84,7 @@ def parse_upload(content: bytes) -> UploadedGames | BoardGame:
     This is a Parquet file of `helsinki arena`, records, one per line, or the JSON of one record or position.
     """
     if content.startswith(_PARQUET):
-        from helsinki_env.evaluation.arena.parquet_reader import ParquetGameReader
+        from helsinki_env.evaluation.arena.parquet import ParquetGameReader
 
         return ParquetGameReader(content)
     try:
@@ -126,8 +126,8 @@ def _is_json(text: str) -> bool:
 
 
 def _read(text: str, what: str) -> Node:
-    if len(text) > MOST_LINE:
-        raise UploadError(f"{what}: found more than {MOST_LINE:,} characters, expected fewer")
+    if len(text) > MAX_LINE:
+        raise UploadError(f"{what}: found more than {MAX_LINE:,} characters, expected fewer")
     return parse_json(text, UploadError, what=what)
 
 

@@ -3,26 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
 import numpy.typing as npt
 from scipy.special import ndtr
 
-
-@dataclass(frozen=True)
-class Simulated:
-    """What `helsinki_env.evaluation.rating` needs of a table."""
-
-    name: str
-    players: tuple[str, ...]
-    seating: npt.NDArray[np.int64]
-    deck: npt.NDArray[np.int64]
-    places: npt.NDArray[np.int8]
-    scores: npt.NDArray[np.int16]
-    covered: npt.NDArray[np.int16]
-    denied: npt.NDArray[np.int16]
+from helsinki_env.evaluation.arena.load import RatableGames
 
 
 def simulate(
@@ -37,7 +24,7 @@ def simulate(
     lineups: Sequence[Sequence[int]] | None = None,
     actions: Sequence[float] | None = None,
     covered: int = 0,
-) -> Simulated:
+) -> RatableGames:
     """Play every deck once for each rotation of every line-up.
 
     Whoever has the largest strength + seat effect + luck comes first, where luck has Gumbel's distribution: that is
@@ -66,7 +53,7 @@ def simulate(
         usable[::2, :covered] = False
         worth -= (missing & usable[deck][:, None]) @ np.asarray(actions)
     places = np.argsort(np.argsort(-worth, axis=1), axis=1)
-    return Simulated(
+    return RatableGames(
         name=f"{size} players",
         players=tuple(names or (f"p{i}" for i in range(count))),
         seating=seating,

@@ -73,10 +73,13 @@ def run(
     with requires_extra("stats" if ray is None else "ray"):
         from helsinki_env.agents.registry import files_digest
         from helsinki_env.agents.replaced_actions import ReplacedActions
-        from helsinki_env.evaluation.gauntlet.certificate import COUNTED_PREFIX, make_certificate
+        from helsinki_env.evaluation.gauntlet.certificate import (
+            COUNTED_PREFIX,
+            expected_opponent_scores,
+            make_certificate,
+        )
+        from helsinki_env.evaluation.gauntlet.leaderboard import certificate_row, format_rating_interval
         from helsinki_env.evaluation.gauntlet.reference_ratings import ReferenceRatings
-        from helsinki_env.evaluation.gauntlet.report import certificate_row, format_rating_interval
-        from helsinki_env.evaluation.gauntlet.results import expected_opponent_scores
 
     address_of(ray)
     player = _player_name(player)
@@ -145,8 +148,8 @@ def verify(
             first.
     """
     with requires_extra("stats"):
+        from helsinki_env.evaluation.gauntlet.leaderboard import format_rating_interval
         from helsinki_env.evaluation.gauntlet.reference_ratings import ReferenceRatings
-        from helsinki_env.evaluation.gauntlet.report import format_rating_interval
         from helsinki_env.evaluation.gauntlet.verify import read_unverified_certificate
 
     player = None if player is None else _player_name(player)
@@ -205,12 +208,12 @@ def reference(
     """
     with requires_extra("stats" if ray is None else "ray"):
         from helsinki_env.evaluation.gauntlet.certificate import COUNTED_PREFIX
+        from helsinki_env.evaluation.gauntlet.leaderboard import opponents_table
         from helsinki_env.evaluation.gauntlet.reference_ratings import (
             ReferenceRatings,
             estimate_reference_ratings,
             reference_ratings_path,
         )
-        from helsinki_env.evaluation.gauntlet.report import opponents_table
 
     address_of(ray)
     chosen = _gauntlet(gauntlet, trust)

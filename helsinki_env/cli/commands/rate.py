@@ -18,7 +18,8 @@ from helsinki_env.records import read_records
 from helsinki_env.utils.terminal import plain_console
 
 if TYPE_CHECKING:
-    from helsinki_env.evaluation.rating.ratings import RatableGames, Ratings
+    from helsinki_env.evaluation.arena.load import RatableGames
+    from helsinki_env.evaluation.rating.ratings import Ratings
     from helsinki_env.evaluation.rating.sprt import Hypotheses
 
 __all__ = ["main", "print_ratings", "rate_run", "write_report"]
@@ -124,8 +125,7 @@ def rate_run(
 
 def _played(path: Path) -> Sequence[RatableGames]:
     """Return the games of a run or of a file of records, by matchup."""
-    from helsinki_env.evaluation.arena.load import load_run
-    from helsinki_env.evaluation.arena.record_import import group_records
+    from helsinki_env.evaluation.arena.load import group_records, load_run
 
     if not path.is_file():
         return load_run(path)

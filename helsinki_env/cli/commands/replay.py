@@ -18,8 +18,7 @@ from helsinki_env.engine.game import BoardGame
 from helsinki_env.engine.spec import spec_of
 from helsinki_env.records import Record, RecordError, read_records, replay_steps
 from helsinki_env.records import replay as replay_record
-from helsinki_env.records.animation import GameEvaluation
-from helsinki_env.records.page import page
+from helsinki_env.records.animation import GameEvaluation, page
 from helsinki_env.utils.extras import MissingExtraError, requires_extra
 from helsinki_env.utils.files import atomic_write
 from helsinki_env.utils.streams import supports_color

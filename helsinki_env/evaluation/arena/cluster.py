@@ -1,4 +1,4 @@
-"""Play chunks on a Ray cluster of several machines, some of which may leave during the run.
+"""Play work units on a Ray cluster of several machines, some of which may leave during the run.
 
 Every machine needs the same version of this package and of the packages that provide its players.
 """
@@ -27,43 +27,31 @@ from helsinki_env.evaluation.arena.workers import (
 from helsinki_env.utils.extras import requires_extra
 from helsinki_env.utils.machine import cpu_count
 
-__all__ = ["play_on_ray"]
-
-#: How often Ray retries a chunk whose worker died, and how often the chunk is then submitted again.
+#: How often Ray retries a work unit after its worker died, and how often it is then submitted again.
 _RETRIES = 3
-_AGAIN = 3
+_RESUBMISSIONS = 3
 
 
 def play_on_ray(
     plan: Plan, chunks: Iterable[WorkUnit], address: str | None = None, processes: int | None = None
 ) -> FinishedWorkUnits:
-    """Play chunks on a Ray cluster.
+    """Play work units on a Ray cluster.
 
-    Args:
-        plan: the tournament.
-        chunks: the chunks to play.
-        address: address of the cluster, such as ``"10.0.0.1:6379"`` or ``"auto"``; None: the cluster that this process
-            is connected to, or else a new one on this machine.
-        processes: number of workers of a new cluster; None: one per CPU core.
+    `address` is, for example, ``"10.0.0.1:6379"`` or ``"auto"``; None: the cluster that this process is connected to,
+    or else a new one on this machine with a number of `processes`.
 
-    Yields:
-        The chunks with their games, in order of completion.
-
-    Raises:
-        ArenaError: if there is no cluster, or a chunk's workers die repeatedly.
-        MissingExtraError: if Ray is not installed.
-        ChunkError: if a player fails.
+    Raise ArenaError without a cluster, WorkUnitError if a player fails or workers die repeatedly.
     """
-    ray = _imported(address)
+    ray = _import_ray(address)
     with _connected(ray, address, processes):
         play = ray.remote(num_cpus=1, max_retries=_RETRIES)(_play)
         tables, files = ray.put(plan.tables), [player_file_digests(table) for table in plan.tables]
-        waiting = iter(chunks)
+        remaining = iter(chunks)
         running: dict[Any, WorkUnit] = {}
         lost: Counter[WorkUnit] = Counter()
         while True:
             workers = max(1, int(ray.cluster_resources().get("CPU", 1)))  # machines join and leave
-            while len(running) < WORK_UNITS_PER_WORKER * workers and (chunk := next(waiting, None)) is not None:
+            while len(running) < WORK_UNITS_PER_WORKER * workers and (chunk := next(remaining, None)) is not None:
                 running[play.remote(tables, plan.seed, chunk, files[chunk.table])] = chunk
             if not running:
                 return
@@ -75,7 +63,7 @@ def play_on_ray(
                 raise WorkUnitError.of(plan, chunk, problem.cause) from None
             except ray.exceptions.RayError as problem:  # the worker or its machine was lost
                 lost[chunk] += 1
-                if lost[chunk] > _AGAIN:
+                if lost[chunk] > _RESUBMISSIONS:
                     raise WorkUnitError.of(plan, chunk, problem) from None
                 running[play.remote(tables, plan.seed, chunk, files[chunk.table])] = chunk
             else:
@@ -83,33 +71,26 @@ def play_on_ray(
 
 
 def _play(tables: tuple[MatchupPlan, ...], seed: int, chunk: WorkUnit, files: dict[str, str]) -> WorkUnitGames:
-    """Play a chunk on a worker."""
+    """Play a work unit on a worker."""
     limit_to_one_thread()
     return play_work_unit(tables[chunk.table], seed, chunk, files)
 
 
-def _imported(address: str | None) -> Any:
-    """Return Ray, configured for a cluster at an address or for a local one.
-
-    Raises:
-        ArenaError: if nothing answers at the address.
-        MissingExtraError: if Ray is not installed.
-    """
+def _import_ray(address: str | None) -> Any:
+    """Return Ray, configured for a cluster at an address or for a local one; ArenaError if nothing answers there."""
     if address is None:
         # Set before the import: Ray otherwise replaces a loopback address by one reachable from other machines.
         os.environ.setdefault("RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER", "0")
     else:
-        _knock(address)
+        _check_address(address)
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
-    os.environ.setdefault(
-        "RAY_TQDM_PATCH_PRINT", "0"
-    )  # Ray would otherwise replace Python's `print`, which kernels cannot call
+    os.environ.setdefault("RAY_TQDM_PATCH_PRINT", "0")  # kernels cannot call Ray's replacement of `print`
     with requires_extra("ray"):
         return import_module("ray")
 
 
-def _knock(address: str) -> None:
-    """Raise an error if nothing answers at an address: Ray would retry for a quarter of an hour."""
+def _check_address(address: str) -> None:
+    """Raise ArenaError if nothing answers at an address: Ray would retry for a quarter of an hour."""
     host, colon, port = address.rpartition("//")[2].rpartition(":")
     if colon and port.isdecimal():
         try:

@@ -24,9 +24,8 @@ __all__ = ["plan_from_dict", "plan_from_yaml", "with_seats"]
 
 _KEYS = ("seed", "chunk", "tables")
 _TABLE_KEYS = ("name", "seats", "players", "lineups", "games", "game", *DESIGNS)
-_GAMES = 2000
-#: Maximum length of a name, because a page has to show it.
-_MOST_TABLES = 1000
+_DEFAULT_GAMES = 2000
+_MAX_TABLES = 1000
 
 
 def plan_from_yaml(name_or_path: str | Path, changes: Mapping[str, Any] | None = None, *, trust: bool = False) -> Plan:
@@ -57,19 +56,19 @@ def plan_from_dict(data: Mapping[str, Any] | Node) -> Plan:
     data = Node.of(data, ArenaError, "the tournament").mapping(_KEYS)
     seed = data.get("seed", 0).integer(0)
     chunk = data.get("chunk", WORK_UNIT_GAMES).integer(1, MAX_MATCHUP_GAMES)
-    found = data["tables"].entries("at least one table", least=1, most=_MOST_TABLES)
-    tables = tuple(_table(table, f"table {i + 1}") for i, table in enumerate(found))
+    entries = data["tables"].entries("at least one matchup", least=1, most=_MAX_TABLES)
+    tables = tuple(_table(entry, f"table {i + 1}") for i, entry in enumerate(entries))
     names: set[str] = set()
-    for table, entry in zip(tables, found, strict=True):
+    for table, entry in zip(tables, entries, strict=True):
         if table.name in names:
-            entry["name"].fail("a name that no other table has")
+            entry["name"].fail("a unique name")
         names.add(table.name)
     with data.prefix_errors():
         return Plan(seed, tables, chunk)
 
 
 def with_seats(config: Any, seats: int) -> Any:
-    """Return a configuration for `seats` seats; another number resets the actions denied to single seats."""
+    """Return a configuration for `seats` seats; a new number resets the actions denied to single seats."""
     return config.replace(num_players=seats)
 
 
@@ -82,58 +81,53 @@ def _table(data: Node, name: str) -> MatchupPlan:
     if data["players"].is_present:
         players = _names(data["players"], 1)
         if len(set(players)) < len(players):
-            data["players"].fail("each player once (some sit in several seats if there are too few)")
+            data["players"].fail("each player once", "with fewer players than seats, players take several seats")
         with data.prefix_errors():
             lineups = round_robin_lineups(len(players), config.num_players)
     else:
         players, lineups = _lineups(data["lineups"], config.num_players)
-    games = data.get("games", _GAMES).integer(1, MAX_MATCHUP_GAMES)
-    barred = read_designs(data, config)
-    _check_replaced(data, config, barred)
-    return MatchupPlan(name, config, tuple(players), lineups, -(-games // config.num_players), **barred)
-
-
-def _check_replaced(data: Node, config: Any, barred: Mapping[str, Any]) -> None:
-    """Reject a game whose covered or denied actions a design would silently override."""
-    replaced = {"covered": {"boards", "cover"}, "denied": {"boards", "screen", "handicap"}}
-    for key, designs in replaced.items():
-        for design in sorted(designs & set(barred)):
+    games = data.get("games", _DEFAULT_GAMES).integer(1, MAX_MATCHUP_GAMES)
+    designs = read_designs(data, config)
+    # Reject a game whose covered or denied actions a design would silently override.
+    for key, overriding in (("covered", {"boards", "cover"}), ("denied", {"boards", "screen", "handicap"})):
+        for design in sorted(overriding & set(designs)):
             value = getattr(config, key, ())
             if any(value) if key == "denied" else value:
-                data["game"].fail(f"no {key} actions in it beside {design}, which says for every deck what is {key}")
+                data["game"].fail(f"no {key} actions, because {design} sets them for every deal")
+    return MatchupPlan(name, config, tuple(players), lineups, -(-games // config.num_players), **designs)
 
 
 def _lineups(data: Node, seats: int) -> tuple[list[str], tuple[tuple[int, ...], ...]]:
     """Return the players of some line-ups, and the player indices of each line-up."""
     entries = data.entries("at least one line-up", least=1)
-    meeting = [_names(entry, 2) for entry in entries]
-    numbers = {player: i for i, player in enumerate(dict.fromkeys(player for names in meeting for player in names))}
+    lineups = [_names(entry, 2) for entry in entries]
+    numbers = {player: i for i, player in enumerate(dict.fromkeys(player for names in lineups for player in names))}
     seen: set[tuple[int, ...]] = set()
-    for entry, names in zip(entries, meeting, strict=True):
+    for entry, names in zip(entries, lineups, strict=True):
         if len(names) != seats:
             entry.fail(f"{seats} players, one for each seat")
         lineup = tuple(sorted(numbers[player] for player in names))
         if lineup in seen:
-            entry.fail("a line-up that is not there yet (raise games instead)")
+            entry.fail("a line-up that is not listed yet", "increase games instead")
         seen.add(lineup)
-    return list(numbers), tuple(tuple(numbers[player] for player in names) for names in meeting)
+    return list(numbers), tuple(tuple(numbers[player] for player in names) for names in lineups)
 
 
 def _config(data: Node) -> Any:
     """Return the game of a matchup, for the requested number of seats or that of the line-ups."""
-    game, asked = data.get("game", None), data["seats"]
+    game, seats = data.get("game", None), data["seats"]
     if game.value is None or isinstance(game.value, str):
         with game.prefix_errors():
             config = config_from_yaml(game.value or "default")
     else:
         config = config_from_dict(game)
-    if asked.is_present:
-        return with_seats(config, asked.integer(2, 4, "2, 3 or 4"))
+    if seats.is_present:
+        return with_seats(config, seats.integer(2, 4, "2, 3 or 4"))
     if game.value is None and data["lineups"].is_present:
         first = data["lineups"].entries("at least one line-up", least=1)[0]
-        seats = len(_names(first, 2))
+        size = len(_names(first, 2))
         with first.prefix_errors():
-            return with_seats(config, seats)
+            return with_seats(config, size)
     return config
 
 

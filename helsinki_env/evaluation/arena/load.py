@@ -1,63 +1,86 @@
-"""Load the games of an arena run as arrays and as records: for ratings, balance studies and figures."""
+"""Load the games of a tournament as arrays or as records, and convert records from any source to arrays."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from helsinki_env.evaluation.arena.designs import MAX_DENIABLE_IDS, encode_action_sets
 from helsinki_env.evaluation.arena.plan import ArenaError, MatchupPlan, WorkUnit
 from helsinki_env.evaluation.arena.store import RunFolder
 from helsinki_env.evaluation.arena.work_unit import WorkUnitGames
-from helsinki_env.records import Record
+from helsinki_env.records import Record, RecordError
 
-__all__ = ["MatchupGames", "load_records", "load_run"]
+__all__ = ["MatchupGames", "RatableGames", "group_records", "load_records", "load_run"]
 
 _Columns = dict[str, npt.NDArray[Any]]
+#: dtype of each array of a `MatchupGames`, and whether it has a column for each seat.
+_ARRAYS: Mapping[str, tuple[Any, bool]] = {
+    "seating": (np.int64, True),
+    "block": (np.int64, False),
+    "deck": (np.int64, False),
+    "places": (np.int8, True),
+    "scores": (np.int16, True),
+    "rounds": (np.int16, False),
+    "covered": (np.int16, False),
+    "denied": (np.int16, True),
+    "used": (np.int16, True),
+}
 
 
 @dataclass(frozen=True)
-class MatchupGames:
-    """The games of one matchup of a run; row g of every array is game g, in the order of the plan.
+class RatableGames:
+    """G games of S seats that can be rated; row g of every array is game g.
 
     Attributes:
-        name: name of the matchup.
-        config: game configuration, for S seats.
-        players: unique player names, as in the plan.
+        name: name of the matchup, or a description of its configuration.
+        players: unique player names.
         seating: the player in each seat, int64 (G, S), indices into `players`; a player may sit in several seats.
-        block: block of paired games, int64 (G,), one number for each block of each line-up. The games of a block are
-            one deal, played once for each rotation of the seats.
-        deck: deal number, int64 (G,); all line-ups of a matchup play the same deals.
+        deck: deal number, int64 (G,); games with the same number may be correlated.
         places: rank by seat, 0 is first, int8 (G, S).
         scores: points by seat, int16 (G, S).
-        rounds: rounds played, int16 (G,).
         covered: actions disabled for all, int16 (G,), bit i for action i.
         denied: actions disabled for each seat, int16 (G, S), same encoding.
-        used: actions that each seat had used at the end, int16 (G, S), same encoding.
-        missing: games of the plan that have not been played yet; 0 for a finished run.
     """
 
     name: str
-    config: Any
     players: tuple[str, ...]
     seating: npt.NDArray[np.int64]
-    block: npt.NDArray[np.int64]
     deck: npt.NDArray[np.int64]
     places: npt.NDArray[np.int8]
     scores: npt.NDArray[np.int16]
-    rounds: npt.NDArray[np.int16]
     covered: npt.NDArray[np.int16]
     denied: npt.NDArray[np.int16]
-    used: npt.NDArray[np.int16]
-    missing: int = 0
 
     def __len__(self) -> int:
         """Return the number of games."""
-        return len(self.block)
+        return len(self.deck)
+
+
+@dataclass(frozen=True)
+class MatchupGames(RatableGames):
+    """The games of one matchup of a run, in the order of the plan; all line-ups play the same deals.
+
+    Attributes:
+        config: game configuration, for S seats.
+        block: block of paired games, int64 (G,), one number for each block of each line-up. The games of a block are
+            one deal, played once for each rotation of the seats.
+        rounds: rounds played, int16 (G,).
+        used: actions that each seat had used at the end, int16 (G, S), bit i for action i.
+        missing: games of the plan that have not been played yet; 0 for a finished run.
+    """
+
+    config: Any
+    block: npt.NDArray[np.int64]
+    rounds: npt.NDArray[np.int16]
+    used: npt.NDArray[np.int16]
+    missing: int = 0
 
 
 def load_run(path: str | Path, *, whole: bool = False) -> list[MatchupGames]:
@@ -73,12 +96,12 @@ def load_run(path: str | Path, *, whole: bool = False) -> list[MatchupGames]:
     """
     folder = RunFolder.open(Path(path))
     tables = folder.plan.tables
-    played: list[list[_Columns]] = [[_of_nothing(table.seats)] for table in tables]
+    played: list[list[_Columns]] = [[_no_games(table.seats)] for table in tables]
     for chunk, games in folder.games(whole=whole):
         played[chunk.table].append(_columns(tables[chunk.table], chunk, games))
     if all(len(parts) == 1 for parts in played):
-        raise ArenaError(f"{path}: found a run of which no game has been played yet (go on with helsinki arena)")
-    return [_table(table, parts) for table, parts in zip(tables, played, strict=True)]
+        raise ArenaError(f"{path}: found a run without games, expected at least one; resume it with helsinki arena")
+    return [_matchup_games(table, parts) for table, parts in zip(tables, played, strict=True)]
 
 
 def load_records(path: str | Path) -> Iterator[Record]:
@@ -94,7 +117,7 @@ def load_records(path: str | Path) -> Iterator[Record]:
 
 
 def _columns(table: MatchupPlan, chunk: WorkUnit, games: WorkUnitGames) -> _Columns:
-    """Return the arrays of a `MatchupGames` with the games of one chunk."""
+    """Return the arrays of a `MatchupGames` with the games of one work unit."""
     planned, played = games.schedule, games.played
     return {
         "seating": planned.seating,
@@ -109,24 +132,57 @@ def _columns(table: MatchupPlan, chunk: WorkUnit, games: WorkUnitGames) -> _Colu
     }
 
 
-def _of_nothing(seats: int) -> _Columns:
-    """Return the arrays of a `MatchupGames` without games."""
-    one, each = np.zeros(0, np.int16), np.zeros((0, seats), np.int16)
-    number = one.astype(np.int64)
-    return {
-        "seating": each.astype(np.int64),
-        "block": number,
-        "deck": number,
-        "places": each.astype(np.int8),
-        "scores": each,
-        "rounds": one,
-        "covered": one,
-        "denied": each,
-        "used": each,
-    }
+def _no_games(seats: int) -> _Columns:
+    return {name: np.zeros((0, seats) if by_seat else 0, dtype) for name, (dtype, by_seat) in _ARRAYS.items()}
 
 
-def _table(plan: MatchupPlan, parts: list[_Columns]) -> MatchupGames:
+def _matchup_games(plan: MatchupPlan, parts: list[_Columns]) -> MatchupGames:
     columns: dict[str, Any] = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
     missing = plan.games - len(columns["deck"])
     return MatchupGames(name=plan.name, config=plan.config, players=plan.players, missing=missing, **columns)
+
+
+def group_records(records: Iterable[Record], named: Callable[[Any], str]) -> list[RatableGames]:
+    """Group games by configuration, in order of appearance; actions denied to single seats may differ within a group.
+
+    Args:
+        records: records of finished games.
+        named: function from a configuration to the name of its group.
+
+    Raises:
+        RecordError: for an unfinished game.
+    """
+    tables: dict[Any, list[Record]] = {}
+    equal = lru_cache(lambda config: config.replace(denied=None))  # parsing a configuration is slow
+    for number, record in enumerate(records):
+        if not record.finished:
+            raise RecordError(f"game {number + 1}: found an unfinished game, expected only finished games")
+        tables.setdefault(equal(record.config), []).append(record)
+    return [_recorded_games(named(config), games) for config, games in tables.items()]
+
+
+def _recorded_games(name: str, games: list[Record]) -> RatableGames:
+    players, decks = _Numbers(), _Numbers()
+    sets = np.zeros((len(games), 1 + len(games[0].players), MAX_DENIABLE_IDS), np.bool_)
+    for g, game in enumerate(games):
+        for column, actions in enumerate([getattr(game.config, "covered", ()), *game.config.denied]):
+            sets[g, column, list(actions)] = True
+    disabled = encode_action_sets(sets)
+    return RatableGames(
+        name=name,
+        seating=np.array([[players[name] for name in game.players] for game in games], np.int64),
+        players=tuple(players),
+        deck=np.array([decks[game.seed, game.stream, game.episode] for game in games], np.int64),
+        places=np.array([game.places for game in games], np.int8),
+        scores=np.array([game.scores for game in games], np.int16),
+        covered=disabled[:, 0],
+        denied=disabled[:, 1:],
+    )
+
+
+class _Numbers(dict[Any, int]):
+    """Numbers keys in order of first access."""
+
+    def __missing__(self, key: Any) -> int:
+        self[key] = len(self)
+        return self[key]

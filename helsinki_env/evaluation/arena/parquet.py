@@ -1,27 +1,37 @@
-"""Games as Parquet: the schema, and a writer whose output is byte-for-byte reproducible."""
+"""Games as Parquet: the schema, a writer whose output is byte-for-byte reproducible, and a reader for single files.
+
+A file stores the digest of each matchup's configuration, not the configuration itself. `ParquetGameReader` finds it
+among those that the shipped component files can produce.
+"""
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from functools import lru_cache
+from itertools import chain, islice, product
 from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
 import numpy.typing as npt
 
+from helsinki_env.data import short_repr
+from helsinki_env.engine.configuration import REWARDS
+from helsinki_env.engine.spec import game_names, spec_by_name
 from helsinki_env.evaluation.arena.bounded_parquet import BoundedParquetFile
-from helsinki_env.evaluation.arena.checks import check_equal, validate_games
+from helsinki_env.evaluation.arena.designs import decode_setup, with_disabled
 from helsinki_env.evaluation.arena.plan import ArenaError, MatchupPlan, WorkUnit
-from helsinki_env.evaluation.arena.work_unit import Schedule, WorkUnitGames, schedule_games
+from helsinki_env.evaluation.arena.work_unit import Schedule, WorkUnitGames, check_equal, schedule_games, validate_games
 from helsinki_env.evaluation.play import GameResults
+from helsinki_env.records import Record, replay
 from helsinki_env.utils.extras import requires_extra
+from helsinki_env.utils.yaml_files import list_yaml
 
 with requires_extra("stats"):
     import pyarrow as pa
     import pyarrow.parquet as pq
-
-__all__ = ["SCHEMA", "games_from_arrow", "games_to_arrow", "read_parquet", "write_parquet"]
 
 SCHEMA = pa.schema(
     [
@@ -47,7 +57,7 @@ SCHEMA = pa.schema(
 
 
 def games_to_arrow(table: MatchupPlan, chunk: WorkUnit, games: WorkUnitGames) -> Any:
-    """Return the games of a chunk as an Arrow table with the columns of `SCHEMA`."""
+    """Return the games of a work unit as an Arrow table with the columns of `SCHEMA`."""
     columns = {name: values.tolist() for name, values in _planned(table, chunk, games.schedule).items()}
     for field in SCHEMA:
         if field.name == "decisions":
@@ -58,17 +68,7 @@ def games_to_arrow(table: MatchupPlan, chunk: WorkUnit, games: WorkUnitGames) ->
 
 
 def games_from_arrow(table: MatchupPlan, seed: int, chunk: WorkUnit, rows: Any) -> WorkUnitGames:
-    """Return the games of an Arrow table with the columns of `SCHEMA`: the inverse of `games_to_arrow`, without times.
-
-    Args:
-        table: the matchup.
-        seed: seed of the run.
-        chunk: the chunk.
-        rows: the games.
-
-    Raises:
-        ArenaError: if the games contradict the plan; names column, game, value found and value expected.
-    """
+    """Return the games of an Arrow table from `games_to_arrow`; ArenaError if they contradict the plan."""
     planned = schedule_games(table, seed, chunk)
     if len(rows) != len(planned.game):
         raise ArenaError(f"found {len(rows)} games, expected {len(planned.game)}")
@@ -82,7 +82,7 @@ def games_from_arrow(table: MatchupPlan, seed: int, chunk: WorkUnit, rows: Any) 
 
 
 def _planned(table: MatchupPlan, chunk: WorkUnit, planned: Schedule) -> dict[str, npt.NDArray[Any]]:
-    """Return the columns of a chunk that follow from the plan, (G,), or (G, S) for list columns."""
+    """Return the columns of a work unit that follow from the plan, (G,), or (G, S) for list columns."""
     games = len(planned.game)
     return {
         "table": np.full(games, table.name, object),
@@ -115,13 +115,13 @@ def _lists(rows: Any, column: str) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
 
 
 def _whole(column: str, values: Any) -> npt.NDArray[Any]:
-    """Return Arrow values as an array, if none is missing."""
+    """Return Arrow values as an array; ArenaError if a value is missing."""
     if values.null_count:
-        raise ArenaError(f"{column}: found a value missing, expected one everywhere")
+        raise ArenaError(f"{column}: found a missing value, expected one everywhere")
     try:
         return np.asarray(values)
-    except (pa.ArrowException, UnicodeDecodeError):  # the error depends on the position of the text in a list
-        raise ArenaError(f"{column}: found text that is not in UTF-8") from None
+    except (pa.ArrowException, UnicodeDecodeError):  # depends on the position of the text in a list
+        raise ArenaError(f"{column}: found text that is not UTF-8") from None
 
 
 class _Hashed:
@@ -141,11 +141,7 @@ class _Hashed:
 
 
 def write_parquet(file: BinaryIO, chunks: Iterable[Any]) -> str:
-    """Write Arrow tables with the columns of `SCHEMA` to a file, each as one row group.
-
-    Returns:
-        SHA-256 of the written bytes, hexadecimal digits.
-    """
+    """Write Arrow tables with the columns of `SCHEMA`, each as one row group; return the SHA-256 of the file."""
     hashed = _Hashed(file)
     with pq.ParquetWriter(hashed, SCHEMA, compression="zstd", compression_level=3, version="2.6") as writer:
         for rows in chunks:
@@ -154,14 +150,102 @@ def write_parquet(file: BinaryIO, chunks: Iterable[Any]) -> str:
 
 
 def read_parquet(source: Path) -> Iterator[Any]:
-    """Yield the row groups of a Parquet file as Arrow tables with the columns of `SCHEMA`.
-
-    Args:
-        source: path of the file.
-
-    Raises:
-        ArenaError: if it is not such a file, or would take too much memory.
-    """
+    """Yield the row groups of a file as Arrow tables; ArenaError if it is invalid or would take too much memory."""
     with BoundedParquetFile(source, SCHEMA) as file:
         for number in range(len(file.rows)):
             yield file.group(number)
+
+
+#: Columns of a record.
+_RECORD_COLUMNS = ("seed", "config_digest", "players", "decisions", "covered", "denied", "scores", "places")
+
+
+class ParquetGameReader:
+    """The games of a Parquet file, given its content; ArenaError if it is invalid or too large."""
+
+    def __init__(self, content: bytes) -> None:
+        with _named():
+            self._file = BoundedParquetFile(content, SCHEMA)
+        self.count = sum(self._file.rows)
+
+    def records(self, first: int, count: int) -> list[Record]:
+        """Return the records of at most `count` games from index `first` on, validated by replaying them.
+
+        Raise ArenaError for damaged files, large games and unknown configurations, RecordError for invalid records.
+        """
+        with _named():
+            records = list(islice(self._records(first), count))
+        for record in records:
+            replay(record)
+        return records
+
+    def _records(self, first: int) -> Iterator[Record]:
+        for group, size in enumerate(self._file.rows):
+            if first < size:
+                rows = chain.from_iterable(self._file.batches(group, _RECORD_COLUMNS))
+                yield from map(_record, islice(rows, first, None))
+            first = max(0, first - size)
+
+
+@contextmanager
+def _named() -> Iterator[None]:
+    """Prefix the errors of the block."""
+    try:
+        yield
+    except ArenaError as problem:
+        raise ArenaError(f"games: {problem}") from None
+
+
+def _record(row: dict[str, Any]) -> Record:
+    if any(value is None for value in row.values()) or None in row["denied"]:
+        raise ArenaError("found a missing value, expected one everywhere")
+    return Record(
+        config=_config(row["config_digest"], len(row["players"]), row["covered"], tuple(row["denied"])),
+        seed=row["seed"],
+        players=tuple(row["players"]),
+        decisions=tuple(row["decisions"]),
+        scores=tuple(row["scores"]),
+        places=tuple(row["places"]),
+    )
+
+
+@lru_cache(maxsize=4096)
+def _config(digest: str, players: int, covered: int, denied: tuple[int, ...]) -> Any:
+    """Return a game's configuration: its matchup's, with the actions disabled in this game, bit i for action i."""
+    for_all, by_seat = decode_setup(covered, denied)
+    for config in _candidates(players, for_all, by_seat):
+        if config.digest == digest:
+            return with_disabled(config, covered, denied)
+    raise ArenaError(
+        f"config_digest: found {short_repr(digest)}, expected that of a configuration with a shipped component file; "
+        "write games with their configurations (helsinki arena --format jsonl)"
+    )
+
+
+def _candidates(players: int, covered: tuple[int, ...], denied: tuple[tuple[int, ...], ...]) -> Iterator[Any]:
+    """Yield the possible configurations of a matchup, with and without the actions disabled in one game."""
+    if not 2 <= players <= 4:
+        return
+    for spec in map(spec_by_name, game_names()):
+        for components in _components(spec.name):
+            start = spec.config(num_players=players, components=components)
+            values: dict[str, tuple[Any, ...]] = {"reward": REWARDS}
+            flags = [setup for setup in spec.setup_options if not setup.choices]
+            values |= {setup.key: (getattr(start, setup.key), setup.value) for setup in flags}
+            values |= {"covered": ((), covered)} if hasattr(start, "covered") else {}
+            values |= {"denied": (start.denied, denied)}
+            for chosen in product(*(dict.fromkeys(choice) for choice in values.values())):
+                yield start.replace(**dict(zip(values, chosen, strict=True)))
+
+
+@lru_cache(maxsize=8)
+def _components(game: str) -> tuple[str, ...]:
+    """Return the shipped component files of a game."""
+    found = []
+    for name in list_yaml("components"):
+        try:
+            spec_by_name(game).config(components=name)
+        except ValueError:
+            continue
+        found.append(name)
+    return tuple(found)

@@ -1,17 +1,16 @@
 """The plan of a tournament: matchups (tables), line-ups, blocks of paired games, and work units (chunks).
 
 A matchup is a game configuration with players. A line-up assigns one player to each seat. A block of a line-up is one
-deal, played once for each rotation of the seats. All players thus have the same luck with deal and seat. Successive
-blocks cycle through the cyclic orders of the players, so the neighbors change, too. Block k plays deal k in every
-line-up, so line-ups are compared on the same deals.
+deal, played once for each rotation of the seats. Successive blocks cycle through the cyclic orders of the players, so
+the neighbors change, too. Block k plays deal k in every line-up.
 
-A block depends only on the seed of the run, the matchup, the line-up and the block number. Chunks can thus be played in
-any order, on any machine, and repeatedly. A longer plan begins with the games of a shorter one.
+A block depends only on the seed of the run, the matchup, the line-up and the block number. Work units can thus be
+played in any order and on any machine. A longer plan begins with the games of a shorter one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from itertools import combinations, combinations_with_replacement, permutations
@@ -33,29 +32,15 @@ from helsinki_env.evaluation.arena.designs import (
     read_designs,
 )
 
-__all__ = [
-    "MAX_MATCHUP_GAMES",
-    "WORK_UNIT_GAMES",
-    "ArenaError",
-    "MatchupPlan",
-    "Plan",
-    "WorkUnit",
-    "block_seating",
-    "environment_versions",
-    "round_robin_lineups",
-    "without_game_counts",
-]
-
 WORK_UNIT_GAMES = 60
-"""Games in a chunk: enough to be about as fast as large batches, and few enough that slow players show progress and an
-interrupted run loses little."""
+"""Games in a work unit: nearly as fast as large batches, and an interrupted run loses little."""
 
 #: Format version of the files of a run.
 _FORMAT = 3
-_MOST_LINEUPS = 100_000
-_MOST_CHUNKS = 1_000_000
+_MAX_LINEUPS = 100_000
+_MAX_WORK_UNITS = 1_000_000
 MAX_MATCHUP_GAMES = 1_000_000_000
-"""Maximum games of a line-up or a chunk."""
+"""Maximum games of a line-up or a work unit."""
 
 
 class ArenaError(UserError):
@@ -65,33 +50,22 @@ class ArenaError(UserError):
 def round_robin_lineups(players: int, seats: int) -> tuple[tuple[int, ...], ...]:
     """Return all line-ups of a round robin, as ascending player indices, one for each seat.
 
-    Args:
-        players: number of players, at least 1.
-        seats: number of seats. With fewer players than seats, some players take several seats: all line-ups in which
-            every player takes part.
-
-    Raises:
-        ArenaError: if there are too many line-ups.
+    With fewer players than seats, these are all line-ups in which every player takes part.
     """
     if players < seats:
-        found = combinations_with_replacement(range(players), seats)
-        return tuple(lineup for lineup in found if len(set(lineup)) == players)
+        lineups = combinations_with_replacement(range(players), seats)
+        return tuple(lineup for lineup in lineups if len(set(lineup)) == players)
     count = comb(players, seats)
-    if count > _MOST_LINEUPS:
+    if count > _MAX_LINEUPS:
         raise ArenaError(
-            f"players: found {players}, which makes {count:,} line-ups of {seats}, expected at most {_MOST_LINEUPS:,} "
-            "(fewer players, or choose them: lineups in a tournament file)"
+            f"players: found {players}, which makes {count:,} line-ups of {seats}, expected at most {_MAX_LINEUPS:,}; "
+            "list the line-ups in a tournament file"
         )
     return tuple(combinations(range(players), seats))
 
 
 def block_seating(seats: int, block: int) -> npt.NDArray[np.int64]:
-    """Return the line-up position in each seat in the games of a block, int64 (S games, S seats).
-
-    Args:
-        seats: number of seats S.
-        block: block number; block k uses cyclic order k modulo the number of orders.
-    """
+    """Return the line-up position in each seat in the games of a block, int64 (S games, S seats)."""
     orders = [(0, *others) for others in permutations(range(1, seats))]
     order = np.array(orders[block % len(orders)], np.int64)
     seating: npt.NDArray[np.int64] = order[(np.arange(seats)[:, None] + np.arange(seats)) % seats]
@@ -100,29 +74,17 @@ def block_seating(seats: int, block: int) -> npt.NDArray[np.int64]:
 
 @dataclass(frozen=True)
 class MatchupPlan:
-    """The plan of one matchup.
+    """The plan of one matchup."""
 
-    Attributes:
-        name: unique name of the matchup.
-        config: game configuration.
-        players: unique player specs, as for `make_player`.
-        lineups: player indices, one for each seat.
-        blocks: number of blocks in each line-up.
-        boards: random action boards, one for each block; None: the board of the configuration.
-        screen: actions denied to the line-up positions, by block; None: none.
-        cover: actions covered for all, by block; None: none.
-        handicap: actions denied to each line-up position in all blocks; None: none.
-    """
-
-    name: str
+    name: str  # unique name of the matchup
     config: Any
-    players: tuple[str, ...]
-    lineups: tuple[tuple[int, ...], ...]
-    blocks: int
-    boards: RandomBoards | None = None
-    screen: ScreeningDesign | None = None
-    cover: CoverDesign | None = None
-    handicap: HandicapDesign | None = None
+    players: tuple[str, ...]  # unique player specs, as for `make_player`
+    lineups: tuple[tuple[int, ...], ...]  # player indices, one for each seat
+    blocks: int  # number of blocks in each line-up
+    boards: RandomBoards | None = None  # random action boards, one for each block; None: the board of the configuration
+    screen: ScreeningDesign | None = None  # actions denied to the line-up positions, by block
+    cover: CoverDesign | None = None  # actions covered for all, by block
+    handicap: HandicapDesign | None = None  # actions denied to each line-up position in all blocks
 
     @property
     def seats(self) -> int:
@@ -135,7 +97,7 @@ class MatchupPlan:
         return len(self.lineups) * self.blocks * self.seats
 
     def lineup_names(self, lineup: int) -> str:
-        """Return the players of a line-up as text."""
+        """Return the players of a line-up, separated by commas."""
         return ",".join(self.players[i] for i in self.lineups[lineup])
 
     def to_dict(self) -> dict[str, Any]:
@@ -153,27 +115,25 @@ class MatchupPlan:
     @property
     def designs(self) -> dict[str, Any]:
         """The designs that deny or cover actions by block, as dictionaries keyed as in a file."""
-        found = {name: getattr(self, name) for name in DESIGNS}
-        return {name: _plain(asdict(design)) for name, design in found.items() if design is not None}
+        designs = {name: getattr(self, name) for name in DESIGNS}
+        return {name: _plain(asdict(design)) for name, design in designs.items() if design is not None}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any] | Node) -> MatchupPlan:
-        """Return the matchup of a dictionary from `to_dict`.
-
-        Raises:
-            ArenaError: if the matchup is invalid, or its component file has changed.
-        """
-        data = Node.of(data, ArenaError, "the table").mapping()
+        """Return the matchup of a dictionary from `to_dict`; ArenaError if its component file has changed."""
+        data = Node.of(data, ArenaError, "the matchup").mapping()
         config = config_from_dict(data["config"])
         name = data["name"].text("a name")
         if config.digest != data["config_digest"].value:
             data["config_digest"].fail(
-                f"{config.digest!r} with the component file {config.components!r} as it is now",
-                "bring the one back that was played with",
+                f"{config.digest!r}, as with the current component file {config.components!r}",
+                "restore the component file of the run",
             )
         players = tuple(player.text("a player") for player in data["players"].entries("at least one player", least=1))
         lineups = tuple(
-            tuple(place.integer(0, len(players) - 1) for place in lineup.entries("players", length=config.num_players))
+            tuple(
+                player.integer(0, len(players) - 1) for player in lineup.entries("players", length=config.num_players)
+            )
             for lineup in data["lineups"].entries("at least one line-up", least=1)
         )
         designs = read_designs(data, config)
@@ -181,7 +141,7 @@ class MatchupPlan:
 
 
 def _plain(value: Any) -> Any:
-    """Replace tuples by lists, as a JSON round trip does."""
+    """Replace tuples by lists."""
     if isinstance(value, dict):
         return {key: _plain(part) for key, part in value.items()}
     return [_plain(part) for part in value] if isinstance(value, tuple) else value
@@ -189,21 +149,13 @@ def _plain(value: Any) -> Any:
 
 @dataclass(frozen=True, order=True)
 class WorkUnit:
-    """A work unit: consecutive blocks of one line-up. Chunks are ordered as in the plan.
+    """A work unit: consecutive blocks of one line-up, ordered as in the plan."""
 
-    Attributes:
-        table: number of the matchup.
-        lineup: number of the line-up.
-        number: number of the chunk within the line-up.
-        first: first block.
-        end: one past the last block.
-    """
-
-    table: int
+    table: int  # number of the matchup
     lineup: int
-    number: int
-    first: int
-    end: int
+    number: int  # number of the work unit within the line-up
+    first: int  # first block
+    end: int  # one past the last block
 
     @property
     def name(self) -> str:
@@ -213,34 +165,24 @@ class WorkUnit:
 
 @dataclass(frozen=True)
 class Plan:
-    """The plan of a whole tournament.
+    """The plan of a whole tournament."""
 
-    Attributes:
-        seed: seed of deals and players.
-        tables: the matchups.
-        chunk_games: games in a chunk, rounded up to whole blocks.
-        package: version of the package that plays it.
-
-    Raises:
-        ArenaError: if the plan exceeds the limits.
-    """
-
-    seed: int
+    seed: int  # seed of deals and players
     tables: tuple[MatchupPlan, ...]
-    chunk_games: int = WORK_UNIT_GAMES
+    chunk_games: int = WORK_UNIT_GAMES  # games in a work unit, rounded up to whole blocks
     package: str = helsinki_env.__version__
 
     def __post_init__(self) -> None:
-        """Check that the plan is within the limits; ArenaError if not."""
+        """Check the limits."""
         count = sum(len(table.lineups) * -(-table.blocks // self._blocks(table)) for table in self.tables)
-        if count > _MOST_CHUNKS:
+        if count > _MAX_WORK_UNITS:
             raise ArenaError(
-                f"games: found {self.games:,} in {count:,} chunks, expected at most {_MOST_CHUNKS:,} chunks (fewer "
-                f"games, or more of them in a chunk than {self.chunk_games:,})"
+                f"games: found {self.games:,} in {count:,} work units, expected at most {_MAX_WORK_UNITS:,}; "
+                f"request fewer games, or a chunk of more than {self.chunk_games:,}"
             )
 
     def _blocks(self, table: MatchupPlan) -> int:
-        """Return the number of blocks in a chunk."""
+        """Return the number of blocks in a work unit."""
         return -(-self.chunk_games // table.seats)
 
     @property
@@ -250,51 +192,48 @@ class Plan:
 
     @cached_property
     def chunks(self) -> tuple[WorkUnit, ...]:
-        """All chunks in order."""
-        return tuple(self._chunks())
-
-    def _chunks(self) -> Iterator[WorkUnit]:
-        for number, table in enumerate(self.tables):
-            chunks = -(-table.blocks // self._blocks(table))
-            for lineup in range(len(table.lineups)):
-                for i in range(chunks):
-                    yield self._chunk(number, lineup, i)
+        """All work units in order."""
+        return tuple(
+            self._work_unit(number, lineup, i)
+            for number, table in enumerate(self.tables)
+            for lineup in range(len(table.lineups))
+            for i in range(-(-table.blocks // self._blocks(table)))
+        )
 
     def whole(self, chunk: WorkUnit) -> WorkUnit:
-        """Return the complete chunk that a partial one belongs to."""
-        return self._chunk(chunk.table, chunk.lineup, chunk.number)
+        """Return the complete work unit that a partial one belongs to."""
+        return self._work_unit(chunk.table, chunk.lineup, chunk.number)
 
-    def _chunk(self, table: int, lineup: int, number: int) -> WorkUnit:
-        """Return a chunk: its first block is independent of the plan's length; the last chunk may be shorter."""
+    def _work_unit(self, table: int, lineup: int, number: int) -> WorkUnit:
         plan = self.tables[table]
         blocks = self._blocks(plan)
         return WorkUnit(table, lineup, number, number * blocks, min(plan.blocks, (number + 1) * blocks))
 
     def games_of(self, chunks: Sequence[WorkUnit]) -> int:
-        """Return the number of games in some chunks."""
+        """Return the number of games in some work units."""
         return sum((chunk.end - chunk.first) * self.tables[chunk.table].seats for chunk in chunks)
 
     def describe(self, chunk: WorkUnit) -> str:
-        """Return a description of a chunk for messages."""
+        """Return a description of a work unit for messages."""
         table = self.tables[chunk.table]
         blocks = f"blocks {chunk.first} to {chunk.end - 1}"
-        return f"chunk {chunk.name} (table {table.name!r}, line-up {table.lineup_names(chunk.lineup)}, {blocks})"
+        return f"work unit {chunk.name} (matchup {table.name!r}, line-up {table.lineup_names(chunk.lineup)}, {blocks})"
 
     @cached_property
     def digest(self) -> str:
         """16 hexadecimal digits that identify the plan."""
-        return digest_of(self._told())
+        return digest_of(self._content())
 
     @cached_property
     def basis(self) -> str:
         """16 hexadecimal digits that identify the plan regardless of its number of games."""
-        return digest_of(without_game_counts(self._told()))
+        return digest_of(without_game_counts(self._content()))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the plan as a dictionary, with versions and its digest; inverse of `from_dict`."""
-        return with_digest(self._told())
+        return with_digest(self._content())
 
-    def _told(self) -> dict[str, Any]:
+    def _content(self) -> dict[str, Any]:
         return {
             "arena": _FORMAT,
             "environment": environment_versions(self.tables),
@@ -306,23 +245,21 @@ class Plan:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any] | Node) -> Plan:
-        """Return the plan of a dictionary from `to_dict`.
-
-        Raises:
-            ArenaError: if the plan is invalid, was played with another environment, was modified, or a component file
-                has changed.
-        """
+        """Return the plan of a dictionary from `to_dict`; ArenaError if it was modified or is of another version."""
         data = Node.of(data, ArenaError, "the plan of a run").mapping()
-        remedy = "read it with the version that played it, or play in another folder"
+        remedy = "use the version that played the run, or choose another folder"
         if data["arena"].value != _FORMAT:
             data["arena"].fail(repr(_FORMAT), remedy)
         known = {name: _environment(spec_by_name(name)) for name in game_names()}
-        for told in data["environment"].text("the names of environments").split(", "):
-            if told not in known.values():
-                ours = known.get(told.rpartition("_v")[0])
-                data["environment"].fail(choices_text(known.values(), None) if ours is None else repr(ours), remedy)
+        for name in data["environment"].text("the names of environments").split(", "):
+            if name not in known.values():
+                current = known.get(name.rpartition("_v")[0])
+                expected = choices_text(known.values(), None) if current is None else repr(current)
+                data["environment"].fail(expected, remedy)
         data.verify_digest("the plan of a run")
-        tables = tuple(MatchupPlan.from_dict(table) for table in data["tables"].entries("at least one table", least=1))
+        tables = tuple(
+            MatchupPlan.from_dict(table) for table in data["tables"].entries("at least one matchup", least=1)
+        )
         if data["environment"].value != environment_versions(tables):
             data["environment"].fail(repr(environment_versions(tables)), remedy)
         chunk_games, package = data["chunk_games"].integer(1, MAX_MATCHUP_GAMES), data["package"].text("a version")

@@ -56,7 +56,7 @@ def run_arena(
     processes = cpu_count() if processes is None and not ray else processes
     if processes is not None:
         Node(processes, ArenaError, "processes").integer(1)
-    # Fail early: create every player and check the writer now, not in a worker or hours later.
+    # Fail early: create every player and import the writer before the first game.
     if form == "parquet":
         import_module("helsinki_env.evaluation.arena.parquet")
     for table in plan.tables:

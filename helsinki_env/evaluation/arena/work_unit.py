@@ -1,4 +1,7 @@
-"""Play a work unit (chunk) on a process or machine, from the plan of its matchup and the seed alone."""
+"""Play and validate a work unit (chunk): its games depend only on the seed and the plan of its matchup.
+
+Letters in shapes: G games, S seats, B blocks.
+"""
 
 from __future__ import annotations
 
@@ -14,20 +17,10 @@ from helsinki_env.agents.base import Player, PlayerError, choose_action, init_st
 from helsinki_env.agents.registry import files_digest, make_player
 from helsinki_env.agents.replaced_actions import ReplacedActions, replaced_actions_of
 from helsinki_env.data import short_repr
-from helsinki_env.engine.spec import spec_of
+from helsinki_env.engine.spec import GameSpec, spec_of
 from helsinki_env.evaluation.arena.designs import MAX_DENIABLE_IDS, encode_action_sets
-from helsinki_env.evaluation.arena.plan import MatchupPlan, WorkUnit, block_seating
+from helsinki_env.evaluation.arena.plan import ArenaError, MatchupPlan, WorkUnit, block_seating
 from helsinki_env.evaluation.play import DisabledActions, GameResults, deal_seeds, play_games
-
-__all__ = [
-    "Schedule",
-    "ThinkingTime",
-    "WorkUnitGames",
-    "make_warm_player",
-    "play_work_unit",
-    "player_file_digests",
-    "schedule_games",
-]
 
 #: Stream number of the line-up seeds, distinct from deals and the players' streams.
 _LINEUPS = 2**33
@@ -37,38 +30,22 @@ _BOARDS = 2**34
 
 @dataclass(frozen=True)
 class Schedule:
-    """The planned part of a chunk: G games with S seats.
+    """The games of a work unit before they are played."""
 
-    Attributes:
-        block: number of the block within the line-up, int64 (G,); also the deal number.
-        game: number of the game within the line-up, int64 (G,).
-        seeds: seed of the deal, uint64 (G,), as for `HelsinkiGame`.
-        lineup_positions: position in the line-up of the player in each seat, int64 (G, S).
-        seating: the player in each seat, int64 (G, S), indices into the matchup's players.
-        disabled: disabled actions.
-    """
-
-    block: npt.NDArray[np.int64]
-    game: npt.NDArray[np.int64]
-    seeds: npt.NDArray[np.uint64]
-    lineup_positions: npt.NDArray[np.int64]
-    seating: npt.NDArray[np.int64]
+    block: npt.NDArray[np.int64]  # number of the block within the line-up, (G,); also the deal number
+    game: npt.NDArray[np.int64]  # number of the game within the line-up, (G,)
+    seeds: npt.NDArray[np.uint64]  # seed of the deal, (G,), as for `HelsinkiGame`
+    lineup_positions: npt.NDArray[np.int64]  # position in the line-up of the player in each seat, (G, S)
+    seating: npt.NDArray[np.int64]  # the player in each seat, (G, S), indices into the matchup's players
     disabled: DisabledActions
 
 
 class ThinkingTime(NamedTuple):
-    """The thinking time of a player, with other facts that are not reproducible.
+    """Thinking time and replaced actions of a player, which are not reproducible."""
 
-    Attributes:
-        player: index into the matchup's players.
-        seconds: time that its actions took.
-        decisions: number of its actions.
-        replaced_actions: replaced actions by cause.
-    """
-
-    player: int
+    player: int  # index into the matchup's players
     seconds: float
-    decisions: int
+    decisions: int  # number of its actions
     replaced_actions: ReplacedActions = ReplacedActions()
 
     def add(self, other: ThinkingTime) -> ThinkingTime:
@@ -81,117 +58,92 @@ class ThinkingTime(NamedTuple):
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything but the player as a dictionary; replaced actions only if there are any."""
+        """Return a dictionary without the player, and with replaced actions only if there are any."""
         return {"seconds": self.seconds, "decisions": self.decisions, **self.replaced_actions.to_dict()}
 
 
 @dataclass(frozen=True)
 class WorkUnitGames:
-    """The games of a chunk, from any source.
-
-    Attributes:
-        schedule: the planned part.
-        played: the results.
-        times: times of the line-up's players; empty if unknown.
-    """
+    """The games of a work unit, from any source."""
 
     schedule: Schedule
     played: GameResults
-    times: tuple[ThinkingTime, ...] = ()
+    times: tuple[ThinkingTime, ...] = ()  # of the line-up's players; empty if unknown
 
 
 def player_file_digests(table: MatchupPlan) -> dict[str, str]:
-    """Return the digests of the files that a matchup's players are loaded from, by name; omit players without files."""
+    """Return the digests of the files of a matchup's players, by name; omit players without files."""
     found = {name: files_digest(name, table.config) for name in table.players}
     return {name: digest for name, digest in found.items() if digest is not None}
 
 
 @lru_cache(maxsize=256)
 def make_warm_player(spec: str, config: Any, digest: str | None = None) -> Player:
-    """Return a player after one warm-up action, so that loading and compilation are not part of its time.
+    """Return a player after one warm-up action, so that its thinking time excludes loading and compilation.
 
-    Args:
-        spec: name of the player.
-        config: game configuration.
-        digest: required digest of its files; None: any.
-
-    Raises:
-        PlayerError: if the player is unknown, does not support the game, or its files have changed.
+    Raise PlayerError if its files do not have the digest.
     """
     player = make_player(spec, config)
     if digest is not None and (found := files_digest(spec, config)) != digest:
         raise PlayerError(
-            f"player {short_repr(spec)}: found files of digest {str(found)[:16]}, expected {digest[:16]}, as when the "
-            "games began (bring those back; on a cluster every machine needs the same)"
+            f"player {short_repr(spec)}: found files with digest {str(found)[:16]}, expected {digest[:16]} as at the "
+            "start of the run; restore these files on every machine"
         )
     choose_action(player, spec_of(config).game(config, seed=0))
     return player
 
 
 def schedule_games(table: MatchupPlan, seed: int, chunk: WorkUnit) -> Schedule:
-    """Return the planned part of a chunk.
-
-    Args:
-        table: the matchup.
-        seed: seed of the run.
-        chunk: the chunk.
-    """
+    """Return the schedule of a work unit."""
     seats = table.seats
     blocks = np.arange(chunk.first, chunk.end)
     block = blocks.repeat(seats)
-    places = np.concatenate([block_seating(seats, k) for k in blocks.tolist()])
+    positions = np.concatenate([block_seating(seats, k) for k in blocks.tolist()])
     boards_seed = int(init_streams(seed, [chunk.table], _BOARDS)[0])
     return Schedule(
         block=block,
         game=np.arange(chunk.first * seats, chunk.end * seats),
         seeds=deal_seeds(seed, block),
-        lineup_positions=places,
-        seating=np.array(table.lineups[chunk.lineup])[places],
-        disabled=_barred(table, boards_seed, _lineup_seed(seed, chunk), blocks, places),
+        lineup_positions=positions,
+        seating=np.array(table.lineups[chunk.lineup])[positions],
+        disabled=_disabled(table, boards_seed, _lineup_seed(seed, chunk), blocks, positions),
     )
 
 
 def play_work_unit(
     table: MatchupPlan, seed: int, chunk: WorkUnit, files: Mapping[str, str] | None = None
 ) -> WorkUnitGames:
-    """Play the games of a chunk.
-
-    Args:
-        table: the matchup.
-        seed: seed of the run.
-        chunk: the chunk.
-        files: required digests of the players' files, from `player_file_digests` at the start of the run.
-
-    Raises:
-        PlayerError, IllegalActionError: if a player cannot be created or fails.
-    """
+    """Play the games of a work unit; `files` are the digests of the players' files at the start of the run."""
     games = schedule_games(table, seed, chunk)
     members, member = np.unique(table.lineups[chunk.lineup], return_inverse=True)
     lineup_seed = _lineup_seed(seed, chunk)
-    by_place = np.stack([init_streams(lineup_seed, games.game, place) for place in range(table.seats)], axis=1)
-    streams = np.take_along_axis(by_place, games.lineup_positions, axis=1)
+    by_position = np.stack([init_streams(lineup_seed, games.game, k) for k in range(table.seats)], axis=1)
+    streams = np.take_along_axis(by_position, games.lineup_positions, axis=1)
     names = [table.players[i] for i in members.tolist()]
     players = [make_warm_player(name, table.config, (files or {}).get(name)) for name in names]
     before = [replaced_actions_of(player) for player in players]
     played = play_games(
         players, table.config, member[games.lineup_positions], games.seeds, streams, disabled=games.disabled
     )
-    mishaps = [replaced_actions_of(player).add(then, -1) for player, then in zip(players, before, strict=True)]
-    times = zip(members.tolist(), played.seconds.tolist(), played.action_counts.tolist(), mishaps, strict=True)
-    return WorkUnitGames(games, played, tuple(ThinkingTime(*spent) for spent in times))
+    replaced = [replaced_actions_of(player).add(then, -1) for player, then in zip(players, before, strict=True)]
+    times = zip(members.tolist(), played.seconds.tolist(), played.action_counts.tolist(), replaced, strict=True)
+    return WorkUnitGames(games, played, tuple(ThinkingTime(*time) for time in times))
 
 
 def _lineup_seed(seed: int, chunk: WorkUnit) -> int:
     return int(init_streams(seed, [chunk.lineup], _LINEUPS + chunk.table)[0])
 
 
-def _barred(
-    table: MatchupPlan, boards_seed: int, lineup_seed: int, blocks: npt.NDArray[np.int64], places: npt.NDArray[np.int64]
+def _disabled(
+    table: MatchupPlan,
+    boards_seed: int,
+    lineup_seed: int,
+    blocks: npt.NDArray[np.int64],
+    positions: npt.NDArray[np.int64],
 ) -> DisabledActions:
-    """Return the disabled actions of the games of some blocks.
+    """Return the disabled actions in the games of some blocks.
 
-    Restrictions of a line-up position rotate with it through the seats; restrictions of a seat stay with the seat. All
-    line-ups of a matchup share the same random boards.
+    A design denies actions to line-up positions, which rotate through the seats, or to seats.
     """
     seats, config = table.seats, table.config
     covered = np.zeros((len(blocks), MAX_DENIABLE_IDS), np.bool_)
@@ -199,18 +151,53 @@ def _barred(
     by_seat = np.zeros((len(blocks), seats, MAX_DENIABLE_IDS), np.bool_)
     for seat, actions in enumerate(config.denied):
         by_seat[:, seat, list(actions)] = True
-    by_place = None
+    by_position = None
     if table.boards is not None:
         ids = tuple(spec_of(config).deniable)
         covered, by_seat = table.boards.action_sets(boards_seed % 2**53, blocks, seats, ids)
     if table.cover is not None:
         covered = table.cover.action_sets(blocks)
     if table.screen is not None:
-        by_place = table.screen.action_sets(lineup_seed % 2**53, blocks, seats)
+        by_position = table.screen.action_sets(lineup_seed % 2**53, blocks, seats)
     elif table.handicap is not None:
-        by_place = table.handicap.action_sets(blocks, seats)
-    if by_place is None:
+        by_position = table.handicap.action_sets(blocks, seats)
+    if by_position is None:
         denied = np.repeat(encode_action_sets(by_seat), seats, axis=0)
     else:
-        denied = np.take_along_axis(np.repeat(encode_action_sets(by_place), seats, axis=0), places, axis=1)
+        denied = np.take_along_axis(np.repeat(encode_action_sets(by_position), seats, axis=0), positions, axis=1)
     return DisabledActions(np.repeat(encode_action_sets(covered), seats), denied)
+
+
+def validate_games(games: WorkUnitGames, config: Any) -> None:
+    """Check that the results of games are possible under the plan, independent of the program that wrote them.
+
+    Raise ArenaError otherwise; it names the game, the value found and the value expected.
+    """
+    planned, played = games.schedule, games.played
+    check_equal("places", played.places, _places(played, spec_of(config)), planned.game)
+    disabled = planned.disabled.denied | planned.disabled.covered[:, None]
+    check_equal("used actions", played.used, played.used & ~disabled, planned.game)
+    taken = np.array([len(decisions) for decisions in played.decisions])
+    check_equal("sum of seat_decisions", played.seat_decisions.sum(axis=1), taken, planned.game)
+
+
+def check_equal(what: str, found: npt.NDArray[Any], expected: npt.NDArray[Any], game: npt.NDArray[np.int64]) -> None:
+    """Raise ArenaError for the first game with unexpected values; arrays are (G,) or (G, S)."""
+    wrong = np.asarray(found != expected)
+    if wrong.any():
+        g = int(np.flatnonzero(wrong.reshape(len(game), -1).any(axis=1))[0])
+        one, other = (values[g : g + 1].tolist()[0] for values in (found, expected))
+        raise ArenaError(f"game {game[g]}: {what}: found {one!r:.100}, expected {other!r:.100}")
+
+
+def _places(played: GameResults, spec: GameSpec) -> npt.NDArray[np.int64]:
+    """Return the ranks of games that follow from their points, (G, S).
+
+    In games with a tiebreaker, `played.places` decides between seats with equal points.
+    """
+    scores, places = played.scores, played.places
+    if spec.ranks is not None:
+        return spec.ranks(scores)
+    more, equal = (compared(scores[:, None], scores[..., None]) for compared in (np.greater, np.equal))
+    better: npt.NDArray[np.int64] = (more | equal & (places[:, None] < places[..., None])).sum(axis=2)
+    return better

@@ -23,7 +23,7 @@ from helsinki_env.evaluation.arena.load import MatchupGames
 from helsinki_env.evaluation.balance import effects, margins
 from helsinki_env.evaluation.balance.effects import AblationGames, simultaneous_quantile
 from helsinki_env.evaluation.figure_style import LINE_COLORS, figure_to_svg, styled_figure
-from helsinki_env.evaluation.rating.errors import RatingError
+from helsinki_env.evaluation.rating import RatingError
 from helsinki_env.utils.markdown import code_span, printable, table_row
 
 __all__ = ["AblationEffect", "ablation_effects", "ablation_report_files"]

@@ -40,7 +40,7 @@ from helsinki_env.evaluation.balance.effects import AblationGames
 from helsinki_env.evaluation.balance.margins import contrasts, least_squares
 from helsinki_env.evaluation.balance.multiplicity import benjamini_hochberg
 from helsinki_env.evaluation.match_stats import fractional_wins
-from helsinki_env.evaluation.rating.errors import RatingError
+from helsinki_env.evaluation.rating import RatingError
 from helsinki_env.utils.extras import requires_extra
 
 with requires_extra("stats"):

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from helsinki_env.evaluation.rating.errors import RatingError
+from helsinki_env.evaluation.rating import RatingError
 from helsinki_env.utils.extras import requires_extra
 
 with requires_extra("stats"):

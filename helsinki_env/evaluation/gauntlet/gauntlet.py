@@ -1,8 +1,7 @@
 """Gauntlets from ``configs/gauntlets``: matchups, opponents and deals for rating a player.
 
-A gauntlet is a YAML file; see ``helsinki.yaml`` there. It defines a regular tournament
-(`helsinki_env.evaluation.arena`) in which every line-up consists of the player and its opponents. The short stage plays
-the first deals of the full stage, so a run of the former can be extended to the latter.
+A gauntlet is a YAML file; see ``helsinki.yaml`` there. It defines a tournament in which every line-up consists of the
+player and its opponents. The short stage plays the first deals of the full stage, so a run can be extended.
 """
 
 from __future__ import annotations
@@ -17,45 +16,31 @@ from helsinki_env.agents.registry import check_code, files_digest
 from helsinki_env.data import Node, digest_of, read_yaml
 from helsinki_env.evaluation.arena.config import plan_from_dict
 from helsinki_env.evaluation.arena.plan import MAX_MATCHUP_GAMES, Plan
-from helsinki_env.evaluation.gauntlet.errors import GauntletError
+from helsinki_env.evaluation.gauntlet import GauntletError
 from helsinki_env.utils.yaml_files import find_yaml
-
-__all__ = ["Gauntlet", "GauntletMatchup", "ReferenceGames"]
 
 _KEYS = ("version", "seed", "chunk", "stages", "zero", "networks", "tables")
 _TABLE_KEYS = ("name", "seats", "game", "boards", "opponents", "reference")
 _PLAYED = ("seats", "game", "boards")
-_MOST_DECKS = 1_000_000
+_MAX_DEALS = 1_000_000
 
 
 @dataclass(frozen=True)
 class ReferenceGames:
-    """Games between the opponents that determine their ratings.
+    """Games between the opponents that determine their ratings."""
 
-    Attributes:
-        decks: number of deals for each line-up.
-        lineups: the line-ups.
-    """
-
-    decks: int
+    decks: int  # number of deals for each line-up
     lineups: tuple[tuple[str, ...], ...]
 
 
 @dataclass(frozen=True)
 class GauntletMatchup:
-    """A matchup of a gauntlet.
-
-    Attributes:
-        name: name of the matchup.
-        played: the game, with the keys of a tournament's matchup.
-        opponents: opponents of the player in each line-up.
-        reference: games that determine the opponents' ratings in this matchup.
-    """
+    """A matchup of a gauntlet."""
 
     name: str
-    played: Mapping[str, Any]
-    opponents: tuple[tuple[str, ...], ...]
-    reference: tuple[ReferenceGames, ...]
+    played: Mapping[str, Any]  # the game, with the keys of a tournament's matchup
+    opponents: tuple[tuple[str, ...], ...]  # opponents of the player in each line-up
+    reference: tuple[ReferenceGames, ...]  # games that determine the opponents' ratings in this matchup
 
     @property
     def players(self) -> tuple[str, ...]:
@@ -65,37 +50,23 @@ class GauntletMatchup:
 
 @dataclass(frozen=True)
 class Gauntlet:
-    """A gauntlet.
-
-    Attributes:
-        path: path of its file.
-        version: increases with every change that affects a rating.
-        seed: seed of deals and players.
-        chunk: number of games that are played and saved together.
-        stages: number of deals for each line-up, by stage name.
-        zero: the opponent whose rating is zero.
-        networks: network of each opponent by name, 16 hexadecimal digits of the digest of its file.
-        tables: the matchups.
-        digest: 16 hexadecimal digits that identify the file's content.
-    """
+    """A gauntlet."""
 
     path: Path
-    version: int
-    seed: int
-    chunk: int
-    stages: Mapping[str, int]
-    zero: str
-    networks: Mapping[str, str]
+    version: int  # increases with every change that affects a rating
+    seed: int  # seed of deals and players
+    chunk: int  # number of games that are played and saved together
+    stages: Mapping[str, int]  # number of deals for each line-up, by stage name
+    zero: str  # the opponent whose rating is zero
+    networks: Mapping[str, str]  # network of each opponent by name, 16 hexadecimal digits of the digest of its file
     tables: tuple[GauntletMatchup, ...]
-    digest: str
+    digest: str  # 16 hexadecimal digits that identify the file's content
 
     @classmethod
     def from_yaml(cls, name_or_path: str | Path, *, trust: bool = False) -> Gauntlet:
-        """Load a gauntlet from a file.
+        """Load a gauntlet from a path or a name in ``configs/gauntlets``.
 
-        Args:
-            name_or_path: a name in ``configs/gauntlets``, or a path.
-            trust: allow players that run code (``program:COMMAND``, ``MODULE:ATTRIBUTE``).
+        `trust` allows players that run code (``program:COMMAND``, ``MODULE:ATTRIBUTE``).
 
         Raises:
             GauntletError: names file, key, value found and value expected.
@@ -104,19 +75,19 @@ class Gauntlet:
         path = find_yaml(name_or_path, "gauntlets", GauntletError)
         if path.suffix == ".json":
             raise GauntletError(
-                f"found {path}, expected a file that ends in .yaml: the opponents' ratings are beside it"
+                f"found {path}, expected a .yaml file: the .json file of the same name holds the opponents' ratings"
             )
         data = read_yaml(path, GauntletError).mapping(_KEYS)
-        tables = tuple(_table(entry) for entry in data["tables"].entries("at least one table", least=1))
+        tables = tuple(_table(entry) for entry in data["tables"].entries("at least one matchup", least=1))
         stages = {
-            name: decks.integer(2, _MOST_DECKS, "a number of decks, at least 2")
+            name: decks.integer(2, _MAX_DEALS, "a number of deals, at least 2")
             for name, decks in data["stages"].items()
         }
         if not all(isinstance(name, str) and name for name in stages):
-            data["stages"].fail("names that are text, such as quick (put numbers in quotation marks)")
+            data["stages"].fail("text as names, such as quick", "put numbers in quotation marks")
         if not stages:
-            data["stages"].fail("a number of decks for each stage, such as {quick: 8, full: 100}")
-        found = cls(
+            data["stages"].fail("a number of deals for each stage, such as {quick: 8, full: 100}")
+        gauntlet = cls(
             path=path,
             version=data["version"].integer(1),
             seed=data["seed"].integer(0),
@@ -128,13 +99,13 @@ class Gauntlet:
             digest=digest_of(data.value),
         )
         for table, entry in zip(tables, data["tables"].entries("tables"), strict=True):
-            met = {player for part in table.reference for lineup in part.lineups for player in lineup}
-            if missing := {found.zero, *table.players} - met:
-                entry["reference"].fail(f"games of {', '.join(sorted(missing))} too")
-            if len(met) < 2:
-                entry["reference"].fail("games of at least two players, or there is nothing to compare")
-            check_code((*met, *table.players, found.zero), path, trust=trust)
-        return found
+            players = {player for part in table.reference for lineup in part.lineups for player in lineup}
+            if missing := {gauntlet.zero, *table.players} - players:
+                entry["reference"].fail(f"games of {', '.join(sorted(missing))}, too")
+            if len(players) < 2:
+                entry["reference"].fail("games of at least two players")
+            check_code(sorted(players), path, trust=trust)
+        return gauntlet
 
     @property
     def name(self) -> str:
@@ -142,16 +113,7 @@ class Gauntlet:
         return self.path.stem
 
     def plan(self, player: str, stage: str) -> Plan:
-        """Return the tournament of a player.
-
-        Args:
-            player: player spec, as for `helsinki_env.agents.registry.make_player`.
-            stage: one of `stages`.
-
-        Raises:
-            GauntletError: for an unknown stage.
-            ArenaError: for other errors in the file.
-        """
+        """Return the tournament of a player in one of the `stages`."""
         if stage not in self.stages:
             raise GauntletError(f"stage: found {stage!r}, expected one of {', '.join(self.stages)}")
         decks = self.stages[stage]
@@ -164,7 +126,7 @@ class Gauntlet:
 
     @cached_property
     def reference(self) -> Plan:
-        """The tournament between the opponents, in which each part of a matchup is a separate matchup."""
+        """The tournament between the opponents; each part of a matchup's reference games is a matchup there."""
         return self._plan(
             [
                 self._arena_table(table, f"{table.name} / {number}", part.decks, part.lineups)
@@ -175,7 +137,7 @@ class Gauntlet:
 
     @property
     def games(self) -> dict[str, str]:
-        """The digest of each matchup's configuration, component file included, by the matchup's name."""
+        """The digest of each matchup's configuration, including its component file, by name."""
         played = iter(self.reference.tables)
         return {table.name: [next(played).config.digest for _ in table.reference][-1] for table in self.tables}
 
@@ -194,21 +156,17 @@ class Gauntlet:
         }
 
     def check_networks(self) -> None:
-        """Check that the opponents' networks are those of the gauntlet.
-
-        Raises:
-            GauntletError: names the opponent and both digests.
-        """
+        """Raise GauntletError unless the opponents' networks are those of the gauntlet."""
         for table in self.reference.tables:
             for player in table.players:
                 digest = files_digest(player, table.config)
                 if digest is not None and self.networks.get(player) != digest[:16]:
-                    remedy = "bring the former network back: ratings are comparable against the same opponents only"
+                    remedy = "restore the network, because ratings compare only results against the same opponents"
                     if player not in self.networks:
-                        remedy = f'write networks: {{"{player}": {digest[:16]}}}'
+                        remedy = f'add networks: {{"{player}": {digest[:16]}}}'
                     raise GauntletError(
-                        f"{self.path}: networks: found {self.networks.get(player)} for {player}, but the network is "
-                        f"{digest[:16]} ({remedy})"
+                        f"{self.path}: networks: found {self.networks.get(player)} for {player}, expected the digest "
+                        f"of its network, {digest[:16]}; {remedy}"
                     )
 
 
@@ -218,7 +176,7 @@ def _table(data: Node) -> GauntletMatchup:
     seats = data["seats"].integer(2, 4, "2, 3 or 4")
     parts = tuple(
         ReferenceGames(
-            part.mapping(("decks", "lineups"))["decks"].integer(2, _MOST_DECKS),
+            part.mapping(("decks", "lineups"))["decks"].integer(2, _MAX_DEALS),
             _lineups(part["lineups"], seats),
         )
         for part in data["reference"].entries("games between the opponents", least=1)

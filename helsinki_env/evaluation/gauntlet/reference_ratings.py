@@ -20,69 +20,49 @@ from helsinki_env.evaluation.arena.files import encode_results
 from helsinki_env.evaluation.arena.load import MatchupGames, load_run
 from helsinki_env.evaluation.arena.plan import environment_versions
 from helsinki_env.evaluation.arena.store import RunFolder
-from helsinki_env.evaluation.gauntlet.errors import GauntletError
+from helsinki_env.evaluation.gauntlet import GauntletError
 from helsinki_env.evaluation.gauntlet.gauntlet import Gauntlet
 from helsinki_env.evaluation.rating.ratings import rate
 from helsinki_env.utils.files import is_file
 
-__all__ = ["MatchupReferenceRatings", "ReferenceRatings", "estimate_reference_ratings", "reference_ratings_path"]
-
-_ELO = 100_000.0
+_MAX_ELO = 100_000.0
 
 
 @dataclass(frozen=True)
 class MatchupReferenceRatings:
-    """The fixed ratings of one matchup, in Elo points.
+    """The fixed ratings of one matchup, in Elo points."""
 
-    Attributes:
-        players: the opponents' ratings by name.
-        seats: seat effects, which sum to zero.
-    """
-
-    players: Mapping[str, float]
-    seats: tuple[float, ...]
+    players: Mapping[str, float]  # by name
+    seats: tuple[float, ...]  # seat effects, which sum to zero
 
 
 @dataclass(frozen=True)
 class ReferenceRatings:
-    """The reference ratings of a gauntlet.
+    """The reference ratings of a gauntlet."""
 
-    Attributes:
-        tables: fixed ratings, by the name of the matchup.
-        digest: 16 hexadecimal digits that identify them.
-        data: the full content of the file.
-    """
-
-    tables: Mapping[str, MatchupReferenceRatings]
-    digest: str
-    data: Mapping[str, Any]
+    tables: Mapping[str, MatchupReferenceRatings]  # fixed ratings, by the name of the matchup
+    digest: str  # 16 hexadecimal digits that identify them
+    data: Mapping[str, Any]  # the content of the file
 
     @classmethod
     def of(cls, gauntlet: Gauntlet) -> ReferenceRatings:
-        """Load the reference ratings of a gauntlet.
-
-        Raises:
-            GauntletError: if the file is missing, was modified, or belongs to another gauntlet or to other rules or
-                components.
-        """
+        """Load the ratings; GauntletError if they are missing, modified, or of another gauntlet or game."""
         path = reference_ratings_path(gauntlet)
         if not is_file(path):
             raise GauntletError(
-                f"{path}: found no such file, expected the opponents' ratings (helsinki evaluate reference "
-                f"--gauntlet {gauntlet.path} measures and writes them)"
+                f"{path}: found no file, expected the opponents' ratings; run helsinki evaluate reference --gauntlet "
+                f"{gauntlet.path}"
             )
         data = read_json(path, GauntletError).verify_digest("the ratings of a gauntlet's opponents")
         environment = environment_versions(gauntlet.reference.tables)
-        for entry, expected, whose in (
+        for entry, expected, source in (
             (data["gauntlet"], gauntlet.digest, f"that of {gauntlet.path}"),
             (data["environment"], environment, "that of this version"),
             *((data["tables"][name]["game"], game, "that of this version") for name, game in gauntlet.games.items()),
         ):
             if entry.value != expected:
-                entry.fail(
-                    f"{expected!r}, {whose}",
-                    f"measure them anew: helsinki evaluate reference --gauntlet {gauntlet.path}",
-                )
+                remedy = f"measure them again: helsinki evaluate reference --gauntlet {gauntlet.path}"
+                entry.fail(f"{expected!r}, {source}", remedy)
         tables = {
             table.name: _table(data["tables"][table.name], [gauntlet.zero, *table.players], table.played["seats"])
             for table in gauntlet.tables
@@ -100,35 +80,24 @@ def reference_ratings_path(gauntlet: Gauntlet) -> Path:
 
 
 def _table(data: Node, players: Sequence[str], seats: int) -> MatchupReferenceRatings:
-    found = {player: data["players"][player]["rating"].number(-_ELO, _ELO) for player in players}
+    ratings = {player: data["players"][player]["rating"].number(-_MAX_ELO, _MAX_ELO) for player in players}
     effects = tuple(
-        effect.number(-_ELO, _ELO) for effect in data["seats"].entries("effects of the seats", length=seats)
+        effect.number(-_MAX_ELO, _MAX_ELO) for effect in data["seats"].entries("effects of the seats", length=seats)
     )
-    return MatchupReferenceRatings(found, effects)
+    return MatchupReferenceRatings(ratings, effects)
 
 
 def estimate_reference_ratings(gauntlet: Gauntlet, run: Path, command: str) -> dict[str, Any]:
     """Return the opponents' ratings from a finished reference run, as data for the file.
 
     The data include the digest of each line-up's first games, which show whether the opponents still act as they did.
-
-    Args:
-        gauntlet: the gauntlet.
-        run: folder of the run.
-        command: command that played it.
-
-    Raises:
-        ArenaError: if the run cannot be read.
-        GauntletError: if games are missing.
-        RatingError: if the games cannot be rated.
     """
     plan = gauntlet.reference
     played = iter(load_run(run))
     tables: dict[str, Any] = {}
     games = 0
     for table in gauntlet.tables:
-        found = _joined(table.name, [next(played) for _ in table.reference])
-        rated = rate(found, reference=gauntlet.zero)
+        rated = rate(_joined(table.name, [next(played) for _ in table.reference]), reference=gauntlet.zero)
         games += rated.games
         tables[table.name] = {
             "game": gauntlet.games[table.name],
@@ -169,9 +138,9 @@ def estimate_reference_ratings(gauntlet: Gauntlet, run: Path, command: str) -> d
 
 
 def _joined(name: str, parts: Sequence[MatchupGames]) -> MatchupGames:
-    """Concatenate the games of tables with the same configuration."""
+    """Concatenate games with the same configuration."""
     if missing := sum(part.missing for part in parts):
-        raise GauntletError(f"{name}: found {missing} games missing, expected all of them (go on with the run)")
+        raise GauntletError(f"{name}: found {missing} missing games, expected all; resume the run")
     players = tuple(dict.fromkeys(player for part in parts for player in part.players))
     numbers = [np.array([players.index(player) for player in part.players]) for part in parts]
     arrays: dict[str, Any] = {

@@ -16,95 +16,72 @@ from helsinki_env.agents.replaced_actions import ReplacedActions
 from helsinki_env.data import Node, read_json, short_repr
 from helsinki_env.evaluation.arena.plan import Plan, WorkUnit, environment_versions
 from helsinki_env.evaluation.arena.workers import play_in_processes
-from helsinki_env.evaluation.gauntlet.certificate import COUNTED_PREFIX, decode_ranks, games_digest, work_unit_entry
-from helsinki_env.evaluation.gauntlet.errors import GauntletError
+from helsinki_env.evaluation.gauntlet import GauntletError
+from helsinki_env.evaluation.gauntlet.certificate import (
+    COUNTED_PREFIX,
+    decode_ranks,
+    games_digest,
+    gauntlet_results,
+    work_unit_entry,
+)
 from helsinki_env.evaluation.gauntlet.gauntlet import Gauntlet
 from helsinki_env.evaluation.gauntlet.reference_ratings import ReferenceRatings
-from helsinki_env.evaluation.gauntlet.results import gauntlet_results
 
-__all__ = ["UnverifiedCertificate", "read_certificate", "read_unverified_certificate"]
-
-#: Relative tolerance for numbers from another machine; they are rounded.
-_CLOSE = 1e-4
-_MOST = 1e6
-#: Remedy for a certificate of another scale.
-_REMEDY = "verify it with the version that made it"
+#: Relative tolerance for rounded numbers from another machine.
+_TOLERANCE = 1e-4
+_MAX_VALUE = 1e6
+_REMEDY = "use the version that made the certificate"
 
 
 @dataclass(frozen=True)
 class UnverifiedCertificate:
-    """A consistent certificate whose games have yet to be replayed.
-
-    Attributes:
-        path: path of its file.
-        player: the player that replays the games.
-        named: the player that the certificate names.
-        plan: the tournament.
-        rating: the certified rating with its interval.
-        package: version of the package that played.
-    """
+    """A consistent certificate whose games have yet to be replayed."""
 
     path: Path
-    player: str
-    named: str
+    player: str  # replays the games
+    named: str  # the player that the certificate names
     plan: Plan
-    rating: dict[str, Any]
-    package: str
+    rating: dict[str, Any]  # the certified rating with its interval
+    package: str  # version of the package that played
     _chunks: tuple[dict[str, Any], ...]
 
     def sample(self, games: int, seed: int) -> list[WorkUnit]:
-        """Return random chunks with at least `games` games in total, or all chunks."""
+        """Return random work units with at least `games` games in total, or all work units."""
         order = np.random.default_rng(seed).permutation(len(self.plan.chunks)).tolist()
-        found: list[WorkUnit] = []
-        while order and self.plan.games_of(found) < games:
-            found.append(self.plan.chunks[order.pop()])
-        return sorted(found)
+        units: list[WorkUnit] = []
+        while order and self.plan.games_of(units) < games:
+            units.append(self.plan.chunks[order.pop()])
+        return sorted(units)
 
     def undetected_fraction(self, chunks: int, level: float = 0.95) -> float:
-        """Return the largest fraction of games that can be forged and go undetected with probability above 1 - `level`.
-
-        The worst case forges all games of the largest chunks: a chunk with a single forged game is as likely to be
-        drawn.
-
-        Args:
-            chunks: number of chunks to replay, drawn with an unpredictable seed.
-            level: detection probability.
-        """
-        every = len(self.plan.chunks)
+        """Return the largest fraction of forged games that a replay misses with probability above 1 - `level`."""
+        total = len(self.plan.chunks)
         sizes = sorted((self.plan.games_of([chunk]) for chunk in self.plan.chunks), reverse=True)
 
-        def missed(changed: int) -> float:
-            return prod((every - changed - drawn) / (every - drawn) for drawn in range(chunks))
+        def undetected(forged: int) -> float:
+            return prod((total - forged - drawn) / (total - drawn) for drawn in range(chunks))
 
-        most = max(changed for changed in range(every + 1) if missed(changed) > 1 - level)
-        return sum(sizes[:most]) / self.plan.games
+        # Worst case: forge all games of the largest work units, which are as likely to be drawn as others.
+        forged = max(number for number in range(total + 1) if undetected(number) > 1 - level)
+        return sum(sizes[:forged]) / self.plan.games
 
     def play(self, chunks: list[WorkUnit], processes: int, progress: Callable[[int], None] | None = None) -> None:
-        """Replay some chunks and compare the games.
+        """Replay work units; GauntletError names the first one with a different result.
 
-        Args:
-            chunks: the chunks.
-            processes: number of worker processes.
-            progress: called with the number of matching games, chunk by chunk.
-
-        Raises:
-            GauntletError: names the first chunk with a different result.
-            ChunkError: if a player fails.
+        `progress` is called with the number of matching games after each work unit.
         """
-        told = dict(zip((chunk.name for chunk in self.plan.chunks), self._chunks, strict=True))
+        entries = dict(zip((chunk.name for chunk in self.plan.chunks), self._chunks, strict=True))
         for chunk, games in play_in_processes(self.plan, chunks, processes):
-            if work_unit_entry(chunk, games) != told[chunk.name]:
+            if work_unit_entry(chunk, games) != entries[chunk.name]:
+                version = helsinki_env.__version__
+                other = "" if self.package == version else f", or helsinki-env {self.package} instead of {version}"
                 raise GauntletError(
-                    f"{self.path}: {self.plan.describe(chunk)}: played again, its games came out otherwise than the "
-                    "certificate says (another player, one that does not decide by its seat's view and random number "
-                    f"alone, or networks on another kind of processor{self._other_package()})"
+                    f"{self.path}: {self.plan.describe(chunk)}: found other games in the replay, expected those of the "
+                    "certificate; possible causes: another player, a player that uses more than its observation and "
+                    f"random key, another kind of CPU for networks{other}"
                 )
             if progress is not None:
                 progress(self.plan.games_of([chunk]))
-
-    def _other_package(self) -> str:
-        ours = helsinki_env.__version__
-        return "" if self.package == ours else f"; made with helsinki-env {self.package}, this is {ours}"
 
 
 def read_unverified_certificate(
@@ -112,16 +89,7 @@ def read_unverified_certificate(
 ) -> UnverifiedCertificate:
     """Read a certificate and check everything except the games themselves.
 
-    Args:
-        path: path of its file.
-        gauntlet: expected gauntlet.
-        pins: the reference ratings.
-        player: the player that replays the games; None: the one that the certificate names.
-        trust: allow a player that the certificate names to run code (``program:COMMAND``, ``MODULE:ATTRIBUTE``).
-
-    Raises:
-        GauntletError: names the error, the value found and the value expected.
-        PlayerError: if the certificate names code, is not trusted, and no player is given.
+    `player` replays the games; None: the player that the certificate names, which may run code only with `trust`.
     """
     data = _of_gauntlet(path, gauntlet, pins)["certified"]
     named = data["player"].text("a player")
@@ -131,22 +99,13 @@ def read_unverified_certificate(
     plan = _plan_of(data, gauntlet, plays)
     digest = files_digest(plays, plan.tables[0].config)
     if data["player_digest"].value != digest:
-        data["player_digest"].fail(f"{digest!r}, that of {short_repr(plays)}", "name the player that was rated")
+        data["player_digest"].fail(f"{digest!r}, that of {short_repr(plays)}", "name the rated player")
     chunks = _chunks(data, plan, pins)
     return UnverifiedCertificate(path, plays, named, plan, data["rating"].value, data["package"].text(), chunks)
 
 
 def read_certificate(path: Path, gauntlet: Gauntlet, pins: ReferenceRatings) -> dict[str, Any]:
-    """Read a certificate and check everything except player and games, so that the player may be unavailable.
-
-    Args:
-        path: path of its file.
-        gauntlet: expected gauntlet.
-        pins: the reference ratings.
-
-    Raises:
-        GauntletError: names the error, the value found and the value expected.
-    """
+    """Read a certificate and check everything except player and games; errors as in `read_unverified_certificate`."""
     data = _of_gauntlet(path, gauntlet, pins)
     certified = data["certified"]
     _chunks(certified, _plan_of(certified, gauntlet, certified["player"].text("a player")), pins)
@@ -161,10 +120,10 @@ def _plan_of(certified: Node, gauntlet: Gauntlet, player: str) -> Plan:
 
 
 def _of_gauntlet(path: Path, gauntlet: Gauntlet, pins: ReferenceRatings) -> Node:
-    """Return an unmodified certificate of this gauntlet and scale."""
+    """Return a certificate; GauntletError if it was modified or belongs to another gauntlet or scale."""
     data = read_json(path, GauntletError).mapping(("certified", "measured"))
     certified = data["certified"].verify_digest("a certificate")
-    for key, ours in (
+    for key, expected in (
         ("certificate", 1),
         ("gauntlet", gauntlet.name),
         ("version", gauntlet.version),
@@ -172,8 +131,8 @@ def _of_gauntlet(path: Path, gauntlet: Gauntlet, pins: ReferenceRatings) -> Node
         ("pins_digest", pins.digest),
         ("seed", gauntlet.seed),
     ):
-        if certified[key].value != ours:
-            certified[key].fail(f"{ours!r}", _REMEDY)
+        if certified[key].value != expected:
+            certified[key].fail(repr(expected), _REMEDY)
     measured = data["measured"].mapping()
     measured["seconds_per_decision"].number(0.0)
     for kind in ReplacedActions._fields:
@@ -182,8 +141,8 @@ def _of_gauntlet(path: Path, gauntlet: Gauntlet, pins: ReferenceRatings) -> Node
 
 
 def _chunks(data: Node, plan: Plan, pins: ReferenceRatings) -> tuple[dict[str, Any], ...]:
-    """Return the certificate's entries of the chunks, after checking all that follows from them."""
-    entries = data["chunks"].entries("chunks", length=len(plan.chunks))
+    """Return the certificate's entries of the work units, after checking the results against them."""
+    entries = data["chunks"].entries("work units", length=len(plan.chunks))
     played = []
     for entry, chunk in zip(entries, plan.chunks, strict=True):
         if entry["chunk"].value != chunk.name:
@@ -192,22 +151,22 @@ def _chunks(data: Node, plan: Plan, pins: ReferenceRatings) -> tuple[dict[str, A
         played.append((chunk, decode_ranks(entry["places"], plan.games_of([chunk]), plan.tables[chunk.table].seats)))
     digest = games_digest([entry["sha256"].value for entry in entries])
     if data["games_digest"].value != digest:
-        data["games_digest"].fail(f"{digest!r}, that of the chunks")
+        data["games_digest"].fail(f"{digest!r}, as the chunks require")
     for key, expected in gauntlet_results(plan, pins, played).items():
-        _same(data[key].value, expected, data[key])
+        _check_equal(data[key], expected)
     return tuple(entry.value for entry in entries)
 
 
-def _same(found: Any, expected: Any, entry: Node) -> None:
-    """Check that numbers are those that follow from the ranks."""
+def _check_equal(entry: Node, expected: Any) -> None:
+    """Raise GauntletError unless an entry has the values that follow from the ranks."""
     if isinstance(expected, dict):
         for key, value in expected.items():
-            _same(entry[key].value, value, entry[key])
+            _check_equal(entry[key], value)
     elif isinstance(expected, list):
-        for one, value in zip(entry.entries("figures", length=len(expected)), expected, strict=True):
-            _same(one.value, value, one)
+        for part, value in zip(entry.entries("results", length=len(expected)), expected, strict=True):
+            _check_equal(part, value)
     elif isinstance(expected, float):
-        if abs(entry.number(-_MOST, _MOST) - expected) > _CLOSE * max(2.0, abs(expected)):
-            entry.fail(f"{expected}, which follows from the places")
-    elif found != expected:
-        entry.fail(f"{expected!r}, which follows from the places")
+        if abs(entry.number(-_MAX_VALUE, _MAX_VALUE) - expected) > _TOLERANCE * max(2.0, abs(expected)):
+            entry.fail(f"{expected}, as the ranks require")
+    elif entry.value != expected:
+        entry.fail(f"{expected!r}, as the ranks require")

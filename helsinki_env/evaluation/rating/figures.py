@@ -15,30 +15,22 @@ from helsinki_env.evaluation.figure_style import LINE_COLORS, MARKERS, PLAYER_CO
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["budget_families", "draw_budgets", "draw_pairs", "draw_ratings", "shorten_name"]
-
 RatingTable = Mapping[str, Any]
 
-_LABEL = 30
-_TITLE = 100
+_MAX_LABEL = 30
+_MAX_TITLE = 100
 #: Minimum number of pairs for a heat map of the cross-table: fewer are easier to read as numbers.
-_PAIRS = 3
+_MIN_PAIRS = 3
 
 
 def shorten_name(player: str) -> str:
     """Return a player's name for a label; long names, such as paths, are shortened in the middle."""
-    return player if len(player) <= _LABEL else f"{player[: _LABEL // 2 - 1]}…{player[-_LABEL // 2 :]}"
+    half = _MAX_LABEL // 2
+    return player if len(player) <= _MAX_LABEL else f"{player[: half - 1]}…{player[-half:]}"
 
 
 def budget_families(players: Sequence[str]) -> dict[str, list[tuple[int, int]]]:
-    """Return the families of players that differ only in a budget, such as mc:50 and mc:200.
-
-    Args:
-        players: names; a budget is the number that follows the first colon.
-
-    Returns:
-        for each family with at least two budgets: (budget, index of the player), ascending.
-    """
+    """Return the players that differ only in a budget, such as mc:50 and mc:200: (budget, index) by family."""
     families: dict[str, list[tuple[int, int]]] = {}
     for i, player in enumerate(players):
         found = re.fullmatch(r"([^:]+):(\d+)(|:.*)", player)
@@ -51,18 +43,18 @@ def draw_ratings(tables: Sequence[RatingTable]) -> bytes:
     """Return the ratings with their intervals as SVG, one panel for each matchup, all on one scale."""
     # State the scale only once for matchups with the same reference player.
     last = [one["reference"] != other["reference"] for one, other in pairwise(tables)] + [True]
-    heights = [0.24 * len(table["players"]) + (0.75 if told else 0.4) for table, told in zip(tables, last, strict=True)]
-    everybody = [player for table in tables for player in table["players"]]
-    lowest, highest = min(player["low"] for player in everybody), max(player["high"] for player in everybody)
+    heights = [0.24 * len(table["players"]) + (0.75 if end else 0.4) for table, end in zip(tables, last, strict=True)]
+    players = [player for table in tables for player in table["players"]]
+    lowest, highest = min(player["low"] for player in players), max(player["high"] for player in players)
     with styled_figure(len(tables), 1, 6.4, sum(heights), share_x=True) as (figure, axes):
         axes[0, 0].get_gridspec().set_height_ratios(heights)
-        for table, told, axis in zip(tables, last, axes[:, 0], strict=True):
+        for table, labeled, axis in zip(tables, last, axes[:, 0], strict=True):
             players = table["players"][::-1]
             elo, low, high = (np.array([player[key] for player in players]) for key in ("rating", "low", "high"))
             rows = np.arange(len(players))
-            colour = PLAYER_COUNT_COLORS.get(table["seats"], "#000000")
-            axis.hlines(rows, low, high, color=colour, linewidth=1.8)
-            axis.plot(elo, rows, "o", color=colour, markersize=5)
+            color = PLAYER_COUNT_COLORS.get(table["seats"], "#000000")
+            axis.hlines(rows, low, high, color=color, linewidth=1.8)
+            axis.plot(elo, rows, "o", color=color, markersize=5)
             axis.axvline(0, color="#999999", linewidth=0.8, zorder=0)
             axis.set_yticks(rows, [shorten_name(player["player"]) for player in players])
             axis.set_ylim(-0.6, len(players) - 0.4)
@@ -73,30 +65,27 @@ def draw_ratings(tables: Sequence[RatingTable]) -> bytes:
                     f"{value:.0f}", (max(value, end), row), (6, 0), textcoords="offset points", va="center", fontsize=8
                 )
             axis.set_title(f"{_title(table)}, {table['games']:,} games", loc="left")
-            axis.tick_params(labelbottom=told)
-            if told:
-                axis.set_xlabel(f"rating in Elo points with 95 % interval ({shorten_name(table['reference'])} = 0)")
+            axis.tick_params(labelbottom=labeled)
+            if labeled:
+                axis.set_xlabel(f"rating in Elo points with 95% interval ({shorten_name(table['reference'])} = 0)")
             axis.set_xlim(lowest - 0.05 * (highest - lowest), highest + 0.12 * (highest - lowest))
         return figure_to_svg(figure)
 
 
 def _title(table: RatingTable) -> str:
-    seats, name = f"{table['seats']} players", shorten(table["name"], _TITLE)
+    seats, name = f"{table['seats']} players", shorten(table["name"], _MAX_TITLE)
     return name if name.startswith(seats) else f"{name} ({seats})"
 
 
 def draw_pairs(table: RatingTable) -> bytes | None:
-    """Return the cross-table of one matchup as an annotated heat map, SVG; both axes start with the strongest player.
-
-    None if fewer than three pairs of players met: a line of text shows as much.
-    """
+    """Return the cross-table of one matchup as an annotated heat map, SVG; None for fewer than three pairs."""
     players = [player["player"] for player in table["players"]]
     n = len(players)
     share = np.full((n, n), np.nan)
     for pair in table["pairs"]:
         if pair["ahead"] is not None:
             share[players.index(pair["player"]), players.index(pair["opponent"])] = 100 * pair["ahead"]
-    if np.isfinite(share).sum() < 2 * _PAIRS:
+    if np.isfinite(share).sum() < 2 * _MIN_PAIRS:
         return None
     with styled_figure(1, 1, 2.9 + 0.42 * n, 1.9 + 0.36 * n) as (figure, axes):
         axis: Axes = axes[0, 0]
@@ -114,14 +103,14 @@ def draw_pairs(table: RatingTable) -> bytes | None:
         axis.tick_params(length=0)
         axis.spines[:].set_visible(False)
         figure.suptitle(
-            f"{_title(table)}\nHow often the row finished\nahead of the column, in %", x=0.02, ha="left", fontsize=10
+            f"{_title(table)}\nHow often the row finished\nahead of the column (%)", x=0.02, ha="left", fontsize=10
         )
         figure.colorbar(image, ax=axis, label="% of meetings", fraction=0.05)
         return figure_to_svg(figure)
 
 
 def _percent(share: float) -> str:
-    """Format a fraction in % without decimals; 0 and 100 only for exact values."""
+    """Format a percentage without decimals; 0 and 100 only for exact values."""
     if 0 < share < 0.5:
         return "<1"
     return ">99" if 99.5 < share < 100 else f"{share:.0f}"
@@ -130,8 +119,8 @@ def _percent(share: float) -> str:
 def draw_budgets(tables: Sequence[RatingTable]) -> bytes | None:
     """Return ratings against search budgets as SVG, one panel for each matchup; None if no family has two budgets.
 
-    The figure shows the difference to the smallest budget of the first family, with its sandwich interval over deals.
-    The common distance of all budgets to the reference is often much less precise than their differences.
+    The figure shows differences to the smallest budget of the first family, because these are often much more precise
+    than the distance of all budgets to the reference.
     """
     chosen = [table for table in tables if table.get("budgets")]
     if not chosen:

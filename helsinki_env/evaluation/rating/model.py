@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from helsinki_env.evaluation.rating.errors import RatingError
+from helsinki_env.evaluation.rating import RatingError
 from helsinki_env.evaluation.rating.plackett_luce import Array, Rankings, VirtualDraws, derivatives, orders_of_finish
 from helsinki_env.utils.extras import requires_extra
 
@@ -21,30 +21,19 @@ with requires_extra("stats"):
     from scipy import sparse
     from scipy.sparse.csgraph import connected_components
 
-__all__ = ["RatingModel", "build_model"]
-
 Integers = npt.NDArray[np.integer]
 
 
 @dataclass(frozen=True)
 class RatingModel:
-    """Games encoded for the fit.
-
-    Attributes:
-        rankings: the games.
-        virtual: one virtual draw between players who met, and one between seats (`VirtualDraws`).
-        player_map: ``player_map @ theta`` are the players' strengths, float64 (P, K).
-        seat_map: ``seat_map @ theta`` are the seats' effects, float64 (S, K).
-        covariate_map: ``covariate_map @ theta`` are the coefficients of the covariates, float64 (C, K).
-        units: numbers of the independent units in ascending order, int64 (D,).
-    """
+    """Games encoded for the fit."""
 
     rankings: Rankings
-    virtual: VirtualDraws
-    player_map: Array
-    seat_map: Array
-    covariate_map: Array
-    units: npt.NDArray[np.int64]
+    virtual: VirtualDraws  # draws between players that met, and between seats
+    player_map: Array  # (P, K), ``player_map @ theta`` are the players' strengths
+    seat_map: Array  # (S, K), ``seat_map @ theta`` are the seats' effects
+    covariate_map: Array  # (C, K), ``covariate_map @ theta`` are the coefficients of the covariates
+    units: npt.NDArray[np.int64]  # (D,), numbers of the independent units in ascending order
 
 
 def build_model(
@@ -62,17 +51,16 @@ def build_model(
     Args:
         players: names of the P players.
         seating: the player in each seat, indices into `players`, (G, S). A player may sit in several seats of a game.
-        places: rank of each seat, 0 is first, (G, S): the number of seats that did better. A tie counts as all
-            compatible orders in equal parts; see `helsinki_env.evaluation.rating.plackett_luce`.
+        places: rank of each seat, (G, S): the number of seats that did better; for ties see
+            `helsinki_env.evaluation.rating.plackett_luce`.
         units: unit (deal) of each game, (G,); games of different units are independent.
         reference: index of the player whose strength is zero.
-        covariates: further covariates of a seat in a game, float64 (G, S, C), of order 1. Only differences within a
-            game matter. Virtual draws do not shrink their coefficients.
-        virtual_games: number of virtual draws for each pair of players who met and each pair of seats.
+        covariates: covariates of a seat in a game, float64 (G, S, C), of order 1. Virtual draws do not shrink their
+            coefficients.
+        virtual_games: number of virtual draws for each pair of players that met and each pair of seats.
 
     Raises:
-        RatingError: for arrays of incompatible shapes, players that are not connected by games, or effects of players,
-            seats and covariates that are not identifiable.
+        RatingError: for incompatible shapes, players that are not connected by games, or unidentifiable effects.
     """
     seating, places = np.asarray(seating, np.int64), np.asarray(places, np.int64)
     _check(players, seating, places, np.asarray(units))
@@ -88,8 +76,7 @@ def build_model(
     met = _meetings(count, seating)
     _check_connected(players, met)
 
-    # Equal (player, seat, covariates) are one kind, and a game is the order in which kinds finished; ties are split
-    # into weighted orders.
+    # Equal (player, seat, covariates) are one kind. A game is an order of kinds; ties are split into weighted orders.
     game, order, part = orders_of_finish(places)
     kinds = seating * seats + np.arange(seats)
     features_of = player_map[np.repeat(np.arange(count), seats)] + seat_map[np.tile(np.arange(seats), count)]
@@ -105,7 +92,7 @@ def build_model(
         (part, (unit.ravel()[game], which.ravel())), shape=(len(names), len(patterns)), dtype=np.float64
     )
     rankings = Rankings(features_of[patterns], counts)
-    _check_told_apart(rankings, parameters)
+    _check_identifiable(rankings, parameters)
 
     pairs = [player_map[i] - player_map[j] for i, j in zip(*np.nonzero(np.triu(met, 1)), strict=True)]
     pairs += [seat_map[i] - seat_map[j] for i in range(seats) for j in range(i + 1, seats)]
@@ -117,23 +104,23 @@ def build_model(
 def _check(players: Sequence[str], seating: Integers, places: Integers, units: Integers) -> None:
     if seating.ndim != 2 or seating.shape != places.shape or units.shape != seating.shape[:1]:
         raise RatingError(
-            f"found seating {seating.shape}, places {places.shape} and units {units.shape}, "
-            "expected (games, seats), the same, and (games,)"
+            f"shapes: found seating {seating.shape}, places {places.shape} and units {units.shape}, expected (games, "
+            "seats), (games, seats) and (games,)"
         )
     if not len(seating) or seating.shape[1] < 2:
-        raise RatingError(f"found {len(seating)} games of {seating.shape[1]} seats, expected some of at least 2")
+        raise RatingError(f"seating: found {len(seating)} games of {seating.shape[1]} seats, expected 2 seats or more")
     if len(players) < 2:
-        raise RatingError(f"found {len(players)} player ({', '.join(players)}), expected at least 2 to compare")
+        raise RatingError(f"players: found {len(players)} ({', '.join(players)}), expected at least 2")
     if seating.min() < 0 or seating.max() >= len(players):
         wrong = int(seating.min() if seating.min() < 0 else seating.max())
         raise RatingError(f"seating: found player {wrong}, expected 0 to {len(players) - 1}")
     better = (places[:, None, :] < places[:, :, None]).sum(axis=2)
-    sound = (places == better).all(axis=1)
-    if not sound.all():
-        game = int(np.argmin(sound))
+    valid = (places == better).all(axis=1)
+    if not valid.all():
+        game = int(np.argmin(valid))
         raise RatingError(
-            f"places: found {places[game].tolist()} in game {game}, expected for each seat how many did better: "
-            f"0 to {places.shape[1] - 1}, such as {better[game].tolist()}"
+            f"places: found {places[game].tolist()} in game {game}, expected {better[game].tolist()}: for each seat "
+            "the number of seats that did better"
         )
 
 
@@ -150,19 +137,19 @@ def _check_connected(players: Sequence[str], met: npt.NDArray[np.bool_]) -> None
     if number > 1:
         groups = [[name for name, own in zip(players, group, strict=True) if own == g] for g in range(number)]
         raise RatingError(
-            f"found {number} groups of players with no game between them: "
-            f"{'; '.join(', '.join(names) for names in groups)}; ratings compare only who met, directly or through "
-            "others: play games between the groups, or rate each alone"
+            f"players: found {number} groups without a game between them "
+            f"({'; '.join(', '.join(names) for names in groups)}), expected one; play games between the groups, or "
+            "rate each group separately"
         )
 
 
-def _check_told_apart(rankings: Rankings, parameters: int) -> None:
-    """Check that every direction of theta changes some probability."""
-    nothing = VirtualDraws.of(np.zeros((0, parameters)), 0.0)
-    information = -derivatives(np.zeros(parameters), rankings, nothing).hessian
+def _check_identifiable(rankings: Rankings, parameters: int) -> None:
+    """Raise RatingError unless every direction of theta changes some probability."""
+    no_draws = VirtualDraws.of(np.zeros((0, parameters)), 0.0)
+    information = -derivatives(np.zeros(parameters), rankings, no_draws).hessian
     scale = np.sqrt(np.diag(information))
     if (scale == 0).any() or np.linalg.eigvalsh(information / np.outer(scale, scale))[0] < 1e-9:
         raise RatingError(
-            "found features of which some are combinations of others, expected players, seats and covariates that can "
-            "be told apart: let every player sit in every seat, and leave out covariates that never differ in a game"
+            "effects: found dependent features, expected identifiable effects of players, seats and covariates; "
+            "let every player sit in every seat, and omit covariates that never differ in a game"
         )

@@ -14,18 +14,13 @@ a *unit*, a set of games that may be correlated, such as all games of one deal.
 **Ties.** A game with tied ranks counts as all compatible orders of finish in equal parts. A tie of k expands to k!
 orders, and the log-likelihood is the mean over the orders (`orders_of_finish`). This estimates the model of the game
 with randomly broken ties, without the noise of drawing them. For two players a tie is half a win and half a loss, as in
-Elo's ratings (Elo 1978) and in the cross-table (`helsinki_env.evaluation.rating.shares`). The function remains a
-concave log-likelihood of weighted games. The sandwich over units and the bootstrap remain valid, as for any maximum of
-a sum over units.
+Elo's ratings (Elo 1978) and in the cross-table (`helsinki_env.evaluation.rating.shares`).
 
-The usual alternatives fit less well here. The marginal likelihood averages the likelihoods instead of their logarithms
-(Kalbfleisch and Prentice 1973, "Marginal likelihoods based on Cox's regression and life model", Biometrika 60; Allison
-and Christakis 1994, "Logit models for sets of ranked items", Sociological Methodology 24). It treats a tie as an
-unobserved order, so that a hundred draws of two players would carry no information. Its approximations by Breslow 1974
-and Efron 1977 count such a draw twice. The model of Turner, van Etten, Firth and Kosmidis 2020 ("Modelling rankings in
-R: the PlackettLuce package", Computational Statistics 35; for two players Davidson 1970) has a parameter for each size
-of a tie. Its strengths are odds among games without ties, whereas a rating here describes how often one player finishes
-ahead of another in all games.
+Two alternatives fit less well here. The marginal likelihood (Kalbfleisch and Prentice 1973, Biometrika 60; Allison and
+Christakis 1994, Sociological Methodology 24) treats a tie as an unobserved order, so that draws of two players carry no
+information. The model of Turner, van Etten, Firth and Kosmidis 2020 (Computational Statistics 35; for two players
+Davidson 1970) has a parameter for each size of a tie. Its strengths are odds among games without ties, whereas a rating
+here describes how often one player finishes ahead of another in all games.
 
 Letters in shapes: U patterns, S seats, K parameters, D units, M virtual draws, R resamples.
 """
@@ -40,51 +35,31 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from helsinki_env.evaluation.rating.errors import RatingError
-
-__all__ = [
-    "Derivatives",
-    "Fit",
-    "Rankings",
-    "VirtualDraws",
-    "derivatives",
-    "fit",
-    "gradients",
-    "maximize_likelihood",
-    "orders_of_finish",
-    "unit_hessians",
-    "unit_scores",
-]
+from helsinki_env.evaluation.rating import RatingError
 
 Array = npt.NDArray[np.float64]
 
-_MOST_STEPS = 100
+_MAX_STEPS = 100
 #: Convergence tolerance: half of the log-likelihood gain that the next Newton step promises.
-_ENOUGH = 1e-12
-#: Patterns whose Hessians are held at a time: limits the memory to some MB.
-_CHUNK = 4096
+_TOLERANCE = 1e-12
+#: Patterns whose Hessians are in memory at a time, some MB.
+_BATCH = 4096
 
 
 @dataclass(frozen=True)
 class Rankings:
-    """Games as orders of finish, with equal ones counted together.
+    """Games as orders of finish, with equal ones counted together."""
 
-    Attributes:
-        features: features of the first, second, ... seat in each pattern, float64 (U, S, K).
-        counts: number of games of each unit with each pattern, fractional for ties, a SciPy sparse matrix (D, U).
-        depth: number of ranks in the likelihood, from the first one. 1 is the multinomial logit of the winner (McFadden
-            1974), which assumes nothing about the lower ranks; None is the whole ranking.
-    """
-
-    features: Array
-    counts: Any
+    features: Array  # of the first, second, ... seat in each pattern, (U, S, K)
+    counts: Any  # number of games of each unit with each pattern, fractional for ties, a SciPy sparse matrix (D, U)
+    #: Number of ranks in the likelihood; 1: the multinomial logit of the winner (McFadden 1974); None: all.
     depth: int | None = None
 
     @property
     def stages(self) -> int:
         """Number of choices per pattern in the likelihood, at most S - 1."""
-        most: int = self.features.shape[1] - 1
-        return most if self.depth is None else min(self.depth, most)
+        choices: int = self.features.shape[1] - 1
+        return choices if self.depth is None else min(self.depth, choices)
 
     @cached_property
     def weights(self) -> Array:
@@ -101,23 +76,17 @@ class Rankings:
 class VirtualDraws:
     """Virtual games: the two sides differ by a contrast, and each wins half.
 
-    They shrink every contrast slightly to zero, so that a player that always wins gets a finite rating. Two players
-    with n games and one virtual draw get the log odds of (wins + 1/2) : (losses + 1/2), which also removes the bias of
-    order 1/n of the plain log odds (Haldane 1955; Anscombe 1956).
-
-    Attributes:
-        contrasts: difference of the features of the two sides, float64 (M, K).
-        wins: weight of a win of the first side, float64 (M,) or, for resamples, (M, R).
-        losses: weight of a loss, same shape.
+    They make the rating of a player that always wins finite. For two players, one virtual draw gives the log odds of
+    (wins + 1/2) : (losses + 1/2), which also removes the bias of order 1/n (Haldane 1955; Anscombe 1956).
     """
 
-    contrasts: Array
-    wins: Array
-    losses: Array
+    contrasts: Array  # difference of the features of the two sides, (M, K)
+    wins: Array  # weight of a win of the first side, (M,) or, for resamples, (M, R)
+    losses: Array  # weight of a loss, same shape
 
     @classmethod
     def of(cls, contrasts: Array, games: float) -> VirtualDraws:
-        """Return `games` draws for each contrast (M, K)."""
+        """Return `games` draws for each contrast."""
         half = np.full(len(contrasts), games / 2)
         return cls(contrasts, half, half)
 
@@ -133,36 +102,24 @@ class Derivatives:
 
 @dataclass(frozen=True)
 class Fit:
-    """The maximum of the log-likelihood.
+    """The maximum of the log-likelihood."""
 
-    Attributes:
-        theta: the parameters, float64 (K,), natural logarithms of worth.
-        covariance: cluster-robust covariance of theta, float64 (K, K): the sandwich of Huber 1967 and White 1982 over
-            units, with the factor D / (D - 1).
-    """
-
-    theta: Array
+    theta: Array  # parameters, natural logarithms of worth, (K,)
+    #: Cluster-robust covariance of theta, (K, K): the sandwich of Huber 1967 and White 1982, with factor D / (D - 1).
     covariance: Array
 
 
 def orders_of_finish(
     places: npt.NDArray[np.integer],
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], Array]:
-    """Return the orders of finish that are compatible with the ranks of games, with weights.
+    """Return the orders of finish that are compatible with ranks (G, S); a tie of k seats has k! orders.
 
-    A game without ties has one order. A tie of k seats has k! orders of equal weight.
-
-    Args:
-        places: number of seats that did better than each seat, int (G, S).
-
-    Returns:
-        game of each order, int64 (N,), ascending; its seats, best first, int64 (N, S); its weight, float64 (N,), which
-        sums to 1 in each game.
+    For each of N orders: its game, (N,), ascending; its seats, best first, (N, S); its weight, (N,), 1 in sum per game.
     """
     places, seats = np.asarray(places, np.int64), places.shape[1]
     _, first, kind = np.unique(places @ seats ** np.arange(seats), return_index=True, return_inverse=True)
     orders = [_orders(row) for row in places[first]]
-    parts = np.array([len(found) for found in orders])[kind]
+    parts = np.array(list(map(len, orders)))[kind]
     game = np.repeat(np.arange(len(places)), parts)
     begin = np.cumsum([0, *map(len, orders)])[kind]
     within = np.arange(len(game)) - np.repeat(np.cumsum(parts) - parts, parts)
@@ -176,11 +133,9 @@ def _orders(places: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
 
 
 def _stages(rankings: Rankings, theta: Array) -> tuple[Array, Array, Array]:
-    """Return the choices of every pattern, for one theta (K,) or many (K, R).
+    """Return each pattern's log-likelihood (U, ...), relative worths and sums of the remaining worths (U, S, ...).
 
-    Returns:
-        log-likelihood of each pattern, (U,) or (U, R); worth at each rank divided by the pattern's largest, (U, S) or
-        (U, S, R); sum of the remaining worths at each rank, same shape.
+    `theta` is (K,) or, for resamples, (K, R); the results then have a last axis R.
     """
     units, seats, _ = rankings.features.shape
     utility = (rankings.rows @ theta).reshape(units, seats, *theta.shape[1:])
@@ -203,16 +158,7 @@ def _residuals(worth: Array, left: Array, stages: int) -> Array:
 
 
 def gradients(rankings: Rankings, weights: Array, theta: Array) -> Array:
-    """Return the gradients of weighted log-likelihoods, each at its own theta.
-
-    Args:
-        rankings: the games.
-        weights: weights of the patterns, float64 (U, R).
-        theta: parameters, float64 (K, R).
-
-    Returns:
-        float64 (K, R).
-    """
+    """Return the gradients of log-likelihoods with weights (U, R), each at its own theta (K, R)."""
     _, worth, left = _stages(rankings, theta)
     residual = _residuals(worth, left, rankings.stages)
     residual *= weights[:, None]
@@ -229,14 +175,7 @@ def _expectations(features: Array, worth: Array, left: Array, stages: int) -> tu
 
 
 def derivatives(theta: Array, rankings: Rankings, virtual: VirtualDraws, weights: Array | None = None) -> Derivatives:
-    """Return the log-likelihood of games and virtual draws with its exact derivatives.
-
-    Args:
-        theta: the parameters, float64 (K,).
-        rankings: the games.
-        virtual: the virtual draws.
-        weights: weights of the patterns, float64 (U,); default: their numbers of games.
-    """
+    """Return the log-likelihood of games and virtual draws with its derivatives, for weights (U,) of the patterns."""
     weights = rankings.weights if weights is None else weights
     values, worth, left = _stages(rankings, theta)
     gradient = rankings.rows.T @ (weights[:, None] * _residuals(worth, left, rankings.stages)).ravel()
@@ -269,8 +208,8 @@ def unit_hessians(theta: Array, rankings: Rankings) -> Array:
     patterns, _, k = rankings.features.shape
     _, worth, left = _stages(rankings, theta)
     total = np.zeros((rankings.counts.shape[0], k * k))
-    for begin in range(0, patterns, _CHUNK):
-        part = slice(begin, begin + _CHUNK)
+    for begin in range(0, patterns, _BATCH):
+        part = slice(begin, begin + _BATCH)
         features = rankings.features[part]
         chosen, means = _expectations(features, worth[part], left[part], rankings.stages)
         second = np.einsum("usi,usj->uij", chosen[:, :, None] * features, features, optimize=True)
@@ -282,22 +221,12 @@ def unit_hessians(theta: Array, rankings: Rankings) -> Array:
 def maximize_likelihood(
     rankings: Rankings, virtual: VirtualDraws, weights: Array | None = None, start: Array | None = None
 ) -> tuple[Array, Derivatives]:
-    """Return theta (K,) at the maximum, and the derivatives there.
-
-    Args:
-        rankings: the games.
-        virtual: the virtual draws.
-        weights: weights of the patterns, as for `derivatives`.
-        start: initial theta, float64 (K,); default: zero.
-
-    Raises:
-        RatingError: if there is no unique maximum.
-    """
+    """Return theta (K,) at the maximum, and the derivatives there; RatingError without a unique maximum."""
     theta = np.zeros(rankings.features.shape[2]) if start is None else start
     here = derivatives(theta, rankings, virtual, weights)
-    for _ in range(_MOST_STEPS):
+    for _ in range(_MAX_STEPS):
         step = np.linalg.solve(here.hessian, -here.gradient)
-        if step @ here.gradient < _ENOUGH * max(1.0, abs(here.value)):
+        if step @ here.gradient < _TOLERANCE * max(1.0, abs(here.value)):
             return theta + step, here
         size = 1.0
         there = derivatives(theta + step, rankings, virtual, weights)
@@ -306,27 +235,22 @@ def maximize_likelihood(
             there = derivatives(theta + size * step, rankings, virtual, weights)
         theta, here = theta + size * step, there
     raise RatingError(
-        f"found no maximum of the likelihood in {_MOST_STEPS} Newton steps, expected a few: is some feature a "
-        "combination of others, or larger than 100?"
+        f"likelihood: found no maximum in {_MAX_STEPS} Newton steps, expected a few; check for features that are "
+        "linearly dependent, or larger than 100"
     )
 
 
 def fit(rankings: Rankings, virtual: VirtualDraws) -> Fit:
-    """Fit the model to games.
+    """Fit the model to games of at least two units.
 
-    Args:
-        rankings: the games, of at least two units.
-        virtual: the virtual draws. In the covariance each counts as a separate half win and half loss, so that the
-            interval of a player that always won does not shrink to a point.
-
-    Raises:
-        RatingError: if there are too few units to estimate their variance, or no unique maximum.
+    In the covariance, a virtual draw counts as a separate half win and half loss, so that the interval of a player that
+    always won does not shrink to a point.
     """
     units = rankings.counts.shape[0]
     if units < 2:
         raise RatingError(
-            f"found games of {units} independent unit, expected at least 2: intervals come from how much units (decks) "
-            "differ; play more of them"
+            f"units: found games of {units} deal, expected at least 2, because intervals come from differences between "
+            "deals; play more games"
         )
     theta, here = maximize_likelihood(rankings, virtual)
     scores = unit_scores(theta, rankings)

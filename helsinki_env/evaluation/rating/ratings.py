@@ -7,19 +7,20 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Protocol
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
 
 from helsinki_env.evaluation.arena.designs import decode_action_sets
+from helsinki_env.evaluation.arena.load import RatableGames
+from helsinki_env.evaluation.rating import RatingError
 from helsinki_env.evaluation.rating.bootstrap import (
     bootstrap_fits,
     percentiles,
     rank_probabilities,
     stronger_probabilities,
 )
-from helsinki_env.evaluation.rating.errors import RatingError
 from helsinki_env.evaluation.rating.model import RatingModel, build_model
 from helsinki_env.evaluation.rating.plackett_luce import fit
 from helsinki_env.evaluation.rating.shares import (
@@ -30,46 +31,14 @@ from helsinki_env.evaluation.rating.shares import (
     player_statistics,
 )
 
-__all__ = ["ELO", "RatableGames", "Ratings", "rate"]
+__all__ = ["ELO", "Ratings", "rate"]
 
 Array = npt.NDArray[np.float64]
 
-#: Minimum number of deals, for each action that only some seats are denied, to estimate its effect.
-_DECKS_FOR_ACTION = 20
+#: Minimum number of deals to estimate the effect of an action that only some seats are denied.
+_MIN_DEALS = 20
 ELO = 400 / math.log(10)
 """Elo points of one natural logarithm."""
-
-
-class RatableGames(Protocol):
-    """The required data of a matchup's games; `helsinki_env.evaluation.arena.load.MatchupGames` provides it.
-
-    Attributes:
-        name: name of the matchup.
-        players: names.
-        seating: indices into players, (G, S).
-        deck: deal number, (G,).
-        places: rank by seat, 0 is first, (G, S).
-        scores: points by seat, (G, S).
-        covered: actions disabled for all, (G,), bit i for action i.
-        denied: actions disabled for each seat, (G, S), same encoding.
-    """
-
-    @property
-    def name(self) -> str: ...  # noqa: D102  # described above, as are the others
-    @property
-    def players(self) -> tuple[str, ...]: ...  # noqa: D102
-    @property
-    def seating(self) -> npt.NDArray[np.int64]: ...  # noqa: D102
-    @property
-    def deck(self) -> npt.NDArray[np.int64]: ...  # noqa: D102
-    @property
-    def places(self) -> npt.NDArray[np.int8]: ...  # noqa: D102
-    @property
-    def scores(self) -> npt.NDArray[np.int16]: ...  # noqa: D102
-    @property
-    def covered(self) -> npt.NDArray[np.int16]: ...  # noqa: D102
-    @property
-    def denied(self) -> npt.NDArray[np.int16]: ...  # noqa: D102
 
 
 @dataclass(frozen=True)
@@ -131,8 +100,7 @@ def rate(games: RatableGames, *, reference: str | None = None, resamples: int = 
     """Rate the players of a matchup.
 
     The model includes seat effects and, where seats of a game are denied different actions, the effects of those
-    actions. Ratings thus compare the players on equal terms. The effects of denied actions are omitted if there are too
-    few deals, or if they cannot be separated from those of the players.
+    actions, unless there are too few deals or the effects are unidentifiable.
 
     Args:
         games: the games.
@@ -144,15 +112,14 @@ def rate(games: RatableGames, *, reference: str | None = None, resamples: int = 
         RatingError: if the games cannot be rated (`build_model`, `fit`), or the reference did not play.
     """
     if resamples < 100:
-        raise RatingError(f"resamples: found {resamples}, expected at least 100 for percentiles; usual are 1000")
+        raise RatingError(f"resamples: found {resamples}, expected at least 100")
     players = games.players
     if (games.seating == games.seating[:, :1]).all():
         raise RatingError(
-            f"{games.name}: found no game between different players (found: {', '.join(players)}), expected some: "
-            "a rating compares players that meet"
+            f"{games.name}: found no game between different players ({', '.join(players)}), expected at least one"
         )
-    against = cross_table(len(players), games.seating, games.places, games.deck)
-    zero = _reference(players, against, reference)
+    scores = cross_table(len(players), games.seating, games.places, games.deck)
+    zero = _reference(players, scores, reference)
     model, covariates = _model(games, zero)
     fitted = fit(model.rankings, model.virtual)
     units = len(model.units)
@@ -178,7 +145,7 @@ def rate(games: RatableGames, *, reference: str | None = None, resamples: int = 
         seat_high=seat_high,
         rank=rank_probabilities(strengths),
         probability_stronger=stronger_probabilities(strengths),
-        cross_table=against,
+        cross_table=scores,
         handicaps=covariates.shape[2] > 0,
         expected=expected_cross_table(
             len(players),
@@ -192,35 +159,30 @@ def rate(games: RatableGames, *, reference: str | None = None, resamples: int = 
 
 
 def _model(games: RatableGames, reference: int) -> tuple[RatingModel, Array]:
-    """Return the model of games and its covariates, float64 (G, S, C): actions denied to only some seats of a game."""
+    """Return the model of games and its covariates, (G, S, C): actions denied to only some seats of a game."""
+    build = partial(build_model, games.players, games.seating, games.places, games.deck, reference=reference)
     denied = decode_action_sets(games.denied & ~games.covered[:, None])  # an action disabled for all is no handicap
-    apart = (denied != denied[:, :1]).any(axis=1)
-    decks = np.array([len(np.unique(games.deck[apart[:, action]])) for action in range(apart.shape[1])])
-    # With few deals an effect is estimated only by chance, and in some resamples not at all: omit it.
-    unequal = denied[..., decks >= _DECKS_FOR_ACTION].astype(np.float64)
+    differs = (denied != denied[:, :1]).any(axis=1)
+    decks = np.array([len(np.unique(games.deck[differs[:, action]])) for action in range(differs.shape[1])])
+    # With few deals an effect is unidentifiable in some resamples: omit it.
+    unequal = denied[..., decks >= _MIN_DEALS].astype(np.float64)
     if (np.ptp(unequal.sum(axis=2), axis=1) == 0).all():
         unequal = unequal[..., 1:]  # equal numbers of denied actions: effects are only identified up to a constant
-    if 0 < unequal.shape[2] * _DECKS_FOR_ACTION <= len(np.unique(games.deck)):
+    if 0 < unequal.shape[2] * _MIN_DEALS <= len(np.unique(games.deck)):
         try:
-            return _built(games, reference, unequal), unequal
+            return build(covariates=unequal), unequal
         except RatingError:
-            pass  # such as a handicap that only one player has; other errors are raised below
-    return _built(games, reference, None), unequal[..., :0]
+            pass  # for example, only one player has a handicap; other errors recur below
+    return build(), unequal[..., :0]
 
 
-def _built(games: RatableGames, reference: int, covariates: Array | None) -> RatingModel:
-    return build_model(
-        games.players, games.seating, games.places, games.deck, reference=reference, covariates=covariates
-    )
-
-
-def _reference(players: tuple[str, ...], against: CrossTable, wanted: str | None) -> int:
-    if wanted is None:
+def _reference(players: tuple[str, ...], scores: CrossTable, name: str | None) -> int:
+    if name is None:
         if "random" in players:
             return players.index("random")
-        met = np.nansum(against.games, axis=1)
-        ahead = np.nansum(against.share * against.games, axis=1)
+        met = np.nansum(scores.games, axis=1)
+        ahead = np.nansum(scores.share * scores.games, axis=1)
         return int(np.argmin(ahead / np.maximum(met, 1)))
-    if wanted not in players:
-        raise RatingError(f"reference: found {wanted!r}, expected one of {', '.join(players)}")
-    return players.index(wanted)
+    if name not in players:
+        raise RatingError(f"reference: found {name!r}, expected one of {', '.join(players)}")
+    return players.index(name)

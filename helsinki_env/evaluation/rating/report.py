@@ -1,6 +1,6 @@
-"""The report on ratings: all numbers as JSON, a page, and figures; reproducible byte for byte from games and seed.
+"""The report on ratings: all numbers as JSON, a page and figures, which depend only on the JSON.
 
-Page and figures depend only on the JSON file: `read_report` and `rating_report_files` recreate them.
+The files are reproducible byte for byte from games and seed.
 """
 
 from __future__ import annotations
@@ -13,22 +13,22 @@ from typing import Any
 
 import numpy as np
 
-from helsinki_env.data import read_json, with_digest
+from helsinki_env.data import Node, read_json, with_digest
+from helsinki_env.data import schemas as forms
 from helsinki_env.evaluation.match_stats import student_quantile
-from helsinki_env.evaluation.rating.errors import RatingError
+from helsinki_env.evaluation.rating import RatingError
 from helsinki_env.evaluation.rating.figures import budget_families, draw_budgets, draw_pairs, draw_ratings
 from helsinki_env.evaluation.rating.ratings import Ratings
-from helsinki_env.evaluation.rating.report_schema import check_report
 from helsinki_env.utils.markdown import all_printable, code_span, escape_markdown, link, printable, table_row
 
 __all__ = ["matchup_rating_data", "rating_report_files", "ratings_data", "read_report"]
 
-#: Decimals in the JSON: far below any interval, and coarse enough to hide rounding differences between CPUs.
+#: Decimals in the JSON: far below any interval, and few enough to hide rounding differences between CPUs.
 _DECIMALS = 5
 _EXPLANATION = (
-    "Ratings are Plackett-Luce strengths from whole rankings, the effect of the seat removed, on the Elo scale (400",
-    "points are odds of 10 : 1). Intervals are 95 % intervals of the difference to the player at zero, by a bootstrap",
-    "over decks; P(rank) is the share of resamples in which a player has this rank. How it is done and checked:",
+    "Ratings are Plackett-Luce strengths from whole rankings, without seat effects, on the Elo scale (400 points are",
+    "odds of 10 : 1). Intervals are 95% bootstrap intervals over deals of the difference to the reference player.",
+    "P(rank) is the fraction of resamples in which the player has this rank. Method:",
 )
 
 
@@ -40,8 +40,8 @@ def ratings_data(tables: Sequence[Ratings], provenance: Mapping[str, Any], comma
         provenance: source of the games; ``tables`` has additional entries for each matchup by name.
         command: command that recreates the report.
     """
-    told = {**provenance, "command": command}
-    return with_digest({"provenance": told, "tables": [matchup_rating_data(ratings) for ratings in tables]})
+    tables_data = [matchup_rating_data(ratings) for ratings in tables]
+    return with_digest({"provenance": {**provenance, "command": command}, "tables": tables_data})
 
 
 def read_report(path: Path) -> dict[str, Any]:
@@ -51,7 +51,7 @@ def read_report(path: Path) -> dict[str, Any]:
         RatingError: if the file is invalid or was modified.
     """
     data = read_json(path, RatingError).verify_digest("the data of a report on ratings")
-    check_report(data)
+    forms.check_schema(data, _REPORT)
     report: dict[str, Any] = data.value
     return report
 
@@ -62,7 +62,7 @@ def _number(value: float) -> float | None:
 
 def matchup_rating_data(ratings: Ratings) -> dict[str, Any]:
     """Return all numbers of the ratings of one matchup as plain data."""
-    order, against, stands = ratings.order, ratings.cross_table, ratings.statistics
+    order, cross_table, statistics = ratings.order, ratings.cross_table, ratings.statistics
     return {
         "name": ratings.table,
         "seats": len(ratings.seat),
@@ -71,7 +71,7 @@ def matchup_rating_data(ratings: Ratings) -> dict[str, Any]:
         "reference": ratings.reference,
         "resamples": ratings.resamples,
         "handicaps_removed": ratings.handicaps,
-        "fair_win_share": _number(stands.chance_level),
+        "fair_win_share": _number(statistics.chance_level),
         "players": [
             {
                 "player": ratings.players[i],
@@ -81,12 +81,12 @@ def matchup_rating_data(ratings: Ratings) -> dict[str, Any]:
                 "high": _number(ratings.high[i]),
                 "standard_error": _number(ratings.error[i]),
                 "rank_probabilities": [_number(share) for share in ratings.rank[i]],
-                "games": int(stands.games[i]),
-                "win_share": _number(stands.win_rate[i]),
-                "win_share_low": _number(stands.low[i]),
-                "win_share_high": _number(stands.high[i]),
-                "mean_points": _number(stands.points[i]),
-                "mean_place": _number(stands.place[i]),
+                "games": int(statistics.games[i]),
+                "win_share": _number(statistics.win_rate[i]),
+                "win_share_low": _number(statistics.low[i]),
+                "win_share_high": _number(statistics.high[i]),
+                "mean_points": _number(statistics.points[i]),
+                "mean_place": _number(statistics.place[i]),
             }
             for rank, i in enumerate(order)
         ],
@@ -100,11 +100,11 @@ def matchup_rating_data(ratings: Ratings) -> dict[str, Any]:
             {
                 "player": ratings.players[i],
                 "opponent": ratings.players[j],
-                "games": int(against.games[i, j]),
-                "ahead": _number(against.share[i, j]),
+                "games": int(cross_table.games[i, j]),
+                "ahead": _number(cross_table.share[i, j]),
                 "ahead_by_ratings": _number(ratings.expected[i, j]),
-                "low": _number(against.low[i, j]),
-                "high": _number(against.high[i, j]),
+                "low": _number(cross_table.low[i, j]),
+                "high": _number(cross_table.high[i, j]),
                 "probability_stronger": _number(ratings.probability_stronger[i, j]),
             }
             for i in order
@@ -170,40 +170,44 @@ def _page(data: Mapping[str, Any], name: str, figures: Mapping[str, str]) -> str
         f"# Ladder{f': {about}' if about else ''}",
         "",
         f"{provenance['games']:,} games with seed {provenance['seed']}"
-        + (f" ({missing:,} more are planned and not yet played)" if missing else "")
-        + f"; {provenance['environment']}, helsinki-env {provenance['package']}. Made by",
+        + (f" ({missing:,} more planned)" if missing else "")
+        + f"; {provenance['environment']}, helsinki-env {provenance['package']}. Generated by",
         "",
         f"    {printable(provenance['command'])}",
         "",
         *_EXPLANATION,
-        f"docs/ratings.md; all numbers: {link(f'{name}.json', f'{name}.json')}.",
+        f"docs/ratings.md. All numbers: {link(f'{name}.json', f'{name}.json')}.",
         "",
     ]
     if networks := provenance.get("networks"):
         named = ", ".join(f"{code_span(player)} {code_span(digest)}" for player, digest in networks.items())
-        lines += [f"Read from files, of which these are the digests: {named}.", ""]
-    if lines_replaced := provenance.get("replaced"):
-        lines += [f"Of chance: {escape_markdown('; '.join(lines_replaced))}.", ""]
-    for figure, title in (("ratings", "Ratings"), ("budgets", "Rating against search budget")):
+        lines += [f"Digests of the players' files: {named}.", ""]
+    if replaced := provenance.get("replaced"):
+        lines += [f"Replaced by random actions: {escape_markdown('; '.join(replaced))}.", ""]
+    for figure, title in (("ratings", "Ratings"), ("budgets", "Ratings against search budgets")):
         if figure in figures:
             lines += [f"!{link(title, figures[figure])}", ""]
     for number, entry in enumerate(tables):
         lines += [f"## {escape_markdown(entry['name'])}", "", *_section(entry, provenance), ""]
-        seen = figures.get(f"pairs-{number + 1}")
-        lines += [f"!{link('Who finishes ahead of whom', seen)}" if seen else _meetings(entry), ""]
+        path = figures.get(f"pairs-{number + 1}")
+        lines += [f"!{link('Cross-table', path)}" if path else _cross_table_text(entry), ""]
     return "\n".join(lines)
 
 
-def _meetings(entry: Mapping[str, Any]) -> str:
-    """Describe the cross-table in words, if it has too few pairs for a figure."""
+def _pairs(entry: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Return the pairs of players that met, the stronger player first."""
     rank = {row["player"]: row["rank"] for row in entry["players"]}
-    met = [pair for pair in entry["pairs"] if pair["games"] and rank[pair["player"]] < rank[pair["opponent"]]]
-    told = [
-        f"{code_span(pair['player'])} ahead of {code_span(pair['opponent'])} in {pair['ahead']:.1%} "
+    return [pair for pair in entry["pairs"] if pair["games"] and rank[pair["player"]] < rank[pair["opponent"]]]
+
+
+def _cross_table_text(entry: Mapping[str, Any]) -> str:
+    """Return a sentence for a cross-table with too few pairs for a figure."""
+    scores = [
+        f"{code_span(pair['player'])} finished ahead of {code_span(pair['opponent'])} in {pair['ahead']:.1%} "
         f"({pair['low']:.1%} to {pair['high']:.1%})"
-        for pair in met
+        for pair in _pairs(entry)
     ]
-    return f"Shares of meetings: {', '.join(told)}."
+    return f"Of all meetings, {', '.join(scores)}."
 
 
 def _fact(key: str, value: Any) -> str:
@@ -217,11 +221,11 @@ def _fact(key: str, value: Any) -> str:
 def _section(entry: Mapping[str, Any], provenance: Mapping[str, Any]) -> list[str]:
     """Return the lines of one matchup."""
     facts = "".join(f", {_fact(*item)}" for item in provenance.get("tables", {}).get(entry["name"], {}).items())
-    played = f"{entry['seats']} players, {entry['games']:,} games of {entry['decks']:,} decks{facts}."
+    played = f"{entry['seats']} players, {entry['games']:,} games of {entry['decks']:,} deals{facts}."
     lines = [
-        f"{played} Equal players would win {entry['fair_win_share']:.1%}.",
+        f"{played} Chance level: {entry['fair_win_share']:.1%}.",
         "",
-        "| rank | player | rating | 95 % interval | games won (95 % interval) | points | place | games | P(rank) |",
+        "| rank | player | rating | 95% interval | games won (95% interval) | points | mean rank | games | P(rank) |",
         "| ---: | --- | ---: | --- | --- | ---: | ---: | ---: | ---: |",
     ]
     for one in entry["players"]:
@@ -241,23 +245,95 @@ def _section(entry: Mapping[str, Any], provenance: Mapping[str, Any]) -> list[st
         f"seat {seat['seat']}: {round(seat['effect']):+d} ({round(seat['low']):+d} to {round(seat['high']):+d})"
         for seat in entry["seat_effects"]
     )
-    lines += ["", f"Effect of the seat in Elo points: {seats}."]
+    lines += ["", f"Seat effects in Elo points: {seats}."]
     if entry["handicaps_removed"]:
-        lines += ["", "What each seat was denied is taken out of the ratings as well, not out of the games won."]
+        lines += ["", "The ratings, but not the games won, are corrected for the actions denied to single seats."]
     return [*lines, "", *_disagreement(entry)]
 
 
 def _disagreement(entry: Mapping[str, Any]) -> list[str]:
     """Return lines on the fit of the model: the deviation of the cross-table from the expected scores."""
-    rank = {row["player"]: row["rank"] for row in entry["players"]}
-    met = [pair for pair in entry["pairs"] if pair["games"] and rank[pair["player"]] < rank[pair["opponent"]]]
-    outside = [pair for pair in met if not pair["low"] <= pair["ahead_by_ratings"] <= pair["high"]]
-    most = max(met, key=lambda pair: abs(pair["ahead"] - pair["ahead_by_ratings"]))
+    pairs = _pairs(entry)
+    outside = [pair for pair in pairs if not pair["low"] <= pair["ahead_by_ratings"] <= pair["high"]]
+    worst = max(pairs, key=lambda pair: abs(pair["ahead"] - pair["ahead_by_ratings"]))
     return [
-        f"What the ratings expect lies outside the cross-table's 95 % interval for {len(outside)} of {len(met)} pairs;",
-        (
-            f"farthest apart are {code_span(most['player'])} and {code_span(most['opponent'])}, "
-            "where the former was ahead in"
-        ),
-        f"{most['ahead']:.1%} of meetings, not {most['ahead_by_ratings']:.1%}.",
+        f"The scores expected from the ratings lie outside the 95% interval for {len(outside)} of {len(pairs)} pairs.",
+        f"The largest deviation: {code_span(worst['player'])} finished ahead of {code_span(worst['opponent'])} in",
+        f"{worst['ahead']:.1%} of meetings, expected {worst['ahead_by_ratings']:.1%}.",
     ]
+
+
+def _table(entry: Node) -> None:
+    """Check the ratings of a matchup."""
+    forms.check_schema(entry, _TABLE)
+    players = entry["players"].entries("players")
+    for player in players:
+        player["rank"].integer(1, len(players))
+        player["rank_probabilities"].entries("probabilities, one for each rank", length=len(players))
+    names = [player["player"].value for player in players]
+    ranks = {player["player"].value: player["rank"].value for player in players}
+    met = False
+    for pair in entry["pairs"].entries("pairs"):
+        one, other = (pair[key].choice(names, "a player of the matchup: ") for key in ("player", "opponent"))
+        if pair["games"].value:
+            forms.check_schema(pair, dict.fromkeys(("ahead", "low", "high", "ahead_by_ratings"), forms.fraction))
+            met = met or ranks[one] < ranks[other]
+    if not met:
+        entry["pairs"].fail("at least one pair of players with games, the stronger first")
+    for budget in entry.get("budgets", []).entries("budgets"):
+        budget["low"].number(-_MAX_ELO, budget["difference"].value)
+        budget["high"].number(budget["difference"].value, _MAX_ELO)
+
+
+_MAX_ELO = 1e9
+_TABLE: forms.Schema = {
+    "name": forms.any_text,
+    "seats": forms.player_count,
+    "games": forms.nonnegative_integer,
+    "decks": forms.nonnegative_integer,
+    "reference": forms.any_text,
+    "handicaps_removed": Node.boolean,
+    "fair_win_share": forms.fraction,
+    "players": forms.nonempty_list_of(
+        {
+            "player": forms.any_text,
+            "rank": forms.nonnegative_integer,
+            "games": forms.nonnegative_integer,
+            "rank_probabilities": [forms.fraction],
+            **dict.fromkeys(("rating", "low", "high", "mean_points", "mean_place"), forms.finite_number),
+            **dict.fromkeys(("win_share", "win_share_low", "win_share_high"), forms.fraction),
+        }
+    ),
+    "seat_effects": [
+        {"seat": forms.nonnegative_integer, **dict.fromkeys(("effect", "low", "high"), forms.finite_number)}
+    ],
+    "pairs": [
+        {
+            "player": forms.any_text,
+            "opponent": forms.any_text,
+            "games": forms.nonnegative_integer,
+            "ahead": forms.nullable(forms.fraction),
+        }
+    ],
+    "budgets": forms.optional(
+        forms.nonempty_list_of(
+            {
+                "family": forms.any_text,
+                "budget": lambda entry: entry.integer(1),
+                "player": forms.any_text,
+                **dict.fromkeys(("difference", "low", "high"), forms.finite_number),
+            }
+        )
+    ),
+}
+_REPORT: forms.Schema = {
+    "provenance": {
+        **dict.fromkeys(("games", "seed"), forms.nonnegative_integer),
+        **dict.fromkeys(("environment", "package", "command"), forms.any_text),
+        "missing_games": forms.optional(forms.nonnegative_integer),
+        "networks": forms.optional(forms.mapping_of(forms.any_text)),
+        "replaced": forms.optional([forms.any_text]),
+        "tables": forms.optional(forms.mapping_of(Node.mapping)),
+    },
+    "tables": forms.nonempty_list_of(_table),
+}

@@ -16,58 +16,31 @@ import numpy.typing as npt
 
 from helsinki_env.evaluation.match_stats import fractional_wins, midranks, proportion_interval
 
-__all__ = [
-    "CrossTable",
-    "PlayerStatistics",
-    "cross_table",
-    "expected_cross_table",
-    "head_to_head_by_unit",
-    "player_statistics",
-]
-
 Array = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.integer]
 
 
 @dataclass(frozen=True)
 class CrossTable:
-    """The cross-table; row i, column j is player i against player j.
+    """The cross-table; row i, column j is player i against player j."""
 
-    Attributes:
-        share: score, the fraction of meetings in which i finished ahead of j, ties as half, float64 (P, P); NaN if they
-            never met.
-        low: lower end of its 95% interval.
-        high: upper end.
-        games: number of meetings, int64 (P, P). A player in two seats meets each opponent twice in a game.
-    """
-
-    share: Array
-    low: Array
-    high: Array
-    games: npt.NDArray[np.int64]
+    share: Array  # fraction of meetings in which i finished ahead of j, ties as half, (P, P); NaN if they never met
+    low: Array  # lower end of its 95% interval
+    high: Array  # upper end
+    games: npt.NDArray[np.int64]  # number of games with both, (P, P)
 
 
 @dataclass(frozen=True)
 class PlayerStatistics:
-    """Statistics of every player; each seat that it took counts. All float64 (P,) unless stated otherwise.
+    """Statistics of every player over all seats that it took, (P,)."""
 
-    Attributes:
-        games: number of seats taken, int64 (P,).
-        win_rate: win rate of those seats, a tie of k for first as 1/k of a win.
-        low: lower end of its 95% interval.
-        high: upper end.
-        chance_level: chance level, one in the number of seats.
-        points: mean points.
-        place: mean rank, 1 is first; see `helsinki_env.evaluation.match_stats.midranks`.
-    """
-
-    games: npt.NDArray[np.int64]
-    win_rate: Array
-    low: Array
-    high: Array
-    chance_level: float
-    points: Array
-    place: Array
+    games: npt.NDArray[np.int64]  # number of seats taken
+    win_rate: Array  # a tie of k for first counts as 1/k of a win
+    low: Array  # lower end of its 95% interval
+    high: Array  # upper end
+    chance_level: float  # one in the number of seats
+    points: Array  # mean points
+    place: Array  # mean rank, 1 is first; see `helsinki_env.evaluation.match_stats.midranks`
 
 
 def _unit_sums(unit: Integers, cell: Integers, cells: int, weights: Array | None = None) -> Array:
@@ -84,7 +57,7 @@ def _ahead(one: Integers, two: Integers) -> Array:
 
 
 def _meetings(seating: Integers, players: int) -> Iterator[tuple[int, int, Integers, Integers]]:
-    """Yield for each two seats: both, the games with different players there, and their cells of the cross-table."""
+    """Yield each pair of seats, the games with different players there, and the cells of these in the cross-table."""
     for one, two in permutations(range(seating.shape[1]), 2):
         games = np.flatnonzero(seating[:, one] != seating[:, two])
         yield one, two, games, seating[games, one].astype(np.int64) * players + seating[games, two]
@@ -124,16 +97,7 @@ def player_statistics(
 
 
 def expected_cross_table(players: int, seating: Integers, utility: Array) -> Array:
-    """Return the cross-table that a Plackett-Luce model expects for the same meetings.
-
-    Args:
-        players: number of players P.
-        seating: the player in each seat, (G, S).
-        utility: natural logarithm of the worth of every seat of every game, float64 (G, S).
-
-    Returns:
-        float64 (P, P); NaN for players who never met.
-    """
+    """Return the cross-table that a Plackett-Luce model expects for the same meetings."""
     total, number = np.zeros(players**2), np.zeros(players**2)
     for one, two, games, cell in _meetings(seating, players):
         difference = utility[games, one] - utility[games, two]
@@ -148,9 +112,6 @@ def head_to_head_by_unit(seating: Integers, places: Integers, units: Integers, o
     """Return the score of `one` against `two` in each unit with both players, in the order of units.
 
     A tied rank counts half, like a draw in tests of chess engines (`helsinki_env.evaluation.rating.sprt`).
-
-    Returns:
-        float64 (N,), N at most the number of units.
     """
     names, unit = np.unique(units, return_inverse=True)
     cells = np.zeros((len(names), 2))

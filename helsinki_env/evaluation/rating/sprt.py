@@ -19,7 +19,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from helsinki_env.evaluation.rating.errors import RatingError
+from helsinki_env.evaluation.rating import RatingError
 
 __all__ = [
     "Hypotheses",
@@ -35,11 +35,10 @@ Array = npt.NDArray[np.float64]
 SprtDecision = Literal["better", "not better", "running", "undecided"]
 """The status of a test."""
 
-#: Minimum number of blocks for a conclusion: the variance of very few blocks is too uncertain.
-_LEAST = 16
-#: Added to both sums of squares: the variance of one game with equal chances. It prevents conclusions from blocks that
-#: happen to be alike, and keeps the ratio finite.
-_CUSHION = 0.25
+#: Minimum number of blocks for a conclusion: the variance of fewer blocks is too uncertain.
+_MIN_BLOCKS = 16
+#: Added to both sums of squares, so that the ratio is finite for equal blocks: the variance of one even game.
+_PRIOR_VARIANCE = 0.25
 
 
 def expected_score(difference: float) -> float:
@@ -72,16 +71,13 @@ class Hypotheses:
         """Validate the values."""
         if not 0 < self.low < self.high < 1:
             raise RatingError(
-                f"found hypotheses of mean scores {self.low:.4g} and {self.high:.4g}, expected 0 < low < high < 1: "
-                "swap or move them"
+                f"hypotheses: found mean scores {self.low:.4g} and {self.high:.4g}, expected 0 < low < high < 1"
             )
         for name, value in (("alpha", self.alpha), ("beta", self.beta)):
             if not 0 < value < 0.5:
                 raise RatingError(f"{name}: found {value}, expected a probability between 0 and 0.5")
-        if self.max_blocks is not None and self.max_blocks < _LEAST:
-            raise RatingError(
-                f"cap: found {self.max_blocks} blocks, expected at least {_LEAST}, before which none decides"
-            )
+        if self.max_blocks is not None and self.max_blocks < _MIN_BLOCKS:
+            raise RatingError(f"max_blocks (--cap): found {self.max_blocks}, expected at least {_MIN_BLOCKS}")
 
     @property
     def bounds(self) -> tuple[float, float]:
@@ -107,28 +103,17 @@ class SprtState:
 
 
 def log_likelihood_ratios(blocks: Array, hypotheses: Hypotheses) -> Array:
-    """Return the log ratio after each block.
-
-    Args:
-        blocks: mean scores from 0 to 1 in the order of play, float64 (..., N).
-        hypotheses: the hypotheses.
-
-    Returns:
-        float64 (..., N); 0 while there are too few blocks for a conclusion.
-    """
+    """Return the log ratio after each block from mean scores (..., N); 0 while there are too few for a conclusion."""
     number = np.arange(1, blocks.shape[-1] + 1)
-    far = np.cumsum((blocks - hypotheses.low) ** 2, axis=-1) + _CUSHION
-    near = np.cumsum((blocks - hypotheses.high) ** 2, axis=-1) + _CUSHION
+    far = np.cumsum((blocks - hypotheses.low) ** 2, axis=-1) + _PRIOR_VARIANCE
+    near = np.cumsum((blocks - hypotheses.high) ** 2, axis=-1) + _PRIOR_VARIANCE
     ratio: Array = number / 2 * np.log(far / near)
-    ratio[..., : _LEAST - 1] = 0
+    ratio[..., : _MIN_BLOCKS - 1] = 0
     return ratio
 
 
 class SequentialTest:
     """An incremental test that receives blocks as they are played.
-
-    Args:
-        hypotheses: the hypotheses.
 
     Example:
         >>> test = SequentialTest(Hypotheses(expected_score(0), expected_score(50)))
@@ -161,7 +146,7 @@ class SequentialTest:
 
 
 def run_sprt(blocks: Array, hypotheses: Hypotheses) -> SprtState:
-    """Return the state of the test after evaluating blocks (N,) in order."""
+    """Return the state of the test after the mean scores of blocks, (N,), in order."""
     seen = blocks[: hypotheses.max_blocks]
     lower, upper = hypotheses.bounds
     ratios = log_likelihood_ratios(seen, hypotheses)
@@ -178,11 +163,7 @@ def run_sprt(blocks: Array, hypotheses: Hypotheses) -> SprtState:
 def expected_blocks(hypotheses: Hypotheses, deviation: float) -> tuple[float, float, float]:
     """Return the expected number of blocks if the true mean is `low`, the midpoint, or `high`.
 
-    Wald's approximation, which neglects the overshoot of the last block.
-
-    Args:
-        hypotheses: the hypotheses.
-        deviation: standard deviation of a block's mean score.
+    Wald's approximation for a standard deviation of the blocks; it neglects the overshoot of the last block.
     """
     lower, upper = hypotheses.bounds
     drift = (hypotheses.high - hypotheses.low) ** 2 / (2 * deviation**2)

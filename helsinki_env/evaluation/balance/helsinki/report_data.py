@@ -37,7 +37,7 @@ from helsinki_env.evaluation.balance.helsinki.study import (
     uncovered_matchup,
     variant_matchup,
 )
-from helsinki_env.evaluation.rating.errors import RatingError
+from helsinki_env.evaluation.rating import RatingError
 from helsinki_env.evaluation.rating.ratings import rate
 from helsinki_env.games.helsinki.components import BOARD_ACTIONS
 
