@@ -20,15 +20,8 @@ from helsinki_env.data import with_digest
 from helsinki_env.evaluation.arena.plan import Plan
 from helsinki_env.evaluation.arena.store import RunFolder
 from helsinki_env.evaluation.arena.work_unit import play_work_unit
-from helsinki_env.evaluation.balance.helsinki.part_configs import StudyError
-from helsinki_env.evaluation.balance.helsinki.tune.candidates import (
-    Objective,
-    best_boards,
-    predict_effects,
-    rank_boards,
-)
+from helsinki_env.evaluation.balance.helsinki.base import StudyError
 from helsinki_env.evaluation.balance.helsinki.tune.config import TuneConfig, TuneGames
-from helsinki_env.evaluation.balance.helsinki.tune.found import read_found
 from helsinki_env.evaluation.balance.helsinki.tune.model import EffectModel, EffectModelData
 from helsinki_env.evaluation.balance.helsinki.tune.numbers import (
     board_changes,
@@ -40,9 +33,16 @@ from helsinki_env.evaluation.balance.helsinki.tune.numbers import (
 )
 from helsinki_env.evaluation.balance.helsinki.tune.proof import estimate_boards
 from helsinki_env.evaluation.balance.helsinki.tune.report import _page, tune_report_files
-from helsinki_env.evaluation.balance.helsinki.tune.results import reevaluate_proposal, tune_results
-from helsinki_env.evaluation.balance.helsinki.tune.run import BoardTuning, open_board_tuning
-from helsinki_env.evaluation.balance.helsinki.tune.search import ScreeningRequest, search
+from helsinki_env.evaluation.balance.helsinki.tune.results import read_found, reevaluate_proposal, tune_results
+from helsinki_env.evaluation.balance.helsinki.tune.run import BoardTuning
+from helsinki_env.evaluation.balance.helsinki.tune.search import (
+    Objective,
+    ScreeningRequest,
+    best_boards,
+    predict_effects,
+    rank_boards,
+    search,
+)
 from helsinki_env.games.helsinki.action_numbers import BOARD_ACTIONS
 from helsinki_env.games.helsinki.components import load_components
 from helsinki_env.utils.yaml_files import find_yaml
@@ -434,7 +434,7 @@ def played_here(config: TuneConfig, folder: Path, stop: str = "", judge: str | N
                     raise StoppedError
                 kept.save(chunk, play_work_unit(plan.tables[chunk.table], plan.seed, chunk))
 
-    open_board_tuning(config, folder)
+    config.open(folder)
     tuning = BoardTuning(config, folder, run)
     data = tune_results(tuning, judge)
     return tune_report_files(data, tuning.proposal.read_bytes() if tuning.proposal else None)
@@ -652,8 +652,8 @@ def test_five_are_covered_and_the_report_says_which(tmp_path: Path) -> None:
 
 def test_something_else_is_refused_in_the_same_folder(tmp_path: Path) -> None:
     config = of_random_games()
-    open_board_tuning(config, tmp_path)
+    config.open(tmp_path)
     (tmp_path / "screen").mkdir()
-    open_board_tuning(config, tmp_path)
+    config.open(tmp_path)
     with pytest.raises(StudyError, match=r"there is a tuning with numbers .* found 'all' now"):
-        open_board_tuning(replace(config, most=2, numbers="all"), tmp_path)
+        replace(config, most=2, numbers="all").open(tmp_path)

@@ -73,7 +73,7 @@ def tune(
                 f"--found: found {found}, expected --judge with it, and neither another file nor --player, --players "
                 "or --most: its proposal is judged, and nothing is searched"
             )
-        asked, earlier = _tuning("found").read_found(found, trust=trust)
+        asked, earlier = _tuning("results").read_found(found, trust=trust)
     else:
         asked, earlier = _tuning("config").TuneConfig.from_yaml(config or "quick", trust=trust), None
     if players is not None:
@@ -87,11 +87,11 @@ def tune(
     everybody = [asked.player, asked.weaker, *([] if judge is None else [judge])]
     check_players(everybody)
     out_folder(out)
-    playing.open_board_tuning(asked, out)
+    asked.open(out)
     precompile_groups(groups_for(everybody))
     console = plain_console()
 
-    tuning = playing.Tuning(asked, out, tournament_runner(out, processes, ray))
+    tuning = playing.BoardTuning(asked, out, tournament_runner(out, processes, ray))
     with save_on_interrupt(lambda: f"what was played is kept in {out}; go on with: {rerun_command_line()}"):
         results = _tuning("results")
         if earlier is None:
