@@ -169,7 +169,7 @@ def test_one_word_for_what_is_undecided() -> None:
     assert {verdict["verdict"] for verdict in data["verdicts"]} == {"overpowered", "underpowered", "undecided"}
     text = (BALANCE.with_suffix(".md")).read_text(encoding="utf-8")
     assert "| undecided |" in text
-    assert "- Undecided, as too uncertain" in text
+    assert "- Undecided, because estimates" in text
     assert not re.search(r"not known|not decided", text + BALANCE.read_text(encoding="utf-8"), re.IGNORECASE)
 
 
@@ -234,7 +234,7 @@ def test_figures_are_those_of_the_players_that_judged(tmp_path: Path) -> None:
     }
     told = dict(chapters(data, "balance"))["Every action"]
     header, rows = next(item for item in told if isinstance(item, tuple))
-    assert header[2::2] == [f"{name}, beyond average" for name in ["heuristic"] * 3]
+    assert header[2::2] == [f"{name}, deviation" for name in ["heuristic"] * 3]
     own = next(one for one in data["screen"] if (one["player"], one["players"]) == ("heuristic", 2))
     two = {action["action"]: action["deviation"] for action in own["actions"]}
     assert all(row[2].startswith(f"{two[row[0].replace(' ', '_')]:+.1f} ") for row in rows)

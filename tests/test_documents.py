@@ -42,8 +42,6 @@ INTERNAL = re.compile(
     r"|helsinki_env\.records\.(codec|files|replay)$"
     r"|helsinki_env\.evaluation\."
     r"(figure_style|arena\.(bounded_parquet|checks|parquet_pages|work_unit)|rating\.report_schema)$"
-    r"|helsinki_env\.evaluation\.balance\.helsinki\."
-    r"(matchups|part_configs|played_parts|report_schema|report_tables|schema_forms)$"
     r"|helsinki_env\.agents\.(rows|program\.supervisor|heuristic\.playouts|mlp\.inputs)$"
     r"|helsinki_env\.agents\.(net\.(afterstates|choices|description|evaluation|features))$"
     r"|helsinki_env\.agents\.search\.(flat|playout|tree|workspace)$"

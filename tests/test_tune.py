@@ -466,11 +466,11 @@ def test_a_board_is_put_right_and_the_report_says_how(tmp_path: Path, capsys: py
     assert data["change"][0]["now"] > 1
     assert data["after"]["beyond_high"] < data["before"]["beyond_low"]
     levels = [data[name]["screen"][0]["level"]["level"] for name in ("before", "after")]
-    told = f"Level (mean effect of an action, 2 players): from {levels[0]:.1f} to {levels[1]:.1f} games of a hundred."
+    told = f"Level (mean effect of an action, 2 players): from {levels[0]:.1f} to {levels[1]:.1f} games of 100."
     assert told in data["summary"]
     page = files[Path("tune.md")].decode()
     assert f"'two points' costs {data['change'][0]['now']} instead of 1 (coats of arms)" in page
-    assert all(f"## {title}" in page for title in ("Every action", "What it does to the game", "What each number does"))
+    assert all(f"## {title}" in page for title in ("Every action", "Effect on the game", "Effect of each number"))
     assert files[Path("images/tune-forest.svg")].startswith(b"<?xml")
     shown = capsys.readouterr().out
     assert f"- {data['summary'][0]}" in shown
@@ -518,15 +518,14 @@ def test_nothing_is_proposed_for_a_board_in_balance(tmp_path: Path) -> None:
     assert (data["outcome"], data["change"], data["after"], data["tried"]) == ("in the band", [], None, [])
     assert list(data["provenance"]["parts"]) == ["screen"]
     page = files[Path("tune.md")].decode()
-    assert "- All actions lie within the band of ±50 games of a hundred around the average action" in page
+    assert "- All actions lie within the margin of ±50 games of 100 around the average action" in page
     assert "proposal" not in page
     level = data["before"]["screen"][0]["level"]
     assert level["level_low"] < level["level"] < level["level_high"]
-    assert f"Level (mean effect of an action, 2 players): {level['level']:.1f} games of a hundred." in data["summary"]
+    assert f"Level (mean effect of an action, 2 players): {level['level']:.1f} games of 100." in data["summary"]
     dead = f"{len(level['dead'])} ({level['dead_low']} to {level['dead_high']})"
-    told = (
-        f"| 2 players, as it is | {', '.join(name.replace('_', ' ') for name in level['dead'])} | {level['level']:.2f} "
-    )
+    names = ", ".join(name.replace("_", " ") for name in level["dead"])
+    told = f"| 2 players, published | {names} | {level['level']:.2f} "
     assert told in page
     assert f"| {dead} |" in page
     used = data["before"]["screen"][0]["actions"][POINTS]
@@ -634,7 +633,7 @@ def test_five_are_covered_and_the_report_says_which(tmp_path: Path) -> None:
     assert max(found, key=lambda one: one["deviation"])["action"] in ("two_points", "two_wild_tiles")
     agrees = again["judged"]["after"]["beyond_high"] < again["judged"]["before"]["beyond_low"]
     assert ("'greedy', agrees" in again["judged"]["summary"]) == agrees
-    assert "## As another player judges" in judged[Path("tune.md")].decode()
+    assert "## Evaluation by another player" in judged[Path("tune.md")].decode()
     assert judged[Path("images/judge-forest.svg")] != judged[Path("images/tune-forest.svg")]
 
     # What was found earlier can be judged from its file alone: the same decks, the same words.

@@ -30,10 +30,10 @@ __all__ = ["AblationEffect", "ablation_effects", "ablation_report_files"]
 
 
 _METHOD = (
-    "Every seat was denied a random set of its own. The power of a thing is the number of games of a hundred that a "
-    "seat wins more if it has the thing than if the thing is denied to it, averaged over all seats of all games: the "
-    "marginal effect in a logit of the winner with seat effects. Points are those of the margin to the mean of the "
-    "other seats. All intervals of a table hold at once with 95% probability; the deal is the independent unit."
+    "Every seat was denied its own random set. The effect of an item is the number of games of 100 that a seat wins "
+    "more with the item than when it is denied it, averaged over all seats of all games: the marginal effect in a "
+    "logit of the winner with seat effects. Points are those of the margin to the mean of the other seats. All "
+    "intervals of a table hold at once with 95% probability; deals are the independent units."
 )
 
 
@@ -124,7 +124,7 @@ def ablation_report_files(
         ),
         f"    {printable(provenance['command'])}",
         _METHOD,
-        f"![What is worth how much](images/{name}.svg)",
+        f"![Effect of each item](images/{name}.svg)",
         *(text for table in tables for text in _section(table, effects_by_table[table.name])),
     ]
     page = ("\n\n".join(paragraphs) + "\n").encode()
@@ -148,7 +148,7 @@ def _section(table: MatchupGames, found: Sequence[AblationEffect]) -> Iterator[s
         )
         for one in sorted(found, key=lambda one: -one.power[0])
     ]
-    yield markdown_table(("thing", "power", "95 %", "points", "95 %", "used or taken by those who could"), rows)
+    yield markdown_table(("item", "effect", "95% CI", "points", "95% CI", "used by seats that could"), rows)
 
 
 def _figure(tables: Sequence[MatchupGames], found: dict[str, list[AblationEffect]]) -> bytes:
@@ -170,6 +170,6 @@ def _figure(tables: Sequence[MatchupGames], found: dict[str, list[AblationEffect
                 axis.plot(one.power[0], y, "o", color=color, markersize=4, label=table.name if first else None)
         axis.axvline(0, color="#888888", linewidth=0.8)
         axis.set_yticks(range(len(names)), [name.replace("_", " ") for name in names])
-        axis.set_xlabel("points of the share of games won, with simultaneous 95 % intervals")
+        axis.set_xlabel("games won of 100, with simultaneous 95% intervals")
         axis.legend(loc="lower right", frameon=False)
         return figure_to_svg(figure)

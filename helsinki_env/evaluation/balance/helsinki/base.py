@@ -25,22 +25,6 @@ from helsinki_env.games.helsinki.position import ENV_VERSION
 from helsinki_env.utils.files import write_json
 from helsinki_env.utils.yaml_files import find_yaml
 
-__all__ = [
-    "MIN_SCREENING_DEALS",
-    "ConfigFile",
-    "RunTournament",
-    "StudyError",
-    "StudyTournaments",
-    "check_design",
-    "check_screen",
-    "component_file",
-    "field_entry",
-    "game_counts",
-    "plan_from_matchups",
-    "software_versions",
-    "to_json_data",
-]
-
 MIN_SCREENING_DEALS = 150
 """Minimum number of deals of a screening experiment. With fewer deals the 95% intervals are too narrow. In 200
 simulated screening experiments with random ranks and four players, all fifteen intervals hold in 108 with 12 deals, 174
@@ -147,7 +131,7 @@ def game_counts(part: Any, name: str) -> dict[int, int]:
     """Return the number of games or deals by number of players. JSON stores these keys as text."""
     data = field_entry(part, name)
     if not isinstance(data.value, Mapping):
-        data.fail("how many by number of players, such as {2: 10000}")
+        data.fail("numbers of games or deals by number of players, such as {2: 10000}")
     counts: dict[int, int] = {}
     for key, count in data.items():
         if str(key) not in ("2", "3", "4") or int(key) in counts:
@@ -161,8 +145,7 @@ def check_screen(counts: Mapping[int, int], key: str) -> None:
     for players, games in counts.items():
         if 0 < games < MIN_SCREENING_DEALS * players:
             expected = (
-                f"at least {MIN_SCREENING_DEALS * players:,}, {MIN_SCREENING_DEALS} decks in all seats "
-                "(0 leaves it out)"
+                f"at least {MIN_SCREENING_DEALS * players:,}, {MIN_SCREENING_DEALS} deals in all seats (0 omits it)"
             )
             Node(games, StudyError, f"{key}.{players}").fail(expected)
 
@@ -170,7 +153,7 @@ def check_screen(counts: Mapping[int, int], key: str) -> None:
 def check_design(design: ScreeningDesign, key: str) -> None:
     """Check that a design can also separate effects on points: the seats of a game need sets of several sizes."""
     if not design.loose:
-        Node(design.loose, StudyError, f"{key}.loose").fail("some decks with sets of random size, such as 0.2")
+        Node(design.loose, StudyError, f"{key}.loose").fail("some deals with sets of random size, such as 0.2")
     if design.sizes[0] == design.sizes[1]:
         Node(list(design.sizes), StudyError, f"{key}.sizes").fail("several sizes, such as [0, 10]")
 

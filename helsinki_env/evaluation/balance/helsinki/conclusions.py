@@ -184,7 +184,7 @@ def draw_conclusions(findings: Sequence[Finding], band: float = 1.0, level: floa
 
 def _check(findings: Sequence[Finding], band: float, level: float) -> None:
     if not band >= 0:
-        raise ConclusionError(f"band: found {band}, expected points of the share of games won, at least 0")
+        raise ConclusionError(f"band: found {band}, expected win percentage points, at least 0")
     if not 0 < level < 1:
         raise ConclusionError(f"level: found {level}, expected a probability between 0 and 1")
     classes: dict[int, dict[str, int]] = {}
@@ -212,9 +212,7 @@ def _check(findings: Sequence[Finding], band: float, level: float) -> None:
         for player in strengths:
             missing = sorted(action for action in actions if (players, player, action) not in seen)
             if missing:
-                raise ConclusionError(
-                    f"{players} players, {player!r}: found nothing of {missing}, expected all actions"
-                )
+                raise ConclusionError(f"{players} players, {player!r}: found no {missing}, expected all actions")
 
 
 def holm(p: npt.ArrayLike) -> Array:
@@ -247,8 +245,8 @@ def _decide(group: Sequence[Finding], adjusted: float, band: float, level: float
     """Return the conclusion and its reason from the findings on an action, strongest class first."""
     strongest = group[:STRONGEST_CLASSES]
     numbers = ", ".join(f"{one.player} {one.deviation:+.1f} ({one.low:+.1f} to {one.high:+.1f})" for one in strongest)
-    measured = f"games of 100 compared with the average action: {numbers}"
-    both = f"the band of {band:g} for both of the strongest players"
+    measured = f"games of 100, compared with the average action: {numbers}"
+    both = f"the margin of {band:g} for both of the strongest players"
     if all(-band <= one.low and one.high <= band for one in strongest):
         return "balanced", f"within {both}; {measured}"
     above = all(one.low > band for one in strongest)
@@ -256,13 +254,13 @@ def _decide(group: Sequence[Finding], adjusted: float, band: float, level: float
     if not above and not below:
         return "undecided", f"{_why_undecided(strongest, band)}; {measured}"
     side = "above" if above else "below"
-    turned = ", ".join(f"{one.player} {one.deviation:+.1f}" for one in group if (one.deviation > 0) != above)
-    if turned:
-        return "undecided", f"{side} {both}, but the other way round for {turned}; {measured}"
+    opposite = ", ".join(f"{one.player} {one.deviation:+.1f}" for one in group if (one.deviation > 0) != above)
+    if opposite:
+        return "undecided", f"{side} {both}, but on the other side for {opposite}; {measured}"
     if adjusted > 1 - level:
         return "undecided", (
-            f"{side} {both}, but that may be chance with so many actions looked at (p {adjusted:.2g}, at most "
-            f"{1 - level:.2g} is asked for); {measured}"
+            f"{side} {both}, but that may be chance among all actions (adjusted p {adjusted:.2g}, expected at most "
+            f"{1 - level:.2g}); {measured}"
         )
     return "overpowered" if above else "underpowered", f"{side} {both}; {measured}"
 
@@ -271,8 +269,8 @@ def _why_undecided(strongest: Sequence[Finding], band: float) -> str:
     """Explain why the intervals of the strongest classes are neither all beyond the margin nor all within."""
     wide = [one.player for one in strongest if one.low <= band < one.high or one.low < -band <= one.high]
     if wide:
-        return f"undecided for {' and '.join(wide)}, on which side of the band of {band:g} it is"
-    return f"the strongest players differ, on which side of the band of {band:g} it is"
+        return f"undecided for {' and '.join(wide)} on which side of the margin of {band:g} the action lies"
+    return f"the strongest players disagree on which side of the margin of {band:g} the action lies"
 
 
 def summarize_conclusions(verdicts: Sequence[Conclusion], findings: Sequence[Finding]) -> list[str]:
@@ -304,8 +302,8 @@ def summarize_conclusions(verdicts: Sequence[Conclusion], findings: Sequence[Fin
             sentences.append(f"{called} with {_listed([_COUNTS.get(n, str(n)) for n in together])} players: {listed}.")
     if sentences:
         sentences.append(
-            "In brackets: how many more (+) or fewer (-) of 100 games having the action wins than having the average "
-            "action, in the order of the numbers of players, with the interval."
+            "In brackets: games of 100 that the action wins more (+) or fewer (-) than the average action, with the "
+            "interval, in the order of the numbers of players."
         )
     return sentences
 
@@ -314,7 +312,7 @@ _CALLED: dict[ConclusionLabel, str] = {
     "overpowered": "Too strong",
     "underpowered": "Too weak",
     "balanced": "Balanced",
-    "undecided": "Undecided, as too uncertain or too different from player to player,",
+    "undecided": "Undecided, because estimates are uncertain or differ between players,",
 }
 
 

@@ -21,25 +21,13 @@ from helsinki_env.evaluation.match_stats import fractional_wins, mean_by_deal
 from helsinki_env.games.helsinki.components import BOARD_ACTIONS
 from helsinki_env.games.helsinki.config import HelsinkiConfig
 
-__all__ = [
-    "FIRST_GAME",
-    "GAME_MEASURES",
-    "GroupMeans",
-    "action_use_entropy",
-    "cover_index",
-    "extreme_covers",
-    "group_by_cover",
-    "group_measures",
-    "seat_win_rates",
-]  # fmt: skip
-
 Array = npt.NDArray[np.float64]
 
 GAME_MEASURES = {
     "rounds": "rounds of a game",
     "points": "mean points of a seat",
     "spread": "points between first and last",
-    "skill": "games won by the stronger player beyond its fair share, of a hundred",
+    "skill": "games of 100 that the stronger player wins beyond the chance level",
 }
 """Measures of a set that need only the scores, with their units."""
 _RANDOM_AGAIN = 50

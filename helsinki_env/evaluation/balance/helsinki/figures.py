@@ -22,9 +22,26 @@ Data = Mapping[str, Any]
 
 _BAND = "#e8e8e8"
 _GRID = {"color": "#dddddd", "linewidth": 0.6}
-_POINTS = "win-share points (of 100 games)"
-_BEYOND = f"worth beyond the average action,\n{_POINTS}"
-_WORTH = f"worth of having it,\n{_POINTS}"
+_POINTS = "games won of 100"
+_BEYOND = f"effect minus the mean effect,\n{_POINTS}"
+_EFFECT = f"effect of having it,\n{_POINTS}"
+
+_FOREST = (
+    "Effect of each action minus the mean effect of all actions. Lines: intervals that hold at once for all actions, "
+    "numbers of players and classes of player. Gray: the equivalence margin."
+)
+_NAIVE = (
+    "Hollow: win rate of the seats that used the action minus that of the other seats (biased: winners have more to "
+    "spend). Filled: effect of having the action, measured by denying it at random."
+)
+_JOINT = (
+    "Joint effect of each pair of actions minus the separate effects: positive (orange) or negative (purple). Dots: "
+    "significant pairs (false discovery rate)."
+)
+_LADDER = (
+    "Ratings of the players relative to the weakest, in the games of the rulebook, with 95% intervals. A steeper line "
+    "means more room for skill."
+)
 
 
 def study_figures(data: Data) -> dict[str, tuple[str, bytes]]:
@@ -141,7 +158,7 @@ def _strength(data: Data) -> bytes | None:
             axis.set_xlim(-0.4, len(names) - 0.6)
             _label(axis, "", grid="y", legend=None)
             axis.set_title(_name(data["actions"][i]), loc="left", fontsize=8.5)
-        figure.supylabel(f"worth beyond the average action, {_POINTS}; 95 % intervals", fontsize=9)
+        figure.supylabel(f"effect minus the mean effect, {_POINTS}; 95% intervals", fontsize=9)
         figure.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside upper right", frameon=False, ncols=3)
         return figure_to_svg(figure)
 
@@ -149,9 +166,9 @@ def _strength(data: Data) -> bytes | None:
 def _use(data: Data) -> bytes:
     counts, order = _counts(data["screen"]), _order(data)
     panels = (
-        ("power", 1, _WORTH),
-        ("usage", 100, "seats that used it,\n% of those who had it"),
-        ("first_use", 1, "round in which it is used,\nmean of those who used it"),
+        ("power", 1, _EFFECT),
+        ("usage", 100, "seats that used it,\n% of those that had it"),
+        ("first_use", 1, "round of first use,\nmean of the seats that used it"),
     )
     with _panels(panels, 2.6, 1.6, _rows_high(0.3), share_y=True) as (figure, axes):
         for axis, (key, factor, label) in axes:
@@ -180,8 +197,8 @@ def _naive(data: Data) -> bytes:
             axis.axvline(0, color="#999999", linewidth=0.8, zorder=0)
             axis.hlines(rows, naive, power, color="#aaaaaa", linewidth=1, zorder=1)
             style = {"color": PLAYER_COUNT_COLORS[n], "markersize": 5}
-            axis.plot(naive, rows, "o", fillstyle="none", label="seems, by who used it", **style)
-            axis.plot(power, rows, "o", label="is, by denying it", **style)
+            axis.plot(naive, rows, "o", fillstyle="none", label="by use of the action", **style)
+            axis.plot(power, rows, "o", label="by denying it at random", **style)
             _label_rows(axis, data, order, f"{n} players, {entry['player']}", _POINTS, "upper left")
         return figure_to_svg(figure)
 
@@ -203,7 +220,9 @@ def _pairs(data: Data) -> bytes | None:
             axis.tick_params(length=0)
             axis.spines[:].set_visible(False)
             axis.set_title(f"{entry['players']} players, {entry['player']}", loc="left")
-        figure.colorbar(image, ax=[axis for axis, _ in axes], label=f"worth more together, {_POINTS}", fraction=0.03)
+        figure.colorbar(
+            image, ax=[axis for axis, _ in axes], label=f"joint effect minus separate effects, {_POINTS}", fraction=0.03
+        )
         return figure_to_svg(figure)
 
 
@@ -238,10 +257,10 @@ def _confirm(data: Data) -> bytes | None:
             for entry in own:
                 path, denied = np.array(entry["path"]), entry["way"] == "denied"
                 color = LINE_COLORS[actions.index(entry["action"]) % len(LINE_COLORS)]
-                label = f"{_name(entry['action'])}, {'denied' if denied else 'alone with it'}"
+                label = f"{_name(entry['action'])}, {'denied' if denied else 'only seat with it'}"
                 axis.plot(path[:, 0], path[:, 1], "-" if denied else "--", color=color, linewidth=1.2, label=label)
             axis.set_ylim(3 * low, 3 * high)
-            _label(axis, f"{n} players", "decks played", "log likelihood ratio", legend=6.5)
+            _label(axis, f"{n} players", "deals played", "log likelihood ratio", legend=6.5)
         return figure_to_svg(figure)
 
 
@@ -340,69 +359,40 @@ def _skill(data: Data) -> bytes:
 
 
 _FIGURES: Mapping[str, tuple[str, Callable[[Data], bytes | None], str]] = {
-    "forest": (
-        "screen",
-        forest_plot,
-        (
-            "How much more (right) or less (left) an action is worth than the average action. Lines: intervals that hold "
-            "for all actions, numbers of players and classes of player at once. Grey: the band within which actions count "
-            "as equally strong."
-        ),
-    ),
+    "forest": ("screen", forest_plot, _FOREST),
     "strength": (
         "screen",
         _strength,
-        "The same against the strength of who plays: if the lines of an action rise, it needs a good player.",
+        "The same by strength of the player. A rising line means that the action needs a good player.",
     ),
     "use": (
         "screen",
         _use,
-        "What having an action is worth, how often it is used and when, for the strongest player.",
+        "Effect of having an action, how often it is used and when, for the strongest player.",
     ),
-    "naive": (
-        "screen",
-        _naive,
-        (
-            "Hollow: what an action seems to be worth by looking at who used it (biased: winners have more to spend). "
-            "Filled: what having it is worth, as found by denying it at random."
-        ),
-    ),
-    "pairs": (
-        "pairs",
-        _pairs,
-        (
-            "Pairs of actions that are worth more (orange) or less (purple) together than apart. A dot marks those that "
-            "are not chance (false discovery rate)."
-        ),
-    ),
+    "naive": ("screen", _naive, _NAIVE),
+    "pairs": ("pairs", _pairs, _JOINT),
     "variants": (
         "variants",
         _variants,
-        "Deviations with other facts where the component file is a reconstruction.",
+        "Deviations with other values where the component file is a reconstruction.",
     ),
     "confirm": (
         "confirm",
         _confirm,
-        "Fresh games about the suspects, deck by deck. A line that leaves the grey strip has decided.",
+        "Tests of the candidates on fresh games, deal by deal. A line that leaves the gray strip has decided.",
     ),
     "seats": (
         "quality",
         _seats,
-        "Games won by each seat when nobody is denied anything, with 95 % intervals; the line is the fair share.",
+        "Games won by each seat without restrictions, with 95% intervals; the line is the chance level.",
     ),
     "covers": (
         "covers",
         _covers,
-        "All 3,003 ways of covering five actions for all. Line: the set that is covered in a first game.",
+        "All 3,003 sets of five covered actions. Line: the set that the rulebook covers in a first game.",
     ),
-    "scores": ("quality", _scores, "Points of a seat at the end of the game."),
-    "skill": (
-        "skill",
-        _skill,
-        (
-            "The ladder of players in the games of the rulebook: how far each is above the weakest, with 95 % intervals. "
-            "A steeper ladder leaves more room for skill."
-        ),
-    ),
+    "scores": ("quality", _scores, "Final points of a seat."),
+    "skill": ("skill", _skill, _LADDER),
 }
 """Figures by name: section of the data that it needs, function that draws it, and caption."""

@@ -27,8 +27,6 @@ from helsinki_env.evaluation.balance.helsinki.screening import HANDICAP_KINDS
 from helsinki_env.evaluation.balance.helsinki.study import PUBLISHED_GAMES
 from helsinki_env.games.helsinki.components import BOARD_ACTIONS
 
-__all__ = ["MEASURED", "SEATS", "action", "all_actions", "check_seats", "check_study_report", "of_actions"]
-
 
 def check_study_report(data: Node) -> None:
     """Check that all data for the report is present and of the right type; raises the error type of `data`."""

@@ -11,8 +11,6 @@ from typing import Any
 
 from helsinki_env.evaluation.balance.helsinki.conclusions import STRONGEST_CLASSES, rejected_players, strongest_of
 
-__all__ = ["chapters"]
-
 Data = Mapping[str, Any]
 ReportTable = tuple[Sequence[str], Sequence[Sequence[str]]]
 Column = tuple[str, Callable[[Data], str]]
@@ -25,7 +23,7 @@ def chapters(data: Data, name: str) -> Iterator[tuple[str, list[Any]]]:
     if data["verdicts"]:
         yield "Every action", ["@forest", _conclusion_table(data), "@strength"]
     if "former" in data:
-        yield "What differs from the former study", [*_former(data["former"])]
+        yield "Changes since the earlier study", [*_former(data["former"])]
     if data["screen"]:
         yield "Absolute effect and use", [_EFFECTS, *_effect_tables(data), "@use", "@naive"]
         yield "Method", [*_method(data), _table(data["screen"], *_SCREENING_COLUMNS)]
@@ -54,50 +52,49 @@ def chapters(data: Data, name: str) -> Iterator[tuple[str, list[Any]]]:
 
 _UNDERSTATED = (
     "Effects with three and four players are too small in this report: they come from whole rankings, which understate "
-    "them by factors of about 1.15 and 1.2 to 1.3. Conclusions near the margin may change with a study by the logit of "
-    "the winner. Figures with two players are not affected."
+    "them by factors of about 1.15 and 1.2 to 1.3. Conclusions near the margin may change in a study with the logit of "
+    "the winner. Estimates with two players are not affected."
 )
 _EFFECTS = (
-    "The effect is the number of games of a hundred that a seat wins more if it has the action than if the action is "
-    "denied to it, with a 95% interval for each figure alone. Used: share of the seats with the action that used it."
+    "The effect is the number of games of 100 that a seat wins more with the action than when it is denied the action, "
+    "with individual 95% intervals. Used: share of the seats with the action that used it."
 )
 _GATE = (
-    "A player that is confused by missing actions would make them look valuable. Every player therefore met the "
-    "reference with the full board and with five actions denied to every seat. A player that surely loses more than "
-    "the limit does not count for the conclusions."
+    "A player that is confused by missing actions would make them look valuable. Every player therefore played against "
+    "the reference with the full board and with five actions denied to every seat. A player that surely loses more "
+    "than the limit does not count for the conclusions."
 )
 _CONFIRM = (
-    "Fresh games, with new deals. One seat is denied the action, or is the only one to have it (both are tested "
-    "against the mean effect of all actions), or must use it as soon as it can (the result is what that costs)."
+    "Fresh games, with new deals. One seat is denied the action, is the only one to have it, or must use it as soon as "
+    "it can. The first two effects are tested against the mean effect of all actions."
 )
 _PAIRS = (
     "A Shapley value is the effect of an action averaged over all orders in which a player could receive the fifteen "
-    "actions. The figures are for the one of the two evaluators that has more games. Pairs are tested with control of "
-    "the false discovery rate; the figure of a pair is by how much the two are worth more together than apart, with "
-    "its 95% interval."
+    "actions. The estimates are those of the evaluator with more games. Pairs are tested with control of the false "
+    "discovery rate. The estimate for a pair is its joint effect minus the separate effects, with its 95% interval."
 )
 _VARIANTS = (
-    "Some facts of the components are reconstructed. The screen was therefore repeated with other component files; a "
-    "result that holds with all of them does not depend on the reconstruction."
+    "Some values of the components are reconstructed. The screening experiment was therefore repeated with other "
+    "component files. A result that holds with all of them does not depend on the reconstruction."
 )
 _SEATS = (
-    "Games won by each seat of a hundred in the base game, with all actions available and the same player in all "
-    "seats, with 95% intervals. Equal seats would win 50, 33.3 and 25."
+    "Games of 100 won by each seat in the base game, with all actions available and the same player in all seats, with "
+    "95% intervals. The chance level is 50, 33.3 and 25 with two, three and four players."
 )
 _COVERS = (
-    "The rulebook lets you cover actions for all players. Every set of five was played with the same number of deals. "
+    "The rulebook allows covering actions for all players. Every set of five was played with the same number of deals. "
     "The extremes of 3,003 measured sets are partly luck, so the table shows fresh games only, with 95% intervals."
 )
 _QUALITY = "The games that the rulebook offers, with the same player in all seats; means with 95% intervals."
 _MEASURES = (
-    "skill: games of a hundred that the stronger of two players (heuristic against greedy) wins beyond an equal share",
+    "skill: games of 100 that the stronger of two players (heuristic against greedy) wins beyond the chance level",
     "rounds: number of rounds; in a round every seat has one turn",
     "points: mean final score of a seat",
     "spread: points between the first and the last seat at the end",
-    "choices: mean number of legal actions at decisions with more than one",
-    "lead changes: number of turns after which another seat leads alone, by the score of that moment",
+    "choices: mean number of legal actions where there is more than one",
+    "lead changes: number of turns after which another seat leads alone, by the current score",
     "winner behind: share of the turns after which the eventual winner did not lead",
-    "evenness: how evenly the available board actions are used, as entropy divided by its maximum (1: all equally)",
+    "evenness: entropy of the use of the available board actions, divided by its maximum (1: all used equally)",
 )
 _LABELS = {
     "overpowered": "too strong",
@@ -105,15 +102,15 @@ _LABELS = {
     "balanced": "balanced",
     "undecided": "undecided",
 }
-_WAYS = {"denied": "one seat is denied it", "alone": "one seat alone has it", "forced": "one seat must use it at once"}
+_WAYS = {"denied": "one seat is denied it", "alone": "one seat alone has it", "forced": "one seat must use it early"}
 _TEST_RESULTS = {"better": "confirmed", "not better": "not confirmed", "undecided": "undecided", "running": "undecided"}
 _WHY = {
-    "wider": "wider intervals: with those of then it would be as before",
-    "narrower": "narrower intervals: with those of then it would be as before",
-    "judges": "other judges: without those who are new it would be as before",
-    "estimator": "another estimator: the former study fitted whole rankings, which understates effects",
-    "worth": "it is worth something else to the strongest player",
-    "chance": "too near the edge of the band: the difference may be chance",
+    "wider": "wider intervals: with the earlier widths the conclusion would be the same",
+    "narrower": "narrower intervals: with the earlier widths the conclusion would be the same",
+    "judges": "other evaluators: without the new ones the conclusion would be the same",
+    "estimator": "another estimator: the earlier study used whole rankings, which understate effects",
+    "worth": "another effect for the strongest player",
+    "chance": "close to the edge of the margin: the difference may be chance",
 }
 
 
@@ -153,7 +150,7 @@ _SCREENING_COLUMNS: tuple[Column, ...] = (
     _PLAYER,
     _PLAYERS,
     _GAMES,
-    _of("decks", "{blocks:,}"),
+    _of("deals", "{blocks:,}"),
     _of("effective sample size", "{worth_of_games:,.0f}"),
     _of("mean effect", "{mean_power:,.2f}"),
     ("largest standard error", lambda entry: _number(max(a["deviation_error"] for a in entry["actions"]), 2)),
@@ -170,9 +167,9 @@ _GATE_COLUMNS: tuple[Column, ...] = (
 _CONFIRM_COLUMNS: tuple[Column, ...] = (
     ("action", lambda entry: _action(entry["action"])),
     _PLAYERS,
-    ("games in which", lambda entry: _WAYS[entry["way"]]),
-    ("worth", lambda entry: _plus_minus(entry["worth"], entry["error"], sign=True)),
-    _of("decks", "{decks:,}"),
+    ("handicap", lambda entry: _WAYS[entry["way"]]),
+    ("effect", lambda entry: _plus_minus(entry["worth"], entry["error"], sign=True)),
+    _of("deals", "{decks:,}"),
     (
         "test",
         lambda entry: (
@@ -202,7 +199,7 @@ _SKILL_COLUMNS: tuple[Column, ...] = (
     _of("against", "{weaker}"),
     _GAMES,
     (
-        "games won of a hundred (95% CI)",
+        "games won of 100 (95% CI)",
         lambda entry: _interval(
             {key: 100 * entry[key] for key in ("win_share", "win_share_low", "win_share_high")}, "win_share", sign=False
         ),
@@ -217,14 +214,14 @@ def _answer(data: Data) -> Iterator[Any]:
     if data["summary"]:
         yield ("answer", *data["summary"])
     else:
-        yield "No conclusion yet: it takes games of at least two classes of player that passed the promotion test."
+        yield "No conclusion yet: it needs games of at least two classes of player that passed the qualification."
     if missing:
-        yield f"{missing:,} games are planned and not played yet; everything below may still change."
+        yield f"{missing:,} planned games are not played yet; all results may still change."
     if "estimator" not in data and any(entry["players"] > 2 for entry in data["screen"]):
         yield _UNDERSTATED
     yield (
-        f"From {games:,} games of {', '.join(entry['player'] for entry in study['classes'])}, each against its equals, "
-        "in which every seat was denied actions at random. The unit is one game won of a hundred."
+        f"From {games:,} games in which the same player ({', '.join(entry['player'] for entry in study['classes'])}) "
+        "took all seats, and every seat was denied actions at random. The unit is one game won of 100."
     )
     yield (
         "An action is too strong or too weak if the intervals of both evaluators (the two strongest classes) lie more "
@@ -244,7 +241,7 @@ def _conclusion_table(data: Data) -> ReportTable:
     columns: list[Column] = [("action", lambda entry: _action(entry["action"]))]
     for n in counts:
         columns.append((f"{n} players", lambda entry, n=n: labels[n, entry["action"]]))  # type: ignore[misc]
-        header = f"{strongest[n]['player']}, beyond average"
+        header = f"{strongest[n]['player']}, deviation"
         columns.append((header, lambda entry, n=n: _interval(effects[n][entry["action"]], "deviation")))  # type: ignore[misc]
     return _table([{"action": action} for action in sorted(total, key=lambda action: -total[action])], *columns)
 
@@ -270,7 +267,7 @@ def _effect_tables(data: Data) -> Iterator[ReportTable]:
 
 
 def _seat_table(data: Data) -> ReportTable:
-    """Return the games that each seat wins of a hundred in the base game, with 95% intervals."""
+    """Return the games of 100 that each seat wins in the base game, with 95% intervals."""
     base = sorted((e for e in data["quality"] if e["game"] == "base game"), key=lambda entry: entry["players"])
 
     def seat(i: int) -> Column:
@@ -312,7 +309,7 @@ def _variants(data: Data) -> Iterator[str]:
         above = [_action(a) for i, a in enumerate(data["actions"]) if all(entry["low"][i] > 0 for entry in own)]
         below = [_action(a) for i, a in enumerate(data["actions"]) if all(entry["high"][i] < 0 for entry in own)]
         yield (
-            f"With {n} players, with all {len(own)} component files above the average action: "
+            f"With {n} players, above the average action with all {len(own)} component files: "
             f"{', '.join(above) or 'none'}; below it: {', '.join(below) or 'none'}."
         )
 
@@ -339,11 +336,11 @@ def _former(former: Data) -> Iterator[Any]:
     changed = [one for one in former["differences"] if one["why"] is not None]
     moved = [one for one in former["differences"] if one["why"] is None]
     yield (
-        f"The former study is `{former['study']}` with seed {former['seed']} (data {former['data']}"
+        f"The earlier study is `{former['study']}` with seed {former['seed']} (data {former['data']}"
         + (f"; {networks})." if networks else ").")
-        + (f" {' and '.join(former['joined'])} did not judge then." if former["joined"] else "")
-        + f" Of {former['verdicts']} verdicts {former['verdicts'] - len(changed)} are the same"
-        + (f", {len(changed)} not: why, the table says." if changed else ".")
+        + (f" New evaluators: {', '.join(former['joined'])}." if former["joined"] else "")
+        + f" Of {former['verdicts']} conclusions {former['verdicts'] - len(changed)} are the same"
+        + (f"; the table explains the other {len(changed)}." if changed else ".")
     )
     if changed:
         then, now = (" or ".join(dict.fromkeys(one[key] for one in changed)) for key in ("former_player", "player"))
@@ -351,18 +348,21 @@ def _former(former: Data) -> Iterator[Any]:
             changed,
             ("action", lambda one: _action(one["action"])),
             _PLAYERS,
-            ("then", lambda one: _LABELS[one["former_verdict"]]),
+            ("earlier", lambda one: _LABELS[one["former_verdict"]]),
             ("now", lambda one: _LABELS[one["verdict"]]),
-            ("why", lambda one: _WHY[one["why"]]),
-            (f"worth to {then} then", lambda one: _interval(one, "former_deviation", ("former_low", "former_high"))),
-            (f"worth to {now} now", lambda one: _interval(one, "deviation", ("low", "high"))),
+            ("reason", lambda one: _WHY[one["why"]]),
+            (
+                f"deviation, {then}, earlier",
+                lambda one: _interval(one, "former_deviation", ("former_low", "former_high")),
+            ),
+            (f"deviation, {now}, now", lambda one: _interval(one, "deviation", ("low", "high"))),
             ("difference", lambda one: _interval(one, "difference")),
         )
     if moved:
-        yield "The same verdict, but surely worth something else to the strongest player, as far as both are known:"
+        yield "The same conclusion, but a significantly different effect for the strongest player:"
         lines = (
-            f"{_action(one['action'])}, {one['players']} players: {_number(one['former_deviation'], sign=True)} then, "
-            f"{_number(one['deviation'], sign=True)} now; difference {_interval(one, 'difference')}"
+            f"{_action(one['action'])}, {one['players']} players: {_number(one['former_deviation'], sign=True)} "
+            f"earlier, {_number(one['deviation'], sign=True)} now; difference {_interval(one, 'difference')}"
             for one in moved
         )
         yield ("list", *lines)
@@ -371,7 +371,7 @@ def _former(former: Data) -> Iterator[Any]:
 def _method(data: Data) -> Iterator[Any]:
     study = data["study"]
     yield (
-        "The same player takes all seats, and every seat is denied five actions of its own by a balanced design "
+        "The same player takes all seats, and a balanced design denies five actions to every seat "
         f"({study['screen']['copies']} × 42 sets; in {100 * study['screen']['loose']:.0f}% of the deals sets of random "
         "size). Each deal is played once in every rotation of the seats. "
         + (
@@ -379,7 +379,7 @@ def _method(data: Data) -> Iterator[Any]:
             if "estimator" in data
             else "A Plackett-Luce model of whole rankings gives the average marginal effect of having an action. "
         )
-        + "Standard errors come from how deals differ."
+        + "Standard errors are clustered by deal."
     )
 
 
@@ -393,8 +393,8 @@ def _provenance(data: Data, name: str) -> Iterator[Any]:
     networks = {player: digest for player, digest in p["networks"].items() if not player.startswith("forced:")}
     if networks:
         files = ", ".join(f"`{player}` is {digest}…" for player, digest in networks.items())
-        yield f"Networks, by the beginning of the SHA-256 of their file: {files}."
-    yield f"All numbers, and everything that the verdicts follow from: {name}.json."
+        yield f"Networks, by the first digits of the SHA-256 of their files: {files}."
+    yield f"All numbers, from which the conclusions can be derived again: {name}.json."
     yield (
         ["part", "seed", "plan", "games", "missing"],
         [

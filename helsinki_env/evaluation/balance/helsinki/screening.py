@@ -37,17 +37,6 @@ from helsinki_env.evaluation.rating.ratings import rate
 from helsinki_env.evaluation.rating.sprt import Hypotheses, log_likelihood_ratios, run_sprt
 from helsinki_env.games.helsinki.components import BOARD_ACTIONS
 
-__all__ = [
-    "HANDICAP_KINDS",
-    "ScreeningEstimates",
-    "ablation_games",
-    "confirmation_data",
-    "estimate_screening",
-    "naive_effects",
-    "qualification_data",
-    "select_candidates",
-]
-
 Array = npt.NDArray[np.float64]
 
 HANDICAP_KINDS = ("denied", "alone", "forced")

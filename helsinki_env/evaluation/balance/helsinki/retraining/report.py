@@ -50,36 +50,36 @@ def _retested(data: Data, claims: Sequence[str]) -> Iterator[Data]:
 def _page(data: Data) -> Iterator[str]:
     """Yield the paragraphs of the page."""
     asked = data["asked"]
-    yield "# Verdicts asked anew of players that learnt for it"
+    yield "# Conclusions re-tested with retrained players"
     yield "\n".join(f"- {escape_outside_code(sentence)}" for sentence in data["summary"])
-    yield "![How much more or less actions are worth than the average one](images/retrained-forest.svg)"
+    yield "![Effect of each action minus the mean effect](images/retrained-forest.svg)"
     yield (
-        "*How much more (right) or less (left) an action is worth than the average one. By habit: a network that has "
-        "learnt with all actions, denied them by design in all seats. Retrained: a seat that is denied the action and "
-        "has learnt without it, among others that have it. Lines: intervals that hold for all at once, by habit and "
-        "retrained in turn. Grey: the band.*"
+        "*Effect of each action minus the mean effect. Habit: a network trained with all actions is denied actions by "
+        "design, in all seats. Retrained: a seat is denied the action and was trained without it, among others that "
+        "have it. Lines: intervals that hold at once, separately for habit and retrained. Gray: the equivalence "
+        "margin.*"
     )
     yield _verdicts(data)
     yield "## What a seat wins without the action"
     yield (
-        "Of a hundred games, with 95 % intervals, each by itself, which tell how much depends on the decks and not how "
-        "much networks differ that learnt alike; the same decks for all. By habit: a network that has learnt with all "
-        "actions is denied it; retrained: one that has learnt without it is denied it; regained: the difference. At "
-        "home: the one that has learnt without it, where it is covered for all, against those that learnt with it: "
-        "what it wins there beyond its fair share is its strength, or that it has built its play on doing without."
+        "Games won of 100, with individual 95% intervals, on the same deals. The intervals cover the luck of deals, "
+        "not the differences between networks trained in the same way. Habit: a network trained with all actions is "
+        "denied the action. Retrained: a network trained without the action is denied it. Regained: the difference. At "
+        "home: the network trained without the action, where it is covered for all, against those trained with it. A "
+        "win rate above the chance level there comes from its strength, or from training on exactly this game."
     )
     yield _meetings(data)
-    yield "## All actions by habit"
-    yield "![How much more or less all actions are worth to each network](images/habit-forest.svg)"
-    yield "*The screens: every network that has learnt with all actions, in all seats.*"
+    yield "## All actions (habit)"
+    yield "![Effect of each action minus the mean effect, by network](images/habit-forest.svg)"
+    yield "*Screening experiments: each network trained with all actions takes all seats.*"
     yield "## The networks"
     yield _networks(data)
     yield "## Where the numbers come from"
     p = data["provenance"]
     yield (
-        f"Made by {code_span('helsinki balance retrain ' + asked['name'])}, seed {asked['seed']}, networks by the "
-        f"preset {code_span(asked['preset'])}; {p['environment']}, helsinki-env {p['package']}, NumPy {p['numpy']}, "
-        f"SciPy {p['scipy']}. All numbers: retrained.json."
+        f"Made by {code_span('helsinki balance retrain ' + asked['name'])}, seed {asked['seed']}, training preset "
+        f"{code_span(asked['preset'])}; {p['environment']}, helsinki-env {p['package']}, NumPy {p['numpy']}, SciPy "
+        f"{p['scipy']}. All numbers: retrained.json."
     )
     yield _table(["part", "seed", "games"], [[part, e["seed"], f"{e['games']:,}"] for part, e in p["parts"].items()])
 
@@ -89,7 +89,7 @@ def _verdicts(data: Data) -> str:
         [action_label_markdown(one["action"]), one["players"], one["claim"], one["habit"], one["retrained"]]
         for one in data["verdicts"]
     ]
-    return _table(["action", "players", "it was said to be", "by habit", "retrained"], rows, left=5)
+    return _table(["action", "players", "claim", "habit", "retrained"], rows, left=5)
 
 
 def _meetings(data: Data) -> str:
@@ -102,7 +102,7 @@ def _meetings(data: Data) -> str:
             _interval(one, "regained"), at_home, _interval(one, "deviation"),
         ])  # fmt: skip
     ways = ["habit", "retrained", "regained", "at home"]
-    return _table(["action", "players", "seed", "decks", *ways, "worth beyond the average"], rows)
+    return _table(["action", "players", "seed", "deals", *ways, "deviation"], rows)
 
 
 def _networks(data: Data) -> str:
@@ -112,10 +112,10 @@ def _networks(data: Data) -> str:
             f"{s['share']:.1%} ({s['low']:.1%} to {s['high']:.1%}) against {s['opponent']}, {s['players']} players"
             for s in one["standings"]
         )
-        learnt = f"without {action_label_markdown(one['without'])}" if one["without"] else "with all actions"
+        trained = f"without {action_label_markdown(one['without'])}" if one["without"] else "with all actions"
         size = f"{one['positions']:,} and {one['decisions']:,}"
-        rows.append([learnt, one["seed"], size, f"{one['minutes']:.1f}", won, code_span(one["digest"])])
-    head = ["learnt", "seed", "positions of the heuristic and decisions of its own", "minutes", "games won", "file"]
+        rows.append([trained, one["seed"], size, f"{one['minutes']:.1f}", won, code_span(one["digest"])])
+    head = ["trained", "seed", "supervised samples and self-play steps", "minutes", "games won", "file"]
     return _table(head, rows)
 
 

@@ -200,15 +200,15 @@ def _summary(config: RetrainingConfig, verdicts: Sequence[Data], meetings: Seque
     """Return the outcome as sentences."""
     sentences = []
     for one in verdicts:
-        conclusion = f"{one['habit']} by habit, {one['retrained']} retrained"
+        conclusion = f"{one['habit']} (habit), {one['retrained']} (retrained)"
         if one["habit"] == one["retrained"]:
-            conclusion = f"{one['habit']}, by habit and retrained alike"
+            conclusion = f"{one['habit']} (habit and retrained)"
         action = one["action"].replace("_", " ")
-        sentences.append(f"'{action}' with {one['players']} players, '{one['claim']}': {conclusion}.")
+        sentences.append(f"'{action}' with {one['players']} players, {one['claim']}: {conclusion}.")
     seeds = "one seed" if config.seeds == 1 else f"all {config.seeds} seeds"
     sentences.append(
-        f"A verdict stands if for {seeds} the interval lies wholly beyond the band of ±{config.band:g} win-share "
-        f"points on that side, and falls if for all of them none of it does ({100 * config.level:g} % for all "
+        f"A claim stands if for {seeds} the whole interval lies beyond the margin of ±{config.band:g} games of 100 on "
+        f"the claimed side. It falls if for {seeds} no part of the interval does ({100 * config.level:g}% for all "
         "intervals together)."
     )
     return sentences + [_averages(meetings, n) for n in config.players if config.seeds > 1]
@@ -224,8 +224,8 @@ def _averages(meetings: Sequence[Data], n: int) -> str:
     at_home = [np.mean([one["won"]["at home"]["share"] for one in own]) for own in by_seed.values()]
     return (
         f"With {n} players, on average over all actions and {len(by_seed)} seeds, a seat that alone is denied an "
-        f"action wins {_over_seeds(regained, '+')} of a hundred games more if it has learnt without it; where nobody "
-        f"has the action, who has learnt so wins {_over_seeds(at_home)} of a hundred, {100 / n:.3g} being fair."
+        f"action gains {_over_seeds(regained, '+')} games of 100 from training without it. Where the action is covered "
+        f"for all, a network trained without it wins {_over_seeds(at_home)} of 100; the chance level is {100 / n:.3g}."
     )
 
 

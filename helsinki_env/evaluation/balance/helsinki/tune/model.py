@@ -33,8 +33,6 @@ from helsinki_env.evaluation.balance.margins import against_others, contrasts
 from helsinki_env.evaluation.match_stats import fractional_wins
 from helsinki_env.games.helsinki.action_numbers import BOARD_ACTIONS
 
-__all__ = ["EffectModel", "EffectModelData", "Terms"]
-
 Array = npt.NDArray[np.float64]
 
 _ROUNDS = 200

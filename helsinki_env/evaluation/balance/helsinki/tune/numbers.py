@@ -25,25 +25,6 @@ from helsinki_env.games.helsinki.components import ComponentError, Components
 from helsinki_env.utils.files import atomic_write
 from helsinki_env.utils.yaml_files import find_yaml
 
-__all__ = [
-    "COVERED",
-    "BoardArray",
-    "BoardNumber",
-    "BoardValues",
-    "board_changes",
-    "board_file",
-    "board_of",
-    "covered_on",
-    "coverings",
-    "describe_changes",
-    "in_quotes",
-    "published_board",
-    "random_boards",
-    "read_numbers",
-    "searches_covers",
-    "sizes",
-]
-
 BoardValues = tuple[int, ...]
 """Values of the numbers that may change."""
 BoardArray = npt.NDArray[np.int64]

@@ -36,15 +36,6 @@ from helsinki_env.utils.extras import requires_extra
 with requires_extra("arena"):
     from scipy import linalg
 
-__all__ = [
-    "DEAD_ACTION_EFFECT",
-    "BoardEstimates",
-    "BoardLevel",
-    "Interval",
-    "ScreeningGames",
-    "estimate_boards",
-    "open_action_effects",
-]
 
 Array = npt.NDArray[np.float64]
 
@@ -146,7 +137,7 @@ def estimate_boards(
 
 
 class _Family:
-    """Linear combinations of the effects on each board with each number of players, with one quantile for all intervals.
+    """Linear combinations of the effects on all boards, with one quantile for their intervals.
 
     `rows` are the combinations that give the effects of each screening experiment, (A, all effects) each; `levels` are
     those of their means.

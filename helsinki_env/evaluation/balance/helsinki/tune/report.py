@@ -26,8 +26,8 @@ PROPOSAL = "proposal.yaml"
 """Name of the proposed file: a component file, or a game file if actions are covered."""
 
 _DISTANCE = {
-    BALANCE: "How far the farthest action lies beyond the band",
-    LIFT: "How far the actions fall short of the published level less the band, on average",
+    BALANCE: "Distance of the farthest action beyond the margin",
+    LIFT: "Mean shortfall of the actions below the published level less the margin",
 }
 
 
@@ -55,43 +55,43 @@ def tune_report_files(data: Data, proposal: bytes | None) -> dict[Path, bytes]:
 def _page(data: Data) -> Iterator[str]:
     """Yield the paragraphs of the page."""
     judged = data["judged"]
-    yield "# The action board put in balance"
+    yield "# Balanced action board"
     summary = (*data["summary"], *([judged["summary"]] if judged else []))
     yield "\n".join(f"- {escape_outside_code(sentence)}" for sentence in summary)
     if data["change"]:
         yield f"Play it, in the folder of this page: {code_span(play_command(data, PROPOSAL))}"
-    yield "![How much more or less actions are worth than the average one](images/tune-forest.svg)"
+    yield "![Effect of each action minus the mean effect](images/tune-forest.svg)"
     yield (
-        "*How much more (right) or less (left) an action is worth than the average one, "
-        f"{'before and after' if data['after'] else 'on the board as it is'}. Lines: intervals that hold for all at "
-        "once. Grey: the band.*"
+        "*Effect of each action minus the mean effect, "
+        f"{'before and after the change' if data['after'] else 'on the published board'}. Lines: intervals that hold "
+        "at once. Gray: the equivalence margin.*"
     )
     yield "## Every action"
     yield from _estimates(data)
     if judged:
-        yield "## As another player judges"
+        yield "## Evaluation by another player"
         yield (
-            f"What {code_span(judged['player'])} makes of the same two boards, in all seats, on fresh decks. "
-            "Intervals hold for all at once."
+            f"Estimates for the same two boards with {code_span(judged['player'])} in all seats, on fresh deals. "
+            "All intervals hold at once."
         )
-        yield "![How much more or less actions are worth to another player](images/judge-forest.svg)"
+        yield "![Effect of each action minus the mean effect, for another player](images/judge-forest.svg)"
         yield from _estimates({**data, **judged})
     if data["games"]:
-        yield "## What it does to the game"
+        yield "## Effect on the game"
         yield _games(data)
     if data["tried"]:
-        yield "## The boards that were tried"
+        yield "## Tried boards"
         yield (
-            f"{_DISTANCE[data['tuning']['aim']]}, in games of a hundred: as the model saw it, and after each round, "
-            "from the games and the model together. Level: the last estimate, as a percentage of the level of the "
-            "published board, at the worst number of players. The best were left for the proof."
+            f"{_DISTANCE[data['tuning']['aim']]}, in games of 100: as predicted by the model, and after each round, "
+            "estimated from the games and the model together. Level: the latest estimate, as a percentage of the level "
+            "of the published board, at the worst number of players. The best boards entered the proof."
         )
         yield _tried(data)
     if data["numbers"]:
-        yield "## What each number does"
+        yield "## Effect of each number"
         yield (
-            "Worth of having the action, in win-share points, by the value of the number, as the model learnt it from "
-            "boards with random numbers; the value in brackets is the present one."
+            "Effect of having the action, in games of 100, by the value of the number, as the model estimates it from "
+            "boards with random numbers. The published value is in brackets."
         )
         yield _numbers(data)
     yield "## Where the numbers come from"
@@ -120,23 +120,23 @@ def action_label_markdown(action: str) -> str:
 
 def _estimates(data: Data) -> Iterator[str]:
     """Yield the tables of both boards, or of the published one alone."""
-    yield "Deviation from the mean effect of the board, in games of a hundred."
+    yield "Deviation from the mean effect of the board, in games of 100."
     yield _actions(data, "deviation", signed)
     yield (
-        "Level: the mean effect of the actions that are not covered. A dead action has an effect below one game of a "
-        "hundred; in brackets, from those whose whole interval is below it to those whose interval is not wholly above."
+        "Level: the mean effect of the actions that are not covered. A dead action has an effect below one game of "
+        "100. In brackets: the number of actions whose whole interval is below it, and of those with any part below it."
     )
     yield _levels(data)
-    yield "Effect of having an action rather than being denied it, in games of a hundred."
+    yield "Effect of having an action rather than being denied it, in games of 100."
     yield _actions(data, "power", signed)
-    yield "Use: percentage of the seats that could use an action and did. 95 % intervals, each for itself."
+    yield "Use: percentage of the seats that could use an action and did, with individual 95% intervals."
     yield _actions(data, "use", lambda value: f"{value:.1f}")
 
 
 def _boards(data: Data) -> list[tuple[str, Data]]:
     """Return the measured boards, with their names in tables."""
     boards = [board for board in (data["before"], data["after"]) if board]
-    return list(zip(("before", "after") if len(boards) > 1 else ("as it is",), boards, strict=True))
+    return list(zip(("before", "after") if len(boards) > 1 else ("published",), boards, strict=True))
 
 
 def _levels(data: Data) -> str:
@@ -231,7 +231,7 @@ def _numbers(data: Data) -> str:
                 f"{f'({value})' if value == number['was'] else value}: {signed(power)}" for value, power in effects
             ]
             rows.append([label, n, ", ".join(cells)])
-    return markdown_table(["number", "players", "value: worth"], rows, left=3)
+    return markdown_table(["number", "players", "value: effect"], rows, left=3)
 
 
 def _provenance(data: Data) -> Iterator[str]:
@@ -242,8 +242,8 @@ def _provenance(data: Data) -> Iterator[str]:
         f"NumPy {p['numpy']}, SciPy {p['scipy']}. All numbers: tune.json."
     )
     files = ", ".join(f"{code_span(player)} is {digest}…" for player, digest in p["networks"].items())
-    yield f"{origin}\nNetworks, by the beginning of the SHA-256 of their file: {files}." if files else origin
+    yield f"{origin}\nNetworks, by the first digits of the SHA-256 of their files: {files}." if files else origin
     rows = [[part, str(entry["seed"]), f"{entry['games']:,}"] for part, entry in p["parts"].items()]
     yield markdown_table(["part", "seed", "games"], rows)
     digests = ", ".join(f"{name} {code_span(digest)}" for name, digest in data["components"].items())
-    yield f"Component files by their digests: {digests}."
+    yield f"Digests of the component files: {digests}."

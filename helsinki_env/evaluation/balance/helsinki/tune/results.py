@@ -223,7 +223,7 @@ def _measures(equals: MatchupGames, against_weaker: MatchupGames) -> dict[str, A
 def _summary(config: TuneConfig, result: BoardSearchResult) -> list[str]:
     """Return the outcome as sentences."""
     counts = ", ".join(str(n) for n in config.players)
-    sure = f"({counts} players, with {100 * config.level:g} % probability for all intervals together)"
+    sure = f"({counts} players, with {100 * config.level:g}% probability for all intervals together)"
     before = result.proof[0] if result.proof else result.screen
     if result.proposal is None:
         at_most = _target(config, before.distance.high)
@@ -231,7 +231,7 @@ def _summary(config: TuneConfig, result: BoardSearchResult) -> list[str]:
             "in the band": f"{at_most[0].upper()}{at_most[1:]} {sure}.",
             "not surely beyond": f"The board does not surely miss the aim: {at_most} {sure}.",
             "level not kept": f"No finalist that is surely better surely keeps {_floor(config)} {sure}.",
-            "nothing better": f"No finalist is surely better than the board as it is {sure}.",
+            "nothing better": f"No finalist is surely better than the published board {sure}.",
         }[result.outcome]
         return [sentence, *_level([before]), "Nothing is proposed."]
     proposal = result.proposal
@@ -246,33 +246,33 @@ def _summary(config: TuneConfig, result: BoardSearchResult) -> list[str]:
     kept = [f"The level surely keeps {_floor(config)}."] if config.floor else ["No floor was set for the level."]
     return [
         change,
-        f"Then {_target(config, proposal.distance.high)}; as it is, {_lacks(config, before)} {sure}.",
+        f"After the change, {_target(config, proposal.distance.high)}; before it, {_lacks(config, before)} {sure}.",
         *_level([before, proposal]),
         *kept,
-        *([f"Still beyond the band around the mean of the board for sure: {names}."] if still else []),
+        *([f"Surely still beyond the margin around the mean of the board: {names}."] if still else []),
     ]
 
 
 def _target(config: TuneConfig, far: float) -> str:
     """Return the target that a board at most this far from the aim meets, without a full stop."""
-    band = f"±{config.band:g} games of a hundred"
+    margin = f"margin of ±{config.band:g} games of 100 around the average action"
     if config.aim == LIFT:
         target = f"the level of the published board less {config.band:g}"
-        return f"actions fall short of {target} by at most {far:.1f} games of a hundred on average"
+        return f"actions fall short of {target} by at most {far:.1f} games of 100 on average"
     if far == 0:
-        return f"all actions lie within the band of {band} around the average action"
-    return f"no action lies farther than {far:.1f} points beyond the band of {band} around the average action"
+        return f"all actions lie within the {margin}"
+    return f"no action lies more than {far:.1f} beyond the {margin}"
 
 
 def _lacks(config: TuneConfig, board: BoardEstimates) -> str:
     least = board.distance.low
     if config.aim == LIFT:
         return f"they fall short of it by at least {least:.1f}"
-    return f"one lies {least:.1f} points or more beyond it"
+    return f"one lies {least:.1f} or more beyond it"
 
 
 def _floor(config: TuneConfig) -> str:
-    return f"{100 * config.floor:g} % of the level of the published board with every number of players"
+    return f"{100 * config.floor:g}% of the level of the published board with every number of players"
 
 
 def _level(boards: Sequence[BoardEstimates]) -> list[str]:
@@ -282,18 +282,20 @@ def _level(boards: Sequence[BoardEstimates]) -> list[str]:
     counts = " / ".join(str(one.players) for one in boards[0].levels)
     text = ["{0}", "from {0} to {1}"][len(boards) - 1]
     return [
-        f"Level (mean effect of an action, {counts} players): {text.format(*values)} games of a hundred.",
-        f"Dead actions (effect below {DEAD_ACTION_EFFECT:g} game of a hundred): {text.format(*dead)}.",
+        f"Level (mean effect of an action, {counts} players): {text.format(*values)} games of 100.",
+        f"Dead actions (effect below {DEAD_ACTION_EFFECT:g} game of 100): {text.format(*dead)}.",
     ]
 
 
 def _agreement(config: TuneConfig, judge: str, before: BoardEstimates, after: BoardEstimates) -> str:
     """Return a sentence on another player's evaluation of the proposal."""
     says = "agrees" if after.distance.high < before.distance.low else "does not confirm it for sure"
-    then = f"by its games {_target(config, after.distance.high)} then, and {_lacks(config, before)} as it is"
+    outcome = (
+        f"in its games, {_target(config, after.distance.high)} after the change; before it, {_lacks(config, before)}"
+    )
     levels = [" / ".join(f"{one.level.value:.1f}" for one in board.levels) for board in (before, after)]
     kept = f", {'which surely keeps' if after.kept else 'which does not surely keep'} the floor" if config.floor else ""
-    return f"Another player, '{judge}', {says}: {then}. To it the level goes from {levels[0]} to {levels[1]}{kept}."
+    return f"Another player, '{judge}', {says}: {outcome}. Its level changes from {levels[0]} to {levels[1]}{kept}."
 
 
 def _check_estimates(by: str, *names: str) -> Schema:

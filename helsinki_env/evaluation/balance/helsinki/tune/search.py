@@ -51,19 +51,6 @@ from helsinki_env.evaluation.balance.helsinki.tune.proof import (
     open_action_effects,
 )
 
-__all__ = [
-    "BoardSearchResult",
-    "Objective",
-    "Play",
-    "ScreeningRequest",
-    "SearchOutcome",
-    "TriedBoard",
-    "best_boards",
-    "predict_effects",
-    "rank_boards",
-    "search",
-]
-
 Array = npt.NDArray[np.float64]
 Open = npt.NDArray[np.bool_]
 SearchOutcome = Literal["in the band", "not surely beyond", "proposed", "level not kept", "nothing better"]
