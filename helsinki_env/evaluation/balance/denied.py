@@ -33,7 +33,7 @@ _METHOD = (
     "Every seat was denied its own random set. The effect of an item is the number of games of 100 that a seat wins "
     "more with the item than when it is denied it, averaged over all seats of all games: the marginal effect in a "
     "logit of the winner with seat effects. Points are those of the margin to the mean of the other seats. All "
-    "intervals of a table hold at once with 95% probability; deals are the independent units."
+    "intervals of a table hold simultaneously with 95% probability; deals are the independent units."
 )
 
 

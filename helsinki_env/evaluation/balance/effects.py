@@ -158,7 +158,7 @@ _DECIMALS = 2
 
 
 def simultaneous_quantile(covariance: Array, level: float = 0.95, draws: int = 200_000, seed: int = 0) -> float:
-    """Return the half-width, in standard errors, of intervals that cover all estimates at once.
+    """Return the half-width, in standard errors, of intervals that cover all estimates simultaneously.
 
     They do so with probability `level`. The half-width is a quantile of the largest of A errors, from normal draws with
     the covariance of the estimates, float64 (A, A).

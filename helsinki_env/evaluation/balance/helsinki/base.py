@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, fields
+from dataclasses import MISSING, asdict, fields
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, ClassVar, Self
@@ -93,7 +93,9 @@ class ConfigFile:
 
     @classmethod
     def _build_parts(cls, data: Node) -> dict[str, Any]:
-        return {name: data[name].build(kind) for name, kind in cls.PARTS.items() if data[name].is_present}
+        required = {f.name for f in fields(cls) if f.default is MISSING and f.default_factory is MISSING}  # type: ignore[arg-type]
+        parts = {name: kind for name, kind in cls.PARTS.items() if name in required or data[name].is_present}
+        return {name: data[name].build(kind) for name, kind in parts.items()}
 
     def to_dict(self) -> dict[str, Any]:
         """Return the configuration as JSON data for `from_dict`."""

@@ -132,7 +132,7 @@ def strongest_of(data: Mapping[str, Any], players: int) -> Mapping[str, Any]:
 
 
 def findings(measured: Sequence[EffectEstimates], level: float = 0.95) -> list[Finding]:
-    """Return the findings for every action, with intervals that hold at once over the whole study.
+    """Return the findings for every action, with intervals that hold simultaneously over the whole study.
 
     Classes and numbers of players are treated as independent. If they share deals, the intervals are too wide rather
     than too narrow (Royen 2014, Far East Journal of Theoretical Statistics 48).
@@ -212,7 +212,9 @@ def _check(findings: Sequence[Finding], band: float, level: float) -> None:
         for player in strengths:
             missing = sorted(action for action in actions if (players, player, action) not in seen)
             if missing:
-                raise ConclusionError(f"{players} players, {player!r}: found no {missing}, expected all actions")
+                raise ConclusionError(
+                    f"{players} players, {player!r}: found no {', '.join(missing)}, expected all actions"
+                )
 
 
 def holm(p: npt.ArrayLike) -> Array:

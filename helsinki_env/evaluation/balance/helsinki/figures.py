@@ -27,8 +27,8 @@ _BEYOND = f"effect minus the mean effect,\n{_POINTS}"
 _EFFECT = f"effect of having it,\n{_POINTS}"
 
 _FOREST = (
-    "Effect of each action minus the mean effect of all actions. Lines: intervals that hold at once for all actions, "
-    "numbers of players and classes of player. Gray: the equivalence margin."
+    "Effect of each action minus the mean effect of all actions. Lines: intervals that hold simultaneously for all "
+    "actions, numbers of players and classes of player. Gray: the equivalence margin."
 )
 _NAIVE = (
     "Hollow: win rate of the seats that used the action minus that of the other seats (biased: winners have more to "
@@ -74,7 +74,7 @@ def _order(data: Data) -> Any:
 
 @contextmanager
 def _panels(counts: Sequence[Any], width: float, margin: float, height: float, **share: bool) -> Iterator[Any]:
-    """Yield a figure and its panels, one beside the next, each with its number of players (or other key)."""
+    """Yield a figure and its panels, side by side, each with its number of players (or other key)."""
     with styled_figure(1, len(counts), margin + width * len(counts), height, **share) as (figure, axes):
         yield figure, list(zip(axes[0], counts, strict=True))
 

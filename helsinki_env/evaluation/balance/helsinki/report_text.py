@@ -225,8 +225,8 @@ def _answer(data: Data) -> Iterator[Any]:
     )
     yield (
         "An action is too strong or too weak if the intervals of both evaluators (the two strongest classes) lie more "
-        f"than {study['band']:g} from the average action, and balanced if they lie within. All intervals hold at once "
-        f"with {100 * study['level']:.0f}% probability."
+        f"than {study['band']:g} from the average action, and balanced if they lie within. All intervals hold "
+        f"simultaneously with {100 * study['level']:.0f}% probability."
     )
     yield "To change the board so that no action stands out, run `helsinki balance tune`."
 

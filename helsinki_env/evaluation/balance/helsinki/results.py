@@ -20,6 +20,7 @@ from helsinki_env.evaluation.arena.load import MatchupGames
 from helsinki_env.evaluation.arena.store import RunFolder
 from helsinki_env.evaluation.balance import interactions
 from helsinki_env.evaluation.balance.effects import estimate_win_effects
+from helsinki_env.evaluation.balance.helsinki import covers, screening
 from helsinki_env.evaluation.balance.helsinki.base import software_versions, to_json_data
 from helsinki_env.evaluation.balance.helsinki.conclusions import (
     STRONGEST_CLASSES,
@@ -31,26 +32,9 @@ from helsinki_env.evaluation.balance.helsinki.conclusions import (
     summarize_conclusions,
     with_enough_classes,
 )
-from helsinki_env.evaluation.balance.helsinki.covers import (
-    FIRST_GAME,
-    GroupMeans,
-    action_use_entropy,
-    group_by_cover,
-    group_measures,
-    seat_win_rates,
-)
 from helsinki_env.evaluation.balance.helsinki.replay import Course
 from helsinki_env.evaluation.balance.helsinki.report_schema import check_study_report
 from helsinki_env.evaluation.balance.helsinki.run import PlayedParts
-from helsinki_env.evaluation.balance.helsinki.screening import (
-    HANDICAP_KINDS,
-    ScreeningEstimates,
-    ablation_games,
-    confirmation_data,
-    estimate_screening,
-    qualification_data,
-    select_candidates,
-)
 from helsinki_env.evaluation.balance.helsinki.study import (
     PUBLISHED_GAMES,
     STUDY_PARTS,
@@ -94,7 +78,7 @@ def study_results(config: StudyConfig, folder: Path, command: str = "helsinki ba
         )
     tables = played.tables("screen")
     screen = {
-        (entry.player, n): (rank, estimate_screening(tables[screening_matchup(entry.player, n)]))
+        (entry.player, n): (rank, screening.estimate_screening(tables[screening_matchup(entry.player, n)]))
         for rank, entry in enumerate(config.classes)
         for n in config.players
         if screening_matchup(entry.player, n) in tables
@@ -104,7 +88,7 @@ def study_results(config: StudyConfig, folder: Path, command: str = "helsinki ba
         for (player, n), (rank, one) in screen.items()
     ]
     found = findings(estimates, config.level) if estimates else []
-    gate = qualification_data(config, played.tables("gate"))
+    gate = screening.qualification_data(config, played.tables("gate"))
     rejected = rejected_players(gate)
     data = {
         "study": config.to_dict(),
@@ -191,7 +175,7 @@ def _provenance(played: PlayedParts) -> dict[str, Any]:
 
 
 def _screening_data(
-    played: PlayedParts, estimates: ScreeningEstimates, found: Sequence[Finding], name: str
+    played: PlayedParts, estimates: screening.ScreeningEstimates, found: Sequence[Finding], name: str
 ) -> dict[str, Any]:
     """Return the marginal effect of each action for a player; `name` is that of the matchup."""
     table, course = played.tables("screen")[name], played.courses("screen")[name]
@@ -250,7 +234,9 @@ def _interaction_data(
             continue
         player, table = max(reversed(evaluators[-STRONGEST_CLASSES:]), key=lambda one: len(one[1]))
         try:
-            pairs = interactions.estimate_interactions(ablation_games(table), level=config.level, seed=config.seed)
+            pairs = interactions.estimate_interactions(
+                screening.ablation_games(table), level=config.level, seed=config.seed
+            )
         except RatingError as problem:  # a small study still gives other estimates
             results.append({"player": player, "players": n, "left_out": str(problem)})
             continue
@@ -294,7 +280,7 @@ def _variant_data(config: StudyConfig, played: PlayedParts) -> list[dict[str, An
                 table = played.tables("variants").get(variant_matchup(components, n))
             if table is None:
                 continue
-            effects = estimate_win_effects(ablation_games(table))
+            effects = estimate_win_effects(screening.ablation_games(table))
             found = findings([EffectEstimates(n, player, 0, effects.power, effects.covariance)], config.level)
             results.append(
                 {
@@ -308,7 +294,7 @@ def _variant_data(config: StudyConfig, played: PlayedParts) -> list[dict[str, An
     return results
 
 
-def _means(measures: Mapping[str, GroupMeans], row: int) -> dict[str, Any]:
+def _means(measures: Mapping[str, covers.GroupMeans], row: int) -> dict[str, Any]:
     return {name: {"mean": m.mean[row], "error": m.error[row]} for name, m in measures.items()}
 
 
@@ -317,8 +303,8 @@ def _measured(table: MatchupGames, course: Course) -> dict[str, Any]:
     group = np.zeros(len(table), np.int64)
     return {
         "games": len(table),
-        "measures": _means(group_measures(table, group, 1, course), 0),
-        "usage_entropy": float(action_use_entropy(table, group, 1)[0]),
+        "measures": _means(covers.group_measures(table, group, 1, course), 0),
+        "usage_entropy": float(covers.action_use_entropy(table, group, 1)[0]),
     }
 
 
@@ -337,7 +323,7 @@ def _quality_data(config: StudyConfig, played: PlayedParts) -> list[dict[str, An
                             "player": entry.player,
                             "players": n,
                             **_measured(table, played.courses("quality")[name]),
-                            "seats": seat_win_rates(table),
+                            "seats": covers.seat_win_rates(table),
                             "scores": np.bincount(np.clip(table.scores.ravel(), 0, None)),
                         }
                     )
@@ -381,27 +367,29 @@ def _cover_data(config: StudyConfig, played: PlayedParts) -> list[dict[str, Any]
         table, again = (played.tables(part).get(cover_matchup(n)) for part in ("covers", "again"))
         if table is None:
             continue
-        sets, group = group_by_cover(table)
-        first = group_measures(table, group, len(sets))
+        sets, group = covers.group_by_cover(table)
+        first = covers.group_measures(table, group, len(sets))
         bare = played.tables("again").get(uncovered_matchup(n))
         entry: dict[str, Any] = {
             "players": n,
             "games": len(table),
             "sets": len(sets),
             "distribution": {name: np.sort(m.mean) for name, m in first.items()},
-            "first_game": _means(first, int(np.flatnonzero(sets == FIRST_GAME)[0])) if FIRST_GAME in sets else None,
+            "first_game": _means(first, int(np.flatnonzero(sets == covers.FIRST_GAME)[0]))
+            if covers.FIRST_GAME in sets
+            else None,
             "nothing_covered": None if bare is None else _measured(bare, played.courses("again")[uncovered_matchup(n)]),
             "again": [],
         }
         if again is not None:
-            chosen, group = group_by_cover(again)
-            fresh = group_measures(again, group, len(chosen), played.courses("again")[cover_matchup(n)])
-            entropy = action_use_entropy(again, group, len(chosen))
+            chosen, group = covers.group_by_cover(again)
+            fresh = covers.group_measures(again, group, len(chosen), played.courses("again")[cover_matchup(n)])
+            entropy = covers.action_use_entropy(again, group, len(chosen))
             entry["again_games"] = len(again)
             entry["again"] = [
                 {
                     "covered": [action for i, action in enumerate(BOARD_ACTIONS) if covered >> i & 1],
-                    "first_game": covered == FIRST_GAME,
+                    "first_game": covered == covers.FIRST_GAME,
                     "measures": _means(fresh, row),
                     "usage_entropy": entropy[row],
                 }
@@ -417,8 +405,8 @@ def _confirmations(config: StudyConfig, played: PlayedParts, left_out: Container
         return []
     tables = played.tables("confirm")
     return [
-        asdict(candidate) | confirmation_data(tables[candidate.table(way)], candidate, way, config.confirm)
-        for candidate in select_candidates(config, played.tables("screen"), left_out)
-        for way in HANDICAP_KINDS
+        asdict(candidate) | screening.confirmation_data(tables[candidate.table(way)], candidate, way, config.confirm)
+        for candidate in screening.select_candidates(config, played.tables("screen"), left_out)
+        for way in screening.HANDICAP_KINDS
         if candidate.table(way) in tables
     ]

@@ -56,7 +56,7 @@ def _page(data: Data) -> Iterator[str]:
     yield (
         "*Effect of each action minus the mean effect. Habit: a network trained with all actions is denied actions by "
         "design, in all seats. Retrained: a seat is denied the action and was trained without it, among others that "
-        "have it. Lines: intervals that hold at once, separately for habit and retrained. Gray: the equivalence "
+        "have it. Lines: intervals that hold simultaneously, separately for habit and retrained. Gray: the equivalence "
         "margin.*"
     )
     yield _verdicts(data)

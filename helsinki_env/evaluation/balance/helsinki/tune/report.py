@@ -64,7 +64,7 @@ def _page(data: Data) -> Iterator[str]:
     yield (
         "*Effect of each action minus the mean effect, "
         f"{'before and after the change' if data['after'] else 'on the published board'}. Lines: intervals that hold "
-        "at once. Gray: the equivalence margin.*"
+        "simultaneously. Gray: the equivalence margin.*"
     )
     yield "## Every action"
     yield from _estimates(data)
@@ -72,7 +72,7 @@ def _page(data: Data) -> Iterator[str]:
         yield "## Evaluation by another player"
         yield (
             f"Estimates for the same two boards with {code_span(judged['player'])} in all seats, on fresh deals. "
-            "All intervals hold at once."
+            "All intervals hold simultaneously."
         )
         yield "![Effect of each action minus the mean effect, for another player](images/judge-forest.svg)"
         yield from _estimates({**data, **judged})
