@@ -117,7 +117,7 @@ def _rows_high(each: float, rows: float = len(BOARD_ACTIONS)) -> float:
 
 def forest_plot(data: Data) -> bytes:
     """Draw the deviations of all actions, one panel for each number of players."""
-    screen, order, band = data["screen"], _order(data), data["study"]["band"]
+    screen, order = data["screen"], _order(data)
     counts = _counts(screen)
     most = max(len(_of(screen, n)) for n in counts)
     each = 0.2 + 0.11 * most
@@ -125,7 +125,7 @@ def forest_plot(data: Data) -> bytes:
     legend = 0.0 if len(order) == len(BOARD_ACTIONS) else (0.1 + 0.16 * most) / each
     with _panels(counts, 2.6, 1.6, _rows_high(each, len(order) + legend), share_x=True, share_y=True) as (figure, axes):
         for axis, n in axes:
-            _draw_band(axis, band)
+            _draw_band(axis, data["study"]["band"])
             for i, entry in enumerate(entries := _of(screen, n)):
                 values = [_column(entry, f"deviation{end}")[order] for end in ("", "_low", "_high")]
                 alpha = 0.4 + 0.6 * (i + 1) / len(entries)

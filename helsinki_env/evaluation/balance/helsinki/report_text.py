@@ -180,7 +180,7 @@ _CONFIRM_COLUMNS: tuple[Column, ...] = (
 
 
 def _mean(header: str, key: str, digits: int = 1) -> Column:
-    return header, lambda entry: _plus_minus(*(entry["measures"][key][of] for of in ("mean", "error")), digits)
+    return header, lambda entry: _plus_minus(entry["measures"][key]["mean"], entry["measures"][key]["error"], digits)
 
 
 _QUALITY_COLUMNS: tuple[Column, ...] = (

@@ -18,7 +18,6 @@ from helsinki_env.data import Node, read_json, shorten, with_digest
 from helsinki_env.evaluation.arena.designs import decode_action_sets
 from helsinki_env.evaluation.arena.load import MatchupGames
 from helsinki_env.evaluation.arena.store import RunFolder
-from helsinki_env.evaluation.balance import interactions
 from helsinki_env.evaluation.balance.effects import estimate_win_effects
 from helsinki_env.evaluation.balance.helsinki import covers, screening
 from helsinki_env.evaluation.balance.helsinki.base import software_versions, to_json_data
@@ -47,6 +46,7 @@ from helsinki_env.evaluation.balance.helsinki.study import (
     uncovered_matchup,
     variant_matchup,
 )
+from helsinki_env.evaluation.balance.interactions import estimate_interactions
 from helsinki_env.evaluation.rating.errors import RatingError
 from helsinki_env.evaluation.rating.ratings import rate
 from helsinki_env.games.helsinki.components import BOARD_ACTIONS
@@ -234,9 +234,7 @@ def _interaction_data(
             continue
         player, table = max(reversed(evaluators[-STRONGEST_CLASSES:]), key=lambda one: len(one[1]))
         try:
-            pairs = interactions.estimate_interactions(
-                screening.ablation_games(table), level=config.level, seed=config.seed
-            )
+            pairs = estimate_interactions(screening.ablation_games(table), level=config.level, seed=config.seed)
         except RatingError as problem:  # a small study still gives other estimates
             results.append({"player": player, "players": n, "left_out": str(problem)})
             continue
@@ -369,15 +367,14 @@ def _cover_data(config: StudyConfig, played: PlayedParts) -> list[dict[str, Any]
             continue
         sets, group = covers.group_by_cover(table)
         first = covers.group_measures(table, group, len(sets))
+        first_game = np.flatnonzero(sets == covers.FIRST_GAME)
         bare = played.tables("again").get(uncovered_matchup(n))
         entry: dict[str, Any] = {
             "players": n,
             "games": len(table),
             "sets": len(sets),
             "distribution": {name: np.sort(m.mean) for name, m in first.items()},
-            "first_game": _means(first, int(np.flatnonzero(sets == covers.FIRST_GAME)[0]))
-            if covers.FIRST_GAME in sets
-            else None,
+            "first_game": _means(first, int(first_game[0])) if len(first_game) else None,
             "nothing_covered": None if bare is None else _measured(bare, played.courses("again")[uncovered_matchup(n)]),
             "again": [],
         }

@@ -182,7 +182,7 @@ def _finding(name: str, findings: Sequence[Finding], level: BoardLevel) -> dict[
     return {
         "action": name,
         **_interval("power", level.effects.get(name)),
-        **_interval("deviation", one and Interval(one.deviation, one.low, one.high)),
+        **_interval("deviation", Interval(one.deviation, one.low, one.high) if one else None),
         **_interval("use", level.use.get(name)),
     }
 
