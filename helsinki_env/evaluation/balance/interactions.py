@@ -135,7 +135,7 @@ def _why_unidentified(study: AblationGames) -> str:
     """Name the value of the study's design (`arena.designs.ScreeningDesign`) that keeps pairs from being identified."""
     games, seats, actions = study.denied.shape
     sizes = np.unique(study.denied.sum(axis=2)).tolist()
-    expected = f"expected that all {actions * (actions - 1) // 2} pairs of actions can be told apart"
+    expected = f"expected that all {actions * (actions - 1) // 2} pairs of actions can be separated"
     blocks, parameters = len(np.unique(study.block)), seats - 1 + actions * (actions + 1) // 2
     if len(sizes) == 1:
         return (

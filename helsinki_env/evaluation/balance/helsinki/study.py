@@ -324,7 +324,7 @@ class StudyConfig(ConfigFile):
 
     @property
     def known_plans(self) -> list[Plan]:
-        """Check the plans of all parts that do not depend on others."""
+        """Plans of all parts that do not depend on others; checks them."""
         plans = [self.plan(part) for part in STUDY_PARTS if part not in DEPENDENT]
         return [plan for plan in plans if plan is not None]
 

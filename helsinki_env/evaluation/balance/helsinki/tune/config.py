@@ -128,7 +128,7 @@ class TuneConfig(ConfigFile):
         field_entry(self, "finalists").integer(1, 10)
         field_entry(self, "quality").integer(0, 10**9)
         if self.weaker == self.player:
-            field_entry(self, "weaker").fail("another player than the one who plays")
+            field_entry(self, "weaker").fail("another player than the main player")
         parts = {"screen": 1, "slopes": self.boards, "halving": self.candidates, "proof": 1}
         for part, boards in parts.items():
             for n, games in getattr(self.games, part).items():
