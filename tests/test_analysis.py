@@ -20,8 +20,8 @@ from helsinki_env.evaluation.balance.effects import (
     estimate_win_effects,
     simultaneous_quantile,
 )
+from helsinki_env.evaluation.balance.helsinki.base import MIN_SCREENING_DEALS
 from helsinki_env.evaluation.balance.helsinki.conclusions import EffectEstimates, findings
-from helsinki_env.evaluation.balance.helsinki.part_configs import MIN_SCREENING_DEALS
 from tests.support.screens import DESIGN, KINDS, Kind, simulated, true_effects
 
 

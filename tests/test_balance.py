@@ -24,7 +24,6 @@ from helsinki_env.evaluation.arena.load import load_run
 from helsinki_env.evaluation.arena.plan import ArenaError
 from helsinki_env.evaluation.arena.run import run_arena
 from helsinki_env.evaluation.balance.effects import AblationGames, estimate_win_effects
-from helsinki_env.evaluation.balance.helsinki.confirmation import select_candidates
 from helsinki_env.evaluation.balance.helsinki.covers import (
     FIRST_GAME,
     cover_index,
@@ -33,12 +32,11 @@ from helsinki_env.evaluation.balance.helsinki.covers import (
     group_measures,
 )
 from helsinki_env.evaluation.balance.helsinki.figures import study_figures
-from helsinki_env.evaluation.balance.helsinki.played_parts import PlayedParts
 from helsinki_env.evaluation.balance.helsinki.report import study_report_files
 from helsinki_env.evaluation.balance.helsinki.report_text import chapters
 from helsinki_env.evaluation.balance.helsinki.results import conclusions_of, read_results, study_results
-from helsinki_env.evaluation.balance.helsinki.run import open_study, plan_of, read_study
-from helsinki_env.evaluation.balance.helsinki.screening import ablation_games, naive_effects
+from helsinki_env.evaluation.balance.helsinki.run import PlayedParts, plan_of, read_study
+from helsinki_env.evaluation.balance.helsinki.screening import ablation_games, naive_effects, select_candidates
 from helsinki_env.evaluation.balance.helsinki.study import STUDY_PARTS, StudyConfig, StudyError, screening_matchup
 from helsinki_env.evaluation.match import play_match
 from helsinki_env.evaluation.rating.report import rating_report_files as ladder_files
@@ -68,7 +66,7 @@ SECOND_CHUNK = "01-00000-00001.games"
 
 def played(folder: Path, parts: tuple[str, ...] = STUDY_PARTS, **changes: Any) -> StudyConfig:
     config = StudyConfig.from_dict({**TINY, **changes})
-    open_study(config, folder)
+    config.open(folder)
     for part in parts:
         plan = plan_of(config, folder, part)
         if plan is not None:
@@ -77,7 +75,7 @@ def played(folder: Path, parts: tuple[str, ...] = STUDY_PARTS, **changes: Any) -
 
 
 def test_a_report_on_nothing_says_how_to_play(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    open_study(StudyConfig.from_dict(TINY), tmp_path)
+    StudyConfig.from_dict(TINY).open(tmp_path)
     (tmp_path / "gate" / "chunks").mkdir(parents=True)  # as a run that was stopped at once leaves it
     (tmp_path / "gate" / "run.json").write_text("{}")
     assert main(["balance", "report", str(tmp_path)]) == 2
@@ -171,7 +169,7 @@ def test_one_word_for_what_is_undecided() -> None:
     assert {verdict["verdict"] for verdict in data["verdicts"]} == {"overpowered", "underpowered", "undecided"}
     text = (BALANCE.with_suffix(".md")).read_text(encoding="utf-8")
     assert "| undecided |" in text
-    assert "- Undecided, as too uncertain" in text
+    assert "- Undecided, because estimates" in text
     assert not re.search(r"not known|not decided", text + BALANCE.read_text(encoding="utf-8"), re.IGNORECASE)
 
 
@@ -236,7 +234,7 @@ def test_figures_are_those_of_the_players_that_judged(tmp_path: Path) -> None:
     }
     told = dict(chapters(data, "balance"))["Every action"]
     header, rows = next(item for item in told if isinstance(item, tuple))
-    assert header[2::2] == [f"{name}, beyond average" for name in ["heuristic"] * 3]
+    assert header[2::2] == [f"{name}, deviation" for name in ["heuristic"] * 3]
     own = next(one for one in data["screen"] if (one["player"], one["players"]) == ("heuristic", 2))
     two = {action["action"]: action["deviation"] for action in own["actions"]}
     assert all(row[2].startswith(f"{two[row[0].replace(' ', '_')]:+.1f} ") for row in rows)
@@ -316,13 +314,13 @@ def test_games_that_come_in_while_a_study_is_read_are_noticed(tmp_path: Path) ->
 
 
 def test_another_study_is_refused_in_the_same_folder(tmp_path: Path) -> None:
-    open_study(StudyConfig.from_dict({**TINY, "seed": 7}), tmp_path)
-    open_study(StudyConfig.from_dict(TINY), tmp_path)  # nothing was played yet: who made a mistake mends it
+    StudyConfig.from_dict({**TINY, "seed": 7}).open(tmp_path)
+    StudyConfig.from_dict(TINY).open(tmp_path)  # nothing was played yet: a mistake can be fixed
     assert read_study(tmp_path) == StudyConfig.from_dict(TINY)
     (tmp_path / "screen").mkdir()
-    open_study(StudyConfig.from_dict(TINY), tmp_path)
+    StudyConfig.from_dict(TINY).open(tmp_path)
     with pytest.raises(StudyError, match="a study with seed 3, found 4 now"):
-        open_study(StudyConfig.from_dict({**TINY, "seed": 4}), tmp_path)
+        StudyConfig.from_dict({**TINY, "seed": 4}).open(tmp_path)
     with pytest.raises(StudyError, match="found no study"):
         read_study(tmp_path / "nowhere")
 
@@ -348,7 +346,7 @@ def test_games_of_another_study_are_not_told_as_its_own(tmp_path: Path, capsys: 
         ({"level": 1.5}, r"level: found 1\.5"),
         ({"classes": []}, "classes: found"),
         ({"classes": [{"player": "random", "games": {5: 3}}]}, r"classes\[0\].games: found 5, expected numbers of"),
-        ({"classes": [{"player": "random", "games": 3}]}, r"classes\[0\].games: found 3, expected how many by number"),
+        ({"classes": [{"player": "random", "games": 3}]}, r"classes\[0\].games: found 3, expected numbers of games"),
         ({"classes": [{"player": "random"}]}, r"classes\[0\]\.games: found nothing"),
         ({"classes": [{"player": "a", "games": {2: 1}}, {"player": "a", "games": {2: 1}}]}, "every player once"),
         ({"gate": {"gams": 3}}, r"gate\.gams: no such key \(found 3\), expected one of .*games"),
@@ -380,7 +378,7 @@ def test_what_is_written_wrongly_is_refused_by_name(changes: dict[str, Any], mes
             r"classes\[0\].games.4: found 500, expected at least 600",
         ),
         ({"variants": TINY["variants"] | {"games": {2: 90}}}, r"variants\.games\.2: found 90, expected at least 300"),
-        ({"screen": {"loose": 0.0}}, r"screen\.loose: found 0\.0, expected some decks with sets of random size"),
+        ({"screen": {"loose": 0.0}}, r"screen\.loose: found 0\.0, expected some deals with sets of random size"),
         ({"screen": {"sizes": [5, 5]}}, r"screen\.sizes: found \[5, 5\], expected several sizes"),
         ({"gate": {"games": 4}}, r"gate\.games: found 4, expected a whole number of at least 24"),
         ({"quality": 2}, r"quality: found 2, expected a whole number of at least 24"),
@@ -430,9 +428,8 @@ def test_who_confirms_plays_about_its_own_suspects(tmp_path: Path) -> None:
         ablation_games(next(t for t in load_run(tmp_path / "screen") if t.players == ("random",)))
     ).power
     farthest = np.argsort(-np.abs(power - power.mean()), kind="stable")[:2]
-    assert {one.action for one in select_candidates(config, load_run(tmp_path / "screen"))} == {
-        BOARD_ACTIONS[i] for i in farthest
-    }
+    screen = {table.name: table for table in load_run(tmp_path / "screen")}
+    assert {one.action for one in select_candidates(config, screen)} == {BOARD_ACTIONS[i] for i in farthest}
 
 
 @pytest.mark.thorough

@@ -129,23 +129,23 @@ def test_a_study_does_not_differ_from_itself(published: dict[str, Any], tmp_path
     found = compare_with_baseline(one, one)
     assert found["former"]["differences"] == []
     assert found["former"]["joined"] == []
-    assert "Of 45 verdicts 45 are the same." in next(iter(words(found)))
+    assert "Of 45 conclusions 45 are the same." in next(iter(words(found)))
 
 
 def words(data: dict[str, Any]) -> Iterator[str]:
     for title, content in chapters(data, "balance"):
-        if title == "What differs from the former study":
+        if title == "Changes since the earlier study":
             yield from (str(item) for item in content)
 
 
 def test_the_report_tells_it(compared: dict[str, Any]) -> None:
     sentence, table, _, moved = words(compared)
-    assert f"{SEARCHING} did not judge then. Of 45 verdicts 39 are the same, 6 not" in sentence
+    assert f"New evaluators: {SEARCHING}. Of 45 conclusions 39 are the same; the table explains" in sentence
     assert "two points" in table
-    assert f"worth to {SEARCHING} now" in table
-    assert "other judges" in table
+    assert f"deviation, {SEARCHING}, now" in table
+    assert "other evaluators" in table
     assert "+6.0 (+5.5 to +6.5)" in table
-    assert "two wild tiles, 4 players: +9.0 then, +7.0 now; difference -2.0" in moved
+    assert "two wild tiles, 4 players: +9.0 earlier, +7.0 now; difference -2.0" in moved
 
 
 def test_a_former_study_without_verdicts_is_refused(published: dict[str, Any], tmp_path: Path) -> None:
@@ -168,7 +168,7 @@ def test_the_command_tells_it_and_tells_it_again_without_the_former_study(
     now.write_text(json.dumps(with_digest(plain)))
     assert main(["balance", "report", "--from-json", str(now), "--baseline", str(former), "--out", str(out)]) == 0
     told = (out / "balance.md").read_text()
-    assert "## What differs from the former study" in told
+    assert "## Changes since the earlier study" in told
     assert main(["balance", "report", "--from-json", str(out / "balance.json"), "--out", str(tmp_path / "again")]) == 0
     assert (tmp_path / "again" / "balance.md").read_text() == told
     assert main(["balance", "report", "--from-json", str(now), "--baseline", str(tmp_path / "none.json")]) == 2

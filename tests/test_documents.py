@@ -43,8 +43,6 @@ INTERNAL = re.compile(
     r"|helsinki_env\.evaluation\."
     r"(figure_style|play|arena\.(bounded_parquet|cluster|designs|files|parquet|plan|store|work_unit|workers))$"
     r"|helsinki_env\.evaluation\.(rating\.(anchored|bootstrap|figures|model|plackett_luce|shares)|gauntlet\.[a-z_]+)$"
-    r"|helsinki_env\.evaluation\.balance\.helsinki\."
-    r"(matchups|part_configs|played_parts|report_schema|report_tables|schema_forms)$"
     r"|helsinki_env\.agents\.(rows|program\.supervisor|heuristic\.playouts|mlp\.inputs)$"
     r"|helsinki_env\.agents\.(net\.(afterstates|choices|description|evaluation|features))$"
     r"|helsinki_env\.agents\.search\.(flat|playout|tree|workspace)$"

@@ -35,11 +35,11 @@ from helsinki_env.evaluation.arena.plan import ArenaError, Plan
 from helsinki_env.evaluation.arena.store import RunFolder
 from helsinki_env.evaluation.balance.helsinki.report_text import chapters
 from helsinki_env.evaluation.balance.helsinki.results import _results_in, read_results
-from helsinki_env.evaluation.balance.helsinki.retraining.config import RetrainingConfig
+from helsinki_env.evaluation.balance.helsinki.retraining.run import RetrainingConfig
 from helsinki_env.evaluation.balance.helsinki.run import read_study
 from helsinki_env.evaluation.balance.helsinki.study import StudyConfig, StudyError
 from helsinki_env.evaluation.balance.helsinki.tune.config import TuneConfig
-from helsinki_env.evaluation.balance.helsinki.tune.found import read_found
+from helsinki_env.evaluation.balance.helsinki.tune.results import read_found
 from helsinki_env.evaluation.gauntlet import GauntletError
 from helsinki_env.evaluation.gauntlet.gauntlet import Gauntlet
 from helsinki_env.evaluation.gauntlet.leaderboard import rated_table

@@ -12,9 +12,9 @@ from scipy import stats
 
 from helsinki_env.evaluation.arena.designs import MAX_DENIABLE_IDS, ScreeningDesign
 from helsinki_env.evaluation.balance.effects import AblationGames
+from helsinki_env.evaluation.balance.helsinki.conclusions import holm
 from helsinki_env.evaluation.balance.interactions import Interactions, estimate_interactions, weighted_least_squares
 from helsinki_env.evaluation.balance.margins import against_others, contrasts
-from helsinki_env.evaluation.balance.multiplicity import benjamini_hochberg, holm
 from helsinki_env.evaluation.rating import RatingError
 
 pytestmark = pytest.mark.thorough
@@ -200,26 +200,6 @@ def test_holm_by_hand() -> None:
     assert holm([0.5, 0.9]).tolist() == [1.0, 1.0]
     assert holm([0.2]).tolist() == [0.2]
     assert holm([]).tolist() == []
-
-
-def test_benjamini_hochberg_by_hand() -> None:
-    # times 4/1, 4/2, 4/3, 4/4: 0.04, 0.04, 0.08, 0.5; never above the one after
-    assert benjamini_hochberg([0.06, 0.5, 0.01, 0.02]).tolist() == pytest.approx([0.08, 0.5, 0.04, 0.04])
-    assert benjamini_hochberg([0.03, 0.03]).tolist() == pytest.approx([0.03, 0.03])
-
-
-def test_benjamini_hochberg_equals_scipy() -> None:
-    generator = np.random.default_rng(0)
-    for count in (1, 2, 105):
-        p = generator.random(count) ** 3
-        assert benjamini_hochberg(p) == pytest.approx(stats.false_discovery_control(p, method="bh"))
-
-
-@pytest.mark.parametrize("adjust", [holm, benjamini_hochberg])
-def test_what_is_no_probability_is_refused(adjust) -> None:
-    for wrong in ([0.1, 1.2], [-0.1], [float("nan")], [[0.1]]):
-        with pytest.raises(ValueError, match="expected a list of probabilities"):
-            adjust(wrong)
 
 
 def test_holm_keeps_the_chance_of_any_false_finding() -> None:

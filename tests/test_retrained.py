@@ -23,11 +23,10 @@ from helsinki_env.cli.main import main
 from helsinki_env.engine.kernel import JIT
 from helsinki_env.evaluation.arena.load import MatchupGames, load_run
 from helsinki_env.evaluation.balance.effects import estimate_win_effects
-from helsinki_env.evaluation.balance.helsinki.part_configs import StudyError
-from helsinki_env.evaluation.balance.helsinki.retraining.config import RetrainingConfig
+from helsinki_env.evaluation.balance.helsinki.base import StudyError
 from helsinki_env.evaluation.balance.helsinki.retraining.report import retraining_report_files
 from helsinki_env.evaluation.balance.helsinki.retraining.results import claim_conclusion
-from helsinki_env.evaluation.balance.helsinki.retraining.run import TrainingJob
+from helsinki_env.evaluation.balance.helsinki.retraining.run import RetrainingConfig, TrainingJob
 from helsinki_env.evaluation.balance.helsinki.screening import ablation_games
 from helsinki_env.games.helsinki.components import BOARD_ACTIONS
 
@@ -152,7 +151,7 @@ def test_reports_on_the_pages_follow_from_their_numbers_and_the_legend_hides_non
     assert len(by_seed) == 3
     regained = [np.mean([one["regained"] for one in of_seed]) for of_seed in by_seed.values()]
     at_home = [np.mean([one["won"]["at home"]["share"] for one in of_seed]) for of_seed in by_seed.values()]
-    for values, sign, place in ((regained, "+", "denied an action wins"), (at_home, "", "learnt so wins")):
+    for values, sign, place in ((regained, "+", "denied an action gains"), (at_home, "", "trained without it wins")):
         middle, half = np.mean(values), 4.3027 * np.std(values, ddof=1) / math.sqrt(3)  # Student's t, two degrees
         assert f"{place} {middle:{sign}.1f} ({middle - half:{sign}.1f} to {middle + half:{sign}.1f})" in page
     picture = files[Path("images/retrained-forest.svg")].decode()
@@ -173,13 +172,13 @@ def test_the_report_says_it_all(made: Path, data: dict[str, Any]) -> None:
     assert len(data["summary"]) == 3
     regained = [one["regained"] for one in data["meetings"]]  # of one action, one of each seed
     at_home = [one["won"]["at home"]["share"] for one in data["meetings"]]
-    for values, sign, place in ((regained, "+", "denied an action wins"), (at_home, "", "learnt so wins")):
+    for values, sign, place in ((regained, "+", "denied an action gains"), (at_home, "", "trained without it wins")):
         middle, half = (
             np.mean(values),
             12.706 * abs(values[0] - values[1]) / 2,
         )  # Student's t with one degree of freedom
         assert f"{place} {middle:{sign}.1f} ({middle - half:{sign}.1f} to" in data["summary"][2]
-    assert page.count("| learnt |") == 1
+    assert page.count("| trained |") == 1
     assert page.count("without two points") == 2
     for name in ("retrained-forest", "habit-forest"):
         picture = (made / "report" / "images" / f"{name}.svg").read_text()
@@ -236,14 +235,14 @@ def test_networks_have_names_that_say_what_they_learnt() -> None:
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"claims": {}}, r"claims: found \{\}, expected what is claimed of at least one action"),
+        ({"claims": {}}, r"claims: found \{\}, expected the claim on at least one action"),
         ({"claims": {"two_pints": "too weak"}}, "claims: found 'two_pints', expected one of .*two_points"),
         ({"claims": {"two_points": "nice"}}, r"claims\.two_points: found 'nice', expected one of too strong, too weak"),
         ({"seeds": 0}, "seeds: found 0, expected a whole number from 1 to 20"),
-        ({"screen": {2: 5}}, r"screen\.2: found 5, expected at least 300, 150 decks in all seats"),
-        ({"meetings": {2: 298}}, r"meetings\.2: found 298, expected at least 300, 150 decks in all seats"),
-        ({"screen": {2: 250}}, r"screen\.2: found 250, expected at least 300, 150 decks in all seats"),
-        ({"design": {"loose": 0.0}}, r"design\.loose: found 0\.0, expected some decks with sets of random size"),
+        ({"screen": {2: 5}}, r"screen\.2: found 5, expected at least 300, 150 deals in all seats"),
+        ({"meetings": {2: 298}}, r"meetings\.2: found 298, expected at least 300, 150 deals in all seats"),
+        ({"screen": {2: 250}}, r"screen\.2: found 250, expected at least 300, 150 deals in all seats"),
+        ({"design": {"loose": 0.0}}, r"design\.loose: found 0\.0, expected some deals with sets of random size"),
         ({"design": {"sizes": [3, 3]}}, r"design\.sizes: found \[3, 3\], expected several sizes"),
         ({"meetings": {3: 500}}, "meetings: found .*, expected games for the same numbers of players as for screen"),
         ({"design": {"copies": 0}}, r"design\.copies: found 0"),

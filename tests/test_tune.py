@@ -20,15 +20,8 @@ from helsinki_env.data import with_digest
 from helsinki_env.evaluation.arena.plan import Plan
 from helsinki_env.evaluation.arena.store import RunFolder
 from helsinki_env.evaluation.arena.work_unit import play_work_unit
-from helsinki_env.evaluation.balance.helsinki.part_configs import StudyError
-from helsinki_env.evaluation.balance.helsinki.tune.candidates import (
-    Objective,
-    best_boards,
-    predict_effects,
-    rank_boards,
-)
+from helsinki_env.evaluation.balance.helsinki.base import StudyError
 from helsinki_env.evaluation.balance.helsinki.tune.config import TuneConfig, TuneGames
-from helsinki_env.evaluation.balance.helsinki.tune.found import read_found
 from helsinki_env.evaluation.balance.helsinki.tune.model import EffectModel, EffectModelData
 from helsinki_env.evaluation.balance.helsinki.tune.numbers import (
     board_changes,
@@ -40,9 +33,16 @@ from helsinki_env.evaluation.balance.helsinki.tune.numbers import (
 )
 from helsinki_env.evaluation.balance.helsinki.tune.proof import estimate_boards
 from helsinki_env.evaluation.balance.helsinki.tune.report import _page, tune_report_files
-from helsinki_env.evaluation.balance.helsinki.tune.results import reevaluate_proposal, tune_results
-from helsinki_env.evaluation.balance.helsinki.tune.run import BoardTuning, open_board_tuning
-from helsinki_env.evaluation.balance.helsinki.tune.search import ScreeningRequest, search
+from helsinki_env.evaluation.balance.helsinki.tune.results import read_found, reevaluate_proposal, tune_results
+from helsinki_env.evaluation.balance.helsinki.tune.run import BoardTuning
+from helsinki_env.evaluation.balance.helsinki.tune.search import (
+    Objective,
+    ScreeningRequest,
+    best_boards,
+    predict_effects,
+    rank_boards,
+    search,
+)
 from helsinki_env.games.helsinki.action_numbers import BOARD_ACTIONS
 from helsinki_env.games.helsinki.components import load_components
 from helsinki_env.utils.yaml_files import find_yaml
@@ -434,7 +434,7 @@ def played_here(config: TuneConfig, folder: Path, stop: str = "", judge: str | N
                     raise StoppedError
                 kept.save(chunk, play_work_unit(plan.tables[chunk.table], plan.seed, chunk))
 
-    open_board_tuning(config, folder)
+    config.open(folder)
     tuning = BoardTuning(config, folder, run)
     data = tune_results(tuning, judge)
     return tune_report_files(data, tuning.proposal.read_bytes() if tuning.proposal else None)
@@ -466,11 +466,11 @@ def test_a_board_is_put_right_and_the_report_says_how(tmp_path: Path, capsys: py
     assert data["change"][0]["now"] > 1
     assert data["after"]["beyond_high"] < data["before"]["beyond_low"]
     levels = [data[name]["screen"][0]["level"]["level"] for name in ("before", "after")]
-    told = f"Level (mean effect of an action, 2 players): from {levels[0]:.1f} to {levels[1]:.1f} games of a hundred."
+    told = f"Level (mean effect of an action, 2 players): from {levels[0]:.1f} to {levels[1]:.1f} games of 100."
     assert told in data["summary"]
     page = files[Path("tune.md")].decode()
     assert f"'two points' costs {data['change'][0]['now']} instead of 1 (coats of arms)" in page
-    assert all(f"## {title}" in page for title in ("Every action", "What it does to the game", "What each number does"))
+    assert all(f"## {title}" in page for title in ("Every action", "Effect on the game", "Effect of each number"))
     assert files[Path("images/tune-forest.svg")].startswith(b"<?xml")
     shown = capsys.readouterr().out
     assert f"- {data['summary'][0]}" in shown
@@ -518,15 +518,14 @@ def test_nothing_is_proposed_for_a_board_in_balance(tmp_path: Path) -> None:
     assert (data["outcome"], data["change"], data["after"], data["tried"]) == ("in the band", [], None, [])
     assert list(data["provenance"]["parts"]) == ["screen"]
     page = files[Path("tune.md")].decode()
-    assert "- All actions lie within the band of ±50 games of a hundred around the average action" in page
+    assert "- All actions lie within the margin of ±50 games of 100 around the average action" in page
     assert "proposal" not in page
     level = data["before"]["screen"][0]["level"]
     assert level["level_low"] < level["level"] < level["level_high"]
-    assert f"Level (mean effect of an action, 2 players): {level['level']:.1f} games of a hundred." in data["summary"]
+    assert f"Level (mean effect of an action, 2 players): {level['level']:.1f} games of 100." in data["summary"]
     dead = f"{len(level['dead'])} ({level['dead_low']} to {level['dead_high']})"
-    told = (
-        f"| 2 players, as it is | {', '.join(name.replace('_', ' ') for name in level['dead'])} | {level['level']:.2f} "
-    )
+    names = ", ".join(name.replace("_", " ") for name in level["dead"])
+    told = f"| 2 players, published | {names} | {level['level']:.2f} "
     assert told in page
     assert f"| {dead} |" in page
     used = data["before"]["screen"][0]["actions"][POINTS]
@@ -634,7 +633,7 @@ def test_five_are_covered_and_the_report_says_which(tmp_path: Path) -> None:
     assert max(found, key=lambda one: one["deviation"])["action"] in ("two_points", "two_wild_tiles")
     agrees = again["judged"]["after"]["beyond_high"] < again["judged"]["before"]["beyond_low"]
     assert ("'greedy', agrees" in again["judged"]["summary"]) == agrees
-    assert "## As another player judges" in judged[Path("tune.md")].decode()
+    assert "## Evaluation by another player" in judged[Path("tune.md")].decode()
     assert judged[Path("images/judge-forest.svg")] != judged[Path("images/tune-forest.svg")]
 
     # What was found earlier can be judged from its file alone: the same decks, the same words.
@@ -652,8 +651,8 @@ def test_five_are_covered_and_the_report_says_which(tmp_path: Path) -> None:
 
 def test_something_else_is_refused_in_the_same_folder(tmp_path: Path) -> None:
     config = of_random_games()
-    open_board_tuning(config, tmp_path)
+    config.open(tmp_path)
     (tmp_path / "screen").mkdir()
-    open_board_tuning(config, tmp_path)
+    config.open(tmp_path)
     with pytest.raises(StudyError, match=r"there is a tuning with numbers .* found 'all' now"):
-        open_board_tuning(replace(config, most=2, numbers="all"), tmp_path)
+        replace(config, most=2, numbers="all").open(tmp_path)

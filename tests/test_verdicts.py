@@ -91,7 +91,7 @@ def test_too_strong() -> None:
     verdict = one_verdict((0.2, 0.6), (3.0, 0.6), (4.1, 0.6))
     assert verdict.verdict == "overpowered"
     assert verdict.why == (
-        "above the band of 1 for both of the strongest players; games of 100 compared with the average action: "
+        "above the margin of 1 for both of the strongest players; games of 100, compared with the average action: "
         "net +4.1 (+3.5 to +4.7), search +3.0 (+2.4 to +3.6)"
     )
     # search is 10 errors beyond the band, net 15.5: the larger p value counts
@@ -102,13 +102,13 @@ def test_too_strong() -> None:
 def test_too_weak() -> None:
     verdict = one_verdict((-0.2, 0.6), (-3.0, 0.6), (-4.1, 0.6))
     assert verdict.verdict == "underpowered"
-    assert verdict.why.startswith("below the band of 1 for both of the strongest players; ")
+    assert verdict.why.startswith("below the margin of 1 for both of the strongest players; ")
 
 
 def test_balanced() -> None:
     verdict = one_verdict((9.0, 0.6), (-0.3, 0.6), (0.3, 0.6))
     assert verdict.verdict == "balanced"
-    assert verdict.why.startswith("within the band of 1 for both of the strongest players; ")
+    assert verdict.why.startswith("within the margin of 1 for both of the strongest players; ")
     # the ends of the band belong to it
     assert one_verdict((0.5, 0.5), (-0.5, 0.5)).verdict == "balanced"
     assert one_verdict((1.5, 0.5), (1.5, 0.5)).verdict == "undecided"
@@ -117,18 +117,21 @@ def test_balanced() -> None:
 @pytest.mark.parametrize(
     ("of", "why"),
     [
-        (((3.0, 0.6), (1.5, 0.6)), "undecided for net, on which side of the band of 1 it is; "),
-        (((-1.0, 0.6), (0.0, 0.6)), "undecided for search, on which side of the band of 1 it is; "),
-        (((0.0, 2.0), (0.0, 2.0)), "undecided for net and search, on which side of the band"),
-        (((3.0, 0.6), (0.0, 0.6)), "the strongest players differ, on which side of the band of 1 it is; "),
-        (((3.0, 0.6), (-3.0, 0.6)), "the strongest players differ, on which side of the band of 1 it is; "),
+        (((3.0, 0.6), (1.5, 0.6)), "undecided for net on which side of the margin of 1 the action lies; "),
+        (((-1.0, 0.6), (0.0, 0.6)), "undecided for search on which side of the margin of 1 the action lies; "),
+        (((0.0, 2.0), (0.0, 2.0)), "undecided for net and search on which side of the margin"),
+        (((3.0, 0.6), (0.0, 0.6)), "the strongest players disagree on which side of the margin of 1 the action lies; "),
+        (
+            ((3.0, 0.6), (-3.0, 0.6)),
+            "the strongest players disagree on which side of the margin of 1 the action lies; ",
+        ),
         (
             ((-0.1, 0.6), (3.0, 0.6), (3.0, 0.6)),
-            "above the band of 1 for both of the strongest players, but the other way round for greedy -0.1; ",
+            "above the margin of 1 for both of the strongest players, but on the other side for greedy -0.1; ",
         ),
         (
             ((0.1, 0.6), (-3.0, 0.6), (-3.0, 0.6)),
-            "below the band of 1 for both of the strongest players, but the other way round for greedy +0.1; ",
+            "below the margin of 1 for both of the strongest players, but on the other side for greedy +0.1; ",
         ),
     ],
 )
@@ -152,7 +155,7 @@ def test_p_values_of_many_actions_are_adjusted() -> None:
     # three alike: Holm multiplies by 45 for the first, and the others are no smaller
     assert found.adjusted == pytest.approx(45 * found.p)
     assert found.verdict == "undecided"
-    assert "but that may be chance with so many actions looked at (p 0.051, at most 0.05 is asked for); " in found.why
+    assert "but that may be chance among all actions (adjusted p 0.051, expected at most 0.05); " in found.why
     assert [verdict.verdict for verdict in verdicts].count("undecided") == 3
     assert {verdict.verdict for verdict in draw_conclusions(group, level=0.94) if verdict.action == "two_points"} == {
         "overpowered"
@@ -175,7 +178,7 @@ def test_other_bands_and_orders() -> None:
     assert one_verdict((3.0, 0.6), (3.0, 0.6), band=5.0).verdict == "balanced"
     group = [finding("net", 5, 3.0), finding("greedy", 1, -9.0, half=30.0), finding("search", 2, 0.0)]
     # the strongest are known by their rank, not by their order
-    assert draw_conclusions(group)[0].why.startswith("the strongest players differ")
+    assert draw_conclusions(group)[0].why.startswith("the strongest players disagree")
     assert draw_conclusions(group[::-1]) == draw_conclusions(group)
 
 
@@ -191,7 +194,7 @@ def test_other_bands_and_orders() -> None:
         ),
         (
             [finding("net", 1, 3.0), finding("search", 0, 3.0), finding("net", 1, 3.0, action="any_side")],
-            r"2 players, 'search': found nothing of \['any_side'\]",
+            r"2 players, 'search': found no any_side",
         ),
         ([finding("net", 1, float("nan"))], "expected finite numbers"),
         ([replace(finding("net", 1, 3.0), high=float("inf"))], "expected finite numbers"),
@@ -259,7 +262,7 @@ def test_the_summary_can_be_read_without_statistics() -> None:
     )
     assert only_three == "Balanced with three players: 'move back' (+0.1 ± 0.6)."
     assert open_question == (
-        "Undecided, as too uncertain or too different from player to player, with two and three players: "
+        "Undecided, because estimates are uncertain or differ between players, with two and three players: "
         "'move 1 to 6' (+1.2 ± 0.6, +1.2 ± 0.6)."
     )
     assert what.startswith("In brackets: ")

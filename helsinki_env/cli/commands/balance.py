@@ -68,7 +68,7 @@ def run(
     for name, game in dict.fromkeys((name, table.config) for table in tables for name in table.players):
         check_players([name], game)
     out_folder(out)
-    study_run.open_study(study, out)
+    study.open(out)
     precompile_groups(groups_for({name for table in tables for name in table.players}))
     console, play = plain_console(), tournament_runner(out, processes, ray)
     with reuse_workers():

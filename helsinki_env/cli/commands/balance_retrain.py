@@ -57,7 +57,7 @@ def retrain(
         from helsinki_env.training.preset import Preset
         from helsinki_env.training.run import RunError, Training
     address_of(ray)
-    asked = _retrained("config").RetrainingConfig.from_yaml(config)
+    asked = running.RetrainingConfig.from_yaml(config)
     preset = Preset.from_yaml(asked.preset, trust=trust)
     if preset.learner != AFTERSTATE_KIND or preset.rules != default_spec().name:
         raise UserError(
@@ -78,7 +78,7 @@ def retrain(
     for action in asked.claims:
         replace(preset, covered=(action,)).check()  # fail now, not after the first network
     out_folder(out)
-    running.open_retraining_study(asked, out)
+    asked.open(out)
     precompile_groups([group_name("training"), *groups_for(["net", *preset.opponents, *preset.evaluation.opponents])])
     torch.set_num_threads(1)
     console = plain_console()

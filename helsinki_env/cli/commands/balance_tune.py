@@ -73,7 +73,7 @@ def tune(
                 f"--proposal: found {proposal}, expected it with --evaluator and without a file, --player, "
                 "--num-players and --max-changes; it is tested without a search"
             )
-        search, earlier = _module("found").read_found(proposal, trust=trust)
+        search, earlier = _module("results").read_found(proposal, trust=trust)
     else:
         search, earlier = _module("config").TuneConfig.from_yaml(config or "quick", trust=trust), None
     if num_players is not None:
@@ -87,11 +87,11 @@ def tune(
     all_players = [search.player, search.weaker, *([] if evaluator is None else [evaluator])]
     check_players(all_players)
     out_folder(out)
-    run.open_board_tuning(search, out)
+    search.open(out)
     precompile_groups(groups_for(all_players))
     console = plain_console()
 
-    tuning = run.Tuning(search, out, tournament_runner(out, processes, ray))
+    tuning = run.BoardTuning(search, out, tournament_runner(out, processes, ray))
     with save_on_interrupt(lambda: f"games saved in {out}; resume with: {rerun_command_line()}"):
         results = _module("results")
         if earlier is None:

@@ -24,36 +24,29 @@ from helsinki_env.evaluation.balance import effects, margins
 from helsinki_env.evaluation.balance.effects import AblationGames, simultaneous_quantile
 from helsinki_env.evaluation.figure_style import LINE_COLORS, figure_to_svg, styled_figure
 from helsinki_env.evaluation.rating import RatingError
-from helsinki_env.utils.markdown import code_span, printable, table_row
+from helsinki_env.utils.markdown import code_span, markdown_table, printable
 
 __all__ = ["AblationEffect", "ablation_effects", "ablation_report_files"]
 
 
 _METHOD = (
-    "Every seat was denied a random set of its own. The power of a thing is the number of games of a hundred that a "
-    "seat wins more if it has the thing than if the thing is denied to it, averaged over all seats of all games: the "
-    "marginal effect in a logit of the winner with seat effects. Points are those of the margin to the mean of the "
-    "other seats. All intervals of a table hold at once with 95% probability; the deal is the independent unit."
+    "Every seat was denied its own random set. The effect of an item is the number of games of 100 that a seat wins "
+    "more with the item than when it is denied it, averaged over all seats of all games: the marginal effect in a "
+    "logit of the winner with seat effects. Points are those of the margin to the mean of the other seats. All "
+    "intervals of a table hold simultaneously with 95% probability; deals are the independent units."
 )
 
 
 @dataclass(frozen=True)
 class AblationEffect:
-    """The effect of having a thing (action or ability) in a matchup, compared with being denied it.
-
-    Attributes:
-        name: name of the thing.
-        power: marginal effect on the win rate, percentage points, with the ends of its simultaneous 95% interval.
-        points: effect on the margin to the mean of the other seats, points, in the same form.
-        denied: number of seats of games in which it was denied.
-        used: fraction of the seats with access that used or took it.
-    """
+    """The effect of having an action or ability in a matchup, compared with being denied it."""
 
     name: str
+    #: Marginal effect on the win rate, percentage points, with the ends of its simultaneous 95% interval.
     power: tuple[float, float, float]
-    points: tuple[float, float, float]
-    denied: int
-    used: float
+    points: tuple[float, float, float]  # the same for the margin to the mean of the other seats, points
+    denied: int  # number of seats of games in which it was denied
+    used: float  # fraction of the seats with access that used or took it
 
 
 def ablation_effects(table: MatchupGames) -> list[AblationEffect]:
@@ -64,8 +57,8 @@ def ablation_effects(table: MatchupGames) -> list[AblationEffect]:
     """
     names = spec_of(table.config).deniable
     if not len(table):
-        raise RatingError(f"table {table.name!r}: found no games yet, expected some (helsinki arena goes on with them)")
-    # A thing that is covered whenever it is denied is not identifiable either.
+        raise RatingError(f"table {table.name!r}: found no games yet, expected some (helsinki arena plays them)")
+    # An action that is covered whenever it is denied is not identifiable either.
     ids = [number for number in names if ((table.denied & ~table.covered[:, None]) >> number & 1).any()]
     if not ids:
         raise RatingError(
@@ -73,27 +66,21 @@ def ablation_effects(table: MatchupGames) -> list[AblationEffect]:
             "denied in its file"
         )
     covered = ((table.covered[:, None] >> np.array(ids)) & 1 > 0)[:, None]
-    # Covered things do not distinguish the seats of a game: do not count them as denied.
+    # Covered actions do not distinguish the seats of a game: do not count them as denied.
     denied = ((table.denied[:, :, None] >> np.array(ids)) & 1 > 0) & ~covered
     used = (table.used[:, :, None] >> np.array(ids)) & 1 > 0
     wins = effects.estimate_win_effects(AblationGames(denied, table.places, table.deck))
     points = margins.estimate_margin_effects(denied, table.scores, table.deck)
-    found = []
-    for i, number in enumerate(ids):
+    intervals = zip(_intervals(wins.power, wins.covariance), _intervals(points.power, points.covariance), strict=True)
+    out = []
+    for i, (power, margin) in enumerate(intervals):
         had = ~denied[:, :, i] & ~covered[:, :, i]
-        found.append(
-            AblationEffect(
-                names[number],
-                _interval(wins.power, wins.covariance)[i],
-                _interval(points.power, points.covariance)[i],
-                int(denied[:, :, i].sum()),
-                float(used[:, :, i][had].mean()),
-            )
-        )
-    return found
+        share = float(used[:, :, i][had].mean())
+        out.append(AblationEffect(names[ids[i]], power, margin, int(denied[:, :, i].sum()), share))
+    return out
 
 
-def _interval(values: Any, covariance: Any) -> list[tuple[float, float, float]]:
+def _intervals(values: Any, covariance: Any) -> list[tuple[float, float, float]]:
     """Return each value with the ends of its simultaneous 95% interval."""
     half = simultaneous_quantile(covariance) * np.sqrt(np.diag(covariance))
     return [(float(v), float(v - h), float(v + h)) for v, h in zip(values, half, strict=True)]
@@ -115,7 +102,7 @@ def ablation_report_files(
         RatingError: if the effects of a matchup are not identifiable.
     """
     tables = [table for table in tables if len(table)] or tables
-    found = {table.name: ablation_effects(table) for table in tables}
+    effects_by_table = {table.name: ablation_effects(table) for table in tables}
     data = {
         "provenance": dict(provenance),
         "tables": {
@@ -123,54 +110,45 @@ def ablation_report_files(
                 "players": table.config.num_players,
                 "player": list(table.players),
                 "games": len(table),
-                "worths": [asdict(one) for one in found[table.name]],
+                "worths": [asdict(one) for one in effects_by_table[table.name]],
             }
             for table in tables
         },
     }
-    picture = _figure(tables, found)
     games = sum(len(table) for table in tables)
-    origin = (
-        f"{games:,} games with seed {provenance['seed']}, plan {code_span(provenance['plan'])}; "
-        f"{provenance['environment']}, helsinki-env {provenance['package']}. Made by"
-    )
-    lines = [
+    paragraphs = [
         f"# {title}",
-        "",
-        origin,
-        "",
+        (
+            f"{games:,} games with seed {provenance['seed']}, plan {code_span(provenance['plan'])}; "
+            f"{provenance['environment']}, helsinki-env {provenance['package']}. Made by"
+        ),
         f"    {printable(provenance['command'])}",
-        "",
-        *_page(tables, found, f"images/{name}.svg"),
+        _METHOD,
+        f"![Effect of each item](images/{name}.svg)",
+        *(text for table in tables for text in _section(table, effects_by_table[table.name])),
     ]
-    page = ("\n".join(lines) + "\n").encode()
-    return {Path(f"{name}.md"): page, Path("images", f"{name}.svg"): picture}, data
+    page = ("\n\n".join(paragraphs) + "\n").encode()
+    return {Path(f"{name}.md"): page, Path("images", f"{name}.svg"): _figure(tables, effects_by_table)}, data
 
 
-def _page(tables: Sequence[MatchupGames], found: dict[str, list[AblationEffect]], picture: str) -> Iterator[str]:
-    yield _METHOD
-    yield ""
-    yield f"![What is worth how much]({picture})"
-    for table in tables:
-        names = ", ".join(code_span(player) for player in table.players)
-        yield ""
-        yield f"## {table.name}"
-        yield ""
-        missing = f"; {table.missing:,} more are planned and not played yet" if table.missing else ""
-        yield f"{len(table):,} games, {names} in all seats{missing}."
-        yield ""
-        yield table_row(("thing", "power", "95 %", "points", "95 %", "used or taken by those who could"))
-        yield table_row(("---", "---:", "---:", "---:", "---:", "---:"))
-        for one in sorted(found[table.name], key=lambda one: -one.power[0]):
-            cells = (
-                code_span(one.name),
-                f"{one.power[0]:+.1f}",
-                f"{one.power[1]:+.1f} to {one.power[2]:+.1f}",
-                f"{one.points[0]:+.2f}",
-                f"{one.points[1]:+.2f} to {one.points[2]:+.2f}",
-                f"{one.used:.0%}",
-            )
-            yield table_row(cells)
+def _section(table: MatchupGames, found: Sequence[AblationEffect]) -> Iterator[str]:
+    """Yield the paragraphs on a matchup."""
+    names = ", ".join(code_span(player) for player in table.players)
+    yield f"## {table.name}"
+    missing = f"; {table.missing:,} more are planned and not played yet" if table.missing else ""
+    yield f"{len(table):,} games, {names} in all seats{missing}."
+    rows = [
+        (
+            code_span(one.name),
+            f"{one.power[0]:+.1f}",
+            f"{one.power[1]:+.1f} to {one.power[2]:+.1f}",
+            f"{one.points[0]:+.2f}",
+            f"{one.points[1]:+.2f} to {one.points[2]:+.2f}",
+            f"{one.used:.0%}",
+        )
+        for one in sorted(found, key=lambda one: -one.power[0])
+    ]
+    yield markdown_table(("item", "effect", "95% CI", "points", "95% CI", "used by seats that could"), rows)
 
 
 def _figure(tables: Sequence[MatchupGames], found: dict[str, list[AblationEffect]]) -> bytes:
@@ -186,12 +164,12 @@ def _figure(tables: Sequence[MatchupGames], found: dict[str, list[AblationEffect
             shift = 0.5 * ((i + 0.5) / len(tables) - 0.5)
             for one in found[table.name]:
                 y = names.index(one.name) - shift
-                colour = LINE_COLORS[i % len(LINE_COLORS)]
-                axis.plot(one.power[1:], [y, y], color=colour, linewidth=1.5)
+                color = LINE_COLORS[i % len(LINE_COLORS)]
+                axis.plot(one.power[1:], [y, y], color=color, linewidth=1.5)
                 first = one is found[table.name][0]
-                axis.plot(one.power[0], y, "o", color=colour, markersize=4, label=table.name if first else None)
+                axis.plot(one.power[0], y, "o", color=color, markersize=4, label=table.name if first else None)
         axis.axvline(0, color="#888888", linewidth=0.8)
         axis.set_yticks(range(len(names)), [name.replace("_", " ") for name in names])
-        axis.set_xlabel("points of the share of games won, with simultaneous 95 % intervals")
+        axis.set_xlabel("games won of 100, with simultaneous 95% intervals")
         axis.legend(loc="lower right", frameon=False)
         return figure_to_svg(figure)

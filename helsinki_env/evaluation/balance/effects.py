@@ -47,37 +47,21 @@ Array = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class AblationGames:
-    """Games in which seats were denied actions.
+    """Games in which seats were denied actions; games of different blocks are independent."""
 
-    Attributes:
-        denied: actions denied to each seat, bool (G, S, A).
-        places: rank by seat, 0 is first, (G, S); ties as in `helsinki_env.evaluation.rating.plackett_luce`.
-        block: block of each game, int64 (G,); games of different blocks are independent.
-    """
-
-    denied: npt.NDArray[np.bool_]
-    places: npt.NDArray[np.integer]
-    block: npt.NDArray[np.int64]
+    denied: npt.NDArray[np.bool_]  # actions denied to each seat, (G, S, A)
+    places: npt.NDArray[np.integer]  # rank by seat, 0 is first, (G, S); ties as in `rating.plackett_luce`
+    block: npt.NDArray[np.int64]  # block of each game, (G,)
 
 
 @dataclass(frozen=True)
 class WinEffects:
-    """Estimated effects of actions.
+    """Estimated average marginal effects of having an action rather than being denied it."""
 
-    Attributes:
-        power: average marginal effect of *having* an action rather than being denied it, in percentage points of the
-            win rate, float64 (A,).
-        covariance: covariance of `power`, float64 (A, A).
-        seat: win rate of each seat when nothing is denied, in percent, float64 (S,).
-        fit: fitted model; the first S - 1 parameters are seat effects, followed by A effects of denial.
-        blocks: number of independent blocks.
-        games: number of games.
-    """
-
-    power: Array
-    covariance: Array
-    seat: Array
-    fit: Fit
+    power: Array  # percentage points of the win rate, float64 (A,)
+    covariance: Array  # of `power`, float64 (A, A)
+    seat: Array  # win rate of each seat when nothing is denied, percent, float64 (S,)
+    fit: Fit  # the first S - 1 parameters are seat effects, followed by A effects of denial
     blocks: int
     games: int
 
@@ -100,8 +84,8 @@ def ablation_features(study: AblationGames) -> Array:
 def win_probabilities(features: Array, theta: Array) -> Array:
     """Return the probability of each seat to finish first, float64 (G, S), for features (G, S, K)."""
     utility = features @ theta
-    worth = np.exp(utility - utility.max(axis=1, keepdims=True))
-    chances: Array = worth / worth.sum(axis=1, keepdims=True)
+    odds = np.exp(utility - utility.max(axis=1, keepdims=True))
+    chances: Array = odds / odds.sum(axis=1, keepdims=True)
     return chances
 
 
@@ -119,7 +103,7 @@ def estimate_win_effects(study: AblationGames, depth: int | None = 1) -> WinEffe
     Args:
         study: the games.
         depth: number of ranks in the likelihood: 1 is the winner, None the whole ranking. With more than two seats the
-            latter is biased if lower ranks depend on the actions more or less than the first one.
+            whole ranking gives biased estimates if lower ranks depend on the actions less than the first one.
 
     Raises:
         RatingError: if there is only one block, or effects are not identifiable.
@@ -128,15 +112,15 @@ def estimate_win_effects(study: AblationGames, depth: int | None = 1) -> WinEffe
     features = ablation_features(study)
     rankings = _rankings(study, features, depth)
     virtual = VirtualDraws.of(np.eye(seats - 1 + actions), 1.0)
-    found = fit(rankings, virtual)
-    power, slope = marginal_effects(features, found.theta, seats)
-    nobody = features[:1].copy()
-    nobody[:, :, seats - 1 :] = 0.0
+    model = fit(rankings, virtual)
+    power, slope = marginal_effects(features, model.theta, seats)
+    nothing_denied = features[:1].copy()
+    nothing_denied[:, :, seats - 1 :] = 0.0
     return WinEffects(
         power=100.0 * power,
-        covariance=1e4 * slope @ found.covariance @ slope.T,
-        seat=100.0 * win_probabilities(nobody, found.theta)[0],
-        fit=found,
+        covariance=1e4 * slope @ model.covariance @ slope.T,
+        seat=100.0 * win_probabilities(nothing_denied, model.theta)[0],
+        fit=model,
         blocks=rankings.counts.shape[0],
         games=games,
     )
@@ -174,13 +158,10 @@ _DECIMALS = 2
 
 
 def simultaneous_quantile(covariance: Array, level: float = 0.95, draws: int = 200_000, seed: int = 0) -> float:
-    """Return the half-width, in standard errors, of simultaneous intervals for all estimates.
+    """Return the half-width, in standard errors, of intervals that cover all estimates simultaneously.
 
-    Args:
-        covariance: covariance of the estimates, float64 (A, A).
-        level: joint coverage probability.
-        draws: number of draws from the normal distribution.
-        seed: seed of the draws.
+    They do so with probability `level`. The half-width is a quantile of the largest of A errors, from normal draws with
+    the covariance of the estimates, float64 (A, A).
     """
     error = np.sqrt(np.diag(covariance))
     correlation = covariance / np.outer(error, error)

@@ -38,7 +38,6 @@ import numpy.typing as npt
 
 from helsinki_env.evaluation.balance.effects import AblationGames
 from helsinki_env.evaluation.balance.margins import contrasts, least_squares
-from helsinki_env.evaluation.balance.multiplicity import benjamini_hochberg
 from helsinki_env.evaluation.match_stats import fractional_wins
 from helsinki_env.evaluation.rating import RatingError
 from helsinki_env.utils.extras import requires_extra
@@ -58,28 +57,17 @@ _CHUNK = 256
 class Interactions:
     """Effects of single actions and pairs, in percentage points of the win rate.
 
-    Attributes:
-        single: effect of an action if all others are available, float64 (A,).
-        single_error: standard errors, float64 (A,).
-        single_p: two-sided p-values of no effect, float64 (A,), Student's t with D - 1 degrees of freedom.
-        pair: excess of the joint effect over the separate effects, float64 (A, A), symmetric with zero diagonal.
-        pair_error: standard errors, same shape.
-        pair_p: two-sided p-values of no interaction, same shape, with unit diagonal.
-        shapley: average effect over random orders, float64 (A,).
-        shapley_low: lower end of its interval, from resampled blocks, float64 (A,).
-        shapley_high: upper end, same shape.
-        blocks: number of independent blocks.
-        games: number of games.
+    P-values are two-sided, for no effect, by Student's t with D - 1 degrees of freedom.
     """
 
-    single: Array
+    single: Array  # effect of an action if all others are available, float64 (A,)
     single_error: Array
     single_p: Array
-    pair: Array
+    pair: Array  # joint effect minus the separate effects, float64 (A, A), symmetric with zero diagonal
     pair_error: Array
-    pair_p: Array
-    shapley: Array
-    shapley_low: Array
+    pair_p: Array  # with unit diagonal
+    shapley: Array  # average effect over random orders, float64 (A,)
+    shapley_low: Array  # lower end of its interval, from resampled blocks
     shapley_high: Array
     blocks: int
     games: int
@@ -88,7 +76,7 @@ class Interactions:
     def pair_adjusted(self) -> Array:
         """`pair_p` adjusted over all pairs by Benjamini and Hochberg (false discovery rate), float64 (A, A)."""
         one, two = np.triu_indices(len(self.single), 1)
-        return _symmetric(benjamini_hochberg(self.pair_p[one, two]), len(self.single), 1.0)
+        return _symmetric(stats.false_discovery_control(self.pair_p[one, two]), len(self.single), 1.0)
 
     def value(self, available: npt.NDArray[np.bool_]) -> Array:
         """Return v(T) - v(N), float64 (...), for sets T of available actions, bool (..., A)."""
@@ -100,89 +88,73 @@ class Interactions:
 def estimate_interactions(
     study: AblationGames, resamples: int = 1000, level: float = 0.95, seed: int = 0
 ) -> Interactions:
-    """Fit the effects of single actions and all pairs.
+    """Fit the effects of single actions and all pairs; RatingError if the games do not identify all pairs.
 
-    Args:
-        study: the games.
-        resamples: number of resamples for the Shapley intervals. Blocks get random exponential weights (the Bayesian
-            bootstrap of Rubin 1981, Annals of Statistics 9), so that every resample identifies all pairs. Percentiles
-            are scaled away from the estimate by the same small-sample factor as the standard errors.
-        level: coverage of the intervals.
-        seed: seed of the weights.
-
-    Raises:
-        RatingError: if the games do not identify all pairs; the message says what the study's design lacks.
+    The Shapley intervals come from `resamples`, in which blocks get random exponential weights (the Bayesian bootstrap
+    of Rubin 1981, Annals of Statistics 9), so that every resample identifies all pairs. Percentiles are scaled away
+    from the estimate by the same small-sample factor as the standard errors.
     """
     games, seats, actions = study.denied.shape
     one, two = np.triu_indices(actions, 1)
     features = contrasts(np.concatenate([study.denied, study.denied[:, :, one] & study.denied[:, :, two]], axis=2))
     outcome = 100.0 * (fractional_wins(study.places) - 1.0 / seats)
-    found = least_squares(features, outcome, study.block)
-    if found is None:
-        raise RatingError(_what_lacks(study))
+    model = least_squares(features, outcome, study.block)
+    if model is None:
+        raise RatingError(_why_unidentified(study))
 
-    error = np.sqrt(np.diag(found.covariance))
-    p = 2 * stats.t.sf(np.abs(found.theta / error), found.blocks - 1)
+    error = np.sqrt(np.diag(model.covariance))
+    p = 2 * stats.t.sf(np.abs(model.theta / error), model.blocks - 1)
     alone, both = slice(seats - 1, seats - 1 + actions), slice(seats - 1 + actions, None)
     # Shapley values are linear in the coefficients; the signs flip because those are effects of denial.
     shapley = np.zeros((actions, features.shape[2]))
     shapley[:, alone] = -np.eye(actions)
     pairs = np.arange(len(one))
     shapley[:, both][one, pairs] = shapley[:, both][two, pairs] = -0.5
-    weights = np.random.default_rng(seed).exponential(size=(resamples, found.blocks))
-    drawn = (
-        (weighted_least_squares(features, outcome, study.block, weights) - found.theta)
-        @ shapley.T
-        * np.sqrt(found.factor)
-    )
+    weights = np.random.default_rng(seed).exponential(size=(resamples, model.blocks))
+    resampled = weighted_least_squares(features, outcome, study.block, weights)
+    drawn = (resampled - model.theta) @ shapley.T * np.sqrt(model.factor)
     ends = [0.5 - level / 2, 0.5 + level / 2]
     # the (R + 1) p-th smallest of R: other definitions of a percentile give too narrow intervals for small R
-    low, high = np.quantile(drawn, ends, axis=0, method="weibull") + shapley @ found.theta
+    low, high = np.quantile(drawn, ends, axis=0, method="weibull") + shapley @ model.theta
     return Interactions(
-        single=-found.theta[alone],
+        single=-model.theta[alone],
         single_error=error[alone],
         single_p=p[alone],
-        pair=_symmetric(found.theta[both], actions, 0.0),
+        pair=_symmetric(model.theta[both], actions, 0.0),
         pair_error=_symmetric(error[both], actions, 0.0),
         pair_p=_symmetric(p[both], actions, 1.0),
-        shapley=shapley @ found.theta,
+        shapley=shapley @ model.theta,
         shapley_low=low,
         shapley_high=high,
-        blocks=found.blocks,
+        blocks=model.blocks,
         games=games,
     )
 
 
-def _what_lacks(study: AblationGames) -> str:
+def _why_unidentified(study: AblationGames) -> str:
     """Name the value of the study's design (`arena.designs.ScreeningDesign`) that keeps pairs from being identified."""
     games, seats, actions = study.denied.shape
     sizes = np.unique(study.denied.sum(axis=2)).tolist()
-    expected = f"expected that all {actions * (actions - 1) // 2} pairs of actions can be told apart"
+    expected = f"expected that all {actions * (actions - 1) // 2} pairs of actions can be separated"
     blocks, parameters = len(np.unique(study.block)), seats - 1 + actions * (actions + 1) // 2
     if len(sizes) == 1:
         return (
-            f"found no sets but of {sizes[0]} denied actions, {expected}: raise loose, the part of blocks with sets of "
-            "random sizes (0.2 will do), and let sizes differ; in sets of one size single actions are sums of pairs"
+            f"found only sets of {sizes[0]} denied actions, {expected}: raise loose, the fraction of blocks with sets "
+            "of random sizes (0.2 is enough), and let sizes differ; with one size, single actions are sums of pairs"
         )
     if blocks * (seats - 1) <= parameters:
         return f"found {games} games in {blocks} blocks for {parameters} effects, {expected}: raise games"
     different = len(np.unique(study.denied.reshape(-1, actions), axis=0))
     return (
         f"found {different} different sets of denied actions, {expected}: raise copies, of the design, to at least 8, "
-        "or loose, the part of blocks with sets of random sizes"
+        "or loose, the fraction of blocks with sets of random sizes"
     )
 
 
 def weighted_least_squares(features: Array, outcome: Array, block: npt.NDArray[np.int64], weights: Array) -> Array:
-    """Return weighted least-squares coefficients for several sets of block weights, float64 (R, K).
+    """Return weighted least-squares coefficients, float64 (R, K), for R sets of block weights, float64 (R, D).
 
-    Only each block's sums of squares and products are needed, which are added with the weights.
-
-    Args:
-        features: features of every seat, float64 (G, S, K).
-        outcome: outcome of every seat, float64 (G, S).
-        block: block of each game, int64 (G,).
-        weights: weights of the blocks in ascending order of their numbers, float64 (R, D).
+    Weights are in ascending order of the block numbers. They add up each block's sums of squares and products.
     """
     _, seats, k = features.shape
     _, unit, counts = np.unique(block, return_inverse=True, return_counts=True)
@@ -195,15 +167,15 @@ def weighted_least_squares(features: Array, outcome: Array, block: npt.NDArray[n
         part = slice(begin, begin + _CHUNK)
         games = order[first[begin] : first[begin] + counts[part].sum()]
         own = unit.ravel()[games] - begin
-        place = np.arange(len(games)) + first[begin] - first[part][own]
+        index = np.arange(len(games)) + first[begin] - first[part][own]
         # Pad blocks with fewer games, as in an interrupted run, with zeros.
         shape = (len(counts[part]), int(counts[part].max()), seats)
         x, y = np.zeros((*shape, k)), np.zeros(shape)
-        x[own, place], y[own, place] = features[games], outcome[games]
+        x[own, index], y[own, index] = features[games], outcome[games]
         rows = x.reshape(shape[0], -1, k)
-        turned = rows.transpose(0, 2, 1)
-        squares += weights[:, part] @ (turned @ rows)[:, upper[0], upper[1]]
-        products += weights[:, part] @ (turned @ y.reshape(shape[0], -1, 1))[:, :, 0]
+        columns = rows.transpose(0, 2, 1)
+        squares += weights[:, part] @ (columns @ rows)[:, upper[0], upper[1]]
+        products += weights[:, part] @ (columns @ y.reshape(shape[0], -1, 1))[:, :, 0]
     gram = np.zeros((resamples, k, k))
     gram[:, upper[0], upper[1]] = gram[:, upper[1], upper[0]] = squares
     return np.asarray(np.linalg.solve(gram, products[:, :, None])[:, :, 0], np.float64)

@@ -33,17 +33,10 @@ Array = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class MarginEffects:
-    """Effects of actions on the margin, in points.
+    """Effects of having an action rather than being denied it on the margin, in points."""
 
-    Attributes:
-        power: effect of having an action rather than being denied it, float64 (A,).
-        covariance: covariance of `power`, float64 (A, A).
-        blocks: number of independent blocks.
-        games: number of games.
-    """
-
-    power: Array
-    covariance: Array
+    power: Array  # float64 (A,)
+    covariance: Array  # of `power`, float64 (A, A)
     blocks: int
     games: int
 
@@ -55,18 +48,11 @@ class MarginEffects:
 
 @dataclass(frozen=True)
 class LeastSquares:
-    """A fitted linear model.
+    """A fitted linear model."""
 
-    Attributes:
-        theta: coefficients, float64 (K,).
-        covariance: cluster-robust covariance of theta over blocks, float64 (K, K).
-        factor: small-sample factor included in `covariance`.
-        blocks: number of independent blocks.
-    """
-
-    theta: Array
-    covariance: Array
-    factor: float
+    theta: Array  # coefficients, float64 (K,)
+    covariance: Array  # of theta, cluster-robust over blocks, float64 (K, K)
+    factor: float  # small-sample factor included in `covariance`
     blocks: int
 
 
@@ -79,13 +65,9 @@ def against_others(values: npt.NDArray[np.generic]) -> Array:
 
 
 def contrasts(denied: npt.NDArray[np.generic]) -> Array:
-    """Return features of a model that compares seats within games, float64 (G, S, S - 1 + the last dimension).
+    """Return features of a model that compares seats within games, float64 (G, S, S - 1 + N), from N restrictions.
 
-    Args:
-        denied: restrictions of every seat, in one or more ways, (G, S, ...).
-
-    Returns:
-        seat effects that sum to zero, followed by own restrictions minus the mean of the others'.
+    They are seat effects that sum to zero, followed by the seat's restrictions minus the mean of the others'.
     """
     games, seats, _ = denied.shape
     seat = np.concatenate([np.eye(seats - 1), np.full((1, seats - 1), -1.0)])
@@ -93,15 +75,9 @@ def contrasts(denied: npt.NDArray[np.generic]) -> Array:
 
 
 def least_squares(features: Array, outcome: Array, block: npt.NDArray[np.int64]) -> LeastSquares | None:
-    """Fit a linear model by least squares.
+    """Fit a linear model by least squares; None if the games do not identify all coefficients.
 
-    Args:
-        features: features of every seat, float64 (G, S, K), summing to zero in every game.
-        outcome: outcome of every seat, float64 (G, S), summing to zero in every game.
-        block: block of each game, int64 (G,); games of different blocks are independent.
-
-    Returns:
-        the fit; None if the games do not identify all coefficients.
+    Features, float64 (G, S, K), and outcome, float64 (G, S), sum to zero over the seats of every game.
     """
     games, seats, k = features.shape
     _, unit = np.unique(block, return_inverse=True)
@@ -126,19 +102,10 @@ def least_squares(features: Array, outcome: Array, block: npt.NDArray[np.int64])
 def estimate_margin_effects(
     denied: npt.NDArray[np.bool_], scores: npt.NDArray[np.integer], block: npt.NDArray[np.int64]
 ) -> MarginEffects:
-    """Estimate the effect of every action on the margin.
-
-    Args:
-        denied: actions denied to each seat, bool (G, S, A).
-        scores: final points of each seat, (G, S).
-        block: block of each game, int64 (G,); games of different blocks are independent.
-
-    Raises:
-        RatingError: if effects are not identifiable.
-    """
+    """Estimate the effect of every action on the margin, from final points (G, S); RatingError if not identifiable."""
     games, seats, _ = denied.shape
-    found = least_squares(contrasts(denied), against_others(scores), block)
-    if found is None:
+    model = least_squares(contrasts(denied), against_others(scores), block)
+    if model is None:
         sizes = np.unique(denied.sum(axis=2)).tolist()
         remedy = "loose, as sets of one size only compare actions with each other" if len(sizes) == 1 else "games"
         raise RatingError(
@@ -146,4 +113,4 @@ def estimate_margin_effects(
             f"raise {remedy}"
         )
     own = slice(seats - 1, None)
-    return MarginEffects(-found.theta[own], found.covariance[own, own], found.blocks, games)
+    return MarginEffects(-model.theta[own], model.covariance[own, own], model.blocks, games)

@@ -27,14 +27,14 @@ from itertools import zip_longest
 from typing import Any
 
 from helsinki_env.data import with_digest
+from helsinki_env.evaluation.balance.helsinki.base import StudyError, to_json_data
 from helsinki_env.evaluation.balance.helsinki.conclusions import (
     ChangeReason,
     Finding,
     draw_conclusions,
     with_enough_classes,
 )
-from helsinki_env.evaluation.balance.helsinki.results import findings_of, to_json_data
-from helsinki_env.evaluation.balance.helsinki.study import StudyError
+from helsinki_env.evaluation.balance.helsinki.results import findings_of
 from helsinki_env.utils.extras import requires_extra
 
 with requires_extra("stats"):
@@ -57,8 +57,9 @@ def compare_with_baseline(data: Data, former: Data) -> dict[str, Any]:
     Raises:
         StudyError: if no number of players has conclusions in both studies.
     """
-    verdicts = {(one["players"], one["action"]): one["verdict"] for one in data["verdicts"]}
-    before = {(one["players"], one["action"]): one["verdict"] for one in former["verdicts"]}
+    verdicts, before = (
+        {(one["players"], one["action"]): one["verdict"] for one in each["verdicts"]} for each in (data, former)
+    )
     both = [cell for cell in verdicts if cell in before]
     if not both:
         raise StudyError(
@@ -67,8 +68,8 @@ def compare_with_baseline(data: Data, former: Data) -> dict[str, Any]:
         )
     now, then = _groups(findings_of(data)), _groups(findings_of(former))
     study, known = data["study"], _classes(then)
-    same_width = _words(study, _as_wide_as(now, then))
-    same_judges = _words(study, [one for group in now.values() for one in group if one.player in known])
+    same_width = _labels(study, _with_widths_of(now, then))
+    same_evaluators = _labels(study, [one for group in now.values() for one in group if one.player in known])
     quantile = float(stats.norm.isf((1 - study["level"]) / 2 / len(both)))
     differences = []
     for cell in both:
@@ -80,7 +81,7 @@ def compare_with_baseline(data: Data, former: Data) -> dict[str, Any]:
             if same_width.get(cell) == before[cell]:
                 # with the same estimates only wider intervals lose a conclusion, and only narrower ones reach it
                 why = "wider" if verdicts[cell] == "undecided" else "narrower"
-            elif same_judges.get(cell) == before[cell]:
+            elif same_evaluators.get(cell) == before[cell]:
                 why = "judges"
             elif former.get("estimator") != data.get("estimator") and cell[0] > 2:
                 why = "estimator"
@@ -94,14 +95,14 @@ def compare_with_baseline(data: Data, former: Data) -> dict[str, Any]:
                     "former_verdict": before[cell],
                     "verdict": verdicts[cell],
                     "why": why,
-                    **{f"former_{key}": value for key, value in _told(other).items()},
-                    **_told(one),
+                    **{f"former_{key}": value for key, value in _interval(other).items()},
+                    **_interval(one),
                     "difference": moved,
                     "difference_low": moved - half,
                     "difference_high": moved + half,
                 }
             )
-    told = {
+    comparison = {
         "study": former["study"]["name"],
         "seed": former["study"]["seed"],
         "data": former["digest"],
@@ -112,10 +113,11 @@ def compare_with_baseline(data: Data, former: Data) -> dict[str, Any]:
         "verdicts": len(both),
         "differences": differences,
     }
-    return with_digest({key: value for key, value in data.items() if key != "digest"} | {"former": to_json_data(told)})
+    rest = {key: value for key, value in data.items() if key != "digest"}
+    return with_digest(rest | {"former": to_json_data(comparison)})
 
 
-def _told(one: Finding) -> dict[str, Any]:
+def _interval(one: Finding) -> dict[str, Any]:
     return {"player": one.player, "deviation": one.deviation, "low": one.low, "high": one.high}
 
 
@@ -135,22 +137,22 @@ def _classes(groups: Mapping[ConclusionKey, Sequence[Finding]]) -> set[str]:
     return {one.player for group in groups.values() for one in group}
 
 
-def _as_wide_as(
+def _with_widths_of(
     now: Mapping[ConclusionKey, list[Finding]], then: Mapping[ConclusionKey, list[Finding]]
 ) -> list[Finding]:
     """Return findings with the interval widths of another study, matched by the strength order of the classes."""
-    found: list[Finding] = []
+    out: list[Finding] = []
     for cell, group in now.items():
         others = then.get(cell, [])
         for one, other in zip_longest(group, others[: len(group)]):
             width = one if other is None else other
             half = (width.high - width.low) / 2
-            found.append(replace(one, error=width.error, low=one.deviation - half, high=one.deviation + half))
-    return found
+            out.append(replace(one, error=width.error, low=one.deviation - half, high=one.deviation + half))
+    return out
 
 
-def _words(study: Data, findings: Sequence[Finding]) -> dict[ConclusionKey, str]:
+def _labels(study: Data, findings: Sequence[Finding]) -> dict[ConclusionKey, str]:
     """Return the conclusions from findings, without numbers of players that have too few classes."""
     enough = with_enough_classes(findings)
-    judged = draw_conclusions(enough, study["band"], study["level"]) if enough else []
-    return {(one.players, one.action): one.verdict for one in judged}
+    conclusions = draw_conclusions(enough, study["band"], study["level"]) if enough else []
+    return {(one.players, one.action): one.verdict for one in conclusions}

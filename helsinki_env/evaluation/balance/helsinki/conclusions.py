@@ -15,7 +15,8 @@ The null hypothesis of the p value is "the deviation is within the margin" (Hodg
 approximate validity of statistical hypotheses", Journal of the Royal Statistical Society B 16). The p value is the
 probability of an estimate at least as extreme, on either side, if the truth were at the nearer edge. Both of the two
 strongest classes must be outside, so the larger p value counts (intersection-union test; Berger 1982, Technometrics
-24). It is adjusted by Holm over all actions and numbers of players.
+24). It is adjusted over all actions and numbers of players (Holm 1979, "A simple sequentially rejective multiple test
+procedure", Scandinavian Journal of Statistics 6).
 
 The conclusions depend only on the findings, the margin and the level. The JSON file of a study is therefore enough to
 compute them again, also with other values.
@@ -26,16 +27,15 @@ Letters in shapes: A actions.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from helsinki_env.data import UserError
 from helsinki_env.evaluation.balance.effects import simultaneous_quantile
-from helsinki_env.evaluation.balance.multiplicity import holm
 from helsinki_env.games.helsinki.action_numbers import BOARD_ACTIONS
 from helsinki_env.utils.extras import requires_extra
 
@@ -53,6 +53,9 @@ __all__ = [
     "deviations",
     "draw_conclusions",
     "findings",
+    "holm",
+    "rejected_players",
+    "strongest_of",
     "summarize_conclusions",
     "with_enough_classes",
 ]
@@ -74,115 +77,75 @@ class ConclusionError(UserError):
 
 @dataclass(frozen=True)
 class EffectEstimates:
-    """Estimates for one class of players and one number of players.
-
-    Attributes:
-        players: number of players.
-        player: name of the class of player.
-        strength: rank of the class; higher is stronger.
-        power: marginal effect of every action, win %, float64 (A,).
-        covariance: covariance of `power`, float64 (A, A).
-        actions: names of the actions; covered actions have no effect.
-    """
+    """Estimates of the effects of all actions for one class of players and one number of players."""
 
     players: int
     player: str
-    strength: int
-    power: Array
-    covariance: Array
-    actions: tuple[str, ...] = BOARD_ACTIONS
+    strength: int  # rank of the class; higher is stronger
+    power: Array  # marginal effect of every action, win %, float64 (A,)
+    covariance: Array  # of `power`, float64 (A, A)
 
 
 @dataclass(frozen=True)
 class Finding:
-    """Estimates for one action and one class of players, in win %.
-
-    Attributes:
-        players: number of players.
-        player: name of the class of player.
-        strength: rank of the class; higher is stronger.
-        action: name of the action.
-        power: marginal effect: the value of having the action, compared with being denied it.
-        deviation: `power` minus the mean effect of all actions; the conclusion rests on it.
-        error: standard error of the deviation.
-        low: lower end of the simultaneous interval of the deviation (all actions, numbers of players and classes).
-        high: upper end of this interval.
-    """
+    """Estimates for one action and one class of players, in win %."""
 
     players: int
     player: str
-    strength: int
+    strength: int  # rank of the class; higher is stronger
     action: str
-    power: float
-    deviation: float
-    error: float
-    low: float
+    power: float  # marginal effect of having the action, compared with being denied it
+    deviation: float  # `power` minus the mean effect of all actions; the conclusion rests on it
+    error: float  # standard error of the deviation
+    low: float  # ends of the deviation's interval, simultaneous over all actions, numbers of players and classes
     high: float
 
 
 @dataclass(frozen=True)
 class Conclusion:
-    """Conclusion on one action with one number of players.
-
-    Attributes:
-        players: number of players.
-        action: name of the action.
-        verdict: the conclusion.
-        why: the reason in plain language, with the numbers.
-        p: p value of "the deviation is within the margin" for both of the two strongest classes.
-        adjusted: Holm-adjusted p value over all actions and numbers of players.
-    """
+    """Conclusion on one action with one number of players."""
 
     players: int
     action: str
     verdict: ConclusionLabel
-    why: str
-    p: float
-    adjusted: float
+    why: str  # the reason in plain language, with the numbers
+    p: float  # p value of "the deviation is within the margin" for both of the two strongest classes
+    adjusted: float  # Holm-adjusted p value over all actions and numbers of players
 
 
 def deviations(power: Array, covariance: Array) -> tuple[Array, Array]:
-    """Return the deviations, float64 (A,), and their covariance, float64 (A, A).
+    """Return the deviations of effects, float64 (A,), and their covariance, float64 (A, A)."""
+    centering = np.eye(len(power)) - 1.0 / len(power)
+    return centering @ power, centering @ covariance @ centering.T
 
-    Args:
-        power: marginal effect of every action, float64 (A,).
-        covariance: covariance of `power`, float64 (A, A).
-    """
-    centre = np.eye(len(power)) - 1.0 / len(power)
-    return centre @ power, centre @ covariance @ centre.T
+
+def rejected_players(gate: Sequence[Mapping[str, Any]]) -> set[str]:
+    """Return the players that the qualification (a part of the results) rejects as evaluators."""
+    return {entry["player"] for entry in gate if not entry["admitted"]}
+
+
+def strongest_of(data: Mapping[str, Any], players: int) -> Mapping[str, Any]:
+    """Return the screening results of the strongest evaluator, or of all classes if there is none."""
+    left_out = rejected_players(data.get("gate", ()))
+    entries: list[Mapping[str, Any]] = [entry for entry in data["screen"] if entry["players"] == players]
+    return ([entry for entry in entries if entry["player"] not in left_out] or entries)[-1]
 
 
 def findings(measured: Sequence[EffectEstimates], level: float = 0.95) -> list[Finding]:
-    """Return the findings for every action, with simultaneous intervals over the whole study.
+    """Return the findings for every action, with intervals that hold simultaneously over the whole study.
 
     Classes and numbers of players are treated as independent. If they share deals, the intervals are too wide rather
     than too narrow (Royen 2014, Far East Journal of Theoretical Statistics 48).
-
-    Args:
-        measured: estimates of all classes and numbers of players.
-        level: simultaneous coverage of all intervals.
     """
-    centred = [deviations(one.power, one.covariance) for one in measured]
-    quantile = simultaneous_quantile(linalg.block_diag(*(covariance for _, covariance in centred)), level)
-    found = []
-    for one, (deviation, covariance) in zip(measured, centred, strict=True):
+    centered = [deviations(one.power, one.covariance) for one in measured]
+    quantile = simultaneous_quantile(linalg.block_diag(*(covariance for _, covariance in centered)), level)
+    out = []
+    for one, (deviation, covariance) in zip(measured, centered, strict=True):
         error = np.sqrt(np.diag(covariance))
-        for i, action in enumerate(one.actions):
-            middle, half = float(deviation[i]), float(quantile * error[i])
-            found.append(
-                Finding(
-                    players=one.players,
-                    player=one.player,
-                    strength=one.strength,
-                    action=action,
-                    power=float(one.power[i]),
-                    deviation=middle,
-                    error=float(error[i]),
-                    low=middle - half,
-                    high=middle + half,
-                )
-            )
-    return found
+        columns = (one.power, deviation, error, deviation - quantile * error, deviation + quantile * error)
+        for action, *numbers in zip(BOARD_ACTIONS, *(column.tolist() for column in columns), strict=True):
+            out.append(Finding(one.players, one.player, one.strength, action, *numbers))
+    return out
 
 
 def with_enough_classes(findings: Sequence[Finding]) -> list[Finding]:
@@ -203,7 +166,7 @@ def draw_conclusions(findings: Sequence[Finding], band: float = 1.0, level: floa
             1 - level.
 
     Raises:
-        VerdictError: if findings are missing, duplicated, not finite, or of equally strong classes.
+        ConclusionError: if findings are missing, duplicated, not finite, or of equally strong classes.
     """
     _check(findings, band, level)
     groups: dict[tuple[int, str], list[Finding]] = {}
@@ -214,14 +177,14 @@ def draw_conclusions(findings: Sequence[Finding], band: float = 1.0, level: floa
     p = [_p(group[:STRONGEST_CLASSES], band) for group in groups.values()]
     verdicts = []
     for ((players, action), group), single, adjusted in zip(groups.items(), p, holm(p).tolist(), strict=True):
-        word, why = _decide(group, adjusted, band, level)
-        verdicts.append(Conclusion(players, action, word, why, single, adjusted))
+        label, why = _decide(group, adjusted, band, level)
+        verdicts.append(Conclusion(players, action, label, why, single, adjusted))
     return verdicts
 
 
 def _check(findings: Sequence[Finding], band: float, level: float) -> None:
     if not band >= 0:
-        raise ConclusionError(f"band: found {band}, expected points of the share of games won, at least 0")
+        raise ConclusionError(f"band: found {band}, expected win percentage points, at least 0")
     if not 0 < level < 1:
         raise ConclusionError(f"level: found {level}, expected a probability between 0 and 1")
     classes: dict[int, dict[str, int]] = {}
@@ -250,8 +213,18 @@ def _check(findings: Sequence[Finding], band: float, level: float) -> None:
             missing = sorted(action for action in actions if (players, player, action) not in seen)
             if missing:
                 raise ConclusionError(
-                    f"{players} players, {player!r}: found nothing of {missing}, expected all actions"
+                    f"{players} players, {player!r}: found no {', '.join(missing)}, expected all actions"
                 )
+
+
+def holm(p: npt.ArrayLike) -> Array:
+    """Return p values adjusted to control the family-wise error rate, float64 (M,); valid for any dependence."""
+    values = np.asarray(p, np.float64)
+    order = np.argsort(values, kind="stable")
+    adjusted = np.empty_like(values)
+    steps = np.minimum(values[order] * np.arange(len(values), 0, -1), 1.0)
+    adjusted[order] = np.maximum.accumulate(steps)
+    return adjusted
 
 
 def _p(strongest: Sequence[Finding], band: float) -> float:
@@ -274,8 +247,8 @@ def _decide(group: Sequence[Finding], adjusted: float, band: float, level: float
     """Return the conclusion and its reason from the findings on an action, strongest class first."""
     strongest = group[:STRONGEST_CLASSES]
     numbers = ", ".join(f"{one.player} {one.deviation:+.1f} ({one.low:+.1f} to {one.high:+.1f})" for one in strongest)
-    measured = f"games of 100 compared with the average action: {numbers}"
-    both = f"the band of {band:g} for both of the strongest players"
+    measured = f"games of 100, compared with the average action: {numbers}"
+    both = f"the margin of {band:g} for both of the strongest players"
     if all(-band <= one.low and one.high <= band for one in strongest):
         return "balanced", f"within {both}; {measured}"
     above = all(one.low > band for one in strongest)
@@ -283,13 +256,13 @@ def _decide(group: Sequence[Finding], adjusted: float, band: float, level: float
     if not above and not below:
         return "undecided", f"{_why_undecided(strongest, band)}; {measured}"
     side = "above" if above else "below"
-    turned = ", ".join(f"{one.player} {one.deviation:+.1f}" for one in group if (one.deviation > 0) != above)
-    if turned:
-        return "undecided", f"{side} {both}, but the other way round for {turned}; {measured}"
+    opposite = ", ".join(f"{one.player} {one.deviation:+.1f}" for one in group if (one.deviation > 0) != above)
+    if opposite:
+        return "undecided", f"{side} {both}, but on the other side for {opposite}; {measured}"
     if adjusted > 1 - level:
         return "undecided", (
-            f"{side} {both}, but that may be chance with so many actions looked at (p {adjusted:.2g}, at most "
-            f"{1 - level:.2g} is asked for); {measured}"
+            f"{side} {both}, but that may be chance among all actions (adjusted p {adjusted:.2g}, expected at most "
+            f"{1 - level:.2g}); {measured}"
         )
     return "overpowered" if above else "underpowered", f"{side} {both}; {measured}"
 
@@ -298,20 +271,16 @@ def _why_undecided(strongest: Sequence[Finding], band: float) -> str:
     """Explain why the intervals of the strongest classes are neither all beyond the margin nor all within."""
     wide = [one.player for one in strongest if one.low <= band < one.high or one.low < -band <= one.high]
     if wide:
-        return f"undecided for {' and '.join(wide)}, on which side of the band of {band:g} it is"
-    return f"the strongest players differ, on which side of the band of {band:g} it is"
+        return f"undecided for {' and '.join(wide)} on which side of the margin of {band:g} the action lies"
+    return f"the strongest players disagree on which side of the margin of {band:g} the action lies"
 
 
 def summarize_conclusions(verdicts: Sequence[Conclusion], findings: Sequence[Finding]) -> list[str]:
-    """Return sentences for a reader who knows the game but no statistics.
+    """Return sentences for a reader who knows the game but no statistics, from conclusions and their findings.
 
     Each sentence names the actions with one conclusion and the numbers of players for which it holds, largest deviation
     first. A final sentence explains the numbers: deviations of the strongest class with simultaneous intervals.
     `Conclusion.why` gives those of both strongest classes.
-
-    Args:
-        verdicts: conclusions from `draw_conclusions`.
-        findings: findings they rest on.
     """
     strongest: dict[tuple[str, int], Finding] = {}
     for one in findings:
@@ -319,24 +288,24 @@ def summarize_conclusions(verdicts: Sequence[Conclusion], findings: Sequence[Fin
         if known is None or one.strength > known.strength:
             strongest[one.action, one.players] = one
     sentences = []
-    for word, called in _CALLED.items():
+    for label, called in _CALLED.items():
         counts: dict[str, tuple[int, ...]] = {}
         for verdict in verdicts:
-            if verdict.verdict == word:
+            if verdict.verdict == label:
                 counts[verdict.action] = (*counts.get(verdict.action, ()), verdict.players)
         for together in sorted(set(counts.values()), key=lambda players: (-len(players), players)):
-            told = {
+            named = {
                 action: [strongest[action, players] for players in together]
                 for action, own in counts.items()
                 if own == together
             }
-            names = sorted(told, key=lambda action: -abs(sum(one.deviation for one in told[action])))
-            listed = ", ".join(f"{_name(name)} ({', '.join(map(_amount, told[name]))})" for name in names)
+            names = sorted(named, key=lambda action: -abs(sum(one.deviation for one in named[action])))
+            listed = ", ".join(f"'{name.replace('_', ' ')}' ({', '.join(map(_amount, named[name]))})" for name in names)
             sentences.append(f"{called} with {_listed([_COUNTS.get(n, str(n)) for n in together])} players: {listed}.")
     if sentences:
         sentences.append(
-            "In brackets: how many more (+) or fewer (-) of 100 games having the action wins than having the average "
-            "action, in the order of the numbers of players, with the interval."
+            "In brackets: games of 100 that the action wins more (+) or fewer (-) than the average action, with the "
+            "interval, in the order of the numbers of players."
         )
     return sentences
 
@@ -345,7 +314,7 @@ _CALLED: dict[ConclusionLabel, str] = {
     "overpowered": "Too strong",
     "underpowered": "Too weak",
     "balanced": "Balanced",
-    "undecided": "Undecided, as too uncertain or too different from player to player,",
+    "undecided": "Undecided, because estimates are uncertain or differ between players,",
 }
 
 
@@ -355,7 +324,3 @@ def _amount(one: Finding) -> str:
 
 def _listed(words: Sequence[str]) -> str:
     return " and ".join([", ".join(words[:-1])] * (len(words) > 1) + [words[-1]])
-
-
-def _name(action: str) -> str:
-    return f"'{action.replace('_', ' ')}'"

@@ -21,25 +21,13 @@ from helsinki_env.evaluation.match_stats import fractional_wins, mean_by_deal
 from helsinki_env.games.helsinki.components import BOARD_ACTIONS
 from helsinki_env.games.helsinki.config import HelsinkiConfig
 
-__all__ = [
-    "FIRST_GAME",
-    "GAME_MEASURES",
-    "GroupMeans",
-    "action_use_entropy",
-    "cover_index",
-    "extreme_covers",
-    "group_by_cover",
-    "group_measures",
-    "seat_win_rates",
-]  # fmt: skip
-
 Array = npt.NDArray[np.float64]
 
 GAME_MEASURES = {
     "rounds": "rounds of a game",
     "points": "mean points of a seat",
     "spread": "points between first and last",
-    "skill": "games won by the stronger player beyond its fair share, of a hundred",
+    "skill": "games of 100 that the stronger player wins beyond the chance level",
 }
 """Measures of a set that need only the scores, with their units."""
 _RANDOM_AGAIN = 50
@@ -56,17 +44,11 @@ FIRST_GAME = sum(1 << action for action in HelsinkiConfig(covered="first_game").
 
 @dataclass(frozen=True)
 class GroupMeans:
-    """Mean of a measure over sets of games.
-
-    Attributes:
-        mean: float64 (N,).
-        error: standard error over deals, float64 (N,); NaN for a single deal.
-        decks: number of deals, int64 (N,).
-    """
+    """Mean of a measure over each of N sets of games."""
 
     mean: Array
-    error: Array
-    decks: npt.NDArray[np.int64]
+    error: Array  # standard error over deals; NaN for a single deal
+    decks: npt.NDArray[np.int64]  # number of deals
 
 
 def _of_games(table: MatchupGames) -> dict[str, Array]:
@@ -86,13 +68,9 @@ def _of_games(table: MatchupGames) -> dict[str, Array]:
 def group_measures(
     table: MatchupGames, group: npt.NDArray[np.int64], count: int, course: Course | None = None
 ) -> dict[str, GroupMeans]:
-    """Return every measure for groups of games.
+    """Return every measure for groups of games; all games of a deal are in the same group, 0 to `count` - 1.
 
-    Args:
-        table: the games.
-        group: group of each game, int64 (G,), 0 to `count` - 1. All games of a deal are in the same group.
-        count: number of groups, N.
-        course: course of the games; adds ``lead_changes``, ``behind``, ``choices`` and ``turns``.
+    The course of the games adds ``lead_changes``, ``behind``, ``choices`` and ``turns``.
     """
     values = _of_games(table)
     if course is not None:
@@ -104,10 +82,10 @@ def group_measures(
 def _measured(value: Array, group: npt.NDArray[np.int64], deck: npt.NDArray[np.int64], count: int) -> GroupMeans:
     """Return group means and their standard errors over deals, each of which all line-ups play."""
     means = mean_by_deal(value, deck)
-    home = group[np.unique(deck, return_index=True)[1]]
-    number = np.bincount(home, minlength=count)
-    mean = np.bincount(home, means, count) / np.maximum(1, number)
-    squares = np.bincount(home, (means - mean[home]) ** 2, count)
+    group_of_deal = group[np.unique(deck, return_index=True)[1]]
+    number = np.bincount(group_of_deal, minlength=count)
+    mean = np.bincount(group_of_deal, means, count) / np.maximum(1, number)
+    squares = np.bincount(group_of_deal, (means - mean[group_of_deal]) ** 2, count)
     error = np.full(count, np.nan)
     several = number > 1
     error[several] = np.sqrt(squares[several] / (number[several] - 1) / number[several])
@@ -128,8 +106,8 @@ def extreme_covers(table: MatchupGames, count: int, generator: np.random.Generat
     """
     sets, group = group_by_cover(table)
     chosen = {FIRST_GAME, *generator.permutation(sets)[:_RANDOM_AGAIN].tolist()}
-    for found in group_measures(table, group, len(sets)).values():
-        order = np.argsort(found.mean, kind="stable")
+    for measured in group_measures(table, group, len(sets)).values():
+        order = np.argsort(measured.mean, kind="stable")
         chosen |= set(sets[order[:count]].tolist()) | set(sets[order[-count:]].tolist())
     return tuple(sorted(cover_index(int(covered)) for covered in chosen))
 
@@ -137,14 +115,14 @@ def extreme_covers(table: MatchupGames, count: int, generator: np.random.Generat
 def action_use_entropy(table: MatchupGames, group: npt.NDArray[np.int64], count: int) -> Array:
     """Return the normalized entropy of the use of the available actions, 0 to 1, float64 (N,)."""
     used = decode_action_sets(table.used).sum(axis=1)
-    found = np.zeros((count, len(BOARD_ACTIONS)))
-    np.add.at(found, group, used)
-    share = found / np.maximum(1e-12, found.sum(axis=1, keepdims=True))
-    there = np.zeros((count, len(BOARD_ACTIONS)), np.bool_)
-    there[group] = ~decode_action_sets(table.covered)
-    chaos = -(share * np.log(np.maximum(share, 1e-300))).sum(axis=1)
-    result: Array = chaos / np.log(np.maximum(2, there.sum(axis=1)))
-    return result
+    uses = np.zeros((count, len(BOARD_ACTIONS)))
+    np.add.at(uses, group, used)
+    share = uses / np.maximum(1e-12, uses.sum(axis=1, keepdims=True))
+    available = np.zeros((count, len(BOARD_ACTIONS)), np.bool_)
+    available[group] = ~decode_action_sets(table.covered)
+    entropy = -(share * np.log(np.maximum(share, 1e-300))).sum(axis=1)
+    normalized: Array = entropy / np.log(np.maximum(2, available.sum(axis=1)))
+    return normalized
 
 
 def seat_win_rates(table: MatchupGames) -> dict[str, list[float]]:

@@ -61,33 +61,23 @@ class Course:
 
     A seat leads if no other seat has more, and is the sole leader if all others have less. `replay_games` defines the
     measure. The lead is measured after every turn, including the last.
-
-    Attributes:
-        first_use: round, from 1, in which a seat used an action; -1: never; int16 (G, S, A). A seat can use each action
-            once.
-        lead_changes: number of times a seat became sole leader and was not the previous sole leader, int16 (G,). The
-            first sole leader is not a change, nor is a lead lost to a tie and regained.
-        behind: fraction of the turns, of all seats, after which the eventual winner was not leading or tied for the
-            lead, float32 (G,), 0 to 1. It measures drama: a late comeback gives a high value.
-        choices: mean number of legal actions at the choices, float32 (G,).
-        forced: fraction of the positions with a single legal action, float32 (G,), 0 to 1.
-        decisions: number of agent actions, int32 (G,).
-        turns: number of turns of all seats, int16 (G,).
-        rounds: number of rounds, int16 (G,).
-        points: final points of each seat, int16 (G, S).
-        places: final rank of each seat, 0 is first, int8 (G, S).
     """
 
+    #: Round, from 1, in which a seat used an action, (G, S, A); -1: never. A seat can use each action once.
     first_use: npt.NDArray[np.int16]
+    #: Number of times a seat became sole leader and was not the previous sole leader, (G,). The first sole leader is no
+    #: change, nor is a lead lost to a tie and regained.
     lead_changes: npt.NDArray[np.int16]
+    #: Fraction of the turns, of all seats, after which the eventual winner was not leading or tied for the lead, (G,).
+    #: It measures drama: a late comeback gives a high value.
     behind: npt.NDArray[np.float32]
-    choices: npt.NDArray[np.float32]
-    forced: npt.NDArray[np.float32]
-    decisions: npt.NDArray[np.int32]
-    turns: npt.NDArray[np.int16]
-    rounds: npt.NDArray[np.int16]
-    points: npt.NDArray[np.int16]
-    places: npt.NDArray[np.int8]
+    choices: npt.NDArray[np.float32]  # mean number of legal actions at the choices, (G,)
+    forced: npt.NDArray[np.float32]  # fraction of the positions with a single legal action, (G,)
+    decisions: npt.NDArray[np.int32]  # number of agent actions, (G,)
+    turns: npt.NDArray[np.int16]  # number of turns of all seats, (G,)
+    rounds: npt.NDArray[np.int16]  # number of rounds, (G,)
+    points: npt.NDArray[np.int16]  # final points of each seat, (G, S)
+    places: npt.NDArray[np.int8]  # final rank of each seat, 0 is first, (G, S)
 
     def __len__(self) -> int:
         """Return the number of games."""
@@ -186,20 +176,20 @@ def replay_games(
     states, tallies = new_states(games, config.component_set.types), np.zeros(games, _TALLY)
     apply_setup(states, config)
     states["covered"], states["denied"][:, :seats] = covered, denied
-    words = np.zeros(games, np.uint64)
-    loops.batch_deal(t, states, seeds, words, words)
+    keys = np.zeros(games, np.uint64)
+    loops.batch_deal(t, states, seeds, keys, keys)
     tallies["first_use"], tallies["leader"] = -1, -1
     lengths = np.array([len(each) for each in decisions], np.int64)
-    each = [integer_array(f"decisions[{g}]", one, (None,), -(2**31), 2**31 - 1) for g, one in enumerate(decisions)]
-    taken = np.concatenate([np.zeros(0, np.int64), *each])
+    checked = [integer_array(f"decisions[{g}]", one, (None,), -(2**31), 2**31 - 1) for g, one in enumerate(decisions)]
+    taken = np.concatenate([np.zeros(0, np.int64), *checked])
     scratch = np.zeros(table.size, np.int8), np.zeros(MAX_SEATS, np.int64)
     wrong, at = _follow_batch(t, states, taken, lengths.cumsum(), standing == "score", *scratch, tallies)
     if wrong >= 0:
-        raise UserError(_what_is_wrong(HelsinkiGame.from_state(config, states[wrong]), wrong, at, decisions[wrong]))
+        raise UserError(_describe_error(HelsinkiGame.from_state(config, states[wrong]), wrong, at, decisions[wrong]))
     return _course(t, states, tallies, lengths, seats)
 
 
-def _what_is_wrong(game: HelsinkiGame, number: int, at: int, decisions: npt.NDArray[np.int16]) -> str:
+def _describe_error(game: HelsinkiGame, number: int, at: int, decisions: npt.NDArray[np.int16]) -> str:
     """Describe the illegal action `at`, or the missing one at the end of the record."""
     if at == len(decisions):
         return f"game {number}: found {at} decisions, after which the game is not over, expected all of them"
@@ -241,23 +231,22 @@ def replay_run(path: str | Path, *, standing: LeadMeasure = "points") -> dict[st
         ValueError: if a game cannot be replayed. The message names the work unit, the game within it and the action.
     """
     folder = RunFolder.open(Path(path))
-    played: list[list[Course]] = [[_of_nothing(table.config)] for table in folder.plan.tables]
+    played: list[list[Course]] = [[_empty_course(table.config)] for table in folder.plan.tables]
     for chunk, games in folder.games():
-        config, planned = folder.plan.tables[chunk.table].config, games.schedule
-        barred = planned.disabled.covered, planned.disabled.denied
+        config, schedule = folder.plan.tables[chunk.table].config, games.schedule
+        disabled = schedule.disabled.covered, schedule.disabled.denied
         try:
-            course = replay_games(config, planned.seeds, *barred, games.played.decisions, standing=standing)
+            course = replay_games(config, schedule.seeds, *disabled, games.played.decisions, standing=standing)
         except UserError as problem:
             raise UserError(f"{path}: {folder.plan.describe(chunk)}: {problem}") from None
         played[chunk.table].append(course)
-    return {table.name: _joined(parts) for table, parts in zip(folder.plan.tables, played, strict=True)}
+    columns = [field.name for field in fields(Course)]
+    return {
+        table.name: Course(**{name: np.concatenate([getattr(part, name) for part in parts]) for name in columns})
+        for table, parts in zip(folder.plan.tables, played, strict=True)
+    }
 
 
-def _of_nothing(config: HelsinkiConfig) -> Course:
+def _empty_course(config: HelsinkiConfig) -> Course:
     none = np.zeros(0, np.int16)
     return replay_games(config, none.astype(np.uint64), none, none.reshape(0, config.num_players), [])
-
-
-def _joined(parts: list[Course]) -> Course:
-    columns = [field.name for field in fields(Course)]
-    return Course(**{name: np.concatenate([getattr(part, name) for part in parts]) for name in columns})

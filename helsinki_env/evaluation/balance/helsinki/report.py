@@ -64,7 +64,7 @@ def _markdown(sections: Sequence[tuple[str, list[Any]]], drawn: Mapping[str, tup
             elif isinstance(item, str):
                 lines += [escape_outside_code(item), ""]
             elif item[0] in ("answer", "list"):
-                lines += [*(f"- {escape_outside_code(told)}" for told in item[1:]), ""]
+                lines += [*(f"- {escape_outside_code(text)}" for text in item[1:]), ""]
             else:
                 header, *rows = (table_row([*map(escape_markdown, cells)]) for cells in (item[0], *item[1]))
                 lines += [header, table_row(["---"] * len(item[0])), *rows, ""]
@@ -87,7 +87,7 @@ def _html(sections: Sequence[tuple[str, list[Any]]], drawn: Mapping[str, tuple[s
                 body.append("<p>" + re.sub(r"`([^`]*)`", r"<code>\1</code>", escape(item)) + "</p>")
             elif item[0] in ("answer", "list"):
                 kind = ' class="answer"' if item[0] == "answer" else ""
-                body.append(f"<div{kind}><ul>{''.join(f'<li>{escape(told)}</li>' for told in item[1:])}</ul></div>")
+                body.append(f"<div{kind}><ul>{''.join(f'<li>{escape(text)}</li>' for text in item[1:])}</ul></div>")
             else:
                 header, rows = item
                 head = "".join(f"<th>{escape(cell)}</th>" for cell in header)

@@ -6,56 +6,64 @@ Every played part is read, whether the study is finished or not. The result depe
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import asdict
-from importlib.metadata import version
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-import helsinki_env
 from helsinki_env.data import Node, read_json, shorten, with_digest
+from helsinki_env.evaluation.arena.designs import decode_action_sets
+from helsinki_env.evaluation.arena.load import MatchupGames
 from helsinki_env.evaluation.arena.store import RunFolder
-from helsinki_env.evaluation.balance.helsinki import report_data
+from helsinki_env.evaluation.balance.effects import estimate_win_effects
+from helsinki_env.evaluation.balance.helsinki import covers, screening
+from helsinki_env.evaluation.balance.helsinki.base import software_versions, to_json_data
 from helsinki_env.evaluation.balance.helsinki.conclusions import (
+    STRONGEST_CLASSES,
     EffectEstimates,
     Finding,
     draw_conclusions,
     findings,
+    rejected_players,
     summarize_conclusions,
     with_enough_classes,
 )
-from helsinki_env.evaluation.balance.helsinki.played_parts import PlayedParts
+from helsinki_env.evaluation.balance.helsinki.replay import Course
 from helsinki_env.evaluation.balance.helsinki.report_schema import check_study_report
-from helsinki_env.evaluation.balance.helsinki.screening import estimate_screening
-from helsinki_env.evaluation.balance.helsinki.study import STUDY_PARTS, StudyConfig, StudyError, screening_matchup
+from helsinki_env.evaluation.balance.helsinki.run import PlayedParts
+from helsinki_env.evaluation.balance.helsinki.study import (
+    PUBLISHED_GAMES,
+    STUDY_PARTS,
+    StudyConfig,
+    StudyError,
+    cover_matchup,
+    quality_matchup,
+    screening_matchup,
+    skill_matchup,
+    uncovered_matchup,
+    variant_matchup,
+)
+from helsinki_env.evaluation.balance.interactions import estimate_interactions
+from helsinki_env.evaluation.rating import RatingError
+from helsinki_env.evaluation.rating.ratings import rate
 from helsinki_env.games.helsinki.components import BOARD_ACTIONS
-from helsinki_env.games.helsinki.position import ENV_VERSION
 
-__all__ = [
-    "ESTIMATOR",
-    "conclusions_of",
-    "findings_of",
-    "read_results",
-    "software_versions",
-    "study_results",
-    "to_json_data",
-]
+__all__ = ["ESTIMATOR", "conclusions_of", "findings_of", "read_results", "study_results"]
 
 ESTIMATOR = "logit of the winner"
 """Name of the estimator (`helsinki_env.evaluation.balance.effects`). Studies without this key used full rankings."""
-#: Decimals in the output: much finer than any interval, coarse enough to hide differences in CPU rounding.
-_DECIMALS = 5
 
 
 def study_results(config: StudyConfig, folder: Path, command: str = "helsinki balance report") -> dict[str, Any]:
-    """Return all results of a study, with a digest.
+    """Return the results of a study with a digest.
 
     Args:
         config: the study.
-        folder: folder of its parts.
-        command: command that reproduces the results, for the report.
+        folder: folder of its games.
+        command: command that makes the report, for its provenance.
 
     Raises:
         ArenaError: if a part cannot be read.
@@ -68,18 +76,20 @@ def study_results(config: StudyConfig, folder: Path, command: str = "helsinki ba
             f"{shorten(folder)}: found a study of which no game has been played yet, expected some "
             f"(helsinki balance run --out {shorten(folder)} plays it)"
         )
+    tables = played.tables("screen")
     screen = {
-        (entry.player, n): (rank, estimate_screening(played.tables("screen")[screening_matchup(entry.player, n)]))
+        (entry.player, n): (rank, screening.estimate_screening(tables[screening_matchup(entry.player, n)]))
         for rank, entry in enumerate(config.classes)
         for n in config.players
-        if screening_matchup(entry.player, n) in played.tables("screen")
+        if screening_matchup(entry.player, n) in tables
     }
-    measured = [
-        EffectEstimates(n, player, rank, found.effects.power, found.effects.covariance)
-        for (player, n), (rank, found) in screen.items()
+    estimates = [
+        EffectEstimates(n, player, rank, one.effects.power, one.effects.covariance)
+        for (player, n), (rank, one) in screen.items()
     ]
-    found = findings(measured, config.level) if measured else []
-    gate = report_data.qualification_data(config, played)
+    found = findings(estimates, config.level) if estimates else []
+    gate = screening.qualification_data(config, played.tables("gate"))
+    rejected = rejected_players(gate)
     data = {
         "study": config.to_dict(),
         "provenance": {**_provenance(played), "command": command},
@@ -87,26 +97,23 @@ def study_results(config: StudyConfig, folder: Path, command: str = "helsinki ba
         "actions": list(BOARD_ACTIONS),
         "gate": gate,
         "screen": [
-            report_data.screening_data(
-                player, rank, n, played, entry, [one for one in found if (one.player, one.players) == (player, n)]
+            _screening_data(
+                played, one, [f for f in found if (f.player, f.players) == (player, n)], screening_matchup(player, n)
             )
-            for (player, n), (rank, entry) in screen.items()
+            for (player, n), (_, one) in screen.items()
         ],
-        "pairs": report_data.interaction_data(config, played, report_data.rejected_players(gate)),
-        "variants": report_data.variant_data(config, played),
-        "quality": report_data.quality_data(config, played),
-        "skill": report_data.skill_data(config, played),
-        "covers": report_data.cover_data(config, played),
-        "confirm": report_data.confirmation_data(config, played, report_data.rejected_players(gate)),
+        "pairs": _interaction_data(config, tables, rejected),
+        "variants": _variant_data(config, played),
+        "quality": _quality_data(config, played),
+        "skill": _skill_data(config, played.tables("quality")),
+        "covers": _cover_data(config, played),
+        "confirm": _confirmations(config, played, rejected),
     }
-    return _with_verdicts(to_json_data(data))
+    return _with_conclusions(to_json_data(data))
 
 
 def read_results(path: Path) -> dict[str, Any]:
     """Return the results in the JSON file of a report, with conclusions derived again.
-
-    Args:
-        path: JSON file of the report.
 
     Raises:
         StudyError: if the file is invalid, was changed, or holds something else. The message names file and key.
@@ -118,64 +125,40 @@ def _results_in(data: Node) -> dict[str, Any]:
     data.verify_digest("the data of a study of balance")
     check_study_report(data)
     with data.prefix_errors():
-        return _with_verdicts(data.value)
+        return _with_conclusions(data.value)
 
 
-def _with_verdicts(data: Mapping[str, Any]) -> dict[str, Any]:
+def _with_conclusions(data: Mapping[str, Any]) -> dict[str, Any]:
     """Return the data with conclusions derived from the rounded numbers, as any reader of the file can do."""
-    verdicts, sentences = _judged(data)
-    told = {key: value for key, value in data.items() if key != "digest"}
-    return with_digest(told | {"verdicts": verdicts, "summary": sentences})
+    verdicts, sentences = _conclude(data)
+    rest = {key: value for key, value in data.items() if key != "digest"}
+    return with_digest(rest | {"verdicts": verdicts, "summary": sentences})
 
 
-def _judged(data: Mapping[str, Any]) -> tuple[list[dict[str, Any]], list[str]]:
+def _conclude(data: Mapping[str, Any]) -> tuple[list[dict[str, Any]], list[str]]:
     """Return conclusions and their summary sentences for numbers of players with at least two classes."""
-    found, study = with_enough_classes(findings_of(data)), data["study"]
-    if not found:
+    enough, study = with_enough_classes(findings_of(data)), data["study"]
+    if not enough:
         return [], []
-    verdicts = draw_conclusions(found, study["band"], study["level"])
-    told: list[dict[str, Any]] = to_json_data([asdict(verdict) for verdict in verdicts])
-    return told, summarize_conclusions(verdicts, found)
+    verdicts = draw_conclusions(enough, study["band"], study["level"])
+    return to_json_data([asdict(verdict) for verdict in verdicts]), summarize_conclusions(verdicts, enough)
 
 
 def findings_of(data: Mapping[str, Any]) -> list[Finding]:
     """Return the findings in the data of a study."""
-    refused = report_data.rejected_players(data["gate"])
+    rejected = rejected_players(data["gate"])
+    keys = ("action", "power", "deviation", "deviation_error", "deviation_low", "deviation_high")
     return [
-        Finding(
-            players=entry["players"],
-            player=entry["player"],
-            strength=entry["strength"],
-            action=action["action"],
-            power=action["power"],
-            deviation=action["deviation"],
-            error=action["deviation_error"],
-            low=action["deviation_low"],
-            high=action["deviation_high"],
-        )
+        Finding(entry["players"], entry["player"], entry["strength"], *(action[key] for key in keys))
         for entry in data["screen"]
-        if entry["player"] not in refused
+        if entry["player"] not in rejected
         for action in entry["actions"]
     ]
 
 
 def conclusions_of(data: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return the conclusions derived from the data alone."""
-    return _judged(data)[0]
-
-
-def to_json_data(value: Any) -> Any:
-    """Return plain data for JSON: NaN becomes None, arrays become lists, keys become text."""
-    if isinstance(value, Mapping):
-        return {str(key): to_json_data(item) for key, item in value.items()}
-    if isinstance(value, np.ndarray):
-        return to_json_data(value.tolist())
-    if isinstance(value, list | tuple):
-        return [to_json_data(item) for item in value]
-    if isinstance(value, bool | str | int | None):
-        return value
-    number = float(value)
-    return None if math.isnan(number) else round(number, _DECIMALS) + 0.0
+    return _conclude(data)[0]
 
 
 def _provenance(played: PlayedParts) -> dict[str, Any]:
@@ -186,17 +169,241 @@ def _provenance(played: PlayedParts) -> dict[str, Any]:
             run = RunFolder.open(played.folder / part)
             plan = run.plan
             networks |= run.networks
-            tables = played.tables(part).values()
-            games = sum(len(table) for table in tables)
+            games = sum(len(table) for table in played.tables(part).values())
             parts[part] = {"seed": plan.seed, "plan": plan.digest, "games": games, "missing_games": plan.games - games}
     return {**software_versions(), "networks": networks, "parts": parts}
 
 
-def software_versions() -> dict[str, str]:
-    """Return the versions of the software that made the estimates."""
+def _screening_data(
+    played: PlayedParts, estimates: screening.ScreeningEstimates, found: Sequence[Finding], name: str
+) -> dict[str, Any]:
+    """Return the marginal effect of each action for a player; `name` is that of the matchup."""
+    table, course = played.tables("screen")[name], played.courses("screen")[name]
+    first = course.first_use.astype(np.float64)
+    first[first < 0] = np.nan
+    had = ~decode_action_sets(table.denied)
+    actions = []
+    for i, one in enumerate(found):
+        uses = first[..., i][had[..., i] & ~np.isnan(first[..., i])]
+        actions.append(
+            {
+                "action": one.action,
+                "power": one.power,
+                "power_error": estimates.effects.error[i],
+                "deviation": one.deviation,
+                "deviation_error": one.error,
+                "deviation_low": one.low,
+                "deviation_high": one.high,
+                "margin": estimates.margins.power[i],
+                "margin_error": estimates.margins.error[i],
+                "naive": estimates.naive[i],
+                "usage": estimates.usage[i],
+                "first_use": float(uses.mean()) if len(uses) else math.nan,
+            }
+        )
     return {
-        "environment": f"helsinki_v{ENV_VERSION}",
-        "package": helsinki_env.__version__,
-        "numpy": version("numpy"),
-        "scipy": version("scipy"),
+        "player": found[0].player,
+        "strength": found[0].strength,
+        "players": found[0].players,
+        "games": len(table),
+        "blocks": estimates.effects.blocks,
+        "worth_of_games": estimates.worth_of_games,
+        "missing_games": table.missing,
+        "mean_power": float(estimates.effects.power.mean()),
+        "seat_win_share": estimates.effects.seat,
+        "actions": actions,
     }
+
+
+def _interaction_data(
+    config: StudyConfig, tables: Mapping[str, MatchupGames], left_out: Container[str]
+) -> list[dict[str, Any]]:
+    """Return the interactions of pairs of actions, for the one of the two strongest evaluators with more games.
+
+    There are 105 pairs, and slow players have too few games to separate them.
+    """
+    results = []
+    one, two = np.triu_indices(len(BOARD_ACTIONS), 1)
+    for n in config.players:
+        evaluators = [
+            (entry.player, tables[screening_matchup(entry.player, n)])
+            for entry in config.classes
+            if entry.player not in left_out and screening_matchup(entry.player, n) in tables
+        ]
+        if not evaluators:
+            continue
+        player, table = max(reversed(evaluators[-STRONGEST_CLASSES:]), key=lambda one: len(one[1]))
+        try:
+            pairs = estimate_interactions(screening.ablation_games(table), level=config.level, seed=config.seed)
+        except RatingError as problem:  # a small study still gives other estimates
+            results.append({"player": player, "players": n, "left_out": str(problem)})
+            continue
+        adjusted = pairs.pair_adjusted[one, two]
+        results.append(
+            {
+                "player": player,
+                "players": n,
+                "shapley": pairs.shapley,
+                "shapley_low": pairs.shapley_low,
+                "shapley_high": pairs.shapley_high,
+                "pair": pairs.pair,
+                "pair_error": pairs.pair_error,
+                "found": [
+                    {
+                        "actions": [BOARD_ACTIONS[i], BOARD_ACTIONS[j]],
+                        "together": pairs.pair[i, j],
+                        "error": pairs.pair_error[i, j],
+                        "p": pairs.pair_p[i, j],
+                        "false_discovery_rate": rate_,
+                    }
+                    for i, j, rate_ in zip(one.tolist(), two.tolist(), adjusted.tolist(), strict=True)
+                    if rate_ <= 1 - config.level
+                ],
+            }
+        )
+    return results
+
+
+def _variant_data(config: StudyConfig, played: PlayedParts) -> list[dict[str, Any]]:
+    """Return the deviations with other component files, preceded by the study's own if the same player plays both."""
+    if not played.has("variants"):
+        return []
+    results = []
+    player = config.variants.player
+    for components in (config.components, *config.variants.components):
+        for n in config.players:
+            if components == config.components:
+                table = played.tables("screen").get(screening_matchup(player, n))
+            else:
+                table = played.tables("variants").get(variant_matchup(components, n))
+            if table is None:
+                continue
+            effects = estimate_win_effects(screening.ablation_games(table))
+            found = findings([EffectEstimates(n, player, 0, effects.power, effects.covariance)], config.level)
+            results.append(
+                {
+                    "components": Path(components).stem,
+                    "player": player,
+                    "players": n,
+                    "games": len(table),
+                    **{key: [getattr(f, key) for f in found] for key in ("deviation", "error", "low", "high")},
+                }
+            )
+    return results
+
+
+def _means(measures: Mapping[str, covers.GroupMeans], row: int) -> dict[str, Any]:
+    return {name: {"mean": m.mean[row], "error": m.error[row]} for name, m in measures.items()}
+
+
+def _measured(table: MatchupGames, course: Course) -> dict[str, Any]:
+    """Return the measures of all games of a matchup together."""
+    group = np.zeros(len(table), np.int64)
+    return {
+        "games": len(table),
+        "measures": _means(covers.group_measures(table, group, 1, course), 0),
+        "usage_entropy": float(covers.action_use_entropy(table, group, 1)[0]),
+    }
+
+
+def _quality_data(config: StudyConfig, played: PlayedParts) -> list[dict[str, Any]]:
+    """Return the measures of the games that the rulebook offers."""
+    results = []
+    for kind in PUBLISHED_GAMES:
+        for entry in config.classes:
+            for n in config.players:
+                name = quality_matchup(kind, entry.player, n)
+                table = played.tables("quality").get(name)
+                if table is not None:
+                    results.append(
+                        {
+                            "game": kind,
+                            "player": entry.player,
+                            "players": n,
+                            **_measured(table, played.courses("quality")[name]),
+                            "seats": covers.seat_win_rates(table),
+                            "scores": np.bincount(np.clip(table.scores.ravel(), 0, None)),
+                        }
+                    )
+    return results
+
+
+def _skill_data(config: StudyConfig, tables: Mapping[str, MatchupGames]) -> list[dict[str, Any]]:
+    """Return the advantage of each class over the next weaker one in the published games."""
+    results = []
+    for kind in PUBLISHED_GAMES:
+        for n in config.players:
+            for weaker, stronger in pairwise(config.names(n)):
+                table = tables.get(skill_matchup(kind, weaker, stronger, n))
+                if table is None:
+                    continue
+                ratings = rate(table, reference=weaker, seed=config.seed)
+                i = ratings.players.index(stronger)
+                results.append(
+                    {
+                        "game": kind,
+                        "players": n,
+                        "weaker": weaker,
+                        "stronger": stronger,
+                        "games": len(table),
+                        "rating": float(ratings.elo[i]),
+                        "error": float(ratings.error[i]),
+                        "low": float(ratings.low[i]),
+                        "high": float(ratings.high[i]),
+                        "win_share": float(ratings.statistics.win_rate[i]),
+                        "win_share_low": float(ratings.statistics.low[i]),
+                        "win_share_high": float(ratings.statistics.high[i]),
+                    }
+                )
+    return results
+
+
+def _cover_data(config: StudyConfig, played: PlayedParts) -> list[dict[str, Any]]:
+    """Return the distribution over all sets of five covered actions, and the replayed sets."""
+    results = []
+    for n in config.players:
+        table, again = (played.tables(part).get(cover_matchup(n)) for part in ("covers", "again"))
+        if table is None:
+            continue
+        sets, group = covers.group_by_cover(table)
+        first = covers.group_measures(table, group, len(sets))
+        first_game = np.flatnonzero(sets == covers.FIRST_GAME)
+        bare = played.tables("again").get(uncovered_matchup(n))
+        entry: dict[str, Any] = {
+            "players": n,
+            "games": len(table),
+            "sets": len(sets),
+            "distribution": {name: np.sort(m.mean) for name, m in first.items()},
+            "first_game": _means(first, int(first_game[0])) if len(first_game) else None,
+            "nothing_covered": None if bare is None else _measured(bare, played.courses("again")[uncovered_matchup(n)]),
+            "again": [],
+        }
+        if again is not None:
+            chosen, group = covers.group_by_cover(again)
+            fresh = covers.group_measures(again, group, len(chosen), played.courses("again")[cover_matchup(n)])
+            entropy = covers.action_use_entropy(again, group, len(chosen))
+            entry["again_games"] = len(again)
+            entry["again"] = [
+                {
+                    "covered": [action for i, action in enumerate(BOARD_ACTIONS) if covered >> i & 1],
+                    "first_game": covered == covers.FIRST_GAME,
+                    "measures": _means(fresh, row),
+                    "usage_entropy": entropy[row],
+                }
+                for row, covered in enumerate(chosen.tolist())
+            ]
+        results.append(entry)
+    return results
+
+
+def _confirmations(config: StudyConfig, played: PlayedParts, left_out: Container[str]) -> list[dict[str, Any]]:
+    """Return the results of the confirmatory tests."""
+    if not played.has("confirm") or not played.has("screen"):  # the screening experiment names the candidates
+        return []
+    tables = played.tables("confirm")
+    return [
+        asdict(candidate) | screening.confirmation_data(tables[candidate.table(way)], candidate, way, config.confirm)
+        for candidate in screening.select_candidates(config, played.tables("screen"), left_out)
+        for way in screening.HANDICAP_KINDS
+        if candidate.table(way) in tables
+    ]

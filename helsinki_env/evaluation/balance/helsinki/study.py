@@ -9,46 +9,32 @@ The parts are tournaments (`helsinki_env.evaluation.arena`), each in its own fol
 - all sets of five covered actions (`covers`), and again the sets at the ends (`again`);
 - the confirmatory test of the candidates (`confirm`).
 
-The games of `again` and `confirm` depend on the results of earlier parts.
+The games of `again` and `confirm` depend on the results of earlier parts. Results find their games by the names of the
+matchups.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field
 from itertools import pairwise
 from math import comb
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
-from helsinki_env.agents.registry import check_code
 from helsinki_env.data import Node, short_repr
 from helsinki_env.evaluation.arena.designs import ScreeningDesign
 from helsinki_env.evaluation.arena.plan import MAX_MATCHUP_GAMES, Plan
-from helsinki_env.evaluation.balance.helsinki.matchups import (
-    Candidate,
-    cover_matchup,
-    qualification_matchup,
-    quality_matchup,
-    screening_matchup,
-    skill_matchup,
-    uncovered_matchup,
-    variant_matchup,
-)
-from helsinki_env.evaluation.balance.helsinki.part_configs import (
-    ConfirmationConfig,
-    CoversConfig,
-    Population,
-    QualificationConfig,
+from helsinki_env.evaluation.balance.helsinki.base import (
+    ConfigFile,
     StudyError,
-    VariantsConfig,
     check_design,
     check_screen,
     component_file,
     field_entry,
-    read_config,
+    game_counts,
+    plan_from_matchups,
 )
-from helsinki_env.evaluation.balance.helsinki.tournaments import plan_from_matchups
 from helsinki_env.games.helsinki.components import BOARD_ACTIONS
 
 __all__ = [
@@ -82,25 +68,181 @@ PUBLISHED_GAMES: dict[str, dict[str, Any]] = {
     "dry roads": {"dry_roads": True},
 }
 """Games that the rulebook offers, as keys of a game configuration."""
-_PLAYERS = (2, 3, 4)
 #: Minimum number of games for a rating, so that every number of players has several deals.
 _LEAST_GAMES = 24
 #: Deals with nothing covered, as a multiple of those of a covered set: every set is compared with these games.
 _BARE = 20
-#: Every part derives its own seed from it.
-_MOST_SEED = 2**56
-_PARTS: Mapping[str, type] = {
-    "screen": ScreeningDesign,
-    "gate": QualificationConfig,
-    "covers": CoversConfig,
-    "variants": VariantsConfig,
-    "confirm": ConfirmationConfig,
-}
 
 
 @dataclass(frozen=True)
-class StudyConfig:
-    """Configuration of a study.
+class Population:
+    """Games in which the same player takes all seats.
+
+    Attributes:
+        player: player name for `helsinki_env.agents.registry.make_player`.
+        games: number of games by number of players; 0 or missing: none.
+        quality: number of games of each kind of published game, see `StudyConfig.quality`; None: the number given
+            there. Slow players may play fewer.
+    """
+
+    player: str
+    games: Mapping[int, int]
+    quality: int | None = None
+
+    def __post_init__(self) -> None:
+        """Check every value."""
+        field_entry(self, "player").text("a player, such as greedy")
+        object.__setattr__(self, "games", game_counts(self, "games"))
+        if self.quality is not None:
+            field_entry(self, "quality").integer(0, MAX_MATCHUP_GAMES)
+
+
+@dataclass(frozen=True)
+class QualificationConfig:
+    """Qualification of evaluators: players that play as well with disabled actions as with all actions.
+
+    Attributes:
+        reference: reference player.
+        games: number of games on the full board, and again with five actions disabled for each seat by the design.
+        lost: largest accepted loss in Elo points relative to the reference. A player that surely loses more is
+            rejected.
+    """
+
+    reference: str = "heuristic"
+    games: int = 2000
+    lost: float = 50.0
+
+    def __post_init__(self) -> None:
+        """Check every value."""
+        field_entry(self, "reference").text("a player, such as greedy")
+        field_entry(self, "games").integer(0, MAX_MATCHUP_GAMES)
+        field_entry(self, "lost").number(0.0, 10_000.0, inside=True)
+
+
+@dataclass(frozen=True)
+class CoversConfig:
+    """Effect of disabling five actions for all players.
+
+    Attributes:
+        players: the two players, the stronger first. The stronger player's win rate measures the room for skill.
+        decks: number of deals for each of the 3,003 sets, by number of players; 0 or missing: none.
+        again: number of sets at either end of every measure that are replayed on fresh deals. 50 random sets are added.
+        again_decks: number of deals for each of these sets.
+    """
+
+    players: tuple[str, str] = ("heuristic", "greedy")
+    decks: Mapping[int, int] = field(default_factory=dict)
+    again: int = 20
+    again_decks: int = 200
+
+    def __post_init__(self) -> None:
+        """Check every value."""
+        players = field_entry(self, "players").entries("players, the stronger first", length=2)
+        object.__setattr__(self, "players", tuple(player.text("a player, such as greedy") for player in players))
+        object.__setattr__(self, "decks", game_counts(self, "decks"))
+        field_entry(self, "again").integer(1, comb(len(BOARD_ACTIONS), 5))
+        field_entry(self, "again_decks").integer(2, MAX_MATCHUP_GAMES)
+
+
+@dataclass(frozen=True)
+class VariantsConfig:
+    """Repeated screening experiments that vary the reconstructed values of the component file.
+
+    Attributes:
+        components: names in configs/components or paths.
+        player: player in all seats.
+        games: number of games for each component file, by number of players.
+    """
+
+    components: tuple[str, ...] = ()
+    player: str = "heuristic"
+    games: Mapping[int, int] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Check every value."""
+        names = field_entry(self, "components").entries("component files")
+        object.__setattr__(self, "components", tuple(component_file(name) for name in names))
+        field_entry(self, "player").text("a player, such as greedy")
+        object.__setattr__(self, "games", game_counts(self, "games"))
+
+
+@dataclass(frozen=True)
+class ConfirmationConfig:
+    """Sequential confirmatory test of the candidates on fresh games, one deal at a time.
+
+    Attributes:
+        suspects: number of candidates for each number of players: the actions farthest from the mean.
+        decks: maximum number of deals.
+        error: rate of either type of error.
+        player: class that selects the candidates and plays the games; None: the strongest class with each number of
+            players.
+    """
+
+    suspects: int = 3
+    decks: int = 4000
+    error: float = 0.01
+    player: str | None = None
+
+    def __post_init__(self) -> None:
+        """Check every value."""
+        field_entry(self, "suspects").integer(0, len(BOARD_ACTIONS))
+        field_entry(self, "decks").integer(16, MAX_MATCHUP_GAMES)
+        field_entry(self, "error").number(0.0, 0.5, inside=True)
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A candidate: an action that the screening experiment finds far from the mean."""
+
+    players: int
+    player: str
+    action: str
+    above: bool  # whether it seems stronger than the mean, not weaker
+    mean: float  # mean marginal effect of all actions, win %
+
+    def table(self, way: str) -> str:
+        """Return the name of its matchup for one handicap: "denied", "alone" or "forced"."""
+        return f"{self.action} {way}, {self.player}, {self.players} players"
+
+
+def screening_matchup(player: str, players: int) -> str:
+    """Return the name of a matchup of the screening experiment."""
+    return f"{player}, {players} players"
+
+
+def qualification_matchup(player: str, players: int, denied: bool) -> str:
+    """Return the name of a qualification matchup: with the full board, or with five actions denied to every seat."""
+    return f"{player}, {players} players, {'five denied' if denied else 'full board'}"
+
+
+def variant_matchup(components: str, players: int) -> str:
+    """Return the name of a matchup of the variants."""
+    return f"{Path(components).stem}, {players} players"
+
+
+def quality_matchup(kind: str, player: str, players: int) -> str:
+    """Return the name of a matchup of a published game."""
+    return f"{kind}, {player}, {players} players"
+
+
+def skill_matchup(kind: str, weaker: str, stronger: str, players: int) -> str:
+    """Return the name of a matchup of a published game with a stronger player in one seat."""
+    return f"{kind}, {stronger} against {weaker}, {players} players"
+
+
+def cover_matchup(players: int) -> str:
+    """Return the name of a matchup of covered sets."""
+    return f"{players} players"
+
+
+def uncovered_matchup(players: int) -> str:
+    """Return the name of the matchup with nothing covered, for the players of the covered sets."""
+    return f"nothing covered, {players} players"
+
+
+@dataclass(frozen=True)
+class StudyConfig(ConfigFile):
+    """Configuration of a study, see ``configs/balance/standard.yaml``.
 
     Attributes:
         name: name of the study.
@@ -114,6 +256,15 @@ class StudyConfig:
         quality: games of each kind of published game, for every number of players. Every class plays against itself,
             and every class but the weakest plays in one seat against the next weaker. Classes may override it.
     """
+
+    WHAT, FOLDER, FILE, MAX_SEED = "study", "balance", "study.json", 2**56
+    PARTS: ClassVar[Mapping[str, type]] = {
+        "screen": ScreeningDesign,
+        "gate": QualificationConfig,
+        "covers": CoversConfig,
+        "variants": VariantsConfig,
+        "confirm": ConfirmationConfig,
+    }
 
     name: str
     seed: int
@@ -130,11 +281,8 @@ class StudyConfig:
 
     def __post_init__(self) -> None:
         """Check every value."""
-        field_entry(self, "name").text("a name")
-        field_entry(self, "seed").integer(0, _MOST_SEED)
+        self._check_common()
         field_entry(self, "quality").integer(0, MAX_MATCHUP_GAMES)
-        field_entry(self, "band").number(0.0, 100.0, inside=True)
-        field_entry(self, "level").number(0.5, 1.0, inside=True)
         component_file(field_entry(self, "components"))
         names = [entry.player for entry in self.classes]
         if len(set(names)) < len(names):
@@ -150,35 +298,20 @@ class StudyConfig:
     @property
     def players(self) -> tuple[int, ...]:
         """Numbers of players of the screening experiment, ascending."""
-        return tuple(n for n in _PLAYERS if any(entry.games.get(n) for entry in self.classes))
+        return tuple(n for n in (2, 3, 4) if any(entry.games.get(n) for entry in self.classes))
 
     def names(self, players: int) -> list[str]:
         """Return the names of the classes that play with this number of players, weakest first."""
         return [entry.player for entry in self.classes if entry.games.get(players)]
 
-    @classmethod
-    def from_yaml(cls, name_or_path: str | Path, *, trust: bool = False) -> StudyConfig:
-        """Read a study from a file (a name in ``configs/balance``, or a path).
+    @property
+    def player_names(self) -> tuple[str, ...]:
+        """Names of all players of the games."""
+        classes = (entry.player for entry in self.classes)
+        return (*classes, self.gate.reference, *self.covers.players, self.variants.player)
 
-        Args:
-            name_or_path: name or path of the file.
-            trust: allow players that run code (``program:COMMAND``, ``MODULE:ATTRIBUTE``).
-
-        Raises:
-            StudyError: for an invalid file; names file, key, value found and expected value.
-            PlayerError: if the file names code and is not trusted.
-        """
-        data = read_config(name_or_path, "balance")
-        found = cls.from_dict(data)
-        players = [entry.player for entry in found.classes]
-        players += [found.gate.reference, *found.covers.players, found.variants.player]
-        check_code(players, data.file, trust=trust)
-        with data.prefix_errors():
-            found._check_enough()
-        return found
-
-    def _check_enough(self) -> None:
-        """Reject a study that could not be reported after hours of games."""
+    def check_size(self) -> None:
+        """Reject a study from a file that could not be reported after hours of games."""
         check_design(self.screen, "screen")
         for i, entry in enumerate(self.classes):
             check_screen(entry.games, f"classes[{i}].games")
@@ -191,31 +324,14 @@ class StudyConfig:
 
     @property
     def known_plans(self) -> list[Plan]:
-        """Check the plans of all parts that do not depend on others."""
+        """Plans of all parts that do not depend on others; checks them."""
         plans = [self.plan(part) for part in STUDY_PARTS if part not in DEPENDENT]
         return [plan for plan in plans if plan is not None]
 
     @classmethod
-    def from_dict(cls, data: Mapping[str, Any] | Node) -> StudyConfig:
-        """Return the study with the keys of a file, see ``configs/balance/standard.yaml``.
-
-        Raises:
-            StudyError: for an invalid value; names key, value found and expected value.
-        """
-        data = Node.of(data, StudyError, "the study").mapping([item.name for item in fields(cls)])
+    def _build_parts(cls, data: Node) -> dict[str, Any]:
         classes = data["classes"].entries("at least one player with its games", least=1)
-        parts: dict[str, Any] = {name: data[name].build(kind) for name, kind in _PARTS.items() if data[name].is_present}
-        data.value = {**data.value, "classes": tuple(entry.build(Population) for entry in classes), **parts}
-        return data.build(cls)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the study as plain data for `from_dict`."""
-        data = asdict(self)
-        data["classes"] = list(data["classes"])
-        data["covers"]["players"] = list(self.covers.players)
-        data["screen"]["sizes"] = list(self.screen.sizes)
-        data["variants"]["components"] = list(self.variants.components)
-        return data
+        return super()._build_parts(data) | {"classes": tuple(entry.build(Population) for entry in classes)}
 
     def plan(self, part: str, found: Sequence[Any] = ()) -> Plan | None:
         """Return the tournament of a part, or None if the study omits it.
@@ -252,15 +368,12 @@ class StudyConfig:
                     tables.append(table | {"name": qualification_matchup(entry.player, n, True)} | missing)
         return tables
 
+    def _screening(self, name: str, player: str, games: int, game: dict[str, Any]) -> dict[str, Any]:
+        return {"name": name, "players": [player], "games": games, "game": game, "screen": asdict(self.screen)}
+
     def _screen(self) -> list[dict[str, Any]]:
         return [
-            {
-                "name": screening_matchup(entry.player, n),
-                "players": [entry.player],
-                "games": entry.games[n],
-                "game": self._game(n),
-                "screen": asdict(self.screen),
-            }
+            self._screening(screening_matchup(entry.player, n), entry.player, entry.games[n], self._game(n))
             for entry in self.classes
             for n in self.players
             if entry.games.get(n)
@@ -269,13 +382,7 @@ class StudyConfig:
     def _variants(self) -> list[dict[str, Any]]:
         v = self.variants
         return [
-            {
-                "name": variant_matchup(components, n),
-                "players": [v.player],
-                "games": v.games[n],
-                "game": self._game(n, components=components),
-                "screen": asdict(self.screen),
-            }
+            self._screening(variant_matchup(components, n), v.player, v.games[n], self._game(n, components=components))
             for components in v.components
             for n in self.players
             if v.games.get(n)
@@ -291,62 +398,44 @@ class StudyConfig:
                     for entry in self.classes
                 }
                 tables += [{"name": quality_matchup(kind, one, n), "players": [one], **played[one]} for one in names]
-                tables += [
-                    {
-                        "name": skill_matchup(kind, one, other, n),
-                        "lineups": [[one] * (n - 1) + [other]],
-                        **played[other],
-                    }
-                    for one, other in pairwise(names)
-                ]
+                for one, other in pairwise(names):
+                    lineups = [[one] * (n - 1) + [other]]
+                    tables.append({"name": skill_matchup(kind, one, other, n), "lineups": lineups, **played[other]})
         return [table for table in tables if table["games"]]
 
+    def _covered(self, n: int, games: int, **design: Any) -> dict[str, Any]:
+        players = list(self.covers.players)
+        return {"name": cover_matchup(n), "players": players, "games": n * games, "game": self._game(n), **design}
+
+    @property
+    def cover_counts(self) -> list[int]:
+        """Numbers of players for which sets are covered."""
+        return [n for n in self.players if self.covers.decks.get(n)]
+
     def _covers(self) -> list[dict[str, Any]]:
-        c, sets = self.covers, comb(len(BOARD_ACTIONS), 5)
-        return [
-            {
-                "name": cover_matchup(n),
-                "players": list(c.players),
-                "games": sets * n * c.decks[n],
-                "game": self._game(n),
-                "cover": {"size": 5},
-            }
-            for n in self.players
-            if c.decks.get(n)
-        ]
+        sets = comb(len(BOARD_ACTIONS), 5)
+        return [self._covered(n, sets * self.covers.decks[n], cover={"size": 5}) for n in self.cover_counts]
 
     def _again(self, chosen: Sequence[Sequence[int]]) -> list[dict[str, Any]]:
-        c = self.covers
-        counts = [n for n in self.players if c.decks.get(n)]
-        common = [{"players": list(c.players), "game": self._game(n)} for n in counts]
+        decks, counts = self.covers.again_decks, self.cover_counts
         return [
-            {
-                **table,
-                "name": cover_matchup(n),
-                "games": len(numbers) * n * c.again_decks,
-                "cover": {"size": 5, "only": list(numbers)},
-            }
-            for n, numbers, table in zip(counts, chosen, common, strict=True)
-        ] + [
-            {**table, "name": uncovered_matchup(n), "games": n * c.again_decks * _BARE}
-            for n, table in zip(counts, common, strict=True)
-        ]
+            self._covered(n, len(numbers) * decks, cover={"size": 5, "only": list(numbers)})
+            for n, numbers in zip(counts, chosen, strict=True)
+        ] + [self._covered(n, decks * _BARE) | {"name": uncovered_matchup(n)} for n in counts]
 
-    def _confirm(self, suspects: Sequence[Candidate]) -> list[dict[str, Any]]:
+    def _confirm(self, candidates: Sequence[Candidate]) -> list[dict[str, Any]]:
         tables = []
-        for suspect in suspects:
-            n, player = suspect.players, suspect.player
-            forced = f"forced:{suspect.action}:{player}"
+        for candidate in candidates:
+            n, player, action = candidate.players, candidate.player, candidate.action
             common = {"games": n * self.confirm.decks, "game": self._game(n)}
-            others: list[list[str]] = [[] for _ in range(n - 1)]
-            alone = [[], *([suspect.action] for _ in range(n - 1))]
-            ways: tuple[tuple[str, dict[str, Any]], ...] = (
-                ("denied", {"players": [player], "handicap": {"denied": [[suspect.action], *others]}}),
-                ("alone", {"players": [player], "handicap": {"denied": alone}}),
-                ("forced", {"lineups": [[forced, *[player] * (n - 1)]]}),
-            )
-            for way, entry in ways:
-                if n == 2 and way == "alone":
-                    continue  # the other seat is denied it: the same games
-                tables.append({"name": suspect.table(way), **entry, **common})
+            denied: list[list[str]] = [[action], *([] for _ in range(n - 1))]
+            alone: list[list[str]] = [[], *([action] for _ in range(n - 1))]
+            ways: dict[str, dict[str, Any]] = {
+                "denied": {"players": [player], "handicap": {"denied": denied}},
+                "alone": {"players": [player], "handicap": {"denied": alone}},
+                "forced": {"lineups": [[f"forced:{action}:{player}", *[player] * (n - 1)]]},
+            }
+            if n == 2:
+                del ways["alone"]  # the other seat is denied it: the same games
+            tables += [{"name": candidate.table(way), **entry, **common} for way, entry in ways.items()]
         return tables

@@ -6,7 +6,7 @@ The report is a deterministic function of the data (`helsinki_env.evaluation.bal
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,89 +23,65 @@ Data = Mapping[str, Any]
 def retraining_report_files(data: Data) -> dict[Path, bytes]:
     """Return the contents of the report files by relative path."""
     shown = all_printable(data)
-    files = {
-        Path("retrained.md"): ("\n".join(_page(shown)) + "\n").encode(),
+    study, claims = {"band": shown["asked"]["band"]}, list(shown["asked"]["claims"])
+    retested = forest_plot({"study": study, "actions": claims, "screen": [*_retested(shown, claims)]})
+    every = forest_plot({"study": study, "actions": shown["actions"], "screen": shown["screen"]})
+    return {
+        Path("retrained.md"): ("\n\n".join(_page(shown)) + "\n").encode(),
         Path("retrained.json"): (json.dumps(data, indent=1, allow_nan=False) + "\n").encode(),
+        Path("images", "retrained-forest.svg"): retested,
+        Path("images", "habit-forest.svg"): every,
     }
-    pictures = {
-        "retrained-forest": forest_plot(_drawn(shown)),
-        "habit-forest": forest_plot(
-            {"study": {"band": shown["asked"]["band"]}, "actions": shown["actions"], "screen": shown["screen"]}
-        ),
-    }
-    return files | {Path("images", f"{name}.svg"): picture for name, picture in pictures.items() if picture}
 
 
-def _drawn(data: Data) -> Data:
-    """Return the re-tested actions, zero-shot and retrained, in the form of a forest plot."""
-    asked, seeds = list(data["asked"]["claims"]), sorted({entry["seed"] for entry in data["screen"]})
-    entries = []
+def _retested(data: Data, claims: Sequence[str]) -> Iterator[Data]:
+    """Yield the re-tested actions, zero-shot and retrained, in the form of a forest plot."""
+    seeds = sorted({entry["seed"] for entry in data["screen"]})
     for n in sorted({entry["players"] for entry in data["screen"]}):
-        for seed in seeds:
-            of_screen = next(e for e in data["screen"] if (e["seed"], e["players"]) == (seed, n))
-            by_name = {one["action"]: one for one in of_screen["actions"]}
-            entries.append(
-                {"player": f"habit, seed {seed}", "players": n, "actions": [by_name[name] for name in asked]}
-            )
-        for seed in seeds:
-            own = {one["action"]: one for one in data["meetings"] if (one["seed"], one["players"]) == (seed, n)}
-            entries.append({"player": f"retrained, seed {seed}", "players": n, "actions": [own[a] for a in asked]})
-    return {"study": {"band": data["asked"]["band"]}, "actions": asked, "screen": entries}
+        habit = {entry["seed"]: entry["actions"] for entry in data["screen"] if entry["players"] == n}
+        retrained = {seed: [e for e in data["meetings"] if (e["seed"], e["players"]) == (seed, n)] for seed in seeds}
+        for way, found in (("habit", habit), ("retrained", retrained)):
+            for seed in seeds:
+                by_name = {one["action"]: one for one in found[seed]}
+                player = f"{way}, seed {seed}"
+                yield {"player": player, "players": n, "actions": [by_name[action] for action in claims]}
 
 
 def _page(data: Data) -> Iterator[str]:
+    """Yield the paragraphs of the page."""
     asked = data["asked"]
-    yield "# Verdicts asked anew of players that learnt for it"
-    yield ""
-    for sentence in data["summary"]:
-        yield f"- {escape_outside_code(sentence)}"
-    yield ""
-    yield "![How much more or less actions are worth than the average one](images/retrained-forest.svg)"
-    yield ""
+    yield "# Conclusions re-tested with retrained players"
+    yield "\n".join(f"- {escape_outside_code(sentence)}" for sentence in data["summary"])
+    yield "![Effect of each action minus the mean effect](images/retrained-forest.svg)"
     yield (
-        "*How much more (right) or less (left) an action is worth than the average one. By habit: a network that has "
-        "learnt with all actions, denied them by design in all seats. Retrained: a seat that is denied the action and "
-        "has learnt without it, among others that have it. Lines: intervals that hold for all at once, by habit and "
-        "retrained in turn. Grey: the band.*"
+        "*Effect of each action minus the mean effect. Habit: a network trained with all actions is denied actions by "
+        "design, in all seats. Retrained: a seat is denied the action and was trained without it, among others that "
+        "have it. Lines: intervals that hold simultaneously, separately for habit and retrained. Gray: the equivalence "
+        "margin.*"
     )
-    yield ""
     yield _verdicts(data)
-    yield ""
     yield "## What a seat wins without the action"
-    yield ""
     yield (
-        "Of a hundred games, with 95 % intervals, each by itself, which tell how much depends on the decks and not how "
-        "much networks differ that learnt alike; the same decks for all. By habit: a network that has learnt with all "
-        "actions is denied it; retrained: one that has learnt without it is denied it; regained: the difference. At "
-        "home: the one that has learnt without it, where it is covered for all, against those that learnt with it: "
-        "what it wins there beyond its fair share is its strength, or that it has built its play on doing without."
+        "Games won of 100, with individual 95% intervals, on the same deals. The intervals cover the luck of deals, "
+        "not the differences between networks trained in the same way. Habit: a network trained with all actions is "
+        "denied the action. Retrained: a network trained without the action is denied it. Regained: the difference. At "
+        "home: the network trained without the action, where it is covered for all, against those trained with it. A "
+        "win rate above the chance level there comes from its strength, or from training on exactly this game."
     )
-    yield ""
     yield _meetings(data)
-    yield ""
-    yield "## All actions by habit"
-    yield ""
-    yield "![How much more or less all actions are worth to each network](images/habit-forest.svg)"
-    yield ""
-    yield "*The screens: every network that has learnt with all actions, in all seats.*"
-    yield ""
+    yield "## All actions (habit)"
+    yield "![Effect of each action minus the mean effect, by network](images/habit-forest.svg)"
+    yield "*Screening experiments: each network trained with all actions takes all seats.*"
     yield "## The networks"
-    yield ""
     yield _networks(data)
-    yield ""
     yield "## Where the numbers come from"
-    yield ""
     p = data["provenance"]
     yield (
-        f"Made by {code_span('helsinki balance retrain ' + asked['name'])}, seed {asked['seed']}, networks by the "
-        f"preset {code_span(asked['preset'])}; {p['environment']}, helsinki-env {p['package']}, NumPy {p['numpy']}, "
-        f"SciPy {p['scipy']}. All numbers: retrained.json."
+        f"Made by {code_span('helsinki balance retrain ' + asked['name'])}, seed {asked['seed']}, training preset "
+        f"{code_span(asked['preset'])}; {p['environment']}, helsinki-env {p['package']}, NumPy {p['numpy']}, SciPy "
+        f"{p['scipy']}. All numbers: retrained.json."
     )
-    yield ""
-    yield markdown_table(
-        ["part", "seed", "games"],
-        [[part, str(entry["seed"]), f"{entry['games']:,}"] for part, entry in p["parts"].items()],
-    )
+    yield _table(["part", "seed", "games"], [[part, e["seed"], f"{e['games']:,}"] for part, e in p["parts"].items()])
 
 
 def _verdicts(data: Data) -> str:
@@ -113,32 +89,20 @@ def _verdicts(data: Data) -> str:
         [action_label_markdown(one["action"]), one["players"], one["claim"], one["habit"], one["retrained"]]
         for one in data["verdicts"]
     ]
-    return markdown_table(["action", "players", "it was said to be", "by habit", "retrained"], _cells(rows), left=5)
+    return _table(["action", "players", "claim", "habit", "retrained"], rows, left=5)
 
 
 def _meetings(data: Data) -> str:
     rows = []
     for one in data["meetings"]:
-        shares = [
-            f"{w['share']:.1f} ({w['low']:.1f} to {w['high']:.1f})"
-            for w in (one["won"][way] for way in TEST_CONDITIONS)
-        ]
+        won = (one["won"][way] for way in TEST_CONDITIONS)
+        habit, retrained, at_home = (f"{w['share']:.1f} ({w['low']:.1f} to {w['high']:.1f})" for w in won)
         rows.append([
-            action_label_markdown(one["action"]), one["players"], one["seed"], f"{one['decks']:,}", shares[0],
-            shares[1], _between(one, "regained"), shares[2], _between(one, "deviation"),
+            action_label_markdown(one["action"]), one["players"], one["seed"], f"{one['decks']:,}", habit, retrained,
+            _interval(one, "regained"), at_home, _interval(one, "deviation"),
         ])  # fmt: skip
-    head = [
-        "action",
-        "players",
-        "seed",
-        "decks",
-        TEST_CONDITIONS[0],
-        TEST_CONDITIONS[1],
-        "regained",
-        TEST_CONDITIONS[2],
-        "worth beyond the average",
-    ]
-    return markdown_table(head, _cells(rows))
+    ways = ["habit", "retrained", "regained", "at home"]
+    return _table(["action", "players", "seed", "deals", *ways, "deviation"], rows)
 
 
 def _networks(data: Data) -> str:
@@ -148,16 +112,16 @@ def _networks(data: Data) -> str:
             f"{s['share']:.1%} ({s['low']:.1%} to {s['high']:.1%}) against {s['opponent']}, {s['players']} players"
             for s in one["standings"]
         )
-        learnt = f"without {action_label_markdown(one['without'])}" if one["without"] else "with all actions"
+        trained = f"without {action_label_markdown(one['without'])}" if one["without"] else "with all actions"
         size = f"{one['positions']:,} and {one['decisions']:,}"
-        rows.append([learnt, one["seed"], size, f"{one['minutes']:.1f}", won, code_span(one["digest"])])
-    head = ["learnt", "seed", "positions of the heuristic and decisions of its own", "minutes", "games won", "file"]
-    return markdown_table(head, _cells(rows))
+        rows.append([trained, one["seed"], size, f"{one['minutes']:.1f}", won, code_span(one["digest"])])
+    head = ["trained", "seed", "supervised samples and self-play steps", "minutes", "games won", "file"]
+    return _table(head, rows)
 
 
-def _between(one: Data, key: str) -> str:
+def _interval(one: Data, key: str) -> str:
     return f"{signed(one[key])} ({signed(one[f'{key}_low'])} to {signed(one[f'{key}_high'])})"
 
 
-def _cells(rows: list[list[Any]]) -> list[list[str]]:
-    return [[str(cell) for cell in row] for row in rows]
+def _table(head: Sequence[str], rows: Sequence[Sequence[Any]], left: int = 1) -> str:
+    return markdown_table(head, [[str(cell) for cell in row] for row in rows], left)

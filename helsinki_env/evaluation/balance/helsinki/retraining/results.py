@@ -25,18 +25,22 @@ import numpy.typing as npt
 from helsinki_env.data import read_json, with_digest
 from helsinki_env.evaluation.arena.load import MatchupGames
 from helsinki_env.evaluation.balance.effects import WinEffects, estimate_win_effects, simultaneous_quantile
+from helsinki_env.evaluation.balance.helsinki.base import StudyError, software_versions, to_json_data
 from helsinki_env.evaluation.balance.helsinki.conclusions import EffectEstimates, findings
-from helsinki_env.evaluation.balance.helsinki.part_configs import StudyError
-from helsinki_env.evaluation.balance.helsinki.results import software_versions, to_json_data
-from helsinki_env.evaluation.balance.helsinki.retraining.config import RetrainingConfig
-from helsinki_env.evaluation.balance.helsinki.retraining.run import TEST_CONDITIONS, RetrainingStudy, TrainingJob
+from helsinki_env.evaluation.balance.helsinki.retraining.run import (
+    TEST_CONDITIONS,
+    RetrainingConfig,
+    RetrainingStudy,
+    TrainingJob,
+)
 from helsinki_env.evaluation.balance.helsinki.screening import ablation_games
 from helsinki_env.evaluation.match_stats import fractional_wins, mean_by_deal, proportion_interval, student_quantile
 from helsinki_env.games.helsinki.action_numbers import BOARD_ACTIONS
 
-__all__ = ["claim_conclusion", "retraining_results", "win_rate_without_action"]
+__all__ = ["claim_conclusion", "retraining_results"]
 
 Array = npt.NDArray[np.float64]
+Data = Mapping[str, Any]
 
 
 def retraining_results(retrained: RetrainingStudy) -> dict[str, Any]:
@@ -48,21 +52,9 @@ def retraining_results(retrained: RetrainingStudy) -> dict[str, Any]:
     shares = {}
     for (action, seed, n, way), table in retrained.meetings().items():
         without = retrained.player(TrainingJob(seed, action)) if way == "at home" else None
-        shares[action, seed, n, way] = win_rate_without_action(table, action, without)
+        shares[action, seed, n, way] = _win_rate_without(table, action, without)
     meetings = _meetings(config, effects, shares)
-    verdicts = [
-        {
-            "action": action,
-            "players": n,
-            "claim": claim,
-            "habit": _says(config, claim, [_of(entry, action) for entry in screen if entry["players"] == n]),
-            "retrained": _says(
-                config, claim, [one for one in meetings if (one["action"], one["players"]) == (action, n)]
-            ),
-        }
-        for action, claim in config.claims.items()
-        for n in config.players
-    ]
+    verdicts = [_verdict(config, action, n, screen, meetings) for action in config.claims for n in config.players]
     digests = retrained.tournaments.networks
     data = {
         "asked": config.to_dict(),
@@ -77,14 +69,8 @@ def retraining_results(retrained: RetrainingStudy) -> dict[str, Any]:
     return with_digest(to_json_data(data))
 
 
-def win_rate_without_action(table: MatchupGames, action: str, player: str | None = None) -> Array:
-    """Return the win share of the seat without the action, by deal, float64 (D,).
-
-    Args:
-        table: games of a meeting, in which every deal is played once for each rotation of the seats.
-        action: the missing action.
-        player: player in this seat, if all seats lack the action; None: the seat that is denied the action.
-    """
+def _win_rate_without(table: MatchupGames, action: str, player: str | None) -> Array:
+    """Return the win share of the seat that is denied the action, or of a player's seat, by deal, float64 (D,)."""
     if player is not None:
         without = table.seating == table.players.index(player)
     else:
@@ -94,10 +80,8 @@ def win_rate_without_action(table: MatchupGames, action: str, player: str | None
 
 def _screens(config: RetrainingConfig, effects: Mapping[tuple[int, int], WinEffects]) -> list[dict[str, Any]]:
     """Return the screening estimates of all actions in the form that `figures` draws."""
-    measured = [
-        EffectEstimates(n, f"seed {seed}", seed, found.power, found.covariance) for (seed, n), found in effects.items()
-    ]
-    found = findings(measured, config.level)
+    estimates = [EffectEstimates(n, f"seed {seed}", seed, e.power, e.covariance) for (seed, n), e in effects.items()]
+    found = findings(estimates, config.level)
     return [
         {
             "seed": seed,
@@ -114,15 +98,11 @@ def _screens(config: RetrainingConfig, effects: Mapping[tuple[int, int], WinEffe
                     "deviation_high": one.high,
                 }
                 for one in found
-                if (one.player, one.players) == (f"seed {seed}", n)
+                if (one.strength, one.players) == (seed, n)
             ],
         }
         for seed, n in effects
     ]
-
-
-def _of(entry: Mapping[str, Any], action: str) -> Mapping[str, Any]:
-    return next(one for one in entry["actions"] if one["action"] == action)
 
 
 def _meetings(
@@ -131,20 +111,19 @@ def _meetings(
     shares: Mapping[tuple[str, int, int, str], Array],
 ) -> list[dict[str, Any]]:
     """Return the win rate of the seat without an action, and the resulting effect of the action."""
-    told: list[dict[str, Any]] = []
+    meetings: list[dict[str, Any]] = []
     errors: list[float] = []
+    mean = np.full(len(BOARD_ACTIONS), 1 / len(BOARD_ACTIONS))
     for action in config.claims:
         for seed in config.training_seeds:
             for n in config.players:
                 by_way = {way: shares[action, seed, n, way] for way in TEST_CONDITIONS}
                 habit, without = by_way["habit"], by_way["retrained"]
-                power, all_powers = 100 * (1 / n - without.mean()), effects[seed, n]
-                mean = np.full(len(BOARD_ACTIONS), 1 / len(BOARD_ACTIONS))
-                errors.append(
-                    float(np.sqrt(1e4 * without.var(ddof=1) / len(without) + mean @ all_powers.covariance @ mean))
-                )
+                power, screened = 100 * (1 / n - without.mean()), effects[seed, n]
+                variance = 1e4 * without.var(ddof=1) / len(without) + mean @ screened.covariance @ mean
+                errors.append(float(np.sqrt(variance)))
                 regained, half = _mean(100 * (without - habit))
-                told.append(
+                meetings.append(
                     {
                         "action": action,
                         "seed": seed,
@@ -155,19 +134,19 @@ def _meetings(
                         "regained_low": regained - half,
                         "regained_high": regained + half,
                         "power": float(power),
-                        "deviation": float(power - all_powers.power.mean()),
+                        "deviation": float(power - screened.power.mean()),
                     }
                 )
     quantile = simultaneous_quantile(np.diag(np.square(errors)), config.level)
-    for one, error in zip(told, errors, strict=True):
+    for one, error in zip(meetings, errors, strict=True):
         one["deviation_low"] = one["deviation"] - quantile * error
         one["deviation_high"] = one["deviation"] + quantile * error
-    return told
+    return meetings
 
 
 def _won(share: Array) -> dict[str, float]:
-    middle, low, high = (float(100 * end[0]) for end in proportion_interval(share[:, None], np.ones((len(share), 1))))
-    return {"share": middle, "low": low, "high": high}
+    ends = proportion_interval(share[:, None], np.ones((len(share), 1)))
+    return {key: float(100 * end[0]) for key, end in zip(("share", "low", "high"), ends, strict=True)}
 
 
 def _mean(values: Array) -> tuple[float, float]:
@@ -176,19 +155,24 @@ def _mean(values: Array) -> tuple[float, float]:
     return float(values.mean()), float(student_quantile(len(values)) * error)
 
 
-def _says(config: RetrainingConfig, claim: str, seeds: Sequence[Mapping[str, Any]]) -> str:
-    """Return the conclusion on a claim from the intervals of an action over all seeds."""
-    return claim_conclusion([(one["deviation_low"], one["deviation_high"]) for one in seeds], claim, config.band)
+def _verdict(
+    config: RetrainingConfig, action: str, n: int, screen: Sequence[Data], meetings: Sequence[Data]
+) -> dict[str, Any]:
+    """Return the conclusions on a claim from the intervals of its action over all seeds."""
+    claim = config.claims[action]
+    estimates = {
+        "habit": [one for e in screen if e["players"] == n for one in e["actions"] if one["action"] == action],
+        "retrained": [one for one in meetings if (one["action"], one["players"]) == (action, n)],
+    }
+    conclusions = {
+        way: claim_conclusion([(one["deviation_low"], one["deviation_high"]) for one in found], claim, config.band)
+        for way, found in estimates.items()
+    }
+    return {"action": action, "players": n, "claim": claim, **conclusions}
 
 
 def claim_conclusion(intervals: Sequence[tuple[float, float]], claim: str, band: float) -> str:
-    """Return the conclusion on a claim from intervals of deviations: stands, falls, or undecided.
-
-    Args:
-        intervals: interval of every seed, (low, high), win %.
-        claim: too strong, or too weak.
-        band: half width of the equivalence margin.
-    """
+    """Return the conclusion on a claim (stands, falls, undecided) from intervals of deviations, one for each seed."""
     sides = [(low, high) if claim == "too strong" else (-high, -low) for low, high in intervals]
     if all(low > band for low, _ in sides):
         return "stands"
@@ -207,45 +191,44 @@ def _network(retrained: RetrainingStudy, learner: TrainingJob, digests: Mapping[
         "minutes": data["seconds"].number(0) / 60,
         "standings": [
             {key: one[key].value for key in ("players", "opponent", "games", "share", "low", "high")}
-            for one in data["standings"].entries("how it did")
+            for one in data["standings"].entries("match results")
         ],
     }
 
 
-def _summary(
-    config: RetrainingConfig, verdicts: Sequence[Mapping[str, Any]], meetings: Sequence[Mapping[str, Any]]
-) -> list[str]:
+def _summary(config: RetrainingConfig, verdicts: Sequence[Data], meetings: Sequence[Data]) -> list[str]:
     """Return the outcome as sentences."""
-    said = []
+    sentences = []
     for one in verdicts:
-        says = f"{one['habit']} by habit, {one['retrained']} retrained"
+        conclusion = f"{one['habit']} (habit), {one['retrained']} (retrained)"
         if one["habit"] == one["retrained"]:
-            says = f"{one['habit']}, by habit and retrained alike"
-        said.append(f"'{one['action'].replace('_', ' ')}' with {one['players']} players, '{one['claim']}': {says}.")
+            conclusion = f"{one['habit']} (habit and retrained)"
+        action = one["action"].replace("_", " ")
+        sentences.append(f"'{action}' with {one['players']} players, {one['claim']}: {conclusion}.")
     seeds = "one seed" if config.seeds == 1 else f"all {config.seeds} seeds"
-    said.append(
-        f"A verdict stands if for {seeds} the interval lies wholly beyond the band of ±{config.band:g} win-share "
-        f"points on that side, and falls if for all of them none of it does ({100 * config.level:g} % for all "
+    sentences.append(
+        f"A claim stands if for {seeds} the whole interval lies beyond the margin of ±{config.band:g} games of 100 on "
+        f"the claimed side. It falls if for {seeds} no part of the interval does ({100 * config.level:g}% for all "
         "intervals together)."
     )
-    return said + [_on_average(meetings, n) for n in config.players if config.seeds > 1]
+    return sentences + [_averages(meetings, n) for n in config.players if config.seeds > 1]
 
 
-def _on_average(meetings: Sequence[Mapping[str, Any]], n: int) -> str:
+def _averages(meetings: Sequence[Data], n: int) -> str:
     """Return the effect of training without an action, the mean over actions, with an interval over seeds."""
-    by_seed: dict[int, list[Mapping[str, Any]]] = {}
+    by_seed: dict[int, list[Data]] = {}
     for one in meetings:
         if one["players"] == n:
             by_seed.setdefault(one["seed"], []).append(one)
-    regained = [np.mean([one["regained"] for one in of_seed]) for of_seed in by_seed.values()]
-    at_home = [np.mean([one["won"]["at home"]["share"] for one in of_seed]) for of_seed in by_seed.values()]
+    regained = [np.mean([one["regained"] for one in own]) for own in by_seed.values()]
+    at_home = [np.mean([one["won"]["at home"]["share"] for one in own]) for own in by_seed.values()]
     return (
         f"With {n} players, on average over all actions and {len(by_seed)} seeds, a seat that alone is denied an "
-        f"action wins {_told(regained, '+')} of a hundred games more if it has learnt without it; where nobody has the "
-        f"action, who has learnt so wins {_told(at_home)} of a hundred, {100 / n:.3g} being fair."
+        f"action gains {_over_seeds(regained, '+')} games of 100 from training without it. Where the action is covered "
+        f"for all, a network trained without it wins {_over_seeds(at_home)} of 100; the chance level is {100 / n:.3g}."
     )
 
 
-def _told(by_seed: Sequence[float], sign: str = "") -> str:
-    middle, half = _mean(np.array(by_seed))
+def _over_seeds(values: Sequence[float], sign: str = "") -> str:
+    middle, half = _mean(np.array(values))
     return f"{middle:{sign}.1f} ({middle - half:{sign}.1f} to {middle + half:{sign}.1f})"

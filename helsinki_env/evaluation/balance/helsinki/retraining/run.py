@@ -1,4 +1,4 @@
-"""Run a retraining study: each network is a training run, each part a tournament; all can be resumed.
+"""Configuration and games of a retraining study: each network is a training run, each part a resumable tournament.
 
 A seat lacks an action in three ways, on the same deals:
 
@@ -12,34 +12,102 @@ A seat lacks an action in three ways, on the same deals:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar, Literal
 
+from helsinki_env.data import Node
+from helsinki_env.evaluation.arena.designs import ScreeningDesign
 from helsinki_env.evaluation.arena.load import MatchupGames
-from helsinki_env.evaluation.balance.helsinki.part_configs import write_or_check_config
-from helsinki_env.evaluation.balance.helsinki.retraining.config import RetrainingConfig
-from helsinki_env.evaluation.balance.helsinki.tournaments import RunTournament, StudyTournaments
+from helsinki_env.evaluation.balance.helsinki.base import (
+    ConfigFile,
+    RunTournament,
+    StudyError,
+    StudyTournaments,
+    check_design,
+    check_screen,
+    field_entry,
+    game_counts,
+)
+from helsinki_env.games.helsinki.action_numbers import BOARD_ACTIONS
 from helsinki_env.utils.files import check_no_link
 
-__all__ = ["RETRAINING_PARTS", "TEST_CONDITIONS", "RetrainingStudy", "Train", "TrainingJob", "open_retraining_study"]
+__all__ = ["TEST_CONDITIONS", "ClaimDirection", "RetrainingConfig", "RetrainingStudy", "Train", "TrainingJob"]
 
-RETRAINING_PARTS = ("screen", "meetings")
-"""The parts, in playing order."""
+ClaimDirection = Literal["too strong", "too weak"]
+"""Conclusion of a study on an action."""
 TEST_CONDITIONS = ("habit", "retrained", "at home")
 """Ways in which a seat lacks an action."""
-_CONFIG = "retrained.json"
+_PARTS = ("screen", "meetings")
+_MOST_NETWORKS = 20
+
+
+@dataclass(frozen=True)
+class RetrainingConfig(ConfigFile):
+    """Configuration of a retraining study, see ``configs/retrained/standard.yaml``.
+
+    Attributes:
+        name: name of the study.
+        seed: seed of the whole study; the training seeds start at it.
+        claims: conclusions to re-test, by action name.
+        preset: training configuration of all networks: a name in ``configs/training``, or a path.
+        seeds: number of networks trained with all actions, and without each action of `claims`.
+        screen: games of every network trained with all actions, with seats denied actions by a design, by number of
+            players.
+        meetings: games of each way in which a seat lacks an action, for the same numbers of players.
+        design: design of the screening experiment.
+        band: half width of the equivalence margin, win %.
+        level: simultaneous coverage of all intervals of the screening experiments, and of all those of the meetings.
+    """
+
+    WHAT, FOLDER, FILE, MAX_SEED = "retraining", "retrained", "retrained.json", 2**56
+    PARTS: ClassVar[Mapping[str, type]] = {"design": ScreeningDesign}
+
+    name: str
+    seed: int
+    claims: Mapping[str, ClaimDirection]
+    screen: Mapping[int, int]
+    meetings: Mapping[int, int]
+    preset: str = "retrained"
+    seeds: int = 3
+    design: ScreeningDesign = field(default_factory=ScreeningDesign)
+    band: float = 1.0
+    level: float = 0.95
+
+    def __post_init__(self) -> None:
+        """Check every value."""
+        self._check_common()
+        field_entry(self, "preset").text("a name")
+        field_entry(self, "seeds").integer(1, _MOST_NETWORKS)
+        claims = field_entry(self, "claims")
+        if not isinstance(self.claims, Mapping) or not self.claims:
+            claims.fail("the claim on at least one action, such as {two_points: too strong}")
+        for action, claim in claims.items():
+            Node(action, StudyError, "claims").choice(BOARD_ACTIONS)
+            claim.choice(("too strong", "too weak"))
+        for key in ("screen", "meetings"):
+            counts = {n: games for n, games in sorted(game_counts(self, key).items()) if games}
+            object.__setattr__(self, key, counts)
+            check_screen(counts, key)
+        check_design(self.design, "design")
+        if not self.screen or tuple(self.screen) != tuple(self.meetings):
+            field_entry(self, "meetings").fail("games for the same numbers of players as for screen, at least one")
+
+    @property
+    def players(self) -> tuple[int, ...]:
+        """Numbers of players, ascending."""
+        return tuple(self.screen)
+
+    @property
+    def training_seeds(self) -> range:
+        """Training seeds of the networks."""
+        return range(self.seed, self.seed + self.seeds)
 
 
 @dataclass(frozen=True)
 class TrainingJob:
-    """A network to train.
-
-    Attributes:
-        seed: training seed.
-        without: action covered for all during training; "": none.
-    """
+    """A network to train, with an action covered for all during training, or without one ("")."""
 
     seed: int
     without: str = ""
@@ -52,18 +120,6 @@ class TrainingJob:
 
 Train = Callable[[TrainingJob, Path], None]
 """Trains a network in a folder, or resumes its training if unfinished; the result is ``best.safetensors``."""
-
-
-def open_retraining_study(config: RetrainingConfig, folder: Path) -> None:
-    """Create a retraining study in a folder, or resume the one in it.
-
-    Raises:
-        StudyError: if the folder holds another configuration.
-        OSError: if the folder cannot be written.
-    """
-    write_or_check_config(
-        folder / _CONFIG, config.to_dict(), lambda data: RetrainingConfig.from_dict(data).to_dict(), "a retraining"
-    )
 
 
 class RetrainingStudy:
@@ -108,38 +164,32 @@ class RetrainingStudy:
 
     def screens(self) -> dict[tuple[int, int], MatchupGames]:
         """Return the games of the screening experiments by training seed and number of players; play missing ones."""
-        asked = {
-            (seed, n): self._screen(TrainingJob(seed), n) for seed in self.config.training_seeds for n in self.players
+        tables = {
+            (seed, n): {
+                "name": f"{TrainingJob(seed).name}, {n} players",
+                "players": [self.player(TrainingJob(seed))],
+                "games": self.config.screen[n],
+                "game": {"num_players": n},
+                "screen": asdict(self.config.design),
+            }
+            for seed in self.config.training_seeds
+            for n in self.config.players
         }
-        return dict(zip(asked, self._tables("screen", list(asked.values())), strict=True))
+        return dict(zip(tables, self._play("screen", list(tables.values())), strict=True))
 
     def meetings(self) -> dict[tuple[str, int, int, str], MatchupGames]:
         """Return the games of the meetings by action, seed, number of players and way; play missing ones."""
-        asked = {
+        tables = {
             (action, seed, n, way): table
             for action in self.config.claims
             for seed in self.config.training_seeds
-            for n in self.players
+            for n in self.config.players
             for way, table in self._meetings(action, seed, n)
         }
-        return dict(zip(asked, self._tables("meetings", list(asked.values())), strict=True))
-
-    @property
-    def players(self) -> tuple[int, ...]:
-        """Numbers of players, ascending."""
-        return self.config.players
-
-    def _screen(self, learner: TrainingJob, n: int) -> dict[str, Any]:
-        return {
-            "name": f"{learner.name}, {n} players",
-            "players": [self.player(learner)],
-            "games": self.config.screen[n],
-            "game": {"num_players": n},
-            "screen": asdict(self.config.design),
-        }
+        return dict(zip(tables, self._play("meetings", list(tables.values())), strict=True))
 
     def _meetings(self, action: str, seed: int, n: int) -> Iterator[tuple[str, dict[str, Any]]]:
-        """Return the matchups in which a seat lacks an action, by way."""
+        """Yield the matchups in which a seat lacks an action, by way."""
         with_all, without = self.player(TrainingJob(seed)), self.player(TrainingJob(seed, action))
         denied = {"handicap": {"denied": [[action], *([] for _ in range(n - 1))]}}
         ways: tuple[tuple[str, dict[str, Any], dict[str, Any]], ...] = (
@@ -159,7 +209,5 @@ class RetrainingStudy:
                 },
             )
 
-    def _tables(self, part: str, tables: list[dict[str, Any]]) -> list[MatchupGames]:
-        return self.tournaments.tables(
-            part, self.config.seed * len(RETRAINING_PARTS) + RETRAINING_PARTS.index(part), tables
-        )
+    def _play(self, part: str, tables: list[dict[str, Any]]) -> list[MatchupGames]:
+        return self.tournaments.tables(part, self.config.seed * len(_PARTS) + _PARTS.index(part), tables)

@@ -3,31 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
-from helsinki_env.agents.registry import check_code
 from helsinki_env.data import Node
-from helsinki_env.evaluation.balance.helsinki.part_configs import (
+from helsinki_env.evaluation.balance.helsinki.base import (
+    ConfigFile,
     StudyError,
     check_screen,
     component_file,
     field_entry,
     game_counts,
-    read_config,
 )
 from helsinki_env.evaluation.balance.helsinki.tune.numbers import COVERED, BoardNumber, read_numbers, searches_covers
 from helsinki_env.games.helsinki.components import load_components
+from helsinki_env.utils.files import check_no_link, remove_leftovers
 
-__all__ = ["BALANCE", "LEAST_GAMES", "LIFT", "TuneConfig", "TuneGames"]
+__all__ = ["BALANCE", "BOARDS", "LEAST_GAMES", "LIFT", "TuneConfig", "TuneGames"]
 
 BALANCE, LIFT = "balance", "lift"
 """Aims of a search, see `TuneConfig.aim`."""
 
-#: Every part derives its own seed from it.
-_MOST_SEED = 2**50
+BOARDS = "boards"
+"""Folder of the files with which boards are played."""
 _MOST_BOARDS = 300
 LEAST_GAMES = 48
 """Minimum number of games of a screening experiment; fewer carry no information, even combined with others."""
@@ -56,20 +56,14 @@ class TuneGames:
             counts = {n: games for n, games in sorted(game_counts(self, item.name).items()) if games}
             first = first or tuple(counts)
             if not counts or tuple(counts) != first:
-                some = "games for at least one number of players"
-                field_entry(self, item.name).fail(
-                    f"games for {_listed(first)} players, as for screen" if first else some
-                )
+                same = f"games for {', '.join(map(str, first))} players, as for screen"
+                field_entry(self, item.name).fail(same if first else "games for at least one number of players")
             object.__setattr__(self, item.name, counts)
 
 
-def _listed(players: tuple[int, ...]) -> str:
-    return ", ".join(map(str, players))
-
-
 @dataclass(frozen=True)
-class TuneConfig:
-    """Configuration of a search for a balanced board.
+class TuneConfig(ConfigFile):
+    """Configuration of a search for a balanced board, see ``configs/tune/standard.yaml``.
 
     Attributes:
         name: name of the search.
@@ -95,6 +89,9 @@ class TuneConfig:
         weaker: weaker opponent that measures the room for skill.
     """
 
+    WHAT, FOLDER, FILE, MAX_SEED = "tuning", "tune", "tuning.json", 2**50
+    PARTS: ClassVar[Mapping[str, type]] = {"games": TuneGames}
+
     name: str
     seed: int
     games: TuneGames
@@ -114,11 +111,9 @@ class TuneConfig:
 
     def __post_init__(self) -> None:
         """Check every value."""
-        for key in ("name", "player", "weaker"):
+        self._check_common()
+        for key in ("player", "weaker"):
             field_entry(self, key).text("a name")
-        field_entry(self, "seed").integer(0, _MOST_SEED)
-        field_entry(self, "band").number(0.0, 100.0, inside=True)
-        field_entry(self, "level").number(0.5, 1.0, inside=True)
         field_entry(self, "aim").choice((BALANCE, LIFT), "an aim: ")
         field_entry(self, "floor").number(
             0.0, 1.0, expected="a fraction of the level of the published board, from 0 (no floor) to 1"
@@ -133,7 +128,7 @@ class TuneConfig:
         field_entry(self, "finalists").integer(1, 10)
         field_entry(self, "quality").integer(0, 10**9)
         if self.weaker == self.player:
-            field_entry(self, "weaker").fail("another player than the one who plays")
+            field_entry(self, "weaker").fail("another player than the main player")
         parts = {"screen": 1, "slopes": self.boards, "halving": self.candidates, "proof": 1}
         for part, boards in parts.items():
             for n, games in getattr(self.games, part).items():
@@ -153,56 +148,23 @@ class TuneConfig:
         """Numbers that may change."""
         return read_numbers(field_entry(self, "numbers"), load_components(self.components))
 
-    @classmethod
-    def from_yaml(cls, name_or_path: str | Path, *, trust: bool = False) -> TuneConfig:
-        """Read the configuration from a file (a name in ``configs/tune``, or a path).
+    @property
+    def player_names(self) -> tuple[str, ...]:
+        """Names of all players of the games."""
+        return self.player, self.weaker
 
-        Args:
-            name_or_path: name or path of the file.
-            trust: allow players that run code (``program:COMMAND``, ``MODULE:ATTRIBUTE``).
-
-        Raises:
-            StudyError: for an invalid file; names file, key, value found and expected value.
-            PlayerError: if the file names code and is not trusted.
-        """
-        return cls.from_dict(read_config(name_or_path, "tune")).allowed(name_or_path, trust=trust)
-
-    def allowed(self, file: str | Path, *, trust: bool) -> TuneConfig:
-        """Return the configuration; raise PlayerError if its players are code of a file that is not trusted."""
-        check_code((self.player, self.weaker), file, trust=trust)
-        return self
-
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any] | Node) -> TuneConfig:
-        """Return the configuration with the keys of a file, see ``configs/tune/standard.yaml``.
-
-        Raises:
-            StudyError: for an invalid value; names key, value found and expected value.
-        """
-        data = Node.of(data, StudyError, "the tuning").mapping([item.name for item in fields(cls)])
-        games = data["games"]
-        if not games.is_present:
-            games.fail(f"games of {', '.join(item.name for item in fields(TuneGames))}, by number of players")
-        data.value = {**data.value, "games": games.build(TuneGames)}
-        return data.build(cls)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the configuration as plain data in the form of JSON, for `from_dict`."""
-        data = asdict(self)
-        data["games"] = {part: {str(n): games for n, games in counts.items()} for part, counts in data["games"].items()}
-        return data
+    def open(self, folder: Path) -> None:
+        """Store the configuration in the folder of the games, or check that the stored one is the same."""
+        check_no_link(folder / BOARDS)
+        remove_leftovers(folder / BOARDS)
+        super().open(folder)
 
     def only(self, players: tuple[int, ...]) -> TuneConfig:
-        """Return the configuration for some of its numbers of players.
-
-        Raises:
-            StudyError: if one of them is not part of it.
-        """
+        """Return the configuration for some of its numbers of players; StudyError if it lacks one of them."""
         for n in players:
             if n not in self.players:
-                Node(n, StudyError, "players").fail(f"some of {_listed(self.players)}, of which it says the games")
-        kept = {
-            part: {n: games for n, games in counts.items() if int(n) in players}
-            for part, counts in asdict(self.games).items()
+                Node(n, StudyError, "players").fail(f"some of {', '.join(map(str, self.players))}, which have games")
+        games = {
+            part: {n: count for n, count in counts.items() if n in players} for part, counts in vars(self.games).items()
         }
-        return replace(self, games=TuneGames(**kept))
+        return replace(self, games=TuneGames(**games))

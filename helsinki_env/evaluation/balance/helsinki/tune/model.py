@@ -33,33 +33,26 @@ from helsinki_env.evaluation.balance.margins import against_others, contrasts
 from helsinki_env.evaluation.match_stats import fractional_wins
 from helsinki_env.games.helsinki.action_numbers import BOARD_ACTIONS
 
-__all__ = ["EffectModel", "EffectModelData", "Terms"]
-
 Array = npt.NDArray[np.float64]
 
 _ROUNDS = 200
 _A = len(BOARD_ACTIONS)
 #: Scale of the terms that move all actions. All terms share one penalty, so a smaller scale shrinks these more. Of 1,
-#: 1/4,
-#: 1/8, 1/16, 1/24, 1/32 and 0 it best predicts held-out boards (60 boards of `heuristic`, two and four players, four
-#: folds).
+#: 1/4, 1/8, 1/16, 1/24, 1/32 and 0 it best predicts held-out boards (60 boards of `heuristic`, two and four players,
+#: four folds).
 _SHARED = 1 / 32
 
 
 class Terms:
     """Terms of the model: the actions each applies to, and its value on a board.
 
-    Args:
-        numbers: numbers that may change.
-
-    Attributes:
-        home: weight of each term for each action, float64 (M, A): 1 for the action of the term, `_SHARED` for all
-            actions if the term moves the level.
+    `weight` is that of each term for each action, float64 (M, A): 1 for the action of the term, `_SHARED` for all
+    actions if the term moves the level.
     """
 
     def __init__(self, numbers: Sequence[BoardNumber]) -> None:
         self._covers = searches_covers(numbers)
-        self._was = np.array(published_board(numbers), np.float64)
+        self._published = np.array(published_board(numbers), np.float64)
         self._reach = np.array([number.reach for number in numbers], np.float64)
         owner = []
         factors: list[tuple[int, ...]] = []
@@ -79,10 +72,10 @@ class Terms:
                 if other.action == number.action:
                     owner.append(number.action)
                     factors.append((j, i))
-        self.home = (np.array(owner)[:, None] == np.arange(_A)).astype(np.float64)
+        self.weight = (np.array(owner)[:, None] == np.arange(_A)).astype(np.float64)
         if not self._covers:
             factors += [(i,) for i in range(len(numbers))]
-            self.home = np.concatenate([self.home, np.full((len(numbers), _A), _SHARED)])
+            self.weight = np.concatenate([self.weight, np.full((len(numbers), _A), _SHARED)])
         self._factors = factors
 
     def __len__(self) -> int:
@@ -91,7 +84,7 @@ class Terms:
 
     def of(self, boards: BoardArray) -> Array:
         """Return every term on some boards, float64 (N, M), all 0 on the published board."""
-        apart = (boards - self._was) / self._reach
+        apart = (boards - self._published) / self._reach
         return np.stack([apart[:, list(columns)].prod(axis=1) for columns in self._factors], axis=1)
 
     def open(self, boards: BoardArray) -> npt.NDArray[np.bool_]:
@@ -101,37 +94,26 @@ class Terms:
 
 @dataclass(frozen=True)
 class EffectModel:
-    """Marginal effects on any board, with one number of players.
-
-    Attributes:
-        terms: terms of the model.
-        power: effect of every action on the published board, win %, float64 (A,).
-        slopes: effect of each term on the power of its action, float64 (M,).
-    """
+    """Marginal effects on any board, with one number of players."""
 
     terms: Terms
-    power: Array
-    slopes: Array
+    power: Array  # effect of every action on the published board, win %, float64 (A,)
+    slopes: Array  # effect of each term on the power of its action, float64 (M,)
 
     def powers(self, boards: BoardArray) -> Array:
         """Return the marginal effect of every action on some boards, float64 (N, A)."""
-        found: Array = self.power + (self.terms.of(boards) * self.slopes) @ self.terms.home
-        return found
+        powers: Array = self.power + (self.terms.of(boards) * self.slopes) @ self.terms.weight
+        return powers
 
     def deviations(self, boards: BoardArray) -> Array:
         """Return the effects minus their mean on each board, float64 (N, A); 0 for covered actions."""
-        powers, there = self.powers(boards), self.terms.open(boards)
-        centred: Array = (powers - powers.mean(axis=1, keepdims=True, where=there)) * there
-        return centred
+        powers, available = self.powers(boards), self.terms.open(boards)
+        centered: Array = (powers - powers.mean(axis=1, keepdims=True, where=available)) * available
+        return centered
 
 
 class EffectModelData:
-    """Sufficient statistics of games on any boards, to which a model is fitted.
-
-    Args:
-        numbers: numbers that may change.
-        seats: number of seats of the games.
-    """
+    """Sufficient statistics of games with some number of seats on any boards, to which a model is fitted."""
 
     def __init__(self, numbers: Sequence[BoardNumber], seats: int) -> None:
         self.terms, self.seats = Terms(numbers), seats
@@ -144,7 +126,7 @@ class EffectModelData:
         one = np.array([board])
         values = self.terms.of(one)[0]
         denied = (study.denied & self.terms.open(one)).astype(np.float64)
-        features = contrasts(np.concatenate([denied, denied @ self.terms.home.T * values], axis=2))
+        features = contrasts(np.concatenate([denied, denied @ self.terms.weight.T * values], axis=2))
         rows = features.reshape(-1, features.shape[2])
         outcome = against_others(fractional_wins(study.places)).ravel()
         # The last seat of a game is determined by the others.
@@ -159,35 +141,35 @@ class EffectModelData:
         free = self.seats - 1 + _A  # coefficients without a penalty
         above, below = self._gram[:free, :free] + 1e-9 * np.eye(free), self._gram[free:, :free]
         # Eliminate the unpenalized coefficients; only the slopes remain in the equations.
-        carried = np.linalg.solve(above, np.concatenate([below.T, self._moment[:free, None]], axis=1))
-        gram = self._gram[free:, free:] - below @ carried[:, :-1]
-        moment = self._moment[free:] - below @ carried[:, -1]
-        squares = self._squares - float(self._moment[:free] @ carried[:, -1])
+        solved = np.linalg.solve(above, np.concatenate([below.T, self._moment[:free, None]], axis=1))
+        gram = self._gram[free:, free:] - below @ solved[:, :-1]
+        moment = self._moment[free:] - below @ solved[:, -1]
+        squares = self._squares - float(self._moment[:free] @ solved[:, -1])
         values, vectors = np.linalg.eigh((gram + gram.T) / 2)
-        values, turned = np.clip(values, 0.0, None), vectors.T @ moment
-        slopes = vectors @ _held(values, turned, squares, max(1, self._observations - free))
-        own = (carried[:, -1] - carried[:, :-1] @ slopes)[self.seats - 1 :]
+        values, rotated = np.clip(values, 0.0, None), vectors.T @ moment
+        slopes = vectors @ _ridge(values, rotated, squares, max(1, self._observations - free))
+        own = (solved[:, -1] - solved[:, :-1] @ slopes)[self.seats - 1 :]
         # A loss of b win share is split equally among the others, so the difference from them is b S / (S - 1).
         points = -100.0 * (self.seats - 1) / self.seats
         return EffectModel(self.terms, points * own, points * slopes)
 
 
-def _held(values: Array, turned: Array, squares: float, observations: int) -> Array:
-    """Return the slopes, (M,), with the penalty estimated from the games.
+def _ridge(values: Array, rotated: Array, squares: float, observations: int) -> Array:
+    """Return the slopes in the directions of the eigenvectors, (M,), with the penalty estimated from the games.
 
     Args:
         values: eigenvalues of the information on the slopes, float64 (M,).
-        turned: moments in the directions of the eigenvectors, float64 (M,).
+        rotated: moments in the directions of the eigenvectors, float64 (M,).
         squares: sum of squares that the slopes may explain.
         observations: degrees of freedom left for the slopes.
     """
     noise, spread = squares / observations, 1e-2
     slopes = np.zeros(len(values))
     for _ in range(_ROUNDS):
-        held = noise / spread
-        slopes = turned / (values + held)
-        known = float((values / (values + held)).sum())
-        left = squares - 2 * float(slopes @ turned) + float(values @ slopes**2)
+        penalty = noise / spread
+        slopes = rotated / (values + penalty)
+        known = float((values / (values + penalty)).sum())
+        left = squares - 2 * float(slopes @ rotated) + float(values @ slopes**2)
         noise = max(left, 1e-9) / max(1.0, observations - known)
         before, spread = spread, float(slopes @ slopes) / max(known, 1e-6) + 1e-9
         if abs(spread - before) < 1e-4 * before:

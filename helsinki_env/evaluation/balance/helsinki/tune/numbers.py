@@ -25,25 +25,6 @@ from helsinki_env.games.helsinki.components import ComponentError, Components
 from helsinki_env.utils.files import atomic_write
 from helsinki_env.utils.yaml_files import find_yaml
 
-__all__ = [
-    "COVERED",
-    "BoardArray",
-    "BoardNumber",
-    "BoardValues",
-    "board_changes",
-    "board_file",
-    "board_of",
-    "covered_on",
-    "coverings",
-    "describe_changes",
-    "in_quotes",
-    "published_board",
-    "random_boards",
-    "read_numbers",
-    "searches_covers",
-    "sizes",
-]
-
 BoardValues = tuple[int, ...]
 """Values of the numbers that may change."""
 BoardArray = npt.NDArray[np.int64]
@@ -64,20 +45,12 @@ _RUNS = len(base_design())
 
 @dataclass(frozen=True)
 class BoardNumber:
-    """A number that may change.
+    """A number that may change."""
 
-    Attributes:
-        action: id of the action it belongs to.
-        kind: "cost", "strength", or "covered" (0 or 1).
-        was: value in the component file.
-        least: minimum value.
-        most: maximum value.
-    """
-
-    action: int
-    kind: str
-    was: int
-    least: int
+    action: int  # id of the action it belongs to
+    kind: str  # "cost", "strength", or "covered" (0 or 1)
+    was: int  # value in the component file
+    least: int  # bounds
     most: int
 
     @property
@@ -107,21 +80,21 @@ def read_numbers(data: Node, components: Components) -> tuple[BoardNumber, ...]:
         kinds = _WHOLE[data.choice(tuple(_WHOLE), "numbers by action, or ")]
         if not kinds:
             return tuple(BoardNumber(action, _COVERED, 0, 0, 1) for action in range(len(BOARD_ACTIONS)))
-        asked = {(action, kind): _bounds(action, kind) for action in BOARD_ACTIONS for kind in kinds}
-        asked = {key: bounds for key, bounds in asked.items() if bounds[0] < bounds[1]}
+        ranges = {(action, kind): _bounds(action, kind) for action in BOARD_ACTIONS for kind in kinds}
+        ranges = {key: bounds for key, bounds in ranges.items() if bounds[0] < bounds[1]}
     else:
-        asked = {}
+        ranges = {}
         for action, entry in data.mapping(BOARD_ACTIONS).items():
             for kind, limits in entry.mapping(_KINDS).items():
-                asked[action, kind] = _limits(limits, action, kind)
-    found = []
+                ranges[action, kind] = _limits(limits, action, kind)
+    numbers = []
     for i, action in enumerate(BOARD_ACTIONS):
         for kind, now in zip(_KINDS, (components.costs[i], components.strengths[i]), strict=True):
-            if (action, kind) in asked and asked[action, kind] != (now, now):
-                found.append(BoardNumber(i, kind, now, *asked[action, kind]))
-    if not found:
+            if (action, kind) in ranges and ranges[action, kind] != (now, now):
+                numbers.append(BoardNumber(i, kind, now, *ranges[action, kind]))
+    if not numbers:
         data.fail("at least one number that may change")
-    return tuple(found)
+    return tuple(numbers)
 
 
 def _bounds(action: str, kind: str) -> tuple[int, int]:
@@ -159,15 +132,9 @@ def sizes(numbers: Sequence[BoardNumber], boards: BoardArray) -> tuple[npt.NDArr
 
 
 def board_of(free: Sequence[BoardNumber], most: int, change: Node) -> BoardValues:
-    """Return the board with the changes in a report.
+    """Return the board with the changes in a report, at most `most`.
 
-    Args:
-        free: numbers that may change.
-        most: maximum number of changes.
-        change: the changes, each with ``action``, ``kind``, ``was`` and ``now``.
-
-    Raises:
-        ValueError: the error type of the entry, if the changes are not valid; it names the key.
+    Raises the error type of the entry if the changes are not valid.
     """
     numbers = {(BOARD_ACTIONS[number.action], number.kind): number for number in free}
     values = {key: number.was for key, number in numbers.items()}
@@ -205,11 +172,6 @@ def random_boards(numbers: Sequence[BoardNumber], count: int, seed: int) -> list
     """Return boards on which every number changes equally often, and equally often to each alternative value.
 
     If actions are covered, the boards are runs of a balanced design, in which every pair is covered equally often.
-
-    Args:
-        numbers: numbers that may change.
-        count: number of boards.
-        seed: random seed.
     """
     if searches_covers(numbers):
         return [tuple(board) for board in relabelled(-(-count // _RUNS), seed)[:count].astype(np.int64).tolist()]
@@ -244,41 +206,30 @@ def in_quotes(action: int) -> str:
 def board_file(base: str, numbers: Sequence[BoardNumber], board: BoardValues, folder: Path) -> Path:
     """Write the file of a board if it does not exist, and return its path; its name is derived from the changes.
 
-    It is a component file, or a game file as in configs/game if actions are covered.
-
-    Args:
-        base: component file with all other values, a name in configs/components or a path.
-        numbers: numbers that may change.
-        board: values of the numbers.
-        folder: output folder.
+    It is a component file, or a game file as in configs/game if actions are covered. All other values are those of the
+    component file `base`, a name in configs/components or a path.
     """
     if searches_covers(numbers):
-        return _game_file(base, covered_on(numbers, board), folder)
-    told: dict[str, dict[str, int]] = {}
+        game = {"components": base, "covered": covered_on(numbers, board)}
+        path = folder / f"{digest_of(game)}.yaml"
+        if not path.exists():
+            _write(path, "# Five actions are covered for all, for any number of players.\n", game)
+        return path
+    changes: dict[str, dict[str, int]] = {}
     for number, value in board_changes(numbers, board):
-        told.setdefault(BOARD_ACTIONS[number.action], {})[number.kind] = value
-    path = folder / f"{digest_of(told)}.yaml"
+        changes.setdefault(BOARD_ACTIONS[number.action], {})[number.kind] = value
+    path = folder / f"{digest_of(changes)}.yaml"
     if not path.exists():
         data = read_yaml(find_yaml(base, "components", ComponentError), ComponentError).mapping().value
-        words = "".join(f"# {sentence}\n" for sentence in describe_changes(numbers, board))
-        with atomic_write(path) as file:
-            file.write(f"# {base}, but for these numbers of the action board:\n{words}\n".encode())
-            file.write(_dumped(data, told).encode())
+        actions: dict[str, Any] = {name: dict(values) for name, values in (data.get("actions") or {}).items()}
+        for name, values in changes.items():
+            actions[name] = actions.get(name, {}) | values
+        sentences = "".join(f"# {sentence}\n" for sentence in describe_changes(numbers, board))
+        comment = f"# {base}, but for these numbers of the action board:\n{sentences}\n"
+        _write(path, comment, {**data, "actions": actions})
     return path
 
 
-def _game_file(base: str, covered: list[str], folder: Path) -> Path:
-    told = {"components": base, "covered": covered}
-    path = folder / f"{digest_of(told)}.yaml"
-    if not path.exists():
-        with atomic_write(path) as file:
-            file.write(b"# Five actions are covered for all, for any number of players.\n")
-            file.write(yaml.safe_dump(told, sort_keys=False, default_flow_style=None, width=120).encode())
-    return path
-
-
-def _dumped(data: dict[str, Any], told: dict[str, dict[str, int]]) -> str:
-    actions: dict[str, Any] = {name: dict(values) for name, values in (data.get("actions") or {}).items()}
-    for name, values in told.items():
-        actions[name] = actions.get(name, {}) | values
-    return yaml.safe_dump({**data, "actions": actions}, sort_keys=False, default_flow_style=None, width=120)
+def _write(path: Path, comment: str, data: dict[str, Any]) -> None:
+    with atomic_write(path) as file:
+        file.write((comment + yaml.safe_dump(data, sort_keys=False, default_flow_style=None, width=120)).encode())

@@ -36,15 +36,6 @@ from helsinki_env.utils.extras import requires_extra
 with requires_extra("stats"):
     from scipy import linalg
 
-__all__ = [
-    "DEAD_ACTION_EFFECT",
-    "BoardEstimates",
-    "BoardLevel",
-    "Interval",
-    "ScreeningGames",
-    "estimate_boards",
-    "open_action_effects",
-]
 
 Array = npt.NDArray[np.float64]
 
@@ -55,15 +46,10 @@ _TWO_SIDED_95 = 1.96
 
 @dataclass(frozen=True)
 class ScreeningGames:
-    """Games of a screening experiment.
-
-    Attributes:
-        study: denied actions and ranks of every seat.
-        used: actions that each seat used, bool (G, S, A).
-    """
+    """Games of a screening experiment."""
 
     study: AblationGames
-    used: npt.NDArray[np.bool_]
+    used: npt.NDArray[np.bool_]  # actions that each seat used, (G, S, A)
 
 
 @dataclass(frozen=True)
@@ -77,23 +63,15 @@ class Interval:
 
 @dataclass(frozen=True)
 class BoardLevel:
-    """Importance of the actions of a board, with one number of players.
-
-    Attributes:
-        players: number of players.
-        level: mean marginal effect of the actions that are not covered, in games of a hundred.
-        share: level as a percentage of the level of the published board; None if the games do not determine it, and on
-            the published board itself.
-        effects: marginal effect of each action that is not covered, by name.
-        use: percentage of the seats that used an action, among those that could, by name; 95% intervals of one action
-            each.
-    """
+    """Importance of the actions of a board, with one number of players."""
 
     players: int
-    level: Interval
+    level: Interval  # mean marginal effect of the actions that are not covered, in games of a hundred
+    #: Level as a percentage of the level of the published board; None if the games do not determine it, and on the
+    #: published board itself.
     share: Interval | None
-    effects: dict[str, Interval]
-    use: dict[str, Interval]
+    effects: dict[str, Interval]  # marginal effect of each action that is not covered, by name
+    use: dict[str, Interval]  # % of the seats that used an action, among those that could, by name; each alone at 95%
 
     @property
     def dead(self) -> list[str]:
@@ -113,63 +91,46 @@ class BoardLevel:
 
 @dataclass(frozen=True)
 class BoardEstimates:
-    """Estimates for a board; the intervals hold simultaneously for all boards of the part.
-
-    Attributes:
-        board: the board.
-        findings: deviation of every action, for every number of players.
-        levels: level, effects and use, for every number of players.
-        distance: distance of the board from the aim, at the worst number of players (`TuneConfig.aim`).
-        kept: whether the level surely is at least the floor, with every number of players.
-    """
+    """Estimates for a board; the intervals hold simultaneously for all boards of the part."""
 
     board: BoardValues
-    findings: tuple[Finding, ...]
-    levels: tuple[BoardLevel, ...]
-    distance: Interval
-    kept: bool
+    findings: tuple[Finding, ...]  # deviation of every action, for every number of players
+    levels: tuple[BoardLevel, ...]  # for every number of players
+    distance: Interval  # from the aim, at the worst number of players (`TuneConfig.aim`)
+    kept: bool  # whether the level surely is at least the floor, with every number of players
 
 
-def open_action_effects(study: AblationGames, there: npt.NDArray[np.bool_]) -> WinEffects:
+def open_action_effects(study: AblationGames, available: npt.NDArray[np.bool_]) -> WinEffects:
     """Return the effects of the actions that are not covered, bool (A,)."""
-    return estimate_win_effects(replace(study, denied=study.denied[..., there]))
+    return estimate_win_effects(replace(study, denied=study.denied[..., available]))
 
 
 def estimate_boards(
     config: TuneConfig, boards: Sequence[BoardValues], screenings: Sequence[ScreeningGames]
 ) -> list[BoardEstimates]:
-    """Return the estimates for boards.
+    """Return the estimates for boards, the published board first.
 
-    Args:
-        config: the search.
-        boards: boards, the published board first.
-        screenings: screening experiments of the first board for each number of players, then of the next.
+    The experiments are those of the first board for each number of players, then of the next.
     """
-    there = Terms(config.free).open(np.array(boards, np.int64)).repeat(len(config.players), axis=0)
-    found = [open_action_effects(one.study, is_open) for one, is_open in zip(screenings, there, strict=True)]
-    family = _Family(config, found)
+    available = Terms(config.free).open(np.array(boards, np.int64)).repeat(len(config.players), axis=0)
+    family = _Family(
+        config, [open_action_effects(*one) for one in zip((s.study for s in screenings), available, strict=True)]
+    )
     out = []
     for i, board in enumerate(boards):
         findings, levels = [], []
         for j, players in enumerate(config.players):
             k = i * len(config.players) + j
-            names = [name for name, is_open in zip(BOARD_ACTIONS, there[k], strict=True) if is_open]
-            effects = [family.interval(row) for row in family.own(k)]
-            for name, effect, row in zip(names, effects, family.centred(k), strict=True):
-                one = family.interval(row)
-                error = family.error(row)
+            names = [name for name, is_open in zip(BOARD_ACTIONS, available[k], strict=True) if is_open]
+            effects = [family.interval(row) for row in family.rows[k]]
+            for name, effect, row in zip(names, effects, family.centered(k), strict=True):
+                one, error = family.interval(row), family.error(row)
                 findings.append(
                     Finding(players, config.player, 0, name, effect.value, one.value, error, one.low, one.high)
                 )
-            levels.append(
-                BoardLevel(
-                    players,
-                    family.interval(family.levels[k]),
-                    family.share(k) if i else None,
-                    dict(zip(names, effects, strict=True)),
-                    dict(zip(names, _use(screenings[k], there[k]), strict=True)),
-                )
-            )
+            level, share = family.interval(family.levels[k]), family.share(k) if i else None
+            by_name = (dict(zip(names, each, strict=True)) for each in (effects, _use(screenings[k], available[k])))
+            levels.append(BoardLevel(players, level, share, *by_name))
         kept = not config.floor or all(family.interval(row).low >= 0 for row in family.above_floor(i))
         out.append(BoardEstimates(board, tuple(findings), tuple(levels), family.distance(i, findings), kept))
     return out
@@ -178,39 +139,34 @@ def estimate_boards(
 class _Family:
     """Linear combinations of the effects on all boards, with one quantile for their intervals.
 
-    Args:
-        config: the search.
-        found: effects on each board with each number of players.
+    `rows` are the combinations that give the effects of each screening experiment, (A, all effects) each; `levels` are
+    those of their means.
     """
 
-    def __init__(self, config: TuneConfig, found: Sequence[WinEffects]) -> None:
+    def __init__(self, config: TuneConfig, effects: Sequence[WinEffects]) -> None:
         self._config, self._count = config, len(config.players)
-        self._effects = np.concatenate([one.power for one in found])
-        self._covariance: Array = linalg.block_diag(*(one.covariance for one in found))
-        self._rows = np.split(np.eye(len(self._effects)), np.cumsum([len(one.power) for one in found])[:-1])
-        self.levels = [rows.mean(axis=0) for rows in self._rows]
-        boards = range(len(found) // self._count)
+        self._effects = np.concatenate([one.power for one in effects])
+        self._covariance: Array = linalg.block_diag(*(one.covariance for one in effects))
+        self.rows = np.split(np.eye(len(self._effects)), np.cumsum([len(one.power) for one in effects])[:-1])
+        self.levels = [rows.mean(axis=0) for rows in self.rows]
+        boards = range(len(effects) // self._count)
         every = np.concatenate(
             [
-                *(self.centred(k) for k in range(len(found))),
-                *self._rows,
+                *(self.centered(k) for k in range(len(effects))),
+                *self.rows,
                 np.array(self.levels),
                 *(self.above_floor(i) for i in boards if i and config.floor),
-                *(self._short(k)[1][None] for k in range(len(found)) if config.aim == LIFT),
+                *(self._short(k)[1][None] for k in range(len(effects)) if config.aim == LIFT),
             ]
         )
         covariance = every @ self._covariance @ every.T
         uncertain = np.diag(covariance) > 0
         self._quantile = simultaneous_quantile(covariance[np.ix_(uncertain, uncertain)], config.level)
 
-    def own(self, k: int) -> Array:
-        """Return the rows of the effects of a screening experiment, (A, all effects)."""
-        return self._rows[k]
-
-    def centred(self, k: int) -> Array:
-        """Return the rows of its deviations, (A, all effects)."""
-        centred: Array = self._rows[k] - self.levels[k]
-        return centred
+    def centered(self, k: int) -> Array:
+        """Return the rows of the deviations of a screening experiment, (A, all effects)."""
+        centered: Array = self.rows[k] - self.levels[k]
+        return centered
 
     def above_floor(self, i: int) -> Array:
         """Return the rows of the levels of a board less the floor, (P, all effects)."""
@@ -219,7 +175,7 @@ class _Family:
 
     def _short(self, k: int) -> tuple[float, Array]:
         """Return the mean shortfall of a screening experiment, and its row, given the actions that fall short."""
-        rows, published = self._rows[k], self.levels[k % self._count]
+        rows, published = self.rows[k], self.levels[k % self._count]
         short = (published - rows) @ self._effects - self._config.band
         falls = short > 0
         row: Array = (falls[:, None] * (published - rows)).mean(axis=0)
@@ -236,12 +192,7 @@ class _Family:
         return Interval(middle, middle - half, middle + half)
 
     def distance(self, i: int, findings: Sequence[Finding]) -> Interval:
-        """Return the distance of a board from the aim, at the worst number of players.
-
-        Args:
-            i: index of the board.
-            findings: findings for this board.
-        """
+        """Return the distance of board i from the aim, at the worst number of players."""
         if self._config.aim == LIFT:
             short = [self._short(k) for k in range(i * self._count, (i + 1) * self._count)]
             ends = [self.interval(row, value) for value, row in short]
@@ -257,8 +208,7 @@ class _Family:
     def share(self, k: int) -> Interval | None:
         """Return the level as a percentage of that of the published board (Fieller 1954).
 
-        Returns:
-            None if the interval is unbounded, as the level of the published board may be 0.
+        None means an unbounded interval, because the level of the published board may be 0.
         """
         own, published = self.interval(self.levels[k]), self.interval(self.levels[k % self._count])
         own_half, published_half = own.high - own.value, published.high - published.value
@@ -271,10 +221,10 @@ class _Family:
         return Interval(100 * own.value / published.value, 100 * low, 100 * high)
 
 
-def _use(screening: ScreeningGames, there: npt.NDArray[np.bool_]) -> list[Interval]:
+def _use(screening: ScreeningGames, available: npt.NDArray[np.bool_]) -> list[Interval]:
     """Return the percentage of the seats that used an action, among those that could, with errors over paired games."""
-    had = ~screening.study.denied[..., there]
-    used = screening.used[..., there] & had
+    had = ~screening.study.denied[..., available]
+    used = screening.used[..., available] & had
     _, unit = np.unique(screening.study.block, return_inverse=True)
     could, did = (
         np.array([np.bincount(unit.ravel(), of.sum(axis=1)[:, i]) for i in range(of.shape[2])]) for of in (had, used)

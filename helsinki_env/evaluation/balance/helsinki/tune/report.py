@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from helsinki_env.evaluation.balance.helsinki.covers import GAME_MEASURES as UNITS
+from helsinki_env.evaluation.balance.helsinki.covers import GAME_MEASURES
 from helsinki_env.evaluation.balance.helsinki.figures import forest_plot
 from helsinki_env.evaluation.balance.helsinki.tune.config import BALANCE, LIFT
 from helsinki_env.evaluation.balance.helsinki.tune.results import COMPARED_MEASURES
@@ -26,8 +26,8 @@ PROPOSAL = "proposal.yaml"
 """Name of the proposed file: a component file, or a game file if actions are covered."""
 
 _DISTANCE = {
-    BALANCE: "How far the farthest action lies beyond the band",
-    LIFT: "How far the actions fall short of the published level less the band, on average",
+    BALANCE: "Distance of the farthest action beyond the margin",
+    LIFT: "Mean shortfall of the actions below the published level less the margin",
 }
 
 
@@ -40,88 +40,61 @@ def tune_report_files(data: Data, proposal: bytes | None) -> dict[Path, bytes]:
     """
     shown = all_printable(data)
     files = {
-        Path("tune.md"): ("\n".join(_page(shown)) + "\n").encode(),
+        Path("tune.md"): ("\n\n".join(_page(shown)) + "\n").encode(),
         Path("tune.json"): (json.dumps(data, indent=1, allow_nan=False) + "\n").encode(),
     }
     for name, boards in {"tune-forest": shown, "judge-forest": shown["judged"]}.items():
-        picture = _forest(shown, boards) if boards else None
-        if picture is not None:
+        if boards:
+            screen = [entry for board in (boards["before"], boards["after"]) if board for entry in board["screen"]]
+            study = {"band": shown["tuning"]["band"]}
+            picture = forest_plot({"study": study, "actions": shown["actions"], "screen": screen})
             files[Path("images", f"{name}.svg")] = picture
     return files if proposal is None else files | {Path(PROPOSAL): proposal}
 
 
-def _forest(data: Data, boards: Data) -> bytes | None:
-    """Draw the marginal effects before and after the change."""
-    return forest_plot(
-        {
-            "study": {"band": data["tuning"]["band"]},
-            "actions": data["actions"],
-            "screen": [entry for board in (boards["before"], boards["after"]) if board for entry in board["screen"]],
-        }
-    )
-
-
 def _page(data: Data) -> Iterator[str]:
-    yield "# The action board put in balance"
-    yield ""
-    for sentence in (*data["summary"], *([data["judged"]["summary"]] if data["judged"] else [])):
-        yield f"- {escape_outside_code(sentence)}"
+    """Yield the paragraphs of the page."""
+    judged = data["judged"]
+    yield "# Balanced action board"
+    summary = (*data["summary"], *([judged["summary"]] if judged else []))
+    yield "\n".join(f"- {escape_outside_code(sentence)}" for sentence in summary)
     if data["change"]:
-        yield ""
         yield f"Play it, in the folder of this page: {code_span(play_command(data, PROPOSAL))}"
-    yield ""
-    yield "![How much more or less actions are worth than the average one](images/tune-forest.svg)"
-    yield ""
+    yield "![Effect of each action minus the mean effect](images/tune-forest.svg)"
     yield (
-        "*How much more (right) or less (left) an action is worth than the average one, "
-        f"{'before and after' if data['after'] else 'on the board as it is'}. Lines: intervals that hold for all at "
-        "once. Grey: the band.*"
+        "*Effect of each action minus the mean effect, "
+        f"{'before and after the change' if data['after'] else 'on the published board'}. Lines: intervals that hold "
+        "simultaneously. Gray: the equivalence margin.*"
     )
-    yield ""
     yield "## Every action"
-    yield ""
-    yield from _measured(data)
-    if data["judged"]:
-        yield ""
-        yield "## As another player judges"
-        yield ""
+    yield from _estimates(data)
+    if judged:
+        yield "## Evaluation by another player"
         yield (
-            f"What {code_span(data['judged']['player'])} makes of the same two boards, in all seats, on fresh decks. "
-            "Intervals hold for all at once."
+            f"Estimates for the same two boards with {code_span(judged['player'])} in all seats, on fresh deals. "
+            "All intervals hold simultaneously."
         )
-        yield ""
-        yield "![How much more or less actions are worth to another player](images/judge-forest.svg)"
-        yield ""
-        yield from _measured({**data, **data["judged"]})
+        yield "![Effect of each action minus the mean effect, for another player](images/judge-forest.svg)"
+        yield from _estimates({**data, **judged})
     if data["games"]:
-        yield ""
-        yield "## What it does to the game"
-        yield ""
+        yield "## Effect on the game"
         yield _games(data)
     if data["tried"]:
-        yield ""
-        yield "## The boards that were tried"
-        yield ""
+        yield "## Tried boards"
         yield (
-            f"{_DISTANCE[data['tuning']['aim']]}, in games of a hundred: as the model saw it, and after each round, "
-            "from the games and the model together. Level: the last estimate, as a percentage of the level of the "
-            "published board, at the worst number of players. The best were left for the proof."
+            f"{_DISTANCE[data['tuning']['aim']]}, in games of 100: as predicted by the model, and after each round, "
+            "estimated from the games and the model together. Level: the latest estimate, as a percentage of the level "
+            "of the published board, at the worst number of players. The best boards entered the proof."
         )
-        yield ""
         yield _tried(data)
     if data["numbers"]:
-        yield ""
-        yield "## What each number does"
-        yield ""
+        yield "## Effect of each number"
         yield (
-            "Worth of having the action, in win-share points, by the value of the number, as the model learnt it from "
-            "boards with random numbers; the value in brackets is the present one."
+            "Effect of having the action, in games of 100, by the value of the number, as the model estimates it from "
+            "boards with random numbers. The published value is in brackets."
         )
-        yield ""
         yield _numbers(data)
-    yield ""
     yield "## Where the numbers come from"
-    yield ""
     yield from _provenance(data)
 
 
@@ -145,32 +118,25 @@ def action_label_markdown(action: str) -> str:
     return escape_markdown(action.replace("_", " "))
 
 
-def _measured(data: Data) -> Iterator[str]:
+def _estimates(data: Data) -> Iterator[str]:
     """Yield the tables of both boards, or of the published one alone."""
-    yield "Deviation from the mean effect of the board, in games of a hundred."
-    yield ""
+    yield "Deviation from the mean effect of the board, in games of 100."
     yield _actions(data, "deviation", signed)
-    yield ""
     yield (
-        "Level: the mean effect of the actions that are not covered. A dead action has an effect below one game of a "
-        "hundred; in brackets, from those whose whole interval is below it to those whose interval is not wholly above."
+        "Level: the mean effect of the actions that are not covered. A dead action has an effect below one game of "
+        "100. In brackets: the number of actions whose whole interval is below it, and of those with any part below it."
     )
-    yield ""
     yield _levels(data)
-    yield ""
-    yield "Effect of having an action rather than being denied it, in games of a hundred."
-    yield ""
+    yield "Effect of having an action rather than being denied it, in games of 100."
     yield _actions(data, "power", signed)
-    yield ""
-    yield "Use: percentage of the seats that could use an action and did. 95 % intervals, each for itself."
-    yield ""
+    yield "Use: percentage of the seats that could use an action and did, with individual 95% intervals."
     yield _actions(data, "use", lambda value: f"{value:.1f}")
 
 
 def _boards(data: Data) -> list[tuple[str, Data]]:
     """Return the measured boards, with their names in tables."""
     boards = [board for board in (data["before"], data["after"]) if board]
-    return list(zip(("before", "after") if len(boards) > 1 else ("as it is",), boards, strict=True))
+    return list(zip(("before", "after") if len(boards) > 1 else ("published",), boards, strict=True))
 
 
 def _levels(data: Data) -> str:
@@ -181,32 +147,32 @@ def _levels(data: Data) -> str:
             dead = f"{len(one['dead'])} ({one['dead_low']} to {one['dead_high']})"
             share = "" if one["share"] is None else _cell(one, "share", lambda value: f"{value:.0f}")
             level = _cell(one, "level", lambda value: f"{value:.2f}")
-            which = ", ".join(map(action_label_markdown, one["dead"]))
-            rows.append([f"{first['players']} players, {name}", which, level, share, dead])
+            names = ", ".join(map(action_label_markdown, one["dead"]))
+            rows.append([f"{first['players']} players, {name}", names, level, share, dead])
     head = ["board", "dead actions", "level", "% of the published level", "number of dead actions"]
     return markdown_table(head, rows, left=2)
 
 
-def _cell(one: Data, key: str, said: Callable[[float], str]) -> str:
-    return "{} ({} to {})".format(*(said(one[f"{key}{end}"]) for end in ("", "_low", "_high")))
+def _cell(one: Data, key: str, text: Callable[[float], str]) -> str:
+    return "{} ({} to {})".format(*(text(one[f"{key}{end}"]) for end in ("", "_low", "_high")))
 
 
-def _actions(data: Data, key: str, said: Callable[[float], str]) -> str:
+def _actions(data: Data, key: str, text: Callable[[float], str]) -> str:
     """Return the table of one estimate for every action, strongest first."""
     counts = [entry["players"] for entry in data["before"]["screen"]]
     changes: dict[str, list[str]] = {}
     for one in data["change"]:
         changes.setdefault(one["action"], []).append(_step(one))
-    head = ["action", *(["change"] if data["change"] else [])]
+    head = ["action", *(["change"] if changes else [])]
     head += [f"{n} players, {name}" for n in counts for name, _ in _boards(data)]
     rows = []
     for i, action in enumerate(data["actions"]):
-        cells = [action_label_markdown(action), *([", ".join(changes.get(action, []))] if data["change"] else [])]
-        found = [board["screen"][j]["actions"][i] for j in range(len(counts)) for _, board in _boards(data)]
-        cells += ["" if one["power"] is None else _cell(one, key, said) for one in found]  # None: the action is covered
-        rows.append((found[0]["deviation"], cells))
+        cells = [action_label_markdown(action), *([", ".join(changes.get(action, []))] if changes else [])]
+        estimates = [board["screen"][j]["actions"][i] for j in range(len(counts)) for _, board in _boards(data)]
+        cells += ["" if one["power"] is None else _cell(one, key, text) for one in estimates]  # None: covered
+        rows.append((estimates[0]["deviation"], cells))
     rows.sort(key=lambda row: -row[0])
-    return markdown_table(head, [cells for _, cells in rows], left=2 if data["change"] else 1)
+    return markdown_table(head, [cells for _, cells in rows], left=2 if changes else 1)
 
 
 def _step(change: Data) -> str:
@@ -219,17 +185,19 @@ def _kind(number: Data) -> str:
 
 def _games(data: Data) -> str:
     rows = []
-    for entry in data["games"]:
-        cells = [f"{entry['players']} players, {entry['board']}", f"{entry['games']:,}"]
-        for name in COMPARED_MEASURES:
-            one = entry["measures"][name]
-            cells.append(f"{one['mean']:.2f} ± {1.96 * (one['error'] or 0.0):.2f}")
+    for entry in sorted(data["games"], key=lambda entry: entry["players"]):
+        means = (entry["measures"][name] for name in COMPARED_MEASURES)
         seats = zip(entry["seats"]["share"], entry["seats"]["error"], strict=True)
-        cells.append(", ".join(f"{share:.1f} ± {1.96 * (error or 0.0):.1f}" for share, error in seats))
-        rows.append((entry["players"], cells))
-    rows.sort(key=lambda row: row[0])
-    head = ["board", "games", *(UNITS[name] for name in COMPARED_MEASURES), "games won by each seat, %"]
-    return markdown_table(head, [cells for _, cells in rows])
+        rows.append(
+            [
+                f"{entry['players']} players, {entry['board']}",
+                f"{entry['games']:,}",
+                *(f"{one['mean']:.2f} ± {1.96 * (one['error'] or 0.0):.2f}" for one in means),
+                ", ".join(f"{share:.1f} ± {1.96 * (error or 0.0):.1f}" for share, error in seats),
+            ]
+        )
+    units = (GAME_MEASURES[name] for name in COMPARED_MEASURES)
+    return markdown_table(["board", "games", *units, "games won by each seat, %"], rows)
 
 
 def _changes(change: Sequence[Data]) -> str:
@@ -256,28 +224,26 @@ def _tried(data: Data) -> str:
 def _numbers(data: Data) -> str:
     rows = []
     for number in data["numbers"]:
+        label = f"{action_label_markdown(number['action'])}, {_kind(number)}"
         for n, powers in number["power"].items():
-            told = [
-                f"{f'({value})' if value == number['was'] else value}: {signed(power)}"
-                for value, power in zip(number["values"], powers, strict=True)
+            effects = zip(number["values"], powers, strict=True)
+            cells = [
+                f"{f'({value})' if value == number['was'] else value}: {signed(power)}" for value, power in effects
             ]
-            rows.append([f"{action_label_markdown(number['action'])}, {_kind(number)}", n, ", ".join(told)])
-    return markdown_table(["number", "players", "value: worth"], rows, left=3)
+            rows.append([label, n, ", ".join(cells)])
+    return markdown_table(["number", "players", "value: effect"], rows, left=3)
 
 
 def _provenance(data: Data) -> Iterator[str]:
-    p, asked = data["provenance"], data["tuning"]
-    yield (
-        f"Played by {code_span(p.get('command', 'helsinki balance tune ' + asked['name']))}, seed {asked['seed']}, "
-        f"{code_span(asked['player'])} in all seats; {p['environment']}, helsinki-env {p['package']}, "
+    p, config = data["provenance"], data["tuning"]
+    origin = (
+        f"Played by {code_span(p.get('command', 'helsinki balance tune ' + config['name']))}, seed {config['seed']}, "
+        f"{code_span(config['player'])} in all seats; {p['environment']}, helsinki-env {p['package']}, "
         f"NumPy {p['numpy']}, SciPy {p['scipy']}. All numbers: tune.json."
     )
-    if p["networks"]:
-        files = ", ".join(f"{code_span(player)} is {digest}…" for player, digest in p["networks"].items())
-        yield f"Networks, by the beginning of the SHA-256 of their file: {files}."
-    yield ""
+    files = ", ".join(f"{code_span(player)} is {digest}…" for player, digest in p["networks"].items())
+    yield f"{origin}\nNetworks, by the first digits of the SHA-256 of their files: {files}." if files else origin
     rows = [[part, str(entry["seed"]), f"{entry['games']:,}"] for part, entry in p["parts"].items()]
     yield markdown_table(["part", "seed", "games"], rows)
-    yield ""
     digests = ", ".join(f"{name} {code_span(digest)}" for name, digest in data["components"].items())
-    yield f"Component files by their digests: {digests}."
+    yield f"Digests of the component files: {digests}."

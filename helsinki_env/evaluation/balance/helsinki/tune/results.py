@@ -1,19 +1,39 @@
-"""Collect all results of a search as plain data, the only input of the report."""
+"""Collect all results of a search as plain data, the only input of the report; read those of an earlier search."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from helsinki_env.data import Node, with_digest
+from helsinki_env.agents.registry import check_code
+from helsinki_env.data import Node, read_json, short_repr, with_digest
+from helsinki_env.data.schemas import (
+    Schema,
+    check_schema,
+    enum_of,
+    finite_number,
+    mapping_of,
+    nonempty_text,
+    nonnegative_integer,
+    nonnegative_number,
+    nullable,
+    player_count,
+)
 from helsinki_env.evaluation.arena.load import MatchupGames
 from helsinki_env.evaluation.arena.workers import reuse_workers
+from helsinki_env.evaluation.balance.helsinki.base import StudyError, software_versions, to_json_data
 from helsinki_env.evaluation.balance.helsinki.conclusions import Finding
 from helsinki_env.evaluation.balance.helsinki.covers import group_measures, seat_win_rates
-from helsinki_env.evaluation.balance.helsinki.part_configs import StudyError
-from helsinki_env.evaluation.balance.helsinki.results import software_versions, to_json_data
+from helsinki_env.evaluation.balance.helsinki.report_schema import (
+    SEATS,
+    action,
+    all_actions,
+    check_seats,
+    of_actions,
+)
 from helsinki_env.evaluation.balance.helsinki.tune.config import LIFT, TuneConfig
 from helsinki_env.evaluation.balance.helsinki.tune.numbers import (
     COVERED,
@@ -27,10 +47,11 @@ from helsinki_env.evaluation.balance.helsinki.tune.numbers import (
 )
 from helsinki_env.evaluation.balance.helsinki.tune.proof import DEAD_ACTION_EFFECT, BoardEstimates, BoardLevel, Interval
 from helsinki_env.evaluation.balance.helsinki.tune.run import BoardTuning
-from helsinki_env.evaluation.balance.helsinki.tune.search import BoardSearchResult, TriedBoard
+from helsinki_env.evaluation.balance.helsinki.tune.search import BoardSearchResult
+from helsinki_env.games.helsinki.action_numbers import STRENGTHS
 from helsinki_env.games.helsinki.components import BOARD_ACTIONS, load_components
 
-__all__ = ["COMPARED_MEASURES", "reevaluate_proposal", "tune_results"]
+__all__ = ["COMPARED_MEASURES", "read_found", "reevaluate_proposal", "tune_results"]
 
 COMPARED_MEASURES = ("rounds", "points", "spread", "skill")
 """Measures of the published games, see `helsinki_env.evaluation.balance.helsinki.covers.GAME_MEASURES`."""
@@ -45,27 +66,35 @@ def tune_results(tuning: BoardTuning, judge: str | None = None, command: str | N
         judge: another player that evaluates the proposal.
         command: command that reproduces the search, for the report; default: the one with its configuration.
     """
-    config, found = tuning.config, tuning.search()
-    proposal = found.proposal
+    config, result = tuning.config, tuning.search()
+    proposal = result.proposal
     games = tuning.games(proposal.board) if proposal and config.quality else {}
-    before = found.proof[0] if found.proof else found.screen
+    before = result.proof[0] if result.proof else result.screen
     boards = {"as it is": before.board} | ({"proposed": proposal.board} if proposal else {})
     data = {
         "tuning": config.to_dict(),
         "actions": list(BOARD_ACTIONS),
-        "outcome": found.outcome,
-        "summary": _summary(config, found),
+        "outcome": result.outcome,
+        "summary": _summary(config, result),
         "change": _change(config, proposal.board) if proposal else [],
         "components": {
             name: load_components(tuning.game(board)["components"]).digest for name, board in boards.items()
         },
-        "before": _proven(config, before, "as it is"),
-        "after": _proven(config, proposal, "proposed") if proposal else None,
-        "judged": _judged(tuning, proposal.board, judge) if proposal and judge else None,
-        "numbers": _numbers(config, found),
-        "tried": [_tried(config, one) for one in found.tried],
+        "before": _estimates(before, "as it is"),
+        "after": _estimates(proposal, "proposed") if proposal else None,
+        "judged": _evaluation(tuning, proposal.board, judge) if proposal and judge else None,
+        "numbers": _numbers(config, result),
+        "tried": [
+            {
+                "change": _change(config, one.board),
+                "predicted": one.predicted,
+                "seen": one.seen,
+                "share": one.share,
+            }
+            for one in result.tried
+        ],
         "games": [
-            {"board": name, "players": n, **_of_games(*tables)}
+            {"board": name, "players": n, **_measures(*tables)}
             for name, by_players in games.items()
             for n, tables in by_players.items()
         ],
@@ -84,7 +113,7 @@ def reevaluate_proposal(tuning: BoardTuning, found: Mapping[str, Any], judge: st
 
     Args:
         tuning: configuration and folder of the search.
-        found: earlier results, see `helsinki_env.evaluation.balance.helsinki.tune.found`.
+        found: earlier results, see `read_found`.
         judge: the evaluator.
     """
     data = Node(found, StudyError, "")
@@ -92,23 +121,23 @@ def reevaluate_proposal(tuning: BoardTuning, found: Mapping[str, Any], judge: st
     tuning.propose(board)
     digest = load_components(tuning.game(board)["components"]).digest
     if data["components"]["proposed"].value != digest:
-        data["components"]["proposed"].fail(f"{digest}, of the board with the changes that stand there")
-    judged, told = _judged(tuning, board, judge), {key: value for key, value in found.items() if key != "digest"}
+        data["components"]["proposed"].fail(f"{digest}, of the board with the changes in the file")
+    judged, rest = _evaluation(tuning, board, judge), {key: value for key, value in found.items() if key != "digest"}
     provenance = {
-        **told["provenance"],
-        "networks": told["provenance"]["networks"] | tuning.tournaments.networks,
-        "parts": told["provenance"]["parts"] | tuning.tournaments.played,
+        **rest["provenance"],
+        "networks": rest["provenance"]["networks"] | tuning.tournaments.networks,
+        "parts": rest["provenance"]["parts"] | tuning.tournaments.played,
     }
-    return with_digest(to_json_data(told | {"judged": judged, "provenance": provenance}))
+    return with_digest(to_json_data(rest | {"judged": judged, "provenance": provenance}))
 
 
-def _judged(tuning: BoardTuning, board: BoardValues, judge: str) -> dict[str, Any]:
-    before, after = tuning.reevaluate(board, judge)
+def _evaluation(tuning: BoardTuning, board: BoardValues, player: str) -> dict[str, Any]:
+    before, after = tuning.reevaluate(board, player)
     return {
-        "player": judge,
-        "summary": _agreement(tuning.config, judge, before, after),
-        "before": _proven(tuning.config, before, "as it is"),
-        "after": _proven(tuning.config, after, "proposed"),
+        "player": player,
+        "summary": _agreement(tuning.config, player, before, after),
+        "before": _estimates(before, "as it is"),
+        "after": _estimates(after, "proposed"),
     }
 
 
@@ -119,17 +148,15 @@ def _change(config: TuneConfig, board: BoardValues) -> list[dict[str, Any]]:
     ]
 
 
-def _proven(config: TuneConfig, proven: BoardEstimates, name: str) -> dict[str, Any]:
+def _estimates(board: BoardEstimates, player: str) -> dict[str, Any]:
     """Return the estimates for a board, in the form that `helsinki_env.evaluation.balance.helsinki.figures` draws."""
     return {
-        "beyond": proven.distance.value,
-        "beyond_low": proven.distance.low,
-        "beyond_high": proven.distance.high,
+        **_interval("beyond", board.distance),
         "screen": [
             {
-                "player": name,
+                "player": player,
                 "players": level.players,
-                "actions": [_finding(action, proven.findings, level) for action in BOARD_ACTIONS],
+                "actions": [_finding(name, board.findings, level) for name in BOARD_ACTIONS],
                 "level": {
                     **_interval("level", level.level),
                     **_interval("share", level.share),
@@ -138,7 +165,7 @@ def _proven(config: TuneConfig, proven: BoardEstimates, name: str) -> dict[str, 
                     "dead_high": level.dead_count.high,
                 },
             }
-            for level in proven.levels
+            for level in board.levels
         ],
     }
 
@@ -149,82 +176,68 @@ def _interval(name: str, one: Interval | None) -> dict[str, float | None]:
     return dict(zip((name, f"{name}_low", f"{name}_high"), ends, strict=True))
 
 
-def _finding(action: str, found: Sequence[Finding], level: BoardLevel) -> dict[str, Any]:
+def _finding(name: str, findings: Sequence[Finding], level: BoardLevel) -> dict[str, Any]:
     """Return the findings on an action, None if it is covered."""
-    one = next((one for one in found if (one.action, one.players) == (action, level.players)), None)
+    one = next((one for one in findings if (one.action, one.players) == (name, level.players)), None)
     return {
-        "action": action,
-        **_interval("power", level.effects.get(action)),
-        "deviation": one and one.deviation,
-        "deviation_low": one and one.low,
-        "deviation_high": one and one.high,
-        **_interval("use", level.use.get(action)),
+        "action": name,
+        **_interval("power", level.effects.get(name)),
+        **_interval("deviation", Interval(one.deviation, one.low, one.high) if one else None),
+        **_interval("use", level.use.get(name)),
     }
 
 
-def _tried(config: TuneConfig, tried: TriedBoard) -> dict[str, Any]:
-    return {
-        "change": _change(config, tried.board),
-        "predicted": tried.predicted,
-        "seen": tried.seen,
-        "share": tried.share,
-    }
-
-
-def _numbers(config: TuneConfig, found: BoardSearchResult) -> list[dict[str, Any]]:
+def _numbers(config: TuneConfig, result: BoardSearchResult) -> list[dict[str, Any]]:
     """Return the predicted effect of each number on the power of its action, the others unchanged."""
-    told: list[dict[str, Any]] = []
-    if searches_covers(config.free):
-        return told  # a covered action has no effect
-    box = published_board(config.free)
-    for i, number in enumerate(config.free if found.models else ()):
+    if searches_covers(config.free) or not result.models:
+        return []  # a covered action has no effect
+    published = published_board(config.free)
+    numbers = []
+    for i, number in enumerate(config.free):
         values = sorted({*number.others, number.was})
-        boards = np.array([[*box[:i], value, *box[i + 1 :]] for value in values], np.int64)
-        powers = {
-            n: model.powers(boards)[:, number.action] for n, model in zip(config.players, found.models, strict=True)
-        }
-        told.append(
+        boards = np.array([[*published[:i], value, *published[i + 1 :]] for value in values], np.int64)
+        models = zip(config.players, result.models, strict=True)
+        numbers.append(
             {
                 "action": BOARD_ACTIONS[number.action],
                 "kind": number.kind,
                 "was": number.was,
                 "values": values,
-                "power": powers,
+                "power": {n: model.powers(boards)[:, number.action] for n, model in models},
             }
         )
-    return told
+    return numbers
 
 
-def _of_games(own: MatchupGames, against: MatchupGames) -> dict[str, Any]:
+def _measures(equals: MatchupGames, against_weaker: MatchupGames) -> dict[str, Any]:
     """Return length, points, win rates by seat and skill of the games on a board."""
-    alike = group_measures(own, np.zeros(len(own), np.int64), 1)
-    apart = group_measures(against, np.zeros(len(against), np.int64), 1)
-    found = {name: (apart if name == "skill" else alike)[name] for name in COMPARED_MEASURES}
+    own, skill = (group_measures(games, np.zeros(len(games), np.int64), 1) for games in (equals, against_weaker))
+    measured = {name: (skill if name == "skill" else own)[name] for name in COMPARED_MEASURES}
     return {
-        "games": len(own),
-        "measures": {name: {"mean": one.mean[0], "error": one.error[0]} for name, one in found.items()},
-        "seats": seat_win_rates(own),
+        "games": len(equals),
+        "measures": {name: {"mean": one.mean[0], "error": one.error[0]} for name, one in measured.items()},
+        "seats": seat_win_rates(equals),
     }
 
 
-def _summary(config: TuneConfig, found: BoardSearchResult) -> list[str]:
+def _summary(config: TuneConfig, result: BoardSearchResult) -> list[str]:
     """Return the outcome as sentences."""
     counts = ", ".join(str(n) for n in config.players)
-    sure = f"({counts} players, with {100 * config.level:g} % probability for all intervals together)"
-    before = found.proof[0] if found.proof else found.screen
-    if found.proposal is None:
+    sure = f"({counts} players, with {100 * config.level:g}% probability for all intervals together)"
+    before = result.proof[0] if result.proof else result.screen
+    if result.proposal is None:
         at_most = _target(config, before.distance.high)
-        said = {
-            "in the band": f"{_upper(at_most)} {sure}.",
+        sentence = {
+            "in the band": f"{at_most[0].upper()}{at_most[1:]} {sure}.",
             "not surely beyond": f"The board does not surely miss the aim: {at_most} {sure}.",
             "level not kept": f"No finalist that is surely better surely keeps {_floor(config)} {sure}.",
-            "nothing better": f"No finalist is surely better than the board as it is {sure}.",
-        }[found.outcome]
-        return [said, *_level([before]), "Nothing is proposed."]
-    proposal = found.proposal
-    words = describe_changes(config.free, proposal.board)
-    numbers = "one number" if len(words) == 1 else f"{len(words)} numbers"
-    change = f"Change {numbers} of the action board: {'; '.join(words)}."
+            "nothing better": f"No finalist is surely better than the published board {sure}.",
+        }[result.outcome]
+        return [sentence, *_level([before]), "Nothing is proposed."]
+    proposal = result.proposal
+    changes = describe_changes(config.free, proposal.board)
+    numbers = "one number" if len(changes) == 1 else f"{len(changes)} numbers"
+    change = f"Change {numbers} of the action board: {'; '.join(changes)}."
     if searches_covers(config.free):
         covered = ", ".join(in_quotes(number.action) for number, _ in board_changes(config.free, proposal.board))
         change = f"Cover {COVERED} actions for all: {covered}."
@@ -233,37 +246,33 @@ def _summary(config: TuneConfig, found: BoardSearchResult) -> list[str]:
     kept = [f"The level surely keeps {_floor(config)}."] if config.floor else ["No floor was set for the level."]
     return [
         change,
-        f"Then {_target(config, proposal.distance.high)}; as it is, {_lacks(config, before)} {sure}.",
+        f"After the change, {_target(config, proposal.distance.high)}; before it, {_lacks(config, before)} {sure}.",
         *_level([before, proposal]),
         *kept,
-        *([f"Still beyond the band around the mean of the board for sure: {names}."] if still else []),
+        *([f"Surely still beyond the margin around the mean of the board: {names}."] if still else []),
     ]
-
-
-def _upper(sentence: str) -> str:
-    return sentence[0].upper() + sentence[1:]
 
 
 def _target(config: TuneConfig, far: float) -> str:
     """Return the target that a board at most this far from the aim meets, without a full stop."""
-    band = f"±{config.band:g} games of a hundred"
+    margin = f"margin of ±{config.band:g} games of 100 around the average action"
     if config.aim == LIFT:
         target = f"the level of the published board less {config.band:g}"
-        return f"actions fall short of {target} by at most {far:.1f} games of a hundred on average"
+        return f"actions fall short of {target} by at most {far:.1f} games of 100 on average"
     if far == 0:
-        return f"all actions lie within the band of {band} around the average action"
-    return f"no action lies farther than {far:.1f} points beyond the band of {band} around the average action"
+        return f"all actions lie within the {margin}"
+    return f"no action lies more than {far:.1f} beyond the {margin}"
 
 
 def _lacks(config: TuneConfig, board: BoardEstimates) -> str:
     least = board.distance.low
     if config.aim == LIFT:
         return f"they fall short of it by at least {least:.1f}"
-    return f"one lies {least:.1f} points or more beyond it"
+    return f"one lies {least:.1f} or more beyond it"
 
 
 def _floor(config: TuneConfig) -> str:
-    return f"{100 * config.floor:g} % of the level of the published board with every number of players"
+    return f"{100 * config.floor:g}% of the level of the published board with every number of players"
 
 
 def _level(boards: Sequence[BoardEstimates]) -> list[str]:
@@ -271,17 +280,127 @@ def _level(boards: Sequence[BoardEstimates]) -> list[str]:
     values = [" / ".join(f"{one.level.value:.1f}" for one in board.levels) for board in boards]
     dead = [" / ".join(str(len(one.dead)) for one in board.levels) for board in boards]
     counts = " / ".join(str(one.players) for one in boards[0].levels)
-    told = ["{0}", "from {0} to {1}"][len(boards) - 1]
+    text = ["{0}", "from {0} to {1}"][len(boards) - 1]
     return [
-        f"Level (mean effect of an action, {counts} players): {told.format(*values)} games of a hundred.",
-        f"Dead actions (effect below {DEAD_ACTION_EFFECT:g} game of a hundred): {told.format(*dead)}.",
+        f"Level (mean effect of an action, {counts} players): {text.format(*values)} games of 100.",
+        f"Dead actions (effect below {DEAD_ACTION_EFFECT:g} game of 100): {text.format(*dead)}.",
     ]
 
 
 def _agreement(config: TuneConfig, judge: str, before: BoardEstimates, after: BoardEstimates) -> str:
     """Return a sentence on another player's evaluation of the proposal."""
     says = "agrees" if after.distance.high < before.distance.low else "does not confirm it for sure"
-    then = f"by its games {_target(config, after.distance.high)} then, and {_lacks(config, before)} as it is"
+    outcome = (
+        f"in its games, {_target(config, after.distance.high)} after the change; before it, {_lacks(config, before)}"
+    )
     levels = [" / ".join(f"{one.level.value:.1f}" for one in board.levels) for board in (before, after)]
     kept = f", {'which surely keeps' if after.kept else 'which does not surely keep'} the floor" if config.floor else ""
-    return f"Another player, '{judge}', {says}: {then}. To it the level goes from {levels[0]} to {levels[1]}{kept}."
+    return f"Another player, '{judge}', {says}: {outcome}. Its level changes from {levels[0]} to {levels[1]}{kept}."
+
+
+def _check_estimates(by: str, *names: str) -> Schema:
+    """Return the schema of estimates with their intervals: numbers, unless the value of a key is None."""
+
+    def check(entry: Node) -> None:
+        form = nullable(finite_number) if entry[by].value is None else finite_number
+        check_schema(entry, {f"{name}{end}": form for name in names for end in ("", "_low", "_high")})
+
+    return check
+
+
+def _check_screen(entry: Node) -> None:
+    """Check a screening experiment."""
+    check_schema(entry, {"player": nonempty_text, "players": player_count})
+    counts = dict.fromkeys(("dead_low", "dead_high"), nonnegative_integer)
+    levels = dict.fromkeys(("level", "level_low", "level_high"), finite_number)
+    check_schema(entry["level"], {"dead": [action], **counts, **levels})
+    check_schema(entry["level"], _check_estimates("share", "share"))
+    check_schema(entry["actions"], of_actions({"power": nullable(finite_number)}))
+    check_schema(entry["actions"], of_actions(_check_estimates("power", "deviation", "power", "use")))
+
+
+_CHANGE: Schema = {
+    "action": action,
+    "kind": enum_of("cost", "strength", "covered"),
+    "was": nonnegative_integer,
+    "now": nonnegative_integer,
+}
+_ESTIMATES: Schema = {
+    **dict.fromkeys(("beyond", "beyond_low", "beyond_high"), nonnegative_number),
+    "screen": [_check_screen],
+}
+_RESULTS: Schema = {
+    "actions": all_actions,
+    "outcome": nonempty_text,
+    "summary": [nonempty_text],
+    "change": [_CHANGE],
+    "components": {"as it is": nonempty_text, "proposed": nonempty_text},
+    "before": _ESTIMATES,
+    "after": _ESTIMATES,
+    "numbers": [
+        {
+            "action": action,
+            "kind": enum_of("cost", "strength"),
+            "was": nonnegative_integer,
+            "values": [nonnegative_integer],
+            "power": mapping_of([finite_number]),
+        }
+    ],
+    "tried": [{"change": [_CHANGE], "predicted": finite_number, "seen": [finite_number], "share": finite_number}],
+    "games": [
+        {
+            "board": nonempty_text,
+            "players": player_count,
+            "games": nonnegative_integer,
+            "measures": {
+                key: {"mean": finite_number, "error": nullable(nonnegative_number)} for key in COMPARED_MEASURES
+            },
+            "seats": SEATS,
+        }
+    ],
+    "provenance": {
+        **dict.fromkeys(("environment", "package", "numpy", "scipy"), nonempty_text),
+        "networks": mapping_of(nonempty_text),
+        "parts": mapping_of({"seed": nonnegative_integer, "games": nonnegative_integer}),
+    },
+}
+"""Schema of the data from which a report is rebuilt when another player evaluates the proposal."""
+
+
+def read_found(path: Path, *, trust: bool = False) -> tuple[TuneConfig, dict[str, Any]]:
+    """Read the configuration and the results of an earlier search from its `tune.json`.
+
+    Args:
+        path: path of the file.
+        trust: allow players that run code (``program:COMMAND``, ``MODULE:ATTRIBUTE``).
+
+    Raises:
+        StudyError: if the file is invalid, was changed, or has no proposal; it names file and key.
+        PlayerError: if the file names code and is not trusted.
+    """
+    data = read_json(path, StudyError)
+    data.verify_digest("the data of a tuning")
+    config = TuneConfig.from_dict(data["tuning"].mapping())
+    check_code(config.player_names, path, trust=trust)
+    if not data["change"].entries("changes"):
+        data["change"].fail("a change: the search proposed none that could be evaluated")
+    # Check everything the report needs now, not after hours of games.
+    check_schema(data, _RESULTS)
+    for name in ("before", "after"):
+        counts = [entry["players"].value for entry in data[name]["screen"].entries("screens")]
+        if counts != list(config.players):
+            data[name]["screen"].fail(
+                f"one screen for each of {short_repr(list(config.players))} players", found=short_repr(counts)
+            )
+    for game in data["games"].entries("games"):
+        check_seats(game)
+    for number in data["numbers"].entries("numbers"):
+        for _, powers in number["power"].items():
+            powers.entries("effects, one for each value", length=len(number["values"].value))
+        if number["kind"].value == "strength":
+            number["action"].choice(tuple(STRENGTHS), "an action with a strength: ")
+    board_of(config.free, config.most, data["change"])
+    digest = load_components(config.components).digest
+    if data["components"]["as it is"].value != digest:
+        data["components"]["as it is"].fail(f"{digest}: the component file {config.components!r} has changed since")
+    return config, dict(data.value) | {"tuning": config.to_dict()}

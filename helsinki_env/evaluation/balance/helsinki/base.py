@@ -1,0 +1,221 @@
+"""Common parts of the studies: configuration files and their checks, tournaments, and results as plain data."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import MISSING, asdict, fields
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+import helsinki_env
+from helsinki_env.agents.registry import check_code
+from helsinki_env.data import Node, UserError, read_json, read_yaml, short_repr
+from helsinki_env.evaluation.arena.config import plan_from_dict
+from helsinki_env.evaluation.arena.designs import ScreeningDesign
+from helsinki_env.evaluation.arena.load import MatchupGames, load_run
+from helsinki_env.evaluation.arena.plan import MAX_MATCHUP_GAMES, Plan
+from helsinki_env.evaluation.arena.store import RunFolder
+from helsinki_env.games.helsinki.config import HelsinkiConfig
+from helsinki_env.games.helsinki.position import ENV_VERSION
+from helsinki_env.utils.files import write_json
+from helsinki_env.utils.yaml_files import find_yaml
+
+MIN_SCREENING_DEALS = 150
+"""Minimum number of deals of a screening experiment. With fewer deals the 95% intervals are too narrow. In 200
+simulated screening experiments with random ranks and four players, all fifteen intervals hold in 108 with 12 deals, 174
+with 40 and 186 with 150. With two players they hold in 108 with 24 deals and 183 with 150."""
+#: Games of a work unit. Studies have enough games for larger batches, which speed up networks.
+_CHUNK_GAMES = 480
+#: Decimals in the output: much finer than any interval, coarse enough to hide differences in CPU rounding.
+_DECIMALS = 5
+
+
+class StudyError(UserError):
+    """A study that cannot be played or read. The message names the value found, the expected value and the remedy."""
+
+
+class ConfigFile:
+    """Configuration dataclass of a study, read from a YAML file and stored with the games."""
+
+    WHAT: ClassVar[str]  # noun in error messages
+    FOLDER: ClassVar[str]  # folder of the named files in ``configs``
+    FILE: ClassVar[str]  # file name in the folder of the games
+    MAX_SEED: ClassVar[int]  # every part derives its own seed from the study's
+    PARTS: ClassVar[Mapping[str, type]] = {}  # keys that hold a dataclass
+
+    def _check_common(self) -> None:
+        field_entry(self, "name").text("a name")
+        field_entry(self, "seed").integer(0, self.MAX_SEED)
+        field_entry(self, "band").number(0.0, 100.0, inside=True)
+        field_entry(self, "level").number(0.5, 1.0, inside=True)
+
+    @property
+    def player_names(self) -> tuple[str, ...]:
+        """Names of all players of the games."""
+        return ()
+
+    @classmethod
+    def from_yaml(cls, name_or_path: str | Path, *, trust: bool = False) -> Self:
+        """Read the configuration from a YAML file; the name of the study defaults to the file name.
+
+        Args:
+            name_or_path: name in the study's folder of ``configs``, or a path.
+            trust: allow players that run code (``program:COMMAND``, ``MODULE:ATTRIBUTE``).
+
+        Raises:
+            StudyError: for an invalid file; names file, key, value found and expected value.
+            PlayerError: if the file names code and is not trusted.
+        """
+        path = find_yaml(name_or_path, cls.FOLDER, StudyError)
+        data = read_yaml(path, StudyError)
+        data.value = {"name": path.stem, **data.mapping().value}
+        config = cls.from_dict(data)
+        check_code(config.player_names, data.file, trust=trust)
+        with data.prefix_errors():
+            config.check_size()
+        return config
+
+    def check_size(self) -> None:
+        """Reject a study from a file that could not be reported after hours of games."""
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any] | Node) -> Self:
+        """Return the configuration with the keys of a file; raises StudyError."""
+        data = Node.of(data, StudyError, f"the {cls.WHAT}")
+        data.mapping([item.name for item in fields(cls)])  # type: ignore[arg-type]  # subclasses are dataclasses
+        data.value = {**data.value, **cls._build_parts(data)}
+        return data.build(cls)
+
+    @classmethod
+    def _build_parts(cls, data: Node) -> dict[str, Any]:
+        required = {f.name for f in fields(cls) if f.default is MISSING and f.default_factory is MISSING}  # type: ignore[arg-type]
+        parts = {name: kind for name, kind in cls.PARTS.items() if name in required or data[name].is_present}
+        return {name: data[name].build(kind) for name, kind in parts.items()}
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the configuration as JSON data for `from_dict`."""
+        data: dict[str, Any] = json.loads(json.dumps(asdict(self)))  # type: ignore[call-overload]  # a dataclass
+        return data
+
+    def open(self, folder: Path) -> None:
+        """Store the configuration in the folder of the games, or check that the stored one is the same.
+
+        Raises:
+            StudyError: if the folder holds games of another configuration.
+            OSError: if the folder cannot be written.
+        """
+        path, config = folder / self.FILE, self.to_dict()
+        played = folder.is_dir() and any(entry.is_dir() for entry in folder.iterdir())
+        if not path.exists() or not played:  # no games yet: the configuration may change
+            write_json(path, config)
+            return
+        stored = self.from_dict(read_json(path, StudyError)).to_dict()
+        for key, value in config.items():
+            if stored[key] != value:
+                raise StudyError(
+                    f"{folder}: there is a {self.WHAT} with {key} {short_repr(stored[key])}, found "
+                    f"{short_repr(value)} now: the configuration is fixed before the first game; use the same again, "
+                    "or choose another folder with --out"
+                )
+
+
+def field_entry(part: Any, name: str) -> Node:
+    """Return the value of a field as an unchecked `Node`."""
+    return Node(getattr(part, name), StudyError, name)
+
+
+def game_counts(part: Any, name: str) -> dict[int, int]:
+    """Return the number of games or deals by number of players. JSON stores these keys as text."""
+    data = field_entry(part, name)
+    if not isinstance(data.value, Mapping):
+        data.fail("numbers of games or deals by number of players, such as {2: 10000}")
+    counts: dict[int, int] = {}
+    for key, count in data.items():
+        if str(key) not in ("2", "3", "4") or int(key) in counts:
+            data.fail("numbers of players, each once: 2, 3 or 4", found=short_repr(key))
+        counts[int(key)] = count.integer(0, MAX_MATCHUP_GAMES)
+    return counts
+
+
+def check_screen(counts: Mapping[int, int], key: str) -> None:
+    """Check that a screening experiment, games by number of players, has none or enough games; `key` locates it."""
+    for players, games in counts.items():
+        if 0 < games < MIN_SCREENING_DEALS * players:
+            expected = (
+                f"at least {MIN_SCREENING_DEALS * players:,}, {MIN_SCREENING_DEALS} deals in all seats (0 omits it)"
+            )
+            Node(games, StudyError, f"{key}.{players}").fail(expected)
+
+
+def check_design(design: ScreeningDesign, key: str) -> None:
+    """Check that a design can also separate effects on points: the seats of a game need sets of several sizes."""
+    if not design.loose:
+        Node(design.loose, StudyError, f"{key}.loose").fail("some deals with sets of random size, such as 0.2")
+    if design.sizes[0] == design.sizes[1]:
+        Node(list(design.sizes), StudyError, f"{key}.sizes").fail("several sizes, such as [0, 10]")
+
+
+def component_file(data: Node) -> str:
+    """Return the name of a valid component file."""
+    name = data.text("the name of a component file, such as default, or a path")
+    HelsinkiConfig(components=name)
+    return name
+
+
+RunTournament = Callable[[str, Plan], None]
+"""Plays the missing games of a part in the folder of its name."""
+
+
+def plan_from_matchups(seed: int, tables: list[dict[str, Any]]) -> Plan:
+    """Return the plan of a part, from matchups in the form of `helsinki_env.evaluation.arena.config.plan_from_dict`."""
+    return plan_from_dict({"seed": seed, "chunk": _CHUNK_GAMES, "tables": tables})
+
+
+class StudyTournaments:
+    """Parts of a study in a folder, each a tournament that `run` plays on demand."""
+
+    def __init__(self, folder: Path, run: RunTournament) -> None:
+        self.folder, self._run = folder, run
+        self.played: dict[str, dict[str, int]] = {}  # seed and number of games of every requested part
+
+    def tables(self, part: str, seed: int, tables: list[dict[str, Any]]) -> list[MatchupGames]:
+        """Play the missing games of a part and return all of its games by matchup."""
+        plan = plan_from_matchups(seed, tables)
+        self._run(part, plan)
+        self.played[part] = {"seed": plan.seed, "games": plan.games}
+        return load_run(self.folder / part, whole=True)
+
+    @property
+    def networks(self) -> dict[str, str]:
+        """Digest of the network files by player name, 16 hexadecimal digits each."""
+        runs = [RunFolder.open(self.folder / part) for part in self.played]
+        return {player: digest for run in runs for player, digest in run.networks.items()}
+
+
+def to_json_data(value: Any) -> Any:
+    """Return plain data for JSON: NaN becomes None, arrays become lists, keys become text."""
+    if isinstance(value, Mapping):
+        return {str(key): to_json_data(item) for key, item in value.items()}
+    if isinstance(value, np.ndarray):
+        return to_json_data(value.tolist())
+    if isinstance(value, list | tuple):
+        return [to_json_data(item) for item in value]
+    if isinstance(value, bool | str | int | None):
+        return value
+    number = float(value)
+    return None if math.isnan(number) else round(number, _DECIMALS) + 0.0
+
+
+def software_versions() -> dict[str, str]:
+    """Return the versions of the software that made the estimates."""
+    return {
+        "environment": f"helsinki_v{ENV_VERSION}",
+        "package": helsinki_env.__version__,
+        "numpy": version("numpy"),
+        "scipy": version("scipy"),
+    }
