@@ -155,7 +155,7 @@ def compared_part(result: dict[str, Any], command: str) -> str:
     )
 
 
-_RATIOS = ("times as fast", "lowest to highest", "95 % interval")
+_RATIOS = ("times as fast", "lowest to highest", "95% interval")
 
 
 def _ratios(row: dict[str, Any]) -> list[str]:

@@ -50,15 +50,15 @@ def main(
         preset: a name in configs/training (quick, gpu, best_response for any game; standard, strong, two_players,
             retrained, retrained_long for Helsinki; copenhagen) or the path of a YAML file; default: quick, or with
             --against best_response.
-        game: which game, such as copenhagen; default: that of the preset.
-        out: folder of the run; default runs/PRESET, or runs/GAME-PRESET.
-        seed: of weights, games and evaluation.
-        resume: go on with the run in the folder.
-        minutes: stop after so many minutes of training in all instead of the preset's.
-        device: where the network computes (with gpu: everything); auto takes a graphics card if PyTorch finds one.
-        threads: processors that learn, beside the one that plays; more of them change the last digits.
-        against: train a best response to this player alone, such as net: how often it wins says how far from
-            unbeatable that player is.
+        game: game, such as copenhagen; default: that of the preset.
+        out: folder of the run; default: runs/PRESET, or runs/GAME-PRESET.
+        seed: random seed of weights, games and evaluation.
+        resume: resume the run in the folder.
+        minutes: maximum training time in minutes, in total; default: that of the preset.
+        device: device of the network, with the preset gpu also of the games; auto selects a GPU if PyTorch finds one.
+        threads: number of threads for learning; results differ in the last digits.
+        against: opponent of a best response, such as net. The win rate of the best response shows how exploitable that
+            player is.
         trust: run code that the preset names: program:COMMAND and MODULE:ATTRIBUTE. Read the code first.
     """
     # Idle threads must sleep: spinning ones block each other when other programs run, and training was seen to take
@@ -92,19 +92,19 @@ def main(
     group = ProcessGroup.from_torchrun(device)
     console = plain_console()
     console.quiet = not group.is_main
-    judges = chosen.learner == AFTERSTATE_KIND
-    taught = f"{chosen.pretraining.samples:,} positions of the heuristic's games, then " if judges else ""
+    pretrains = chosen.learner == AFTERSTATE_KIND
+    taught = f"{chosen.pretraining.samples:,} samples of the heuristic's games, then " if pretrains else ""
     if chosen.start:
         taught = f"from the network {chosen.start} on, {taught if chosen.pretraining.samples else ''}"
     console.print(
-        f"Training {preset} on {device}: {taught}{chosen.ppo.total_timesteps:,} decisions of its own, at most "
+        f"Training {preset} on {device}: {taught}{chosen.ppo.total_timesteps:,} self-play steps, at most "
         f"{chosen.minutes:g} minutes; results go to {folder}"
     )
     out_folder(folder)
     check_run_folder(folder, resume)  # before anything is compiled
-    parts = groups_for(["net", "heuristic", "greedy"] if judges else chosen.evaluation.opponents, chosen.game)
+    parts = groups_for(["net", "heuristic", "greedy"] if pretrains else chosen.evaluation.opponents, chosen.game)
     if group.is_main:
-        precompile_groups([group_name("training", chosen.game), *parts] if judges else parts)
+        precompile_groups([group_name("training", chosen.game), *parts] if pretrains else parts)
     group.broadcast(None)  # barrier: the other processes wait here for the first one
     training = Training(chosen, folder, seed, device, resume, group)
 

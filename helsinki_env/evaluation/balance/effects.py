@@ -60,7 +60,7 @@ class WinEffects:
 
     power: Array  # percentage points of the win rate, float64 (A,)
     covariance: Array  # of `power`, float64 (A, A)
-    seat: Array  # win rate of each seat when nothing is denied, percent, float64 (S,)
+    seat: Array  # win rate of each seat when nothing is denied, in %, float64 (S,)
     fit: Fit  # the first S - 1 parameters are seat effects, followed by A effects of denial
     blocks: int
     games: int

@@ -4,7 +4,7 @@ The model is linear in the win rate. A seat's outcome is 1 for first rank, else 
 seat, and the actions and pairs of actions denied to it minus the mean of those denied to the others. Like
 `helsinki_env.evaluation.balance.margins` it compares seats within games, with the same standard errors over blocks.
 
-**The coalition game.** Let v(T) be the win rate, in percent, of a seat that may use the set T of actions, regardless of
+**The coalition game.** Let v(T) be the win rate, in %, of a seat that may use the set T of actions, regardless of
 the other seats' actions. With N the set of all actions, the fit is
 
     v(T) = v(N) - sum of single[i] over i not in T + sum of pair[i, j] over pairs {i, j} not in T

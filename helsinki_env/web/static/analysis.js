@@ -5,7 +5,7 @@ import { button, byId, counted, fill, goTo, make, once, whenSent } from "./dom.j
 
 /** @typedef {import("./protocol.js").Brought} Brought */
 /** @typedef {import("./protocol.js").Found} Found */
-/** @typedef {import("./protocol.js").Kept} Kept */
+/** @typedef {import("./protocol.js").SavedRecord} SavedRecord */
 /** @typedef {import("./protocol.js").Place} Place */
 
 /** Maximum size in bytes of a file whose text is shown, to mark errors in it. */
@@ -134,15 +134,15 @@ function mark({ start, end }) {
 
 // saved games
 
-async function showKept() {
-  /** @type {Kept[]} */
+async function showSavedRecords() {
+  /** @type {SavedRecord[]} */
   const kept = await ask("GET", "/api/records");
   const items = kept.map(({ record, title, made, decisions }) => () => {
     const about = decisions === null ? "position" : counted(decisions, "action");
     const forget = async () => {
       if (!confirm(`Delete "${title}"?`)) return;
       await ask("DELETE", `/api/records/${record}`).catch(complain);
-      await showKept().catch(complain);
+      await showSavedRecords().catch(complain);
     };
     const remove = button("Delete", once(forget));
     remove.setAttribute("aria-label", `Delete ${title}`);
@@ -171,4 +171,4 @@ form.addEventListener("drop", (event) => {
   const dropped = event.dataTransfer?.files[0];
   if (dropped) take(dropped);
 });
-showKept().catch(complain);
+showSavedRecords().catch(complain);

@@ -131,7 +131,7 @@
  * @property {number[] | null} scores
  * @property {number} decisions
  *
- * @typedef {object} Kept  A saved game or position.
+ * @typedef {object} SavedRecord  A saved game or position.
  * @property {string} record
  * @property {string} title
  * @property {number} made  Seconds since 1970.
