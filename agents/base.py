@@ -100,8 +100,11 @@ def _location(problem: BaseException) -> str:
 
 
 FloatArray = npt.NDArray[np.float64]
+"""Floating-point numbers, float64."""
 Int8Array = npt.NDArray[np.int8]
+"""Observations and action masks, int8."""
 Int64Array = npt.NDArray[np.int64]
+"""Actions, rows and indices, int64."""
 KeyArray = npt.NDArray[np.uint64]
 """Random keys, uint64."""
 

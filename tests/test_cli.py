@@ -120,7 +120,7 @@ def test_version(capsys: Output) -> None:
     ("words", "message"),
     [
         (["simulat"], "helsinki: found command 'simulat', expected one of simulate, play, "),
-        (["simulate", "--players", "gredy"], "plain, forced, counted, program; did you mean 'greedy'?"),
+        (["simulate", "--players", "gredy"], "forced, counted, program; did you mean 'greedy'?"),
         (["simulate", "--players", "random,greedy,random", "--num-players=2"], "--players: found 3 (random,"),
         (["simulate", "--games", "0"], "helsinki simulate: --games: found 0, expected a whole number from 1 to"),
         (["simulate", "--num-players", "5", "--players", "random"], "--num-players: found 5, expected 2, 3 or 4"),
@@ -142,7 +142,7 @@ def test_version(capsys: Output) -> None:
         (["export", "none", "--positions", "0"], "--positions: found 0, expected a whole number from 1"),
         (["balance", "run", "--processes", "-2"], "--processes: found -2, expected a whole number from 1"),
         (["balance", "tune", "--num-players", "2,5"], "--num-players: found '2,5', expected some of 2, 3, 4"),
-        (["balance", "tune", "--num-players", "3"], "players: found 3, expected some of 2, of which it says the games"),
+        (["balance", "tune", "--num-players", "3"], "players: found 3, expected some of 2, which have games"),
         (["balance", "tune", "--evaluator", "heuristic"], "--evaluator: found 'heuristic', expected another player"),
         (["balance", "tune", "--proposal", "tune.json"], "--proposal: found tune.json, expected it with --evaluator"),
         (["balance", "tune", "quick", "--proposal", "x.json", "--evaluator", "net"], "--proposal: found x.json"),
@@ -158,7 +158,10 @@ def test_version(capsys: Output) -> None:
         (["replay", "GAMES", "--svg", "x.png"], "--svg: found x.png, expected a name ending in .svg or a folder"),
         (["replay", "GAMES", "--html", "x.htm"], "--html: found x.htm, expected a name ending in .html"),
         (["replay", "GAMES", "--evaluator", "net"], "--evaluator: found net without --html; only that page"),
-        (["replay", "GAMES", "--html", "x.html", "--evaluator", "greedy"], "judge: found 'greedy', expected one that"),
+        (
+            ["replay", "GAMES", "--html", "x.html", "--evaluator", "greedy"],
+            "evaluator: found 'greedy', expected one of net, net+search:N and mc:N",
+        ),
         (
             ["replay", "GAMES", "--html", "x.html", "--evaluator", "net", "--seat", "1"],
             "--evaluator: found net with --seat 1, expected none",
@@ -181,7 +184,7 @@ def test_what_is_asked_wrongly_is_one_line_and_status_2(
         ("simulate --games 1000000000 --out FILE/x", "cannot be written: Not a directory"),
         (
             "arena --games 1000000 --out FILE",
-            "--out: found FILE, expected a folder that can be written to: it is no folder",
+            "--out: found FILE, expected a folder that can be written to: it is not a folder",
         ),
         (
             "ladder --run RUN --out FOLDER.md",
@@ -193,7 +196,7 @@ def test_what_is_asked_wrongly_is_one_line_and_status_2(
         ),
         (
             "balance run --out FILE/x",
-            "--out: found FILE/x, expected a folder that can be written to: it is no folder (FILE)",
+            "--out: found FILE/x, expected a folder that can be written to: it is not a folder (FILE)",
         ),
         ("balance report RUN --out FILE", "--out: found FILE, expected a folder that can be written to"),
         ("bench --json FOLDER", "--json: found FOLDER, expected a file that can be written: it is a folder"),

@@ -57,7 +57,10 @@ def test_numpy_integers_are_integers() -> None:
 def test_arrays_that_are_no_lists_of_actions_are_named(value: Any) -> None:
     with pytest.raises(ConfigError, match=r"^covered(\[0\])?: found .*, expected an? (list of )?action"):
         HelsinkiConfig(covered=value)
-    with pytest.raises(ConfigError, match=r"^denied(\[0\](\[0\])?)?: found .*, expected (one|an?) (list of )?action"):
+    with pytest.raises(
+        ConfigError,
+        match=r"^denied(\[0\](\[0\])?)?: found .*, expected (one list of |an? (list of )?|2 lists of )action",
+    ):
         HelsinkiConfig(denied=value)
 
 
@@ -157,7 +160,7 @@ def test_changed_is_the_same_with_other_values() -> None:
         ({"players": 3}, r"players: no such key \(found 3\), expected one of num_players"),
         ({"num_players": [3]}, "num_players: found [3], expected 2, 3 or 4"),
         ({"num_players": np.zeros(2)}, "num_players: found array"),
-        ({"denied": [[1]]}, "denied: found [[1]], expected one list of actions for each seat: 3"),
+        ({"denied": [[1]]}, "denied: found 1 lists, expected 3 lists of actions, one for each seat"),
         ({"components": 3}, "components: found 3, expected the name of a component file"),
         ({"dry_roads": 1}, "dry_roads: found 1, expected True or False"),
     ],
@@ -280,11 +283,11 @@ MISTAKES: dict[str, tuple[dict[str, Any], str]] = {
     "nothing covered": ({"covered": None}, "covered: found None, expected a list of action ids or names"),
     "one seat of two": (
         {"denied": [[3]]},
-        "denied: found [[3]], expected one list of actions for each seat: 2",
+        "denied: found 1 lists, expected 2 lists of actions, one for each seat",
     ),
     "three seats of two": (
         {"denied": [[], [], []]},
-        "denied: found [[], [], []], expected one list of actions",
+        "denied: found 3 lists, expected 2 lists of actions, one for each seat",
     ),
     "no lists": (
         {"denied": [3, 4]},

@@ -53,7 +53,7 @@ def test_a_run_that_was_never_measured_has_no_curve(tmp_path: Path, content: str
     ("content", "message"),
     [
         ("{", "cannot be read as JSON"),
-        ("[" * 100_000, "found more than 40 lists"),
+        ("[" * 100_000, "found more than 40 nested lists"),
         ("{}", "found {}, expected a list of measurements"),
         ("[5]", r"\[0\]: found 5, expected a mapping"),
         ('[{"positions": 1, "decisions": 0, "standings": []}]', r"\[0\]\.standings: found \[\], expected a list"),

@@ -44,7 +44,7 @@ INTERNAL = re.compile(
     r"(figure_style|play|arena\.(bounded_parquet|cluster|designs|files|parquet|plan|store|work_unit|workers))$"
     r"|helsinki_env\.evaluation\.(rating\.(anchored|bootstrap|figures|model|plackett_luce|shares)|gauntlet\.[a-z_]+)$"
     r"|helsinki_env\.agents\.(rows|program\.supervisor|heuristic\.playouts|mlp\.inputs)$"
-    r"|helsinki_env\.agents\.(net\.(afterstates|choices|description|evaluation|features))$"
+    r"|helsinki_env\.agents\.(net\.(afterstates|choices|evaluation|features))$"
     r"|helsinki_env\.agents\.search\.(flat|playout|tree|workspace)$"
     r"|helsinki_env\.agents\.(helsinki|copenhagen)\.(?!(forced|greedy|weights)$)"
     r"|helsinki_env\.training\.(checkpoint_io|checks|learner|progress|rollout|values|gpu\.\w+)$"

@@ -483,12 +483,14 @@ def test_the_command_rates_and_verifies(
         assert main([*verify, str(changed(rated, tmp_path, a_program)), nobody, *options]) == 2
         assert "as the player, expected a name" in capsys.readouterr().err
     assert main([*verify, str(rated), "nobody", *options]) == 2
-    assert capsys.readouterr().err.startswith("helsinki evaluate: player 'nobody': there is no such player")
+    assert capsys.readouterr().err.startswith("helsinki evaluate: player 'nobody': found no such player, expected")
     forged = changed(rated, tmp_path, other_games)
     assert main([*verify, str(forged), *options]) == 2
-    assert "played again, its games came out otherwise than the certificate says" in capsys.readouterr().err
+    shown = capsys.readouterr().err
+    assert shown.startswith(f"helsinki evaluate: {forged}: work unit ")
+    assert "found other games in the replay, expected those of the certificate" in shown
     assert main([*verify, str(rated), "greedy", *options]) == 2
-    assert "came out otherwise" in capsys.readouterr().err
+    assert "found other games in the replay" in capsys.readouterr().err
 
 
 def test_what_a_rating_expects_of_each_opponent(gauntlet: Gauntlet, pins: ReferenceRatings) -> None:
@@ -685,15 +687,15 @@ def test_on_a_cluster_the_certificate_is_the_same(rated: Path, gauntlet: Gauntle
     ("words", "message"),
     [
         (["run", "heuristic", "--stage", "slow"], "stage: found 'slow', expected one of quick, full"),
-        (["run", "heuristic", "--write", "no-such-page.md"], "--write: found no file no-such-page.md, expected"),
-        (["reference", "--write", "no-such-page.md"], "--write: found no file no-such-page.md, expected the page"),
+        (["run", "heuristic", "--write", "no-such-page.md"], "--write: no-such-page.md: found no file, expected"),
+        (["reference", "--write", "no-such-page.md"], "--write: no-such-page.md: found no file, expected the page"),
         (["reference", "--write", str(ROOT / "README.md")], "README.md: expected the lines '<!-- written: tiny -->'"),
-        (["run", "gr\udcffedy"], "found a name with bytes that are no UTF-8, expected text"),
+        (["run", "gr\udcffedy"], "player 'gr\\udcffedy': found bytes that are not UTF-8, expected text"),
         (
             ["run", "heuristic", "--write", str(ROOT / "README.md")],
             "expected the lines '<!-- written: tiny, rated -->'",
         ),
-        (["run", "nobody"], "there is no such player"),
+        (["run", "nobody"], "player 'nobody': found no such player"),
     ],
 )
 def test_what_is_asked_wrongly(

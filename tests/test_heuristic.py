@@ -167,7 +167,7 @@ def test_a_tuning_is_reproducible() -> None:
     ("numbers", "message"),
     [
         ({"minutes": math.nan}, "minutes: found nan"),
-        ({"decks": -1}, "decks: found -1"),
+        ({"deals": -1}, "deals: found -1"),
         ({"seed": -1}, "seed: found -1"),
     ],
 )

@@ -453,7 +453,7 @@ def test_kernels_that_call_each_other_in_a_circle_are_refused(
 ) -> None:
     write(elsewhere / "theirs" / "__init__.py")
     write(elsewhere / "theirs" / "a.py", CIRCLE)
-    with pytest.raises(UnsupportedError, match="odd: kernels can call themselves, but not each other in a circle"):
+    with pytest.raises(UnsupportedError, match="odd: found kernels that call each other in a cycle, expected none"):
         load("theirs.a", elsewhere).even(3)
 
 

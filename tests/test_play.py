@@ -431,7 +431,7 @@ _WRONG_MESSAGES: list[tuple[Any, str]] = [
     ("7", "found"),
     ('"decide"', "found"),
     ("null", "found"),
-    ("[" * 5000, "more than 40 lists"),
+    ("[" * 5000, "more than 40 nested lists"),
     ("9" * 5000, "found"),
     ("{}", "type"),
     ({"type": None}, "type"),

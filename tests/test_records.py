@@ -127,7 +127,7 @@ _SPOILT: list[tuple[Any, str]] = [
     ("7", "expected a mapping"),
     ("null", "expected a mapping"),
     ('"table"', "expected a mapping"),
-    ("[" * 5000, "more than 40 lists"),
+    ("[" * 5000, "found more than 40 nested lists"),
     ('{"table": 7}', "table: found 7"),
     ('{"table": "none"}', "does not exist"),
     (b"\xff\xfe\x00", "neither text nor Parquet"),

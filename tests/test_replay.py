@@ -293,7 +293,9 @@ def test_a_game_of_a_run_that_cannot_be_replayed_is_found(run: Path, monkeypatch
         return replay_games(config, seeds + np.uint64(1), *others, **named)
 
     monkeypatch.setattr("helsinki_env.evaluation.balance.helsinki.replay.replay_games", other_decks)
-    where = "chunk 00-00000-00000 (table 'line-ups', line-up random,random,greedy, blocks 0 to 1): game 0, decision "
+    where = (
+        "work unit 00-00000-00000 (matchup 'line-ups', line-up random,random,greedy, blocks 0 to 1): game 0, decision "
+    )
     with pytest.raises(ValueError, match=f"{re.escape(str(run))}: {re.escape(where)}"):
         replay_run(run)
 

@@ -304,7 +304,7 @@ def test_observations_of_other_components() -> None:
 def test_an_observation_that_cannot_come_up() -> None:
     seen = middle().observation()
     unpack(seen)["hand"][3] += 20
-    with pytest.raises(DeterminizationError, match="game 0: found no deal that fits what seat"):
+    with pytest.raises(DeterminizationError, match="game 0: found no deal that fits the observation of seat"):
         determinize_observation(HelsinkiConfig(), seen, 1)
 
 

@@ -157,7 +157,7 @@ CASES: list[tuple[Callable[[], Position], dict[str, Any], str]] = [
     (main, {"display.0": 5}, r"display\[0\]: found 5"),
     (main, {"tile_supply.blue.0": 3}, r"tile_supply.blue\[0\]: found 3"),
     (main, {"white_tiles": 13}, "white_tiles: found 13"),
-    (main, {"seats.0.abilities": [0, 0]}, r"seats\[0\].abilities\[1\]: found 0, expected each of the abilities once"),
+    (main, {"seats.0.abilities": [0, 0]}, r"seats\[0\].abilities\[1\]: found 0, expected abilities without duplicates"),
     (main, {"seats.0.hand": {"size": 2, "known": [0] * 5}}, "hand: found .* a copy made for one seat"),
     (main, {"seats.0.points": -1}, r"seats\[0\].points: found -1"),
     (main, {"chance.word": "0x12"}, "chance.word: found '0x12'"),

@@ -202,7 +202,7 @@ def test_a_hand_that_all_know_and_that_cannot_go_on() -> None:
     game.state.hand[0, :2] = game.state.known[0, :2] = (0, 2)
     game.state.discard[:2] = (2, 0)
     game.state.pile[:2] = (0, 0)
-    with pytest.raises(DeterminizationError, match="what seat 1 knows"):
+    with pytest.raises(DeterminizationError, match="game 0: found no deal that fits the observation of seat 1"):
         determinize(game, 1)
 
 

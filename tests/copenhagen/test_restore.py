@@ -413,7 +413,7 @@ def test_an_observation_that_cannot_come_up() -> None:
     seen = game.observation()
     unpack(seen)["hand"][3] += 5
     unpack(seen)["seats"][0, 1] += 5
-    with pytest.raises(DeterminizationError, match=r"game 0: found no deal that fits what seat \d knows"):
+    with pytest.raises(DeterminizationError, match=r"game 0: found no deal that fits the observation of seat \d"):
         determinize_observation(game.config, seen, 1)
 
 

@@ -41,7 +41,10 @@ def written(folder: Path, **changes: Any) -> Path:
         ({"tiles__drawings__blue": ["WW", "WW/B.", "..W/BWW", "BWWWW"]}, r"blue\[0\]: found 'WW', expected one brick"),
         ({"tiles__drawings__blue": ["BWW", "WW/B.", "..W/BWW", "BWWWW"]}, r"blue\[0\]: found 'BWW', expected 2 cells"),
         ({"tiles__drawings__red": ["B./.W", "WW/B.", "WW/BW", "BWWWW"]}, r"red\[0\]: .* connected edge to edge"),
-        ({"tiles__drawings__red": ["BW.", "WW/B.", "WW/BW", "BWWWW"]}, r"red\[0\]: .* leave them out"),
+        (
+            {"tiles__drawings__red": ["BW.", "WW/B.", "WW/BW", "BWWWW"]},
+            r"red\[0\]: found 'BW\.', expected .* without an empty row or column",
+        ),
         ({"tiles__drawings__red": ["BX", "WW/B.", "WW/BW", "BWWWW"]}, r"red\[0\]: found 'BX', expected a drawing"),
         ({"tiles__copies__players_2": [2, 2, 2]}, "tiles.copies.players_2: found"),
         ({"tiles__white": 46}, "tiles.white: found 46"),
@@ -128,7 +131,7 @@ def test_a_configuration_keeps_the_facts_that_were_loaded(tmp_path: Path) -> Non
     ("values", "message"),
     [
         ({"num_players": 5}, "num_players: found 5, expected 2, 3 or 4"),
-        ({"denied": [[1]]}, "one list of abilities for each seat"),
+        ({"denied": [[1]]}, "denied: found 1 lists, expected 2 lists of abilities, one for each seat"),
         ({"denied": [[0], []]}, r"denied\[0\]\[0\]: found 0"),
         ({"denied": [["any_cards"], []]}, r"denied\[0\]\[0\]: found 'any_cards'"),
         ({"denied": [[1, "additional_card"], []]}, "each ability once"),
