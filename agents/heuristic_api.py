@@ -112,10 +112,15 @@ def _own_view(w, g, seat, views):
 
 
 reset_view = OverloadedKernel("reset_view")
+"""Reset the cached content of a view."""
 view_index = OverloadedKernel("view_index", _own_view)
+"""Return the index of the view for a seat's current board."""
 select_action = OverloadedKernel("select_action")
+"""Return the best legal action by a quick evaluation."""
 select_action_lookahead = OverloadedKernel("select_action_lookahead")
+"""Return the best legal action by an evaluation with look-ahead."""
 write_win_probabilities = OverloadedKernel("write_win_probabilities")
+"""Write every seat's win probability."""
 
 
 @dataclass(frozen=True)

@@ -65,7 +65,7 @@ def test_pettingzoo_goes_on(config: HelsinkiConfig, tmp_path: Path, monkeypatch:
     path = tmp_path / "mine.yaml"
     path.write_text((configs_folder() / "components" / "more_small_tiles.yaml").read_text(encoding="utf-8"))
     monkeypatch.chdir(tmp_path)
-    env = helsinki_v0.env(components="mine.yaml")
+    env = helsinki_v0.env(components="mine.yaml", illegal_action="raise")
     path.unlink()
     env.reset(seed=1, options={"covered": ["two_points"]})
     assert env.unwrapped.game.config.covered == (14,)

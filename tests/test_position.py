@@ -222,7 +222,7 @@ MALFORMED: dict[str, tuple[Change, str, str, str]] = {
         "[24] are built already",
     ),
     "wild tile on a tile": (put("seats.0.wild", [2]), "seats[0].wild", "[2]", "[2] are built already"),
-    "wild tile twice": (put("seats.0.wild", [10, 10]), "seats[0].wild[1]", "10", "each of the cells once"),
+    "wild tile twice": (put("seats.0.wild", [10, 10]), "seats[0].wild[1]", "10", "cells without duplicates"),
     "superstructure on the ground": (
         put("seats.0.superstructures", [4]),
         "seats[0].superstructures",

@@ -266,7 +266,7 @@ def test_networks_that_do_not_learn_from_nothing_are_refused(
     changed: dict[str, Any], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main([*written(tmp_path, changed), "--out", str(tmp_path / "run")]) == 2
-    assert "expected one whose networks learn from nothing, on the board of the box" in capsys.readouterr().err
+    assert "expected one without start, against, covered and components" in capsys.readouterr().err
     assert not (tmp_path / "run").exists()
 
 

@@ -109,7 +109,7 @@ def test_lots_and_threads_change_nothing(monkeypatch: pytest.MonkeyPatch) -> Non
     told = asked(network)
     found = []
     for lot, threads in ((32, 2), (5, 1), (1, 2)):
-        monkeypatch.setattr(searching, "_LOT", lot)
+        monkeypatch.setattr(searching, "_BATCH", lot)
         monkeypatch.setattr(searching, "_THREADS", threads)
         searcher = TargetSearcher(network, SearchConfig(share=0.6, trials=12), GAME, False)
         found.append(searcher.search(*told, np.random.default_rng(2)))

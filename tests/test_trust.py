@@ -156,7 +156,7 @@ def test_code_that_a_file_names_is_run_only_if_the_user_trusts_it(way: Any, caps
 def test_what_is_typed_needs_no_trust_and_names_that_are_none_are_told(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["arena", "--players", "marking_here:make,random", "--games", "2", "--out", "out"]) == 2
     assert marked()
-    assert "int has no name" in capsys.readouterr().err
+    assert "found int, expected an object with a name and act" in capsys.readouterr().err
     for wrong in ("heuristik", "mcc:200", "nothing_here:make"):
         assert main(arena(wrong)) == 2
         line = capsys.readouterr().err

@@ -54,9 +54,10 @@ DESCRIPTION_KEY = "helsinki"
 COMPONENTS_KEY = "components"
 """Entry of the description with the component files of training: digests by name."""
 FORMAT = 2
-AFTERSTATE_KIND, PLAIN_KIND = "judge", "plain"
-"""Kinds of networks: those that evaluate afterstates (`agents.net`, the default), and those that read the observation
-(`agents.mlp`)."""
+AFTERSTATE_KIND = "judge"
+"""Kind of the networks that evaluate afterstates (`agents.net`), the default."""
+PLAIN_KIND = "plain"
+"""Kind of the networks that read the observation (`agents.mlp`)."""
 #: Minimum and maximum number of card types of component files.
 _TYPES = (5, 91)
 

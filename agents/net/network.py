@@ -50,7 +50,9 @@ __all__ = [
 FACTORY_KWARGS: dict[str, Any] = {"dtype": torch.float32, "device": "cpu"}
 """Device and dtype of new weights, regardless of PyTorch's defaults."""
 Linear: Callable[..., nn.Linear] = partial(nn.Linear, **FACTORY_KWARGS)
+"""`nn.Linear` with the device and dtype of new weights."""
 LayerNorm: Callable[..., nn.LayerNorm] = partial(nn.LayerNorm, **FACTORY_KWARGS)
+"""`nn.LayerNorm` with the device and dtype of new weights."""
 
 ABSENT = -1e9
 """Logit of an absent seat; its win probability is exactly zero."""

@@ -23,8 +23,10 @@ from helsinki_env.utils.files import check_no_link, remove_leftovers
 
 __all__ = ["BALANCE", "BOARDS", "LEAST_GAMES", "LIFT", "TuneConfig", "TuneGames"]
 
-BALANCE, LIFT = "balance", "lift"
-"""Aims of a search, see `TuneConfig.aim`."""
+BALANCE = "balance"
+"""The default aim of a search, see `TuneConfig.aim`."""
+LIFT = "lift"
+"""The other aim of a search, see `TuneConfig.aim`."""
 
 BOARDS = "boards"
 """Folder of the files with which boards are played."""
