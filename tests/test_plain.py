@@ -189,7 +189,7 @@ def test_networks_of_other_kinds_games_and_card_types_are_refused(tmp_path: Path
         load_network(theirs, PlainNetwork)
     with pytest.raises(ValueError, match="found a network for helsinki_v"):
         make_player(f"mlp:{ours}", CopenhagenConfig())
-    with pytest.raises(ValueError, match="trained with 51 card types, these games have 16"):
+    with pytest.raises(ValueError, match="found a network for 51 card types, expected 16"):
         make_player(f"mlp:{ours}", HelsinkiConfig(components=small_components(tmp_path)))
     with pytest.raises(ValueError, match="no such network comes with the package; train one with"):
         make_player("mlp")
