@@ -903,7 +903,7 @@ def test_processes_wait_for_the_next_tournament_if_they_are_kept(tmp_path: Path)
 def test_what_goes_wrong_in_a_worker_is_reported_with_its_chunk(tmp_path: Path) -> None:
     table = {"name": "duel", "players": ["odd", "random"], "games": 600}
     message = (
-        r"chunk 00-00000-000\d\d \(table 'duel', line-up odd,random, blocks \d+ to \d+\): PlayerError: "
+        r"work unit 00-00000-000\d\d \(matchup 'duel', line-up odd,random, blocks \d+ to \d+\): PlayerError: "
         r"player odd:fails: does not decide: RuntimeError: out of ideas \(.*odd_player.py, line \d+\)"
     )
     with pytest.raises(ArenaError, match=message):

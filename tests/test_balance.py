@@ -309,7 +309,7 @@ def test_games_that_come_in_while_a_study_is_read_are_noticed(tmp_path: Path) ->
     reading = PlayedParts(config, tmp_path)
     assert len(reading.tables("screen")) == 2
     chunk.write_bytes(kept)
-    with pytest.raises(StudyError, match="screen: games came in while they were read"):
+    with pytest.raises(StudyError, match="screen: the number of games changed while they were read"):
         reading.courses("screen")
 
 

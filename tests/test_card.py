@@ -410,7 +410,7 @@ DRIVER = """
 import sys
 import helsinki_env.training.run
 from helsinki_env.cli.main import main
-helsinki_env.training.run._SAVE_EVERY = -1.0  # save after every update
+helsinki_env.training.run._SAVE_INTERVAL = -1.0  # save after every update
 sys.exit(main(sys.argv[1:]))
 """
 

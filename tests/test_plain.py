@@ -194,7 +194,7 @@ def test_networks_of_other_kinds_games_and_card_types_are_refused(tmp_path: Path
     with pytest.raises(ValueError, match="no such network comes with the package; train one with"):
         make_player("mlp")
     assert player_files("mlp") == ()
-    with pytest.raises((PlayerError, CheckpointError), match=r"there is no such file; train one with .*--preset gpu"):
+    with pytest.raises((PlayerError, CheckpointError), match=r"found no such file; train one with .*--preset gpu"):
         make_player(f"mlp:{tmp_path / 'none'}")
 
 

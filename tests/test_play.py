@@ -232,7 +232,7 @@ def test_whatever_kills_the_server_every_decision_that_was_shown_is_there(game: 
 def test_ctrl_c_says_how_to_go_on_and_a_taken_port_is_one_line(tmp_path: Path) -> None:
     with serving(tmp_path) as running:
         port = running.address.rpartition(":")[2]
-        with pytest.raises(AssertionError, match=f"--port {port}: cannot be listened on") as caught:
+        with pytest.raises(AssertionError, match=f"--port {port}: cannot listen") as caught:
             Server("--port", port, data=tmp_path / "other")
         assert "Traceback" not in str(caught.value)
         assert running.end() == 130

@@ -284,7 +284,7 @@ def test_what_cannot_be_asked_is_said_before_anything_is_learnt(
     assert main([*written(tmp_path, band=2.0), "--out", str(made)]) == 2
     assert "there is a retraining with preset '" in capsys.readouterr().err
     assert main([*written(tmp_path, {"minutes": 1e-6}), *out]) == 2
-    assert "after 1e-06 minutes the training was not done" in capsys.readouterr().err
+    assert "found an unfinished training after 1e-06 minutes" in capsys.readouterr().err
     assert main([*written(tmp_path), *out]) == 0  # with more of them it goes on
     assert main([*written(tmp_path, {"precision": "bfloat16"}), *out]) == 2
     assert "the run was started with preset.precision" in capsys.readouterr().err

@@ -800,7 +800,7 @@ def run_in_parts(preset: Preset, folder: Path, stops: list[int], pause: float = 
 def test_a_run_that_breaks_off_anywhere_goes_on_as_if_nothing_had_happened(
     preset: Preset, whole: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("helsinki_env.training.run._SAVE_EVERY", -1.0)  # after each update but the one that breaks off
+    monkeypatch.setattr("helsinki_env.training.run._SAVE_INTERVAL", -1.0)  # after each update but the one that breaks off
     parts = run_in_parts(preset, tmp_path, [2, 3, 7, 2, 4, 3])
     assert parts.count("pretraining") >= 2
     assert parts.count("self-play") >= 3
@@ -812,7 +812,7 @@ def test_tensorboard_shows_every_update_of_a_run_that_broke_off_once(
     preset: Preset, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     accumulator = pytest.importorskip("tensorboard.backend.event_processing.event_accumulator")
-    monkeypatch.setattr("helsinki_env.training.run._SAVE_EVERY", -1.0)
+    monkeypatch.setattr("helsinki_env.training.run._SAVE_INTERVAL", -1.0)
     run_in_parts(preset, tmp_path, [4, 8, 5], pause=1.1)  # files are read by the second in which they were begun
     counts = read_state(tmp_path / "state.safetensors")[1].value
     warm, ppo = counts["warm"]["updates"], counts["ppo"]["updates"]
@@ -866,7 +866,7 @@ DRIVER = """
 import sys
 import helsinki_env.training.run
 from helsinki_env.cli.main import main
-training.run._SAVE_EVERY = -1.0  # save after every update
+training.run._SAVE_INTERVAL = -1.0  # save after every update
 sys.exit(main(sys.argv[1:]))
 """
 
@@ -1152,7 +1152,7 @@ def test_the_command_stops_when_told_and_goes_on(
     assert main([*words, "--minutes", "0.0001"]) == 0
     shown = " ".join(capsys.readouterr().out.split())
     assert (
-        f"Stopped after 0.0001 minutes, before the training was done. Go on with: helsinki {' '.join(words[:7])}"
+        f"Stopped after 0.0001 minutes, before the end of the training. Resume with: helsinki {' '.join(words[:7])}"
         in shown
     )
     assert "--device cpu --threads 1 --resume --minutes 0.0002" in shown
