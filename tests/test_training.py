@@ -1160,7 +1160,7 @@ def test_the_command_stops_when_told_and_goes_on(
     assert "found a training run" in capsys.readouterr().err
     assert main([*words, "--resume"]) == 0
     shown = capsys.readouterr().out
-    assert "times fair" in shown
+    assert "times chance" in shown
     assert "random" in shown
     assert f"Saved {tmp_path / 'best.safetensors'}; play it as net:{tmp_path}" in shown
     check_same(tmp_path, whole)
