@@ -160,7 +160,7 @@ def test_changed_is_the_same_with_other_values() -> None:
         ({"players": 3}, r"players: no such key \(found 3\), expected one of num_players"),
         ({"num_players": [3]}, "num_players: found [3], expected 2, 3 or 4"),
         ({"num_players": np.zeros(2)}, "num_players: found array"),
-        ({"denied": [[1]]}, "denied: found 1 lists, expected 3 lists of actions, one for each seat"),
+        ({"denied": [[1]]}, "denied: found [[1]], expected 3 lists of actions, one for each seat"),
         ({"components": 3}, "components: found 3, expected the name of a component file"),
         ({"dry_roads": 1}, "dry_roads: found 1, expected True or False"),
     ],
@@ -283,11 +283,11 @@ MISTAKES: dict[str, tuple[dict[str, Any], str]] = {
     "nothing covered": ({"covered": None}, "covered: found None, expected a list of action ids or names"),
     "one seat of two": (
         {"denied": [[3]]},
-        "denied: found 1 lists, expected 2 lists of actions, one for each seat",
+        "denied: found [[3]], expected 2 lists of actions, one for each seat",
     ),
     "three seats of two": (
         {"denied": [[], [], []]},
-        "denied: found 3 lists, expected 2 lists of actions, one for each seat",
+        "denied: found [[], [], []], expected 2 lists of actions, one for each seat",
     ),
     "no lists": (
         {"denied": [3, 4]},

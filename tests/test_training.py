@@ -800,7 +800,9 @@ def run_in_parts(preset: Preset, folder: Path, stops: list[int], pause: float = 
 def test_a_run_that_breaks_off_anywhere_goes_on_as_if_nothing_had_happened(
     preset: Preset, whole: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("helsinki_env.training.run._SAVE_INTERVAL", -1.0)  # after each update but the one that breaks off
+    monkeypatch.setattr(
+        "helsinki_env.training.run._SAVE_INTERVAL", -1.0
+    )  # after each update but the one that breaks off
     parts = run_in_parts(preset, tmp_path, [2, 3, 7, 2, 4, 3])
     assert parts.count("pretraining") >= 2
     assert parts.count("self-play") >= 3

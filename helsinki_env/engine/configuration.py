@@ -179,7 +179,7 @@ def disabled_by_seat(
     each = f"one list of {what} for each of the {players} seats, or None (in YAML null)"
     seats = tuple(read(item) for item in list_entries(data, each))
     if len(seats) != players:
-        data.fail(f"{players} lists of {what}, one for each seat", found=f"{len(seats)} lists")
+        data.fail(f"{players} lists of {what}, one for each seat")
     return seats
 
 

@@ -131,7 +131,7 @@ def test_a_configuration_keeps_the_facts_that_were_loaded(tmp_path: Path) -> Non
     ("values", "message"),
     [
         ({"num_players": 5}, "num_players: found 5, expected 2, 3 or 4"),
-        ({"denied": [[1]]}, "denied: found 1 lists, expected 2 lists of abilities, one for each seat"),
+        ({"denied": [[1]]}, r"denied: found \[\[1\]\], expected 2 lists of abilities, one for each seat"),
         ({"denied": [[0], []]}, r"denied\[0\]\[0\]: found 0"),
         ({"denied": [["any_cards"], []]}, r"denied\[0\]\[0\]: found 'any_cards'"),
         ({"denied": [[1, "additional_card"], []]}, "each ability once"),

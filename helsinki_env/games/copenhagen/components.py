@@ -30,7 +30,10 @@ TILE_SIZES = (2, 3, 4, 5)
 ABILITIES = ("any_cards", "additional_card", "construction_discount", "change_of_colours", "both_actions")
 """The abilities in id order."""
 
-COLUMNS, ROWS = 5, 9
+COLUMNS = 5
+"""The number of columns of a facade."""
+ROWS = 9
+"""The number of rows of a facade."""
 CELLS = COLUMNS * ROWS
 DISPLAY = 7
 PLAYER_COUNTS = (2, 3, 4)
