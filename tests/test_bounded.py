@@ -85,7 +85,7 @@ _BOMBS: dict[str, tuple[Callable[[], bytes], str]] = {
     "decisions": (lambda: parquet(table(decisions=one_list("decisions"))), "values of decisions: found 20,000,000"),
     "scores": (lambda: parquet(table(scores=one_list("scores"))), "values of scores: found 20,000,000"),
     "players": (lambda: parquet(table(players=one_list("players", 10**6, "x" * 30))), "values of players"),
-    "text": (lambda: parquet(table(table=pa.array(["x" * 200_000_000]))), "bytes of a row group"),
+    "text": (lambda: parquet(table(table=pa.array(["x" * 200_000_000]))), "bytes of a decompressed row group"),
     "plain": (lambda: parquet(table(decisions=one_list("decisions")), use_dictionary=False), "values of decisions"),
     "version 2": (lambda: parquet(table(scores=one_list("scores")), data_page_version="2.0"), "values of scores"),
     "understated": (understated, "values of decisions: found 20,000,001, expected at most 65,534"),

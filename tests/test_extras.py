@@ -29,8 +29,8 @@ BASE.add("llvmlite")  # a part of Numba
 #: Commands and calls that need an extra. `helsinki` and `python` are those of an environment that lacks it.
 NEEDING = [
     ("train", "helsinki train"),
-    ("train", "helsinki simulate --players net,random --games 2"),
-    ("train", "helsinki simulate --players net+search:2,random --games 2"),
+    ("onnx", "helsinki simulate --players net,random --games 2"),
+    ("onnx", "helsinki simulate --players net+search:2,random --games 2"),
     ("export", "helsinki export run --out model.onnx"),
     ("onnx", "helsinki simulate --players net:model.onnx,random --games 2"),
     ("stats", "helsinki arena --games 2 --out arena"),

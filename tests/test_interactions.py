@@ -152,7 +152,7 @@ def test_weights_of_blocks_equal_weighted_least_squares() -> None:
 
 
 def test_pairs_that_cannot_be_told_apart_are_refused() -> None:
-    with pytest.raises(RatingError, match=r"no sets but of 5 denied actions, expected that all 105 pairs.*raise loose"):
+    with pytest.raises(RatingError, match=r"only sets of 5 denied actions, expected that all 105 pairs.*raise loose"):
         estimate_interactions(screened(2, 700, ScreeningDesign(loose=0.0)))
     with pytest.raises(RatingError, match=r"different sets of denied actions.*raise copies, of the design, to at"):
         estimate_interactions(screened(2, 400, ScreeningDesign(copies=1, loose=0.03)))

@@ -113,9 +113,9 @@ def test_the_preset_in_the_box_begins_with_the_network_in_the_box() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--against", "nobody"], "opponents: player 'nobody': there is no such player"),
+        (["--against", "nobody"], "opponents: player 'nobody': found no such player"),
         (["--against", "heuristic", "--preset", "gpu"], "against: found heuristic, expected none"),
-        (["--preset", "START"], "start: .*nowhere.safetensors: there is no such file"),
+        (["--preset", "START"], "start: nowhere.safetensors: found no such file"),
     ],
 )
 def test_mistakes_are_named(

@@ -98,7 +98,7 @@ def test_one_game() -> None:
 
 def test_a_record_of_it_shows_itself_in_no_picture() -> None:
     record = Record(CONFIG, seed=0, players=("a", "b"), decisions=(0,))
-    with pytest.raises(ValueError, match=r"found a game of tictactoe, which has no drawings"):
+    with pytest.raises(ValueError, match=r"found a game of tictactoe, expected a game with drawings"):
         make_animation(record)
     assert record._repr_html_() is None
 
