@@ -37,16 +37,16 @@ for part in $parts; do
   case $part in
     machine) measure machine 30 "$python --version; $python -m pip list | grep -iE '^(numpy|numba|torch|triton)'; nproc; nvidia-smi || true" ;;
     # 100,000 games of each number of players on the card and on the processor: all memory must be the same
-    equal) measure equal 150 "$python -m pytest -q -n 6 --dist load -m '' tests/test_cuda.py -k 'a_card_plays or a_card_refuses'" ;;
+    equal) measure equal 200 "$python -m pytest -q -W ignore -n 6 --dist load -m '' tests/test_cuda.py -k 'a_card_plays or a_card_refuses'" ;;
     speed) measure speed 120 "for game in helsinki copenhagen; do
         $helsinki bench --device $device --game \$game --batches $batches --seconds $seconds --json '$out'/speed-\$game.json; done" ;;
-    training) measure training 60 "$python -m helsinki_env.training.bench --preset card --device $device --rounds $rounds $games" ;;
+    training) measure training 60 "$python -m helsinki_env.training.bench --preset gpu --device $device --rounds $rounds $games" ;;
     # what one step's kernels take, and what limits the slowest
     profile) measure profile 60 "ncu --clock-control none --set basic --kernel-name 'regex:(step|mark|observe)_all' --launch-skip 9 --launch-count 3 \
         $helsinki bench --device $device --batches 65536 --seconds 0.1" ;;
     memcheck) measure memcheck 60 "compute-sanitizer --tool memcheck --report-api-errors no --error-exitcode 9 \
-        $python -m pytest -q -n 0 -m '' tests/test_cuda.py -k a_card_refuses" ;;
-    learning) measure learning 240 "exec $helsinki train --preset card --device $device --out '$out/learning'" ;;
+        $python -m pytest -q -W ignore -n 0 -m '' tests/test_cuda.py -k a_card_refuses" ;;
+    learning) measure learning 240 "exec $helsinki train --preset gpu --device $device --out '$out/learning'" ;;
     *) echo "There is no part '$part'. Parts: machine equal speed training profile memcheck learning." >&2; exit 2 ;;
   esac
 done
