@@ -46,7 +46,7 @@ for part in $parts; do
         $helsinki bench --device $device --batches 65536 --seconds 0.1" ;;
     memcheck) measure memcheck 60 "compute-sanitizer --tool memcheck --report-api-errors no --error-exitcode 9 \
         $python -m pytest -q -W ignore -n 0 -m '' tests/test_cuda.py -k a_card_refuses" ;;
-    learning) measure learning 240 "exec $helsinki train --preset gpu --device $device --out '$out/learning'" ;;
+    learning) measure learning 190 "exec $helsinki train --preset gpu --device $device --out '$out/learning'" ;;
     *) echo "There is no part '$part'. Parts: machine equal speed training profile memcheck learning." >&2; exit 2 ;;
   esac
 done

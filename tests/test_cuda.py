@@ -6,6 +6,7 @@ import importlib.util
 import os
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import numba
@@ -190,3 +191,13 @@ def test_a_card_refuses_or_counts_illegal_decisions() -> None:
     assert int(env.illegal_actions) == 2
     assert (env.memory.states != before).any(1).sum() == 998
     assert env.to_cpu(300).round == 1
+
+
+@needs_extra
+@pytest.mark.thorough
+def test_the_script_for_a_card_runs_on_a_processor(tmp_path: Path) -> None:
+    environment = os.environ | {"PYTHON": sys.executable, "DEVICE": "cpu", "PYTHONPATH": str(ROOT)}
+    command = ["bash", "benchmarks/gpu_session.sh", str(tmp_path), "machine", "training"]
+    ended = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+    assert ended.returncode == 0, ended.stdout + (tmp_path / "training.log").read_text()
+    assert "steps per second" in (tmp_path / "training.log").read_text()
