@@ -91,6 +91,9 @@ def _table_events(
     before: Mapping[str, Any], after: Mapping[str, Any], components: Components
 ) -> Iterator[tuple[str, bool]]:
     """Yield the changes of the display and the piles."""
+    discarded = _gain(before["discard_pile"], after["discard_pile"])
+    if any(discarded):
+        yield f"To the discard pile: {card_counts(discarded, components)}.", False
     if after["display"] != before["display"]:
         yield f"The display by slot: {display_text(after['display'], components)}.", False
     if sum(after["discard_pile"]) < sum(before["discard_pile"]) or after["draw_pile"] > before["draw_pile"]:
