@@ -70,7 +70,7 @@ def position_lines(position: Mapping[str, Any], components: Components, viewer: 
     lines = [f"Copenhagen, {p['players']} players. You are player {viewer}."]
     lines.append(f"Round {p['round']}.{' The game is over.' if p['done'] else ''}")
     detail = f": {table.decision.detail}" if table.decision.detail else ""
-    phase = "" if p["done"] else f" (phase {p['phase']}, player {p['to_move']})"
+    phase = f" (player {p['to_move']} acted last)" if p["done"] else f" (phase {p['phase']})"
     lines.append(f"{table.decision.who} {table.decision.headline}{detail}{phase}.")
     lines += [_pending(key, value) for key, value in p["pending"].items()]
     end = "" if p["end_card"] else "out"

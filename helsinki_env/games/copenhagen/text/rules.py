@@ -80,8 +80,8 @@ def _turn(components: Components) -> Iterator[str]:
     yield "A TURN"
     yield "Take cards or construct, not both."
     yield "TAKE two cards from slots next to each other, the lower slot first. Empty slots are refilled after the turn."
-    yield f"Hand limit: if you hold more than {limit} cards after taking, DISCARD down to {limit}, by color in this order:"
-    yield f"  {', '.join(COLOURS)}."
+    yield f"Hand limit: if you hold more than {limit} cards after taking, DISCARD down to {limit}."
+    yield f"The order of DISCARD and PAY is {', '.join(COLOURS)}."
     yield "Then END the turn, or continue with an ability. If END is the only legal action, it is taken for you."
     yield "Every legal action allows what it begins to be completed."
 
@@ -91,10 +91,11 @@ def _construction(components: Components) -> Iterator[str]:
     yield "BUILD a tile that is left in the supply, then PLACE it on empty cells."
     yield "At least 1 cell of the tile is in row 0 or directly above a filled cell. Nothing falls."
     yield "Cost: 1 card of the color of the tile for each cell; 1 less if it touches a tile of its color edge to edge."
-    yield "The cards are paid when the tile is placed. Only after RECOLOUR you PAY them one by one, in the order of colors,"
-    yield "and at least 1 of them has the new color."
+    yield "The cards are paid when the tile is placed."
+    yield "Only after RECOLOUR you PAY them one by one, and at least 1 of them has the new color."
     yield f"Full row: {components.points_row} points, or {components.points_row_windows} if it shows windows only."
-    yield f"Full column: {components.points_column} points, or {components.points_column_windows} if it shows windows only."
+    column = f"{components.points_column} points, or {components.points_column_windows}"
+    yield f"Full column: {column} if it shows windows only."
     yield "A covered coat of arms, or a full row with a coat of arms next to it, brings 1 reward each:"
     yield "  WHITE: place a white tile on an empty cell in row 0 or directly above a filled cell. It scores lines, too."
     yield "  ABILITY: take an ability that you do not own."
@@ -114,12 +115,14 @@ def _abilities(config: CopenhagenConfig) -> Iterator[str]:
 
 def _end(components: Components, players: int) -> Iterator[str]:
     yield "END OF THE GAME"
-    yield f"The game ends when a player has {components.goal} points, before any reward, or when the End of Game card is drawn."
+    yield f"The game ends when a player has {components.goal} points or more, before any reward,"
+    yield "or when the End of Game card is drawn."
     last = components.last_cards
     if players == 2:
         yield f"The End of Game card is among the last {last} cards of the draw pile."
     else:
         yield "When the draw pile is empty and a card is needed, the discard pile is shuffled into a new draw pile."
         yield f"The End of Game card is then among its last {last} cards."
-    yield "Most points win. Of players with equal points, those with fewer empty cells are ahead; otherwise they share the rank."
+    yield "The most points win. Of players with equal points, those with fewer empty cells are ahead."
+    yield "Players that are equal in both share the rank."
     yield "Hidden: the draw pile, and the hands of the others except for cards taken from the display."

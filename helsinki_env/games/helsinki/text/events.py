@@ -73,7 +73,10 @@ def _seat_events(
     if now["bonus"] is not None and then["bonus"] is None:
         yield f"{who} takes the bonus card {now['bonus']}.", False
     if now["points"] != then["points"]:
-        yield f"{who} scores {pluralize(now['points'] - then['points'], 'point')} in play, {now['points']} in all.", False
+        yield (
+            f"{who} scores {pluralize(now['points'] - then['points'], 'point')} in play, {now['points']} in all.",
+            False,
+        )
     shown = _gain(_known(then), _known(now))
     unseen = _size(now) - _size(then) - sum(shown)
     if any(shown):

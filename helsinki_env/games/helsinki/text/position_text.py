@@ -84,10 +84,10 @@ def position_lines(position: Mapping[str, Any], components: Components, viewer: 
     table = read_table_view(position, components, viewer)
     p = position
     lines = [f"Helsinki, {p['players']} players. You are player {viewer}."]
-    state = "The game is over." if p["done"] else "This is the last round." if p["last_round"] else ""
-    lines.append(f"Round {p['round']}. {state}".strip())
+    last, over = " This is the last round." * p["last_round"], " The game is over." * p["done"]
+    lines.append(f"Round {p['round']}.{last}{over}")
     detail = f": {table.detail}" if table.detail else ""
-    phase = "" if p["done"] else f" (phase {p['phase']})"
+    phase = f" (player {p['to_move']} acted last)" if p["done"] else f" (phase {p['phase']})"
     lines.append(f"Player {table.to_move} {table.headline}{detail}{phase}.")
     lines += _pending_lines(p["pending"], components)
     lines += [
@@ -134,9 +134,9 @@ def _seat_lines(p: Mapping[str, Any], score: int, components: Components, number
     hand = seat["hand"]
     size = hand["size"] if isinstance(hand, Mapping) else sum(hand)
     known = hand["known"] if isinstance(hand, Mapping) else seat["known"]
+    who = f"Player {number}{' (you)' if number == viewer else ''}"
     lines = [
-        f"Player {number}{' (you)' if number == viewer else ''}: {pluralize(score, 'point')} if the game ended now, "
-        f"{seat['points']} of them made in play",
+        f"{who}: {pluralize(score, 'point')} if the game ended now, {seat['points']} of them made in play",
         f"  Token: {where}. Coats of arms in the meadow: {seat['meadow']}. Board actions used: {_names(seat['used'])}",
     ]
     if denied:
