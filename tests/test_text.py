@@ -166,7 +166,8 @@ def test_a_history_follows_a_whole_game(game: TestedGame) -> None:
     """The latest sentences about display, piles, tokens, points and hands agree with the game at every decision."""
     for config in game.configs:
         one, rng = game.spec.game(config, seed=8), random.Random(8)
-        log, actions = GameHistory(one), []
+        log = GameHistory(one)
+        actions: list[int] = []
         while not one.done:
             for seat in range(one.num_players):
                 lines, text = log.lines(seat), position_text(one, seat)

@@ -133,8 +133,8 @@ class HelsinkiReader:
             colour, roofs = kind.split()
             seat["pavilions"].append({"colour": colour, "roofs": int(roofs), "cells": self.cells(cells)})
         seat |= self.grid(area, seat["pavilions"])
-        match = re.search(r"Board actions denied: (.*)$", area, re.MULTILINE)
-        return seat, self.actions(match[1]) if match else []
+        denied = re.search(r"Board actions denied: (.*)$", area, re.MULTILINE)
+        return seat, self.actions(denied[1]) if denied else []
 
     def grid(self, area: str, pavilions: list[Position]) -> Position:
         seen: Position = {"wild": [], "superstructures": [], "coats_on_board": []}
@@ -260,8 +260,8 @@ class CopenhagenReader:
                     seat["white"].append(5 * y + x)
                 assert mark == owner.get(5 * y + x, mark if mark in ".ow" else None)
         seat["white"].sort()
-        match = re.search(r"Abilities denied: (.*)$", area, re.MULTILINE)
-        return seat, abilities(match[1]) if match else []
+        denied = re.search(r"Abilities denied: (.*)$", area, re.MULTILINE)
+        return seat, abilities(denied[1]) if denied else []
 
     def position(self, text: str) -> Position:
         """The copy of the seat."""

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from helsinki_env.engine.component_reader import orientations
 from helsinki_env.games.copenhagen.components import ABILITIES, COLOURS, COLUMNS, DISPLAY, ROWS, TILE_SIZES, Components
-from helsinki_env.games.copenhagen.game import CopenhagenConfig
+from helsinki_env.games.copenhagen.config import CopenhagenConfig
 from helsinki_env.games.copenhagen.text.position_text import cells_text
 
 __all__ = ["rule_lines"]
@@ -44,7 +44,7 @@ def rule_lines(config: CopenhagenConfig) -> list[str]:
         "HOW TO WRITE AN ACTION",
         "TAKE slot. BUILD color size. PLACE K at x,y. PAY color. DISCARD color. USE ability. RECOLOUR color.",
         "WHITE x,y. ABILITY ability. REACTIVATE. END.",
-        "PLACE: oK is the orientation above; x,y is the lower left corner of the box around the tile.",
+        "PLACE: K is the number of the orientation oK above; x,y is the lower left corner of the box around the tile.",
     ]
 
 

@@ -10,7 +10,7 @@ from helsinki_env.engine.component_reader import orientations
 from helsinki_env.games.helsinki.action_words import cost_text
 from helsinki_env.games.helsinki.actions import SIDES
 from helsinki_env.games.helsinki.components import BOARD_ACTIONS, COLOURS, ROOFS, Components
-from helsinki_env.games.helsinki.game import HelsinkiConfig
+from helsinki_env.games.helsinki.config import HelsinkiConfig
 from helsinki_env.games.helsinki.text.position_text import cell_name, cells_text
 
 if TYPE_CHECKING:
