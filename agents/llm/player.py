@@ -1,4 +1,4 @@
-"""A player that asks a language model for every action: ``llm:MODEL``, over an OpenAI-compatible endpoint."""
+"""A player that asks a language model for every action: ``llm:listed:MODEL``, over an OpenAI-compatible endpoint."""
 
 from __future__ import annotations
 
@@ -29,6 +29,7 @@ from helsinki_env.text import (
 
 __all__ = ["Budget", "LanguageModelPlayer", "ModelUsage", "make"]
 
+_LISTED = ("listed", "unlisted")
 TRIES = 3
 """Answers to one question: the first, and two more with the error of the one before."""
 #: Number of consecutive requests without an answer after which the model is not asked again.
@@ -119,7 +120,7 @@ class LanguageModelPlayer:
         replay: bool = False,
     ) -> None:
         self.config = config or default_config()
-        self.name = f"llm:{client.model}?legal={'on' if listed else 'off'}"
+        self.name = f"llm:{_LISTED[not listed]}:{client.model}"
         self._client, self._listed, self._replay = client, listed, replay
         self._budget = budget or Budget(_CALLS, _TOKENS)
         self._transcript = transcript or Transcript()
@@ -131,6 +132,16 @@ class LanguageModelPlayer:
     def replaced_actions(self) -> ReplacedActions:
         """Number of actions replaced so far; `failed` are the forfeited ones."""
         return self._counts
+
+    @property
+    def cost_report(self) -> str:
+        """What the model has cost, in one line."""
+        used = self._usage
+        return (
+            f"{self.name}: {used.calls:,} calls, {used.prompt_tokens:,} prompt tokens, {used.completion_tokens:,} "
+            f"completion tokens, {used.retries:,} retries, {used.reused:,} answers from the transcript; replaced: "
+            f"{self._counts.illegal + self._counts.late:,}, forfeited: {self._counts.failed:,}"
+        )
 
     @property
     def usage(self) -> ModelUsage:
@@ -255,18 +266,18 @@ def _number(name: str, default: int, most: int) -> int:
 
 
 def make(argument: str, config: Any) -> LanguageModelPlayer:
-    """Create the player of ``llm:MODEL`` or ``llm:MODEL?legal=off``; PlayerError if it is invalid.
+    """Create the player of ``llm:listed:MODEL`` or ``llm:unlisted:MODEL``; PlayerError if it is invalid.
 
     The environment gives address, key, budget, time limit and transcript (docs/text-and-models.md). Players of the same
     model in a process share budget and transcript.
     """
-    found = re.fullmatch(r"([^?\s]{1,200})(?:\?legal=(on|off))?", argument)
-    if found is None:
+    listed, _, model = argument.partition(":")
+    if listed not in _LISTED or not re.fullmatch(r"[!-~]{1,200}", model):
         raise PlayerError(
-            f"player {short_repr('llm:' + argument)}: expected llm:MODEL, llm:MODEL?legal=on (the question lists the "
-            "legal actions) or llm:MODEL?legal=off"
+            f"player {short_repr('llm:' + argument)}: found no valid form, expected llm:listed:MODEL (questions list "
+            "the legal actions) or llm:unlisted:MODEL; results state which"
         )
-    client = ChatClient.from_environment(found[1], _number("HELSINKI_LLM_SECONDS", _SECONDS, 3600))
+    client = ChatClient.from_environment(model, _number("HELSINKI_LLM_SECONDS", _SECONDS, 3600))
     limits = _number("HELSINKI_LLM_CALLS", _CALLS, 10**9), _number("HELSINKI_LLM_TOKENS", _TOKENS, 10**15)
     path = os.environ.get("HELSINKI_LLM_TRANSCRIPT", "")
     replay = os.environ.get("HELSINKI_LLM_REPLAY", "")
@@ -280,7 +291,7 @@ def make(argument: str, config: Any) -> LanguageModelPlayer:
     return LanguageModelPlayer(
         client,
         config,
-        listed=found[2] != "off",
+        listed=listed == _LISTED[0],
         budget=budget,
         transcript=transcript,
         replay=replay == "1",

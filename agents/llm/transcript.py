@@ -17,6 +17,8 @@ __all__ = ["OUTCOMES", "Transcript"]
 
 OUTCOMES = ("answer", "silent", "forfeited")
 """What may come of a request: an answer, silence until the end of the time, or no call."""
+#: A line after one that was cut off when its process was killed.
+_CUT = b'{"cut": true}'
 
 
 class Transcript:
@@ -45,7 +47,8 @@ class Transcript:
         lines = content.split(b"\n")
         self._unfinished = bool(lines.pop())
         for number, line in enumerate(lines, 1):
-            if line.strip():
+            is_cut = lines[number : number + 1] == [_CUT]
+            if line.strip() and line != _CUT and not is_cut:
                 self._read(line, f"{shorten(path)}: line {number}")
 
     def _read(self, line: bytes, where: str) -> None:
@@ -92,7 +95,7 @@ class Transcript:
                 self._found[request] = found
             if self._path is None:
                 return
-            line = (b"\n" if self._unfinished else b"") + json.dumps(entry).encode() + b"\n"
+            line = (b"\n" + _CUT + b"\n" if self._unfinished else b"") + json.dumps(entry).encode() + b"\n"
             try:
                 file = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
                 try:
