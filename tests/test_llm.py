@@ -172,7 +172,7 @@ def test_rate_limits_are_waited_for() -> None:
 
 
 def test_a_question_that_is_too_long_is_replaced() -> None:
-    long = (400, b'{"error": "maximum context length"}', {})
+    long: Answer = (400, b'{"error": "maximum context length"}', {})
     with endpoint(lambda body, number: long if number else completion("2")) as server:
         player = model(server.url)
         act(player)
@@ -271,6 +271,7 @@ def test_an_echoed_key_is_written_nowhere(tmp_path: Path) -> None:
     assert path.stat().st_mode & 0o077 == 0
 
 
+@pytest.mark.thorough
 def test_mutated_transcripts_are_read_or_give_one_error(tmp_path: Path) -> None:
     path = tmp_path / "transcript.jsonl"
     with endpoint(good) as server:
@@ -297,6 +298,7 @@ def error_of(call: Callable[[], Any]) -> str:
     return ""
 
 
+@pytest.mark.thorough
 def test_mutated_http_answers_give_an_action_or_one_error() -> None:
     """Two thousand damaged bodies: an action, a replaced one, or one error that names the player."""
     rng, errors = random.Random("http"), 0

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from helsinki_env.agents.base import choose_action
+from helsinki_env.agents.base import Player, choose_action
 from helsinki_env.agents.helsinki.forced import ForcedPlayer
 from helsinki_env.agents.program.player import ProgramPlayer
 from helsinki_env.agents.random import RandomPlayer
@@ -69,7 +69,7 @@ def test_a_program_reads_the_game_in_words(game: TestedGame, how: str, bot: str,
     player = CountedPlayer(ProgramPlayer(f"{bot} {how} {notes}", config, 60.0))
     assert player.wants_history
     seating = np.array([[0, 1, 1]])
-    players = [player, RandomPlayer()]
+    players: list[Player] = [player, RandomPlayer()]
     played = play_games(players, config, seating, np.array([4], np.uint64), np.arange(3, dtype=np.uint64)[None])
     hello, told, *decisions = messages(notes)
     assert hello["protocol"] == 1
@@ -136,6 +136,7 @@ def test_a_program_that_does_not_start_is_an_error_before_the_game(tmp_path: Pat
         player.wants_history  # type: ignore[attr-defined]  # noqa: B018  # a program
 
 
+@pytest.mark.thorough
 def test_mutated_answers_are_replaced_and_counted(tmp_path: Path) -> None:
     """Two thousand damaged answers: each is a legal action or one replaced action, and nothing else happens."""
     rng, game = random.Random("program"), GAMES[0].spec.game(GAMES[0].configs[0], seed=1)

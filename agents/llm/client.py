@@ -173,12 +173,16 @@ class ChatClient:
             raise UnusableError(shorten(str(problem))) from None
         if not isinstance(text, str):
             raise UnusableError(f"content: found {short_repr(text)}, expected text")
-        counts = []
-        for name, estimate in (("prompt_tokens", sent), ("completion_tokens", content)):
-            count = usage.get(name) if isinstance(usage, dict) else None
-            valid = isinstance(count, int) and not isinstance(count, bool) and 0 <= count < 10**9
-            counts.append(count if valid else len(estimate) // 4)
-        return Completion(self.without_key(text), *counts)
+        used = usage if isinstance(usage, dict) else {}
+        prompt, completion = used.get("prompt_tokens"), used.get("completion_tokens")
+        return Completion(self.without_key(text), _tokens(prompt, sent), _tokens(completion, content))
+
+
+def _tokens(count: object, content: bytes) -> int:
+    """Return a number of tokens; if the endpoint gives none, a quarter of the bytes."""
+    if isinstance(count, int) and not isinstance(count, bool) and 0 <= count < 10**9:
+        return count
+    return len(content) // 4
 
 
 def _seconds(text: str | None) -> float:
