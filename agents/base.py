@@ -28,10 +28,10 @@ A custom player takes ten lines:
 from __future__ import annotations
 
 import traceback
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -44,11 +44,13 @@ from helsinki_env.utils.extras import MissingExtraError
 
 __all__ = [
     "FloatArray",
+    "Histories",
     "Int8Array",
     "Int64Array",
     "KeyArray",
     "Player",
     "PlayerError",
+    "call_player",
     "checked_actions",
     "choose_action",
     "converted_player_errors",
@@ -107,6 +109,8 @@ Int64Array = npt.NDArray[np.int64]
 """Actions, rows and indices, int64."""
 KeyArray = npt.NDArray[np.uint64]
 """Random keys, uint64."""
+Histories = Sequence[Sequence[str]] | None
+"""Events of each row's game in sentences, or None."""
 
 default_errstate = np.errstate(divide="warn", over="warn", under="ignore", invalid="warn")
 """Decorator that restores NumPy's default floating-point error handling: warn, but ignore underflow."""
@@ -121,6 +125,10 @@ class Player(Protocol):
     A player that is slow per row, and gains nothing from large batches, may also have an attribute `max_batch_size`:
     the maximum number of games in a batch. An interrupted match then loses little, because only finished games are
     saved.
+
+    A player whose attribute `wants_history` is true gets a fourth argument from matches and tournaments: `histories`,
+    the events of each row's game in sentences, as its seat has seen them (`helsinki_env.text.GameHistory.lines`). It is
+    None elsewhere.
 
     Attributes:
         name: display name in tables and records.
@@ -191,6 +199,17 @@ def seat_key(seed: int, seat: int, decided: int) -> np.uint64:
     """
     steps = np.full(1, decided + 1, np.uint64) * _GOLDEN  # the state of `next_keys` after that many keys
     return np.uint64(_mix(init_streams(seed, [0], seat) + steps)[0])
+
+
+def call_player(
+    player: Player, observation: Int8Array, action_mask: Int8Array, keys: KeyArray, histories: Histories
+) -> Int64Array:
+    """Return the result of a player's `act`; the histories are for a player with `wants_history`."""
+    if histories is not None and getattr(player, "wants_history", False):
+        with_histories: Any = player.act
+        actions: Int64Array = with_histories(observation, action_mask, keys, histories)
+        return actions
+    return player.act(observation, action_mask, keys)
 
 
 def choose_action(player: Player, game: BoardGame, key: int = 0) -> int:

@@ -51,9 +51,13 @@ _OWN = {
     "forced": "helsinki_env.agents.registry:_make_forced",
     "counted": "helsinki_env.agents.replaced_actions:make_counted_player",
     "program": "helsinki_env.agents.program.player:make",
+    "llm": "helsinki_env.agents.llm.player:make",
 }
 
 
+_RUNS_CODE = "runs code on this machine"
+#: Built-in players that a third party's file must not choose alone, with the reason.
+_GUARDED = {"program": _RUNS_CODE, "llm": "calls a language model at your expense"}
 #: Wrappers, ``forced:ACTION:PLAYER`` and ``counted:PLAYER``: number of words before the inner name.
 _WRAPPING = {"forced": 2, "counted": 1}
 #: Maximum depth of nested wrappers; each calls the next.
@@ -174,10 +178,11 @@ def make_player(spec: str, config: Any = None) -> Player:
 def is_code(spec: str) -> bool:
     """Return whether a player spec runs code: a program, or an attribute of a module outside a registered package.
 
-    Accept such a spec from the user, not from a third party's file.
+    The same holds for a language model, which spends the user's money. Accept such a spec from the user, not from a
+    third party's file.
     """
     name = innermost_name(spec).partition(":")[0]
-    return name == "program" or name not in player_names()
+    return name in _GUARDED or name not in player_names()
 
 
 def check_code(players: Iterable[object], file: str | Path, *, trust: bool) -> None:
@@ -196,9 +201,10 @@ def check_code(players: Iterable[object], file: str | Path, *, trust: bool) -> N
             continue
         name, _, argument = innermost_name(player).partition(":")
         # Look up only the first part of a module's name: looking up `a.b` runs `a`.
-        if name == "program" or (argument and _find_module(name.partition(".")[0]) is not None):
+        if name in _GUARDED or (argument and _find_module(name.partition(".")[0]) is not None):
+            does = _GUARDED.get(name, _RUNS_CODE)
             raise PlayerError(
-                f"{shorten(file)}: found the player {short_repr(player)}, which runs code on this machine, "
+                f"{shorten(file)}: found the player {short_repr(player)}, which {does}, "
                 "expected players that come with a package "
                 "(read the code first; then --trust, or trust=True in Python, runs it)"
             )

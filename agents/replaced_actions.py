@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from helsinki_env.agents.base import Int8Array, Int64Array, KeyArray, Player, checked_actions
+from helsinki_env.agents.base import Histories, Int8Array, Int64Array, KeyArray, Player, call_player, checked_actions
 from helsinki_env.agents.registry import make_player
 from helsinki_env.engine.arrays import action_masks, key_array
 from helsinki_env.engine.playout import sample_actions
@@ -104,12 +104,19 @@ class CountedPlayer:
         """Number of actions replaced so far."""
         return replaced_actions_of(self.player).add(ReplacedActions(illegal=self._illegal))
 
-    def act(self, observation: Int8Array, action_mask: Int8Array, keys: KeyArray) -> Int64Array:
+    @property
+    def wants_history(self) -> bool:
+        """Whether the wrapped player uses the history of its games."""
+        return bool(getattr(self.player, "wants_history", False))
+
+    def act(
+        self, observation: Int8Array, action_mask: Int8Array, keys: KeyArray, histories: Histories = None
+    ) -> Int64Array:
         """Return one legal action for each row, int64 (B,); see `helsinki_env.agents.base.Player`."""
         action_mask = action_masks("action_mask", action_mask)
         keys = key_array("keys", keys, len(action_mask))
         # Pass copies, so that a player cannot make its action legal by writing to the mask.
-        found = self.player.act(observation, action_mask.copy(), keys.copy())
+        found = call_player(self.player, observation, action_mask.copy(), keys.copy(), histories)
         actions = checked_actions(self.name, found, len(action_mask)).astype(np.int64)
         inside = (actions >= 0) & (actions < action_mask.shape[1])
         wrong = np.flatnonzero(~inside | (action_mask[np.arange(len(action_mask)), np.where(inside, actions, 0)] == 0))

@@ -39,7 +39,20 @@ def marks(name: str, config: HelsinkiConfig) -> list[pytest.MarkDecorator]:
 
 
 EACH_PLAYER = [pytest.param(name, one, marks=marks(name, one)) for one in CONFIGS for name in PLAYERS]
-NAMES = ["random", "greedy", "heuristic", "mc", "ismcts", "net", "net+search", "mlp", "forced", "counted", "program"]
+NAMES = [
+    "random",
+    "greedy",
+    "heuristic",
+    "mc",
+    "ismcts",
+    "net",
+    "net+search",
+    "mlp",
+    "forced",
+    "counted",
+    "program",
+    "llm",
+]
 
 
 def rows(config: HelsinkiConfig, games: int = 40, steps: int = 60) -> tuple[np.ndarray, np.ndarray]:

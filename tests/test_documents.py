@@ -40,6 +40,7 @@ INTERNAL = re.compile(
     r"|helsinki_env\.games\.\w+\."
     r"(?!(components|config|episodes|game|notation|observation|position|render|render\.ansi\.ansi|ui_actions)$)"
     r"|helsinki_env\.records\.(codec|files)$"
+    r"|helsinki_env\.text\.\w+$"
     r"|helsinki_env\.evaluation\."
     r"(figure_style|play|arena\.(bounded_parquet|cluster|designs|files|parquet|plan|store|work_unit|workers))$"
     r"|helsinki_env\.evaluation\.(rating\.(anchored|bootstrap|figures|model|plackett_luce|shares)|gauntlet\.[a-z_]+)$"
@@ -56,8 +57,8 @@ REFERENCE = re.findall(
 )
 PLAYERS = (ROOT / "docs" / "players.md").read_text(encoding="utf-8")
 ALL = {path.relative_to(ROOT).as_posix(): blocks(path) for path in PAGES}
-#: What is shown, not run.
-SHOWN = {"toml", "text"}
+#: What is shown, not run; tests/test_text_program.py runs the block of JavaScript.
+SHOWN = {"toml", "text", "javascript"}
 ELSEWHERE = "docs/training-elsewhere.md"
 HERE = {page: found for page, found in ALL.items() if page != ELSEWHERE}
 PYTHON = {page: [block for block in found if block.language == "python"] for page, found in HERE.items()}

@@ -19,7 +19,7 @@ FLOORS = (
     ("helsinki_env.drawing",),
     ("helsinki_env.games",),
     ("helsinki_env.records",),
-    ("helsinki_env.cuda", "helsinki_env.envs"),
+    ("helsinki_env.cuda", "helsinki_env.envs", "helsinki_env.text"),
     (
         "helsinki_env",
         *(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from helsinki_env import HelsinkiConfig
-from helsinki_env.agents.base import Int8Array, Int64Array, KeyArray, Player
+from helsinki_env.agents.base import Histories, Int8Array, Int64Array, KeyArray, Player, call_player
 from helsinki_env.agents.registry import PlayerError, make_player
 from helsinki_env.data import UserError, choices_text, short_repr
 from helsinki_env.engine.arrays import action_masks, key_array
@@ -37,14 +37,22 @@ class ForcedPlayer:
         table = action_table((config or HelsinkiConfig()).component_set.types)
         self._use, self._ids = int(table.offsets[KIND_USE]) + BOARD_ACTIONS.index(action), table.size
 
-    def act(self, observation: Int8Array, action_mask: Int8Array, keys: KeyArray) -> Int64Array:
+    @property
+    def wants_history(self) -> bool:
+        """Whether the wrapped player uses the history of its games."""
+        return bool(getattr(self.player, "wants_history", False))
+
+    def act(
+        self, observation: Int8Array, action_mask: Int8Array, keys: KeyArray, histories: Histories = None
+    ) -> Int64Array:
         """Return one legal action for each row, int64 (B,); see `helsinki_env.agents.base.Player`."""
         action_mask = action_masks("action_mask", action_mask, None, self._ids)
         keys = key_array("keys", keys, len(action_mask))
         actions = np.full(len(action_mask), self._use, np.int64)
         free = np.flatnonzero(action_mask[:, self._use] == 0)
         if len(free):
-            actions[free] = self.player.act(observation[free], action_mask[free], keys[free])
+            seen = None if histories is None else [histories[row] for row in free.tolist()]
+            actions[free] = call_player(self.player, observation[free], action_mask[free], keys[free], seen)
         return actions
 
 

@@ -1,4 +1,8 @@
-"""A player that calls an external program by the protocol of docs/evaluate.md: one line of JSON each way.
+"""A player that calls an external program: one line of JSON each way.
+
+Protocol 1 (docs/evaluate.md) sends positions as data. A program that answers the first message with ``"text": true``
+gets protocol 2 (docs/text-and-models.md): the rules once, then also the position, the history and the legal actions in
+words.
 
 Messages are built from the observation alone (`helsinki_env.engine.determinization`). They contain only what the seat
 may see, so no hidden information can reach the program. Each action is a separate request: games are played in batches,
@@ -12,26 +16,31 @@ import shlex
 import shutil
 import sys
 import threading
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from helsinki_env.agents.base import Int8Array, Int64Array, KeyArray
+from helsinki_env.agents.base import Histories, Int8Array, Int64Array, KeyArray
 from helsinki_env.agents.program.process import EndedError, LateError, Process
 from helsinki_env.agents.registry import PlayerError
 from helsinki_env.agents.replaced_actions import ReplacedActions
 from helsinki_env.agents.rows import validate_masks_and_keys
 from helsinki_env.data import UserError, parse_json, short_repr
-from helsinki_env.engine.determinization import determinize_observation
+from helsinki_env.engine.game import BoardGame
 from helsinki_env.engine.playout import sample_actions
 from helsinki_env.engine.spec import default_config, spec_of
+from helsinki_env.text.parsing import parse_action
+from helsinki_env.text.words import WrittenAction, game_from_observation, legal_actions, position_text, rules
 from helsinki_env.utils.files import is_file
 
-__all__ = ["PROTOCOL", "ProgramPlayer", "make", "program_files"]
+__all__ = ["PROTOCOL", "TEXT_PROTOCOL", "ProgramPlayer", "make", "program_files"]
 
 PROTOCOL = 1
-"""Version of the protocol."""
+"""Version of the protocol with data alone."""
+TEXT_PROTOCOL = 2
+"""Version of the protocol with text."""
 SECONDS = 2.0
 """Default time limit for one action, seconds."""
 _MOST_SECONDS = 3600.0
@@ -65,7 +74,7 @@ class ProgramPlayer:
         self._process: Process | None = None
         self._asking = threading.Lock()
         self._counts, self._in_a_row, self._start_within = ReplacedActions(), 0, _START_SECONDS
-        self._answered = False
+        self._answered = self._text = False
         if not self._arguments or shutil.which(self._arguments[0]) is None:
             found = self._arguments[0] if self._arguments else command
             raise PlayerError(
@@ -83,13 +92,28 @@ class ProgramPlayer:
         """Number of actions replaced so far."""
         return self._counts
 
-    def act(self, observation: Int8Array, action_mask: Int8Array, keys: KeyArray) -> Int64Array:
+    @property
+    def wants_history(self) -> bool:
+        """Whether the program has asked for text. Start it if necessary, and raise PlayerError if that fails."""
+        with self._asking:
+            try:
+                if self._in_a_row < _PATIENCE:
+                    self._ready()
+            except (EndedError, LateError, OSError) as problem:
+                self.close()
+                self._raise_unanswered(problem)
+        return self._text
+
+    def act(
+        self, observation: Int8Array, action_mask: Int8Array, keys: KeyArray, histories: Histories = None
+    ) -> Int64Array:
         """Return one legal action for each row, int64 (B,); see `helsinki_env.agents.base.Player`."""
         action_mask, keys = validate_masks_and_keys(self.config, observation, action_mask, keys)
         actions = sample_actions(action_mask, keys.copy())
         with self._asking:
             for row in range(len(action_mask)):
-                answer = self._ask(observation[row], action_mask[row], int(keys[row]))
+                history = None if histories is None else list(histories[row])
+                answer = self._ask(observation[row], action_mask[row], int(keys[row]), history)
                 if isinstance(answer, ReplacedActions):
                     self._counts = self._counts.add(answer)
                 else:
@@ -102,36 +126,52 @@ class ProgramPlayer:
             self._process.close()
             self._process = None
 
-    def _ask(self, observation: Int8Array, mask: Int8Array, key: int) -> int | ReplacedActions:
+    def _ask(
+        self, observation: Int8Array, mask: Int8Array, key: int, history: list[str] | None
+    ) -> int | ReplacedActions:
         """Return the program's action, or the reason why it must be replaced."""
         if self._in_a_row >= _PATIENCE:
             return ReplacedActions(failed=1)
-        legal = np.flatnonzero(mask).tolist()
-        message = {"type": "decide", **action_message(self.config, observation), "legal": legal, "random": key >> 11}
+        legal, game = np.flatnonzero(mask).tolist(), game_from_observation(self.config, observation)
+        message = {"type": "decide", **_seat_and_position(game), "legal": legal, "random": key >> 11}
         try:
-            answer = self._ready().answer(json.dumps(message), self.seconds)
+            process, actions = self._ready(), None
+            if self._text:
+                actions = legal_actions(game)
+                message |= _in_words(game, actions, history)
+            answer = process.answer(json.dumps(message), self.seconds)
         except (EndedError, LateError, OSError) as problem:
             self.close()
-            if not self._answered:
-                raise PlayerError(
-                    f"player {short_repr(self.name)}: found no answer to the first message: {problem}; expected a line "
-                    f"within {self._start_within:g} s (what the program writes to standard error may say why)"
-                ) from None
+            self._raise_unanswered(problem)
             self._in_a_row += 1
             return ReplacedActions(late=1) if isinstance(problem, LateError) else ReplacedActions(failed=1)
         self._in_a_row = 0
         try:
+            if actions is not None:
+                return parse_action(answer, actions)
             action = parse_json(answer, UserError)["action"].integer(0)
-        except ValueError:
+        except ValueError:  # ActionTextError as well
             return ReplacedActions(illegal=1)
         return action if action in legal else ReplacedActions(illegal=1)
+
+    def _raise_unanswered(self, problem: Exception) -> None:
+        """Raise PlayerError if the program has never answered the first message."""
+        if not self._answered:
+            raise PlayerError(
+                f"player {short_repr(self.name)}: found no answer to the first message: {problem}; expected a line "
+                f"within {self._start_within:g} s (what the program writes to standard error may say why)"
+            ) from None
 
     def _ready(self) -> Process:
         """Return the running program; start it if necessary."""
         if self._process is None:
             self._process = Process(self._arguments)
             try:
-                self._process.answer(json.dumps(hello(self.config, self.seconds)), self._start_within)
+                answer = self._process.answer(json.dumps(hello(self.config, self.seconds)), self._start_within)
+                self._text = _asks_for_text(answer)
+                if self._text:
+                    message = {"type": "rules", "protocol": TEXT_PROTOCOL, "rules": rules(self.config)}
+                    self._process.answer(json.dumps(message), self._start_within)
             except LateError as problem:
                 raise EndedError(str(problem)) from None
             self._answered = True
@@ -153,13 +193,28 @@ def hello(config: Any, seconds: float) -> dict[str, Any]:
     }
 
 
+def _asks_for_text(answer: str) -> bool:
+    """Return whether the answer to the first message asks for protocol 2."""
+    try:
+        found = parse_json(answer, UserError).value
+    except ValueError:
+        return False
+    return isinstance(found, dict) and found.get("text") is True
+
+
 def action_message(config: Any, observation: Int8Array) -> dict[str, Any]:
     """Return the message of an action: the acting seat and the position that it sees, from its observation (F,)."""
-    spec = spec_of(config)
-    record = determinize_observation(config, observation, 1, seed=0)[0]
-    dealt = spec.game.from_state(spec.config_of(config, record), record)
-    seat = int(record["seat"])
-    return {"seat": seat, "position": spec.to_dict(dealt, seat)}  # type: ignore[misc]  # checked by the constructor
+    return _seat_and_position(game_from_observation(config, observation))
+
+
+def _seat_and_position(game: BoardGame) -> dict[str, Any]:
+    return {"seat": game.seat, "position": game.spec.to_dict(game, game.seat)}  # type: ignore[misc]  # checked before
+
+
+def _in_words(game: BoardGame, actions: Sequence[WrittenAction], history: list[str] | None) -> dict[str, Any]:
+    """Return the keys that protocol 2 adds to the message of an action."""
+    words = {"text": position_text(game, game.seat), "words": [one.words for one in actions]}
+    return words | ({} if history is None else {"history": history})
 
 
 def program_files(argument: str) -> tuple[Path, ...]:

@@ -151,6 +151,8 @@ class GameSpec:
         setup_options: options that people may choose before a game.
         allows_ties: whether players can tie at the end; if not, `contract.rank_of` gives each seat its own rank.
         ranks: returns the ranks, int64 (G, seats), for final points, (G, seats). None: points alone do not decide.
+        text: returns the module that writes rules, positions and events in words (`helsinki_env.text`), which is
+            imported on demand. None: the game has no text.
     """
 
     name: str
@@ -183,6 +185,7 @@ class GameSpec:
     is_default: bool = False
     allows_ties: bool = False
     ranks: Callable[[npt.NDArray[np.integer]], npt.NDArray[np.int64]] | None = None
+    text: Callable[[], Any] | None = None
 
     def __post_init__(self) -> None:
         """Register the game."""

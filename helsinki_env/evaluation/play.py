@@ -13,7 +13,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from helsinki_env.agents.base import Player, checked_actions, converted_player_errors, init_streams, next_keys
+from helsinki_env.agents.base import (
+    Player,
+    call_player,
+    checked_actions,
+    converted_player_errors,
+    init_streams,
+    next_keys,
+)
 from helsinki_env.engine.arrays import UINT64, integer_array
 from helsinki_env.engine.game import IllegalActionError
 from helsinki_env.engine.spec import spec_of
@@ -121,6 +128,7 @@ def play_games(
     options = {} if disabled is None else {"setup": _setup(config, disabled, n)}
     obs, info = env.reset(seed=decks.tolist(), options=options)
     playing = np.ones(n, np.bool_)
+    histories = _histories(players, env)
     taken, steps = np.zeros((_STEPS, n), np.int16), 0
     while playing.any():
         if should_stop is not None and should_stop():
@@ -135,7 +143,8 @@ def play_games(
                 begin = perf_counter()
                 keys = next_keys(key_streams, rows * seats + seat[rows])
                 with converted_player_errors(player.name, "does not decide"):
-                    chosen = player.act(observation[rows], mask[rows], keys)
+                    seen = histories and [histories[g].lines(int(seat[g])) for g in rows.tolist()]
+                    chosen = call_player(player, observation[rows], mask[rows], keys, seen or None)
                 seconds[number] += perf_counter() - begin
                 action_counts[number] += len(rows)
                 actions[rows] = _checked(player, chosen, mask, rows)
@@ -144,6 +153,8 @@ def play_games(
             taken = np.concatenate([taken, np.zeros_like(taken)])
         taken[steps] = actions
         steps += 1
+        for g in np.flatnonzero(playing).tolist() if histories else ():
+            histories[g].step(int(actions[g]))
         obs, _, over, _, info = env.step(actions)
         now = np.flatnonzero(over & playing)
         if len(now):
@@ -159,6 +170,19 @@ def play_games(
                 on_games_end(now, result(now))
     env.close()
     return result(every)
+
+
+def _histories(players: Sequence[Player], env: GameVectorEnv) -> list[Any]:
+    """Return the history of each game (`helsinki_env.text.GameHistory`); empty if no player uses it."""
+    wanted = False
+    for player in players:
+        with converted_player_errors(player.name, "does not decide"):
+            wanted |= bool(getattr(player, "wants_history", False))
+    if not wanted:
+        return []
+    from helsinki_env.text import GameHistory  # other games may have no text
+
+    return [GameHistory(env.game(g)) for g in range(env.num_envs)]
 
 
 def _setup(config: Any, disabled: DisabledActions, games: int) -> States:

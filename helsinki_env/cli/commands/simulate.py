@@ -109,6 +109,8 @@ def main(
     for player in match.players:
         for line in replacement_warnings(player.name, replaced_actions_of(player)):
             console.print(line, highlight=False, soft_wrap=True)
+        if report := getattr(player, "cost_report", ""):
+            console.print(report, highlight=False, soft_wrap=True)
     lengths = [len(game) for game in results.decisions]
     earlier = f", {before:,} of them from an earlier run" if before else ""
     now = sum(lengths) - (0 if file.before is None else sum(len(game) for game in file.before.decisions))

@@ -118,6 +118,7 @@ COPENHAGEN = GameSpec(
     used=_used,
     to_dict=lambda game, seat=None: _module("position").to_dict(game, seat),
     from_dict=lambda data: _module("position").from_dict(data),
+    text=lambda: _module("text"),
     allows_ties=True,
     revealing_fields=("pile_size",),
 )

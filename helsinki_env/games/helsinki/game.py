@@ -140,6 +140,7 @@ HELSINKI = GameSpec(
     used=_used,
     to_dict=lambda game, seat=None: _module("position").to_dict(game, seat),
     from_dict=lambda data: _module("position").from_dict(data),
+    text=lambda: _module("text"),
     ranks=_places,
     revealing_fields=("pile_size",),
     setup_options=(

@@ -1,0 +1,1 @@
+"""Players that are language models behind an OpenAI-compatible endpoint."""

@@ -1,0 +1,298 @@
+"""A player that asks a language model for every action: ``llm:listed:MODEL``, over an OpenAI-compatible endpoint."""
+
+from __future__ import annotations
+
+import os
+import re
+import threading
+from pathlib import Path
+from typing import Any, NamedTuple, NoReturn
+
+from helsinki_env.agents.base import Histories, Int8Array, Int64Array, KeyArray, PlayerError
+from helsinki_env.agents.llm.client import ChatClient, Completion, EndpointError, SilenceError, UnusableError
+from helsinki_env.agents.llm.transcript import Transcript
+from helsinki_env.agents.replaced_actions import ReplacedActions
+from helsinki_env.agents.rows import validate_masks_and_keys
+from helsinki_env.data import Node, short_repr
+from helsinki_env.engine.playout import sample_actions
+from helsinki_env.engine.spec import default_config
+from helsinki_env.text import (
+    ActionTextError,
+    WrittenAction,
+    game_from_observation,
+    legal_actions,
+    legal_text,
+    parse_action,
+    position_text,
+    rules,
+)
+
+__all__ = ["Budget", "LanguageModelPlayer", "ModelUsage", "make"]
+
+_LISTED = ("listed", "unlisted")
+TRIES = 3
+"""Answers to one question: the first, and two more with the error of the one before."""
+#: Number of consecutive requests without an answer after which the model is not asked again.
+_PATIENCE = 10
+#: Statuses of a request that cannot be answered, such as one that is too long for the model.
+_UNANSWERABLE = (400, 413, 422)
+_CALLS, _TOKENS, _SECONDS = 1_000, 10_000_000, 120
+_ANSWER = (
+    "You play the game by these rules. Think as you like, then end your answer with one line of JSON that names one "
+    'legal action as the rules say how to write it: {"action": "..."}'
+)
+
+
+class ModelUsage(NamedTuple):
+    """What a model has cost.
+
+    Attributes:
+        calls: number of answered calls.
+        prompt_tokens: tokens of the requests.
+        completion_tokens: tokens of the answers.
+        retries: number of second and third tries.
+        reused: answers from the transcript, without a call.
+    """
+
+    calls: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    retries: int = 0
+    reused: int = 0
+
+
+class Budget:
+    """The calls and tokens that a process may still use for a model; threads share it.
+
+    Args:
+        calls: number of calls.
+        tokens: number of tokens. The call that passes it is the last one.
+    """
+
+    def __init__(self, calls: int, tokens: int) -> None:
+        self.calls, self.tokens, self._lock = calls, tokens, threading.Lock()
+
+    def take_call(self) -> bool:
+        """Take one call; return whether there was one."""
+        with self._lock:
+            if self.calls <= 0 or self.tokens <= 0:
+                return False
+            self.calls -= 1
+            return True
+
+    def take_tokens(self, tokens: int) -> None:
+        """Take the tokens of a call."""
+        with self._lock:
+            self.tokens -= tokens
+
+
+class _ForfeitError(Exception):
+    """The model is not asked any more."""
+
+
+class LanguageModelPlayer:
+    """A player that asks a language model.
+
+    An answer without a legal action is sent back with the error, twice. After that, a uniformly random legal action
+    replaces it, which counts as illegal, or as late if the model was silent. Once the budget is used up, or after ten
+    failures in a row, all remaining actions are forfeited: they are replaced without a call and count as failed.
+
+    Args:
+        client: the endpoint.
+        config: configuration of the games to play.
+        listed: whether a question lists the legal actions. The name states it.
+        budget: calls and tokens.
+        transcript: earlier answers; new ones are added.
+        replay: use the transcript alone; a missing answer is an error.
+    """
+
+    max_batch_size = 1
+    wants_history = True
+
+    def __init__(
+        self,
+        client: ChatClient,
+        config: Any = None,
+        *,
+        listed: bool = True,
+        budget: Budget | None = None,
+        transcript: Transcript | None = None,
+        replay: bool = False,
+    ) -> None:
+        self.config = config or default_config()
+        self.name = f"llm:{_LISTED[not listed]}:{client.model}"
+        self._client, self._listed, self._replay = client, listed, replay
+        self._budget = budget or Budget(_CALLS, _TOKENS)
+        self._transcript = transcript or Transcript()
+        self._system = f"{rules(self.config)}\n\n{_ANSWER}"
+        self._counts, self._usage, self._in_a_row = ReplacedActions(), ModelUsage(), 0
+        self._lock = threading.Lock()
+
+    @property
+    def replaced_actions(self) -> ReplacedActions:
+        """Number of actions replaced so far; `failed` are the forfeited ones."""
+        return self._counts
+
+    @property
+    def cost_report(self) -> str:
+        """What the model has cost, in one line."""
+        used = self._usage
+        return (
+            f"{self.name}: {used.calls:,} calls, {used.prompt_tokens:,} prompt tokens, {used.completion_tokens:,} "
+            f"completion tokens, {used.retries:,} retries, {used.reused:,} answers from the transcript; replaced: "
+            f"{self._counts.illegal + self._counts.late:,}, forfeited: {self._counts.failed:,}"
+        )
+
+    @property
+    def usage(self) -> ModelUsage:
+        """Calls and tokens so far."""
+        return self._usage
+
+    def act(
+        self, observation: Int8Array, action_mask: Int8Array, keys: KeyArray, histories: Histories = None
+    ) -> Int64Array:
+        """Return one legal action for each row, int64 (B,); see `helsinki_env.agents.base.Player`.
+
+        Raises:
+            PlayerError: if the endpoint cannot be reached at the first call, rejects the request, or if an answer is
+                missing in a replay.
+        """
+        action_mask, keys = validate_masks_and_keys(self.config, observation, action_mask, keys)
+        chosen = sample_actions(action_mask, keys.copy())
+        for row in range(len(action_mask)):
+            answer = self._ask(observation[row], None if histories is None else list(histories[row]))
+            if isinstance(answer, ReplacedActions):
+                with self._lock:
+                    self._counts = self._counts.add(answer)
+            else:
+                chosen[row] = answer
+        return chosen
+
+    def _ask(self, observation: Int8Array, history: list[str] | None) -> int | ReplacedActions:
+        """Return the model's action, or the reason why it must be replaced."""
+        game = game_from_observation(self.config, observation)
+        actions = legal_actions(game)
+        messages = [
+            {"role": "system", "content": self._system},
+            {"role": "user", "content": self._question(position_text(game, game.seat), actions, history)},
+        ]
+        late = False
+        for number in range(TRIES):
+            if number:
+                self._count(retries=1)
+            try:
+                answer = self._complete(messages)
+            except _ForfeitError:
+                return ReplacedActions(failed=1)
+            except SilenceError:
+                late = True
+                break
+            try:
+                return parse_action(answer, actions)
+            except ActionTextError as problem:
+                error = str(problem) if self._listed else problem.problem
+            messages += [{"role": "assistant", "content": answer}, {"role": "user", "content": error}]
+        return ReplacedActions(late=1) if late else ReplacedActions(illegal=1)
+
+    def _question(self, position: str, actions: tuple[WrittenAction, ...], history: list[str] | None) -> str:
+        parts = [] if history is None else ["What has happened:", "\n".join(history), ""]
+        parts += ["The position:", position, ""]
+        if self._listed:
+            parts += ["The legal actions, as id: words (notation):", legal_text(actions), ""]
+        return "\n".join([*parts, "Choose your action."])
+
+    def _complete(self, messages: list[dict[str, str]]) -> str:
+        """Return the answer to a conversation, from the transcript or from the endpoint."""
+        body = self._client.body(messages)
+        known = self._transcript.find(body)
+        if known is not None:
+            self._count(reused=1)
+            return known.text
+        if self._replay:
+            self._raise_recorded(body)
+        if self._in_a_row >= _PATIENCE or not self._budget.take_call():
+            self._transcript.add(body, "forfeited")
+            raise _ForfeitError
+        try:
+            found = self._client.complete(messages)
+        except SilenceError as problem:
+            self._fail(body, problem)
+        except EndpointError as problem:
+            if not self._usage.calls or problem.status not in (0, *_UNANSWERABLE):
+                raise PlayerError(f"player {self.name}: found no answer of the endpoint: {problem}") from None
+            if problem.status == 0:
+                self._fail(body, problem)
+            found = Completion("", 0, 0)
+        except UnusableError as problem:
+            if not self._usage.calls:
+                expected = "expected a completion of an OpenAI-compatible endpoint"
+                raise PlayerError(f"player {self.name}: found an unusable answer: {problem}; {expected}") from None
+            found = Completion("", 0, 0)
+        self._in_a_row = 0
+        self._budget.take_tokens(found.tokens)
+        self._count(calls=1, prompt_tokens=found.prompt_tokens, completion_tokens=found.completion_tokens)
+        self._transcript.add(body, found)
+        return found.text
+
+    def _raise_recorded(self, body: dict[str, Any]) -> NoReturn:
+        """Raise what came of a request without an answer, according to the transcript."""
+        outcome = self._transcript.outcome(body)
+        if outcome is None:
+            raise PlayerError(f"player {self.name}: found no answer in the transcript, expected that of the same games")
+        raise _ForfeitError if outcome == "forfeited" else SilenceError(outcome)
+
+    def _fail(self, body: dict[str, Any], problem: Exception) -> NoReturn:
+        """Record a request without an answer and raise SilenceError."""
+        self._in_a_row += 1
+        self._transcript.add(body, "silent")
+        raise SilenceError(str(problem)) from None
+
+    def _count(self, **counts: int) -> None:
+        with self._lock:
+            self._usage = self._usage._replace(
+                **{name: getattr(self._usage, name) + count for name, count in counts.items()}
+            )
+
+
+_shared: dict[tuple[Any, ...], Any] = {}
+_sharing = threading.Lock()
+
+
+def _number(name: str, default: int, most: int) -> int:
+    """Return a whole number from the environment; PlayerError if it is invalid."""
+    text = os.environ.get(name, "").strip()
+    number = int(text) if text.isascii() and text.isdigit() and len(text) < 16 else text or default
+    return Node(number, PlayerError, name).integer(1, most)
+
+
+def make(argument: str, config: Any) -> LanguageModelPlayer:
+    """Create the player of ``llm:listed:MODEL`` or ``llm:unlisted:MODEL``; PlayerError if it is invalid.
+
+    The environment gives address, key, budget, time limit and transcript (docs/text-and-models.md). Players of the same
+    model in a process share budget and transcript.
+    """
+    listed, _, model = argument.partition(":")
+    if listed not in _LISTED or not re.fullmatch(r"[!-~]{1,200}", model):
+        raise PlayerError(
+            f"player {short_repr('llm:' + argument)}: found no valid form, expected llm:listed:MODEL (questions list "
+            "the legal actions) or llm:unlisted:MODEL; results state which"
+        )
+    client = ChatClient.from_environment(model, _number("HELSINKI_LLM_SECONDS", _SECONDS, 3600))
+    limits = _number("HELSINKI_LLM_CALLS", _CALLS, 10**9), _number("HELSINKI_LLM_TOKENS", _TOKENS, 10**15)
+    path = os.environ.get("HELSINKI_LLM_TRANSCRIPT", "")
+    replay = os.environ.get("HELSINKI_LLM_REPLAY", "")
+    if replay not in ("", "0", "1") or (replay == "1" and not path):
+        raise PlayerError("HELSINKI_LLM_REPLAY: expected 1 together with HELSINKI_LLM_TRANSCRIPT, or 0")
+    with _sharing:
+        budget = _shared.setdefault(("budget", argument, client.url, limits), Budget(*limits))
+        if ("transcript", path) not in _shared:
+            _shared["transcript", path] = Transcript(Path(path) if path else None)
+        transcript = _shared["transcript", path]
+    return LanguageModelPlayer(
+        client,
+        config,
+        listed=listed == _LISTED[0],
+        budget=budget,
+        transcript=transcript,
+        replay=replay == "1",
+    )

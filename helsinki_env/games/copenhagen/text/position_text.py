@@ -1,0 +1,148 @@
+"""A position of Copenhagen in words, from the copy of a seat: every value of the copy appears in the text."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from helsinki_env.drawing.checked import pluralize
+from helsinki_env.games.copenhagen.actions import KIND_PLACE, encode
+from helsinki_env.games.copenhagen.components import ABILITIES, COLOURS, COLUMNS, ROWS, TILE_SIZES, Components
+from helsinki_env.games.copenhagen.notation import action_to_string
+from helsinki_env.games.copenhagen.render.view import read_table_view
+
+__all__ = ["PENDING", "abilities_text", "card_counts", "cell_name", "cells_text", "display_text", "position_lines"]
+
+#: Sentences for the keys of `pending`; the text of the value replaces the braces.
+PENDING = {
+    "first": "First of two cards taken from slot {}.",
+    "using": "Abilities in use: {}.",
+    "tile": "Tile being built: {}.",
+    "recolour": "Cards that count as the color of the tile: {}.",
+    "place": "Place of the tile: {}.",
+    "due": "Cards still to pay: {}.",
+    "paid": "Cards paid so far: {}.",
+    "last_discard": "Last card discarded in this turn: {}.",
+    "rewards": "Rewards pending, this one included: {}.",
+}
+_LEGEND = (
+    f"Boards: the upper line is row {ROWS - 1}, the lower one row 0; cell x,y is column x of row y.",
+    "b g p r y window by color, capital letter the brick of a tile, w white tile, o coat of arms, . empty;",
+    "(o) after a line: a coat of arms lies next to this row.",
+)
+
+
+def cell_name(cell: int) -> str:
+    """Return a cell of a board as text, such as ``2,5``."""
+    return f"{cell % COLUMNS},{cell // COLUMNS}"
+
+
+def cells_text(cells: Sequence[int]) -> str:
+    """Return cells as text."""
+    return " ".join(map(cell_name, cells)) or "none"
+
+
+def abilities_text(abilities: Sequence[int]) -> str:
+    """Return abilities by name."""
+    return ", ".join(ABILITIES[ability] for ability in abilities) or "none"
+
+
+def card_counts(counts: Sequence[int]) -> str:
+    """Return counts by color in words, such as ``blue x2, red x1``."""
+    return ", ".join(f"{colour} x{count}" for colour, count in zip(COLOURS, counts, strict=True) if count) or "none"
+
+
+def display_text(display: Sequence[int | None]) -> str:
+    """Return the display by slot."""
+    return "; ".join(f"{i} {'empty' if card is None else COLOURS[card]}" for i, card in enumerate(display))
+
+
+def position_lines(position: Mapping[str, Any], components: Components, viewer: int) -> list[str]:
+    """Return the copy of a seat in words, in lines.
+
+    Args:
+        position: the copy, from `to_dict(game, viewer)`.
+        components: the component file of the game.
+        viewer: the seat.
+    """
+    table, _ = read_table_view(position, components, viewer)
+    p = position
+    lines = [f"Copenhagen, {p['players']} players. You are player {viewer}."]
+    lines.append(f"Round {p['round']}.{' The game is over.' if p['done'] else ''}")
+    detail = f": {table.decision.detail}" if table.decision.detail else ""
+    phase = f" (player {p['to_move']} acted last)" if p["done"] else f" (phase {p['phase']})"
+    lines.append(f"{table.decision.who} {table.decision.headline}{detail}{phase}.")
+    lines += [_pending(key, value) for key, value in p["pending"].items()]
+    end = "" if p["end_card"] else "out"
+    lines += [
+        "",
+        f"Display by slot: {display_text(p['display'])}",
+        f"Draw pile: {p['draw_pile']}, with{end} the End of Game card. Discard pile: {card_counts(p['discard_pile'])}",
+    ]
+    if "reshuffled" in p:
+        lines.append(f"Colored cards in the draw pile: {card_counts(p['reshuffled'])}")
+    lines += [
+        f"Tiles left of {', '.join(map(str, TILE_SIZES))} cells: "
+        + "; ".join(f"{colour} {' '.join(map(str, p['tile_supply'][colour]))}" for colour in COLOURS),
+        f"White tiles left: {p['white_tiles']}",
+        "",
+        *_LEGEND,
+    ]
+    for seat in range(p["players"]):
+        lines += ["", *_seat_lines(p, components, seat, viewer)]
+    return lines
+
+
+def _pending(key: str, value: Any) -> str:
+    """Return a sentence for what the turn in progress remembers."""
+    if key == "using":
+        value = abilities_text(value)
+    elif key == "tile":
+        value = f"{value['colour']} {value['size']}"
+    elif key in ("recolour", "last_discard"):
+        value = COLOURS[value]
+    elif key == "place":
+        value = action_to_string(encode(KIND_PLACE, value))
+    elif key == "paid":
+        value = card_counts(value)
+    return PENDING[key].format(value)
+
+
+def _seat_lines(p: Mapping[str, Any], components: Components, number: int, viewer: int) -> list[str]:
+    """Return a player's area in words."""
+    seat = p["seats"][number]
+    hand = seat["hand"]
+    denied = p["denied"][number] if "denied" in p else []
+    lines = [
+        f"Player {number}{' (you)' if number == viewer else ''}: {pluralize(seat['points'], 'point')}",
+        f"  Abilities owned: {abilities_text(seat['abilities'])}; used: {abilities_text(seat['used'])}",
+    ]
+    if denied:
+        lines.append(f"  Abilities denied: {abilities_text(denied)}")
+    if isinstance(hand, Mapping):
+        lines.append(f"  Hand of {hand['size']}; known cards: {card_counts(hand['known'])}")
+    else:
+        lines.append(f"  Hand of {sum(hand)}: {card_counts(hand)}")
+        lines.append(f"  Of these, the others know: {card_counts(seat['known'])}")
+    built = [
+        f"{tile['colour']} {tile['size']}: {cells_text(tile['cells'])} brick {cell_name(tile['brick'])}"
+        for tile in seat["tiles"]
+    ]
+    lines.append(f"  Tiles in the order built: {'; '.join(built) or 'none'}")
+    return lines + [f"  {row}" for row in _grid(seat, components)]
+
+
+def _grid(seat: Mapping[str, Any], components: Components) -> list[str]:
+    """Return a board as a grid of one letter per cell."""
+    marks = dict.fromkeys(components.coats, "o") | dict.fromkeys(seat["white"], "w")
+    filled = set(seat["white"])
+    for tile in seat["tiles"]:
+        letter = tile["colour"][0]
+        marks |= dict.fromkeys(tile["cells"], letter) | {tile["brick"]: letter.upper()}
+        filled |= set(tile["cells"])
+    lines = []
+    for row in reversed(range(ROWS)):
+        cells = range(COLUMNS * row, COLUMNS * (row + 1))
+        beside = " (o)" if row in components.coat_rows and not filled.issuperset(cells) else ""
+        lines.append(f"{row} {' '.join(marks.get(cell, '.') for cell in cells)}{beside}")
+    return [*lines, "  " + " ".join(map(str, range(COLUMNS)))]

@@ -1,0 +1,122 @@
+"""Find the action in an answer of a language model or a person: exact first, then tolerant, never a guess."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from helsinki_env.data import UserError, short_repr
+from helsinki_env.text.words import WrittenAction, legal_text
+
+__all__ = ["ActionTextError", "parse_action"]
+
+#: Characters at the end of an answer that are read.
+_MOST_READ = 20_000
+#: Opening braces from the end that may begin a JSON object.
+_MOST_OBJECTS = 100
+#: Legal actions that an error lists.
+_MOST_LISTED = 400
+_AROUND = " \t\r\n*_`\"'.,:;!<>#-"
+_LABEL = re.compile(r"(?:(?:my|the|final|chosen|best)\s+)*(?:action|answer|move|choice|decision)(?:\s+is)?\W*[:=]\W*")
+_NUMBER = re.compile(r"(?:(?:action|id|option|number)\s*#?\s*)?\[?\(?(\d{1,6})\)?\]?")
+_JSON = json.JSONDecoder()
+
+
+class ActionTextError(UserError):
+    """An answer from which no legal action follows; the message suits as the text of a second try.
+
+    Attributes:
+        problem: the message without the list of legal actions.
+    """
+
+    def __init__(self, problem: str, actions: Sequence[WrittenAction] = ()) -> None:
+        self.problem = problem
+        listed = f"\nLegal actions:\n{legal_text(actions[:_MOST_LISTED])}" if actions else ""
+        super().__init__(problem + listed)
+
+
+def parse_action(answer: str, actions: Sequence[WrittenAction]) -> int:
+    """Return the id of the legal action that an answer names.
+
+    The whole answer is tried first: an id, words or notation, in any case. Then follows the last JSON object of the
+    answer with the key ``action``, and finally its last line. There, a unique beginning of words or notation suffices.
+
+    Args:
+        answer: the answer.
+        actions: the legal actions, from `legal_actions`.
+
+    Raises:
+        ActionTextError: if no legal action follows; the message names the problem and lists the legal actions.
+    """
+    if not isinstance(answer, str):
+        raise ActionTextError(f"answer: found {short_repr(answer)}, expected text", actions)
+    text = answer[-_MOST_READ:]
+    found = _exact(_plain(text), actions)
+    if found is not None:
+        return found
+    named = _last_object(text)
+    if named is not None:
+        return _named(named["action"], actions)
+    lines = [line for line in text.splitlines() if _plain(line)]
+    if not lines:
+        raise ActionTextError("answer: found no text, expected an action", actions)
+    return _named(_LABEL.sub("", _plain(lines[-1]), count=1), actions)
+
+
+def _plain(text: str) -> str:
+    """Return a text without case, surplus blanks and surrounding marks."""
+    return " ".join(text.casefold().split()).strip(_AROUND)
+
+
+def _forms(action: WrittenAction) -> tuple[str, ...]:
+    words, notation = _plain(action.words), _plain(action.notation)
+    return words, notation, f"{action.id}: {words} ({notation})", f"{words} ({notation})"
+
+
+def _exact(text: str, actions: Sequence[WrittenAction]) -> int | None:
+    """Return the action whose id, words, notation or line is a text."""
+    text = text.rstrip(")") + ")" if text.endswith(")") else text
+    number = _NUMBER.fullmatch(text)
+    if number:
+        return next((one.id for one in actions if one.id == int(number[1])), None)
+    closed = {text, text + ")"}
+    return next((one.id for one in actions if closed.intersection(_forms(one))), None)
+
+
+def _last_object(text: str) -> dict[str, Any] | None:
+    """Return the last JSON object with the key ``action``."""
+    at = len(text)
+    for _ in range(_MOST_OBJECTS):
+        at = text.rfind("{", 0, at)
+        if at < 0:
+            return None
+        try:
+            found = _JSON.raw_decode(text, at)[0]
+        except (ValueError, RecursionError):  # ValueError: also a number with thousands of digits
+            continue
+        if "action" in found:
+            return dict(found)
+    return None
+
+
+def _named(value: object, actions: Sequence[WrittenAction]) -> int:
+    """Return the action of a JSON value or a line; ActionTextError if there is none."""
+    shown = short_repr(value)
+    if isinstance(value, int) and not isinstance(value, bool):
+        value = str(value) if 0 <= value < 10**6 else "?"
+    if not isinstance(value, str):
+        raise ActionTextError(f"action: found {shown}, expected an id or the words of a legal action", actions)
+    text = _plain(value)
+    found = _exact(text, actions)
+    if found is not None:
+        return found
+    if not text or _NUMBER.fullmatch(text):
+        raise ActionTextError(f"action: found {shown}, expected the id or the words of a legal action", actions)
+    begun = [one for one in actions if any(form.startswith(text) for form in _forms(one)[:2])]
+    if len(begun) == 1:
+        return begun[0].id
+    if begun:
+        raise ActionTextError(f"action: found {shown}, which fits {len(begun)} legal actions, expected one", begun)
+    raise ActionTextError(f"action: found {shown}, which is not a legal action now, expected a legal one", actions)

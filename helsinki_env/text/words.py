@@ -1,0 +1,144 @@
+"""Rules, positions and legal actions in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from helsinki_env.data import UserError, short_repr
+from helsinki_env.engine.determinization import determinize_observation
+from helsinki_env.engine.game import BoardGame
+from helsinki_env.engine.spec import GameSpec, spec_of
+
+__all__ = [
+    "TextError",
+    "WrittenAction",
+    "game_from_observation",
+    "legal_actions",
+    "legal_text",
+    "observation_text",
+    "position_text",
+    "rules",
+    "text_module",
+]
+
+
+class TextError(UserError):
+    """A game without text; the message names it."""
+
+
+@dataclass(frozen=True)
+class WrittenAction:
+    """A legal action in words.
+
+    Attributes:
+        id: id of the action.
+        notation: its notation, such as ``MOVE 2``.
+        words: a description: ``Move 2 spaces``. All legal actions have different descriptions.
+        past: the description in the past tense without a subject: ``moved 2 spaces``.
+    """
+
+    id: int
+    notation: str
+    words: str
+    past: str
+
+
+def text_module(spec: GameSpec) -> Any:
+    """Return the module of a game's text; TextError if it has none."""
+    if spec.text is None or spec.to_dict is None or spec.list_ui_actions is None:
+        raise TextError(f"game: found {short_repr(spec.name)}, which has no text, expected a game with text")
+    return spec.text()
+
+
+def rules(config: Any) -> str:
+    """Return the rules of a configuration in words.
+
+    Args:
+        config: configuration of the game; numbers, options and disabled actions come from it.
+
+    Returns:
+        Lines joined by newlines.
+
+    Raises:
+        TextError: for a game without text.
+    """
+    lines: list[str] = text_module(spec_of(config)).rule_lines(config)
+    return "\n".join(lines)
+
+
+def position_text(game: BoardGame, seat: int) -> str:
+    """Return a position in words, as a seat sees it.
+
+    Args:
+        game: the game; what is hidden from the seat is not read.
+        seat: the seat.
+
+    Returns:
+        Lines joined by newlines.
+
+    Raises:
+        TextError: for a game without text.
+        ValueError: for an invalid seat.
+    """
+    spec = game.spec
+    module = text_module(spec)
+    copy = spec.to_dict(game, game.validate_seat(seat))  # type: ignore[misc]  # checked by `text_module`
+    lines: list[str] = module.position_lines(copy, game.config.component_set, seat)
+    return "\n".join(lines)
+
+
+def game_from_observation(config: Any, observation: npt.NDArray[np.int8]) -> BoardGame:
+    """Return a game that looks to the acting seat like the observed one; its hidden cards are arbitrary.
+
+    Args:
+        config: a configuration with the same components; other options are read from the observation.
+        observation: observation of the acting seat, int8 (F,).
+
+    Raises:
+        ObservationError: for an invalid observation.
+    """
+    spec = spec_of(config)
+    record = determinize_observation(config, observation, 1, seed=0)[0]
+    return spec.game._from_valid_state(spec.config_of(config, record), record)
+
+
+def observation_text(config: Any, observation: npt.NDArray[np.int8]) -> str:
+    """Return the position of an observation in words, as the acting seat sees it.
+
+    Args:
+        config: as for `game_from_observation`.
+        observation: observation of the acting seat, int8 (F,).
+
+    Raises:
+        TextError: for a game without text.
+        ObservationError: for an invalid observation.
+    """
+    game = game_from_observation(config, observation)
+    return position_text(game, game.seat)
+
+
+def legal_actions(game: BoardGame) -> tuple[WrittenAction, ...]:
+    """Return the legal actions of the acting seat in words, by id; empty when the game is over.
+
+    Args:
+        game: the game; what is hidden from the acting seat is not read.
+
+    Raises:
+        TextError: for a game without text.
+    """
+    module, found = text_module(game.spec), []
+    for one in game.spec.list_ui_actions(game, game.seat):  # type: ignore[misc]  # checked by `text_module`
+        cells = [module.cell_name(int(spot.split()[2])) for spot in one.covers]
+        where = f", to cover {' '.join(cells)}" if len(cells) > 1 else ""
+        found.append(WrittenAction(one.id, one.text, one.words + where, one.said))
+    return tuple(found)
+
+
+def legal_text(actions: Iterable[WrittenAction]) -> str:
+    """Return legal actions as lines ``ID: WORDS (NOTATION)``; any of the three parts is a valid answer."""
+    return "\n".join(f"{one.id}: {one.words} ({one.notation})" for one in actions)

@@ -1,0 +1,391 @@
+"""Language models as players, against a local endpoint that answers as models do."""
+
+from __future__ import annotations
+
+import json
+import logging
+import random
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from helsinki_env.agents.base import choose_action
+from helsinki_env.agents.llm import player as llm
+from helsinki_env.agents.llm.client import ChatClient
+from helsinki_env.agents.llm.player import Budget, LanguageModelPlayer, ModelUsage
+from helsinki_env.agents.llm.transcript import Transcript
+from helsinki_env.agents.random import RandomPlayer
+from helsinki_env.agents.registry import PlayerError, check_code, is_code, make_player, player_names
+from helsinki_env.agents.replaced_actions import ReplacedActions
+from helsinki_env.cli.main import main
+from helsinki_env.evaluation.match import Match
+from helsinki_env.evaluation.play import play_games
+from helsinki_env.text import legal_actions, position_text, rules
+from tests.games import EACH_GAME, GAMES, TestedGame
+from tests.support.models import KEY, Answer, completion, endpoint, last_choice
+from tests.support.mutated_text import mutated_text
+
+CONFIG = GAMES[0].configs[0]
+
+
+@pytest.fixture(autouse=True)
+def environment(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Nothing of the user's own endpoint."""
+    for name in ("URL", "KEY", "OPTIONS", "CALLS", "TOKENS", "SECONDS", "TRANSCRIPT", "REPLAY"):
+        monkeypatch.delenv(f"HELSINKI_LLM_{name}", raising=False)
+    llm._shared.clear()
+    yield
+    llm._shared.clear()
+
+
+def model(url: str, seconds: float = 20.0, **more: Any) -> LanguageModelPlayer:
+    return LanguageModelPlayer(ChatClient("small", seconds, url, KEY, wait=0.001), CONFIG, **more)
+
+
+def act(player: LanguageModelPlayer, seed: int = 1, key: int = 0) -> int:
+    return choose_action(player, GAMES[0].spec.game(CONFIG, seed=seed), key)
+
+
+def good(body: dict[str, Any], number: int) -> Answer:
+    return completion(f'Let me think.\n```json\n{{"action": "{last_choice(body)}"}}\n```')
+
+
+# games
+
+
+@EACH_GAME
+def test_a_model_plays_a_whole_game(game: TestedGame) -> None:
+    config = game.configs[1]
+    with endpoint(good) as server:
+        player = LanguageModelPlayer(ChatClient("small", 20.0, server.url), config)
+        seating, streams = np.array([[0, 1, 1]]), np.arange(3, dtype=np.uint64)[None]
+        played = play_games([player, RandomPlayer()], config, seating, np.array([4], np.uint64), streams)
+        count = int(played.seat_decisions[0, 0])
+        assert player.usage == ModelUsage(count, 100 * count, 10 * count, 0, 0)
+        assert player.replaced_actions == ReplacedActions()
+        one = game.spec.game(config, seed=4)
+        questions = iter(server.bodies)
+        for action in played.decisions[0].tolist():
+            if one.seat == 0:
+                system, user = next(questions)["messages"]
+                assert system["content"].startswith(rules(config))
+                assert position_text(one, 0) in user["content"]
+                assert user["content"].startswith("What has happened:\nThe display by slot: ")
+                assert action == legal_actions(one)[-1].id
+            one.step(action)
+        assert next(questions, None) is None
+        assert "Authorization" not in server.headers[0]
+        assert server.headers[0]["path"] == "/v1/chat/completions"
+
+
+def test_the_legal_list_can_be_left_out_and_the_name_states_it() -> None:
+    def blind(body: dict[str, Any], number: int) -> Answer:
+        return completion("PLACE" if number == 0 else "start 5")
+
+    with endpoint(blind) as server:
+        player = model(server.url, listed=False)
+        assert act(player) == 5
+        assert (player.name, model(server.url).name) == ("llm:unlisted:small", "llm:listed:small")
+        first, second = server.bodies
+    sent = json.dumps(second["messages"])
+    assert "legal actions, as id" not in sent
+    assert "Legal actions:" not in sent
+    assert second["messages"][2:] == [
+        {"role": "assistant", "content": "PLACE"},
+        {"role": "user", "content": "action: found 'place', which is not a legal action now, expected a legal one"},
+    ]
+    assert first["messages"] == second["messages"][:2]
+
+
+# answers that are no action
+
+
+@pytest.mark.parametrize("bad", ["I resign.", "", '{"action": "MOVE 9"}', '{"action": {"deep": [}', "{" * 3000, None])
+def test_two_more_tries_with_the_error_then_a_replacement(bad: str | None) -> None:
+    with endpoint(lambda body, number: completion("START 3") if number == 0 else completion(bad)) as server:
+        player = model(server.url)
+        assert act(player) == 3
+        assert act(player, seed=2, key=5) in range(8)
+        assert player.replaced_actions == ReplacedActions(illegal=1)
+        assert len(server.bodies) == 4
+        assert player.usage.retries == 2
+        assert player.usage.calls == 4
+        last = server.bodies[-1]["messages"]
+    assert [one["role"] for one in last] == ["system", "user", "assistant", "user", "assistant", "user"]
+    assert "Legal actions:\n0: Start on space 0 (START 0)" in last[-1]["content"]
+
+
+def test_the_second_try_counts_if_it_is_right() -> None:
+    with endpoint(lambda body, number: completion("pass" if number == 0 else "[6]")) as server:
+        player = model(server.url)
+        assert act(player) == 6
+        assert player.replaced_actions == ReplacedActions()
+        assert "replaced: 0, forfeited: 0" in player.cost_report
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"<html>busy</html>", b"\xff\xfe", b"[]", b'{"choices": []}', b'{"choices": [{"message": 5}]}', b"[" * 10**5,
+     b'{"choices": [{"message": {"content": ["a"]}}]}', b'{"error": {"message": "overloaded"}}'],
+)  # fmt: skip
+def test_broken_answers_are_errors_at_first_and_replaced_later(content: bytes) -> None:
+    with (
+        endpoint(lambda body, number: (200, content, {})) as server,
+        pytest.raises(PlayerError, match="unusable answer"),
+    ):
+        act(model(server.url))
+    with endpoint(lambda body, number: completion("2") if number == 0 else (200, content, {})) as server:
+        player = model(server.url)
+        assert act(player) == 2
+        act(player, seed=2)
+        assert player.replaced_actions == ReplacedActions(illegal=1)
+
+
+def test_silence_is_late_and_after_ten_times_forfeited() -> None:
+    with endpoint(lambda body, number: completion("2") if number == 0 else None) as server:
+        player = model(server.url, 0.05)
+        player._client.seconds = 20.0
+        assert act(player) == 2
+        player._client.seconds = 0.05
+        for seed in range(2, 16):
+            act(player, seed)
+        assert player.replaced_actions == ReplacedActions(late=10, failed=4)
+        assert len(server.bodies) == 11
+
+
+def test_rate_limits_are_waited_for() -> None:
+    limited = (429, b'{"error": "slow down"}', {"Retry-After": "0.01"})
+    with endpoint(lambda body, number: limited if number < 3 else completion("2")) as server:
+        player = model(server.url)
+        assert act(player) == 2
+        assert (player.usage.calls, len(server.bodies)) == (1, 4)
+    with endpoint(lambda body, number: limited if number else completion("2")) as server:
+        player = model(server.url)
+        act(player)
+        act(player, seed=2)
+        assert player.replaced_actions == ReplacedActions(late=1)
+        assert len(server.bodies) == 6
+
+
+def test_a_question_that_is_too_long_is_replaced() -> None:
+    long: Answer = (400, b'{"error": "maximum context length"}', {})
+    with endpoint(lambda body, number: long if number else completion("2")) as server:
+        player = model(server.url)
+        act(player)
+        act(player, seed=2)
+        assert player.replaced_actions == ReplacedActions(illegal=1)
+
+
+@pytest.mark.parametrize("status", [301, 302, 307, 400, 401, 403, 404])
+def test_an_endpoint_that_rejects_is_one_error_without_the_key(status: int, caplog: Any, capfd: Any) -> None:
+    caplog.set_level(logging.DEBUG)
+    rejected = (status, f'{{"error": "wrong key {KEY}"}}'.encode(), {"Location": "http://127.0.0.1:9/elsewhere"})
+    with endpoint(lambda body, number: rejected) as server, pytest.raises(PlayerError) as caught:
+        act(model(server.url))
+    assert f"status {status}: " in str(caught.value)
+    assert "wrong key ***" in str(caught.value)
+    assert KEY not in str(caught.value) + caplog.text + "".join(capfd.readouterr())
+
+
+def test_nothing_listens() -> None:
+    with endpoint(good) as server:
+        pass
+    with pytest.raises(PlayerError, match="found no answer of the endpoint: ConnectionRefusedError"):
+        act(model(server.url))
+
+
+# budget
+
+
+def test_the_budget_of_calls_and_tokens_ends_in_forfeits() -> None:
+    with endpoint(good) as server:
+        for budget, called in ((Budget(3, 10**6), 3), (Budget(100, 150), 2)):
+            player, before = model(server.url, budget=budget), len(server.bodies)
+            for seed in range(5):
+                assert act(player, seed) in range(8)
+            assert player.replaced_actions == ReplacedActions(failed=5 - called)
+            assert len(server.bodies) - before == called
+            assert f"forfeited: {5 - called}" in player.cost_report
+
+
+def test_a_process_has_one_budget_for_a_model(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HELSINKI_LLM_CALLS", "2")
+    with endpoint(good) as server:
+        monkeypatch.setenv("HELSINKI_LLM_URL", server.url)
+        players = [make_player("llm:listed:small", CONFIG) for _ in range(3)]
+        for seed, player in enumerate(players):
+            act(player, seed)  # type: ignore[arg-type]  # models
+        assert len(server.bodies) == 2
+        assert [sum(player.replaced_actions) for player in players] == [0, 0, 1]  # type: ignore[attr-defined]
+
+
+# transcripts
+
+
+def test_a_run_is_replayed_without_calls_and_resumed_after_a_kill(tmp_path: Path) -> None:
+    """Answers, replacements, silence and forfeits come again, byte for byte, with nobody at the other end."""
+
+    def uneven(body: dict[str, Any], number: int) -> Answer | None:
+        return None if number == 9 else completion("no") if number % 5 == 3 else good(body, number)
+
+    path, streams = tmp_path / "transcript.jsonl", np.arange(2, dtype=np.uint64)[None]
+
+    def play(url: str, replay: bool, calls: int = 40) -> tuple[Any, LanguageModelPlayer]:
+        player = model(url, 0.5, budget=Budget(calls, 10**9), transcript=Transcript(path), replay=replay)
+        seats, seeds = np.array([[0, 1]]), np.array([3], np.uint64)
+        return play_games([player, RandomPlayer()], CONFIG, seats, seeds, streams), player
+
+    with endpoint(uneven) as server:
+        first, player = play(server.url, False)
+        assert player.replaced_actions.late == 1
+        assert player.replaced_actions.failed > 0
+    again, replayed = play(server.url, True)
+    assert again.decisions[0].tolist() == first.decisions[0].tolist()
+    assert replayed.replaced_actions == player.replaced_actions
+    assert replayed.usage.calls == 0
+    assert KEY not in path.read_text()
+    whole = path.read_bytes()
+    path.write_bytes(whole[: len(whole) // 2])  # killed while writing
+    with endpoint(good) as server:
+        _, resumed = play(server.url, False, 1000)
+        assert resumed.usage.reused > 5
+        assert resumed.usage.calls == len(server.bodies) > 0
+        assert resumed.replaced_actions == ReplacedActions()
+    _, replayed = play(server.url, True)
+    assert replayed.usage.calls == 0
+    with pytest.raises(PlayerError, match="found no answer in the transcript"):
+        act(model(server.url, transcript=Transcript(), replay=True))
+
+
+def test_an_echoed_key_is_written_nowhere(tmp_path: Path) -> None:
+    path = tmp_path / "transcript.jsonl"
+    with endpoint(lambda body, number: completion(f"{KEY}\nSTART 4")) as server:
+        player = model(server.url, transcript=Transcript(path))
+        assert act(player) == 4
+        assert server.headers[0]["Authorization"] == f"Bearer {KEY}"
+    assert KEY not in path.read_text() + repr(player._client) + player.name
+    assert path.stat().st_mode & 0o077 == 0
+
+
+@pytest.mark.thorough
+def test_mutated_transcripts_are_read_or_give_one_error(tmp_path: Path) -> None:
+    path = tmp_path / "transcript.jsonl"
+    with endpoint(good) as server:
+        player = model(server.url, transcript=Transcript(path))
+        for seed in range(2):
+            act(player, seed)
+    whole, rng, errors = path.read_text(), random.Random("transcripts"), 0
+    lines = [re.sub(r'"messages": \[.*?\], "answer"', '"messages": [], "answer"', line) for line in whole.splitlines()]
+    short = "\n".join(lines) + "\n"
+    for _ in range(2000):
+        path.write_text(mutated_text(rng, short))
+        message = error_of(lambda: Transcript(path))
+        errors += bool(message)
+        assert not message or "transcript.jsonl: line" in message
+    assert 500 < errors < 2000
+
+
+def error_of(call: Callable[[], Any]) -> str:
+    """The message of the one error that may come; empty without one."""
+    try:
+        call()
+    except PlayerError as problem:
+        return str(problem)
+    return ""
+
+
+@pytest.mark.thorough
+def test_mutated_http_answers_give_an_action_or_one_error() -> None:
+    """Two thousand damaged bodies: an action, a replaced one, or one error that names the player."""
+    rng, errors = random.Random("http"), 0
+    whole = completion('{"action": "START 2"}')[1].decode()
+    with endpoint(lambda body, number: (200, mutated_text(rng, whole).encode(), {})) as server:
+        for number in range(2000):
+            message = error_of(lambda: act(model(server.url), number))  # noqa: B023  # called here
+            errors += bool(message)
+            assert not message or "player llm:listed:small: found an unusable answer: " in message
+        assert len(server.bodies) >= 2000
+    assert 100 < errors < 2000
+
+
+# settings
+
+
+def test_there_is_no_default_address() -> None:
+    with pytest.raises(PlayerError, match="HELSINKI_LLM_URL: found nothing, expected the base address"):
+        make_player("llm:listed:small", CONFIG)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "problem"),
+    [
+        ("URL", "localhost:8000", "found an invalid address"),
+        ("URL", "ftp://host/v1", "found an invalid address"),
+        ("URL", f"http://user:{KEY}@host/v1", "found an invalid address"),
+        ("URL", "http://host:99999/v1", "found an invalid address"),
+        ("URL", f"http://host/v1?key={KEY}", "found an invalid address"),
+        ("KEY", "two\nlines", "found characters that no key has"),
+        ("CALLS", "0", "HELSINKI_LLM_CALLS: found 0"),
+        ("TOKENS", "many", "HELSINKI_LLM_TOKENS: found 'many'"),
+        ("SECONDS", "1e3", "HELSINKI_LLM_SECONDS: found '1e3'"),
+        ("OPTIONS", "[]", "HELSINKI_LLM_OPTIONS: found"),
+        ("OPTIONS", '{"model": "x"}', "found model, messages or stream"),
+        ("REPLAY", "1", "expected 1 together with HELSINKI_LLM_TRANSCRIPT"),
+        ("TRANSCRIPT", "/dev", "/dev: cannot be read: Is a directory"),
+    ],
+)
+def test_a_wrong_setting_is_one_error(name: str, value: str, problem: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HELSINKI_LLM_URL", "http://127.0.0.1:9/v1")
+    monkeypatch.setenv(f"HELSINKI_LLM_{name}", value)
+    with pytest.raises(PlayerError, match=problem) as caught:
+        make_player("llm:listed:small", CONFIG)
+    assert KEY not in str(caught.value)
+
+
+@pytest.mark.parametrize("spec", ["llm", "llm:", "llm:small", "llm:listed:", "llm:listed:a b", "llm:on:small"])
+def test_the_form_of_the_name(spec: str) -> None:
+    with pytest.raises(PlayerError, match="expected llm:listed:MODEL"):
+        make_player(spec, CONFIG)
+
+
+def test_a_file_alone_spends_no_money() -> None:
+    assert "llm" in player_names()
+    assert is_code("counted:llm:listed:small")
+    with pytest.raises(PlayerError, match=r"which calls a language model at your expense.*--trust"):
+        check_code(["random", "llm:listed:small"], "mine.yaml", trust=False)
+    check_code(["llm:listed:small"], "mine.yaml", trust=True)
+
+
+def test_settings_and_models_with_colons(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    with endpoint(good) as server:
+        monkeypatch.setenv("HELSINKI_LLM_URL", server.url + "/")
+        monkeypatch.setenv("HELSINKI_LLM_KEY", KEY)
+        monkeypatch.setenv("HELSINKI_LLM_OPTIONS", '{"temperature": 0}')
+        monkeypatch.setenv("HELSINKI_LLM_TRANSCRIPT", str(tmp_path / "t.jsonl"))
+        player = make_player("llm:unlisted:org/llama:8b", CONFIG)
+        assert player.name == "llm:unlisted:org/llama:8b"
+        assert isinstance(player, LanguageModelPlayer)
+        player._listed = True
+        assert act(player) == 7
+        assert server.bodies[0]["model"] == "org/llama:8b"
+        assert server.bodies[0]["temperature"] == 0
+        assert server.headers[0]["Authorization"] == f"Bearer {KEY}"
+        assert len((tmp_path / "t.jsonl").read_text().splitlines()) == 1
+
+
+def test_a_match_states_the_list_and_the_cost(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    with endpoint(good) as server:
+        monkeypatch.setenv("HELSINKI_LLM_URL", server.url)
+        out = tmp_path / "games.jsonl"
+        assert main(["simulate", "--players", "llm:listed:small,random", "--games", "2", "--out", str(out)]) == 0
+        printed = capsys.readouterr().out
+        assert f"llm:listed:small: {len(server.bodies):,} calls" in printed
+        assert '"llm:listed:small"' in out.read_text()
+        results = Match(["llm:listed:small", "random"], CONFIG).play(2)
+    assert results.players == ("llm:listed:small", "random")
