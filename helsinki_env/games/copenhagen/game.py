@@ -120,6 +120,8 @@ COPENHAGEN = GameSpec(
     from_dict=lambda data: _module("position").from_dict(data),
     allows_ties=True,
     revealing_fields=("pile_size",),
+    hidden_fields=("hand",),
+    hidden_piles=("pile",),
 )
 """Copenhagen, as game-independent code sees it."""
 
