@@ -7,14 +7,16 @@ The agent learns one seat against a given opponent in a batch of games. Run it w
 It prints the training progress and, at the end, the win rate in a match against the opponent. Nothing is imported from
 the project's own training (`helsinki train`), which is faster and much stronger.
 
-Four details matter more than the rest:
+Five details matter more than the rest:
 
 1. Illegal actions get the logit -inf (`Agent.distribution`), when acting and when learning.
 2. Rewards arrive at the end of a game only. Here each step is rewarded with the change of the lead in points, which
    sums to the final margin (`lead`). Such shaping does not change which policy is best.
 3. Cards are codes in an observation. A network needs one weight for each code, not a multiple of the code
    (`Agent.embedding`).
-4. Steps with a single legal action teach the policy nothing and are left out of the minibatches.
+4. Random play takes millions of games to find a plan. At first a teacher says what it would do in the positions that
+   the agent reaches, and the policy imitates it (`teacher_coef`); the weight of the imitation is annealed to 0.
+5. Steps with a single legal action teach the policy nothing and are left out of the minibatches.
 
 Sources: Schulman and others (2017), "Proximal policy optimization algorithms"; Huang and others (2022), "The 37
 implementation details of proximal policy optimization" and "CleanRL"; Huang and Ontanon (2022), "A closer look at
@@ -34,6 +36,7 @@ import numpy as np
 import numpy.typing as npt
 import tyro
 
+from helsinki_env.agents.registry import make_player
 from helsinki_env.engine.spec import spec_by_name, spec_of
 from helsinki_env.envs.seat import GameSeatVectorEnv
 from helsinki_env.evaluation.match import play_match
@@ -85,6 +88,12 @@ class Args:
     """Weight of the value loss."""
     max_grad_norm: float = 0.5
     """Maximum gradient norm."""
+    teacher: str | None = "greedy"
+    """Player to imitate at first; None learns from rewards alone."""
+    teacher_coef: float = 1.0
+    """Initial weight of the imitation loss, annealed linearly to 0."""
+    teacher_fraction: float = 0.3
+    """Fraction of the training in which the policy imitates the teacher."""
     hidden: int = 256
     """Width of the hidden layers."""
     eval_games: int = 1000
@@ -167,9 +176,9 @@ def train(args: Args) -> tuple[Agent, PlayerResult]:
     np.random.seed(args.seed)  # noqa: NPY002  # as CleanRL does; nothing here draws from it
     torch.manual_seed(args.seed)
     config = spec_by_name(args.game).config(num_players=args.num_players, reward="margin")
-    env = GameSeatVectorEnv(
-        args.num_envs, config, args.opponent, illegal_action="raise", autoreset_mode="SameStep"
-    )
+    env = GameSeatVectorEnv(args.num_envs, config, args.opponent, illegal_action="raise", autoreset_mode="SameStep")
+    teacher = None if args.teacher is None else make_player(args.teacher, config=config)
+    rng = np.random.default_rng(args.seed)
     agent = Agent(config, args.hidden)
     optimizer = torch.optim.Adam(agent.parameters(), lr=args.learning_rate, eps=1e-5)
     writer = SummaryWriter(args.tensorboard) if args.tensorboard else None
@@ -179,7 +188,7 @@ def train(args: Args) -> tuple[Agent, PlayerResult]:
     shape = (args.num_steps, args.num_envs)
     obs = torch.zeros((*shape, size), dtype=torch.int8)
     masks = torch.zeros((*shape, actions_n), dtype=torch.int8)
-    actions = torch.zeros(shape, dtype=torch.int64)
+    actions, advice = torch.zeros(shape, dtype=torch.int64), torch.zeros(shape, dtype=torch.int64)
     logprobs, rewards, dones, values = (torch.zeros(shape) for _ in range(4))
 
     global_step, start_time = 0, time.time()
@@ -187,7 +196,9 @@ def train(args: Args) -> tuple[Agent, PlayerResult]:
     next_lead = lead(env, info["seat"])
     num_iterations = max(1, args.total_timesteps // (args.num_steps * args.num_envs))
     for iteration in range(1, num_iterations + 1):
-        optimizer.param_groups[0]["lr"] = (1 - (iteration - 1) / num_iterations) * args.learning_rate
+        done = (iteration - 1) / num_iterations
+        optimizer.param_groups[0]["lr"] = (1 - done) * args.learning_rate
+        teacher_coef = args.teacher_coef * max(0.0, 1 - done / args.teacher_fraction) if teacher else 0.0
 
         # Play a rollout.
         margins: list[float] = []
@@ -201,6 +212,9 @@ def train(args: Args) -> tuple[Agent, PlayerResult]:
                 actions[step] = policy.sample()
                 logprobs[step] = policy.log_prob(actions[step])
                 values[step] = agent.value(features)
+            if teacher is not None and teacher_coef > 0:
+                keys = rng.integers(0, 2**64, args.num_envs, dtype=np.uint64)
+                advice[step] = torch.as_tensor(teacher.act(next_obs["observation"], next_obs["action_mask"], keys))
             next_obs, margin, terminated, _, info = env.step(actions[step].numpy())
             # The lead of a game that has just ended is its final margin, `states` holds the next game already.
             last_lead, next_lead = next_lead, lead(env, info["seat"])
@@ -220,7 +234,7 @@ def train(args: Args) -> tuple[Agent, PlayerResult]:
 
         # Learn from the steps with a choice.
         b_obs, b_masks = obs.flatten(0, 1), masks.flatten(0, 1)
-        b_actions, b_logprobs = actions.flatten(), logprobs.flatten()
+        b_actions, b_logprobs, b_advice = actions.flatten(), logprobs.flatten(), advice.flatten()
         b_advantages, b_returns = advantages.flatten(), returns.flatten()
         choices = (b_masks.sum(1, dtype=torch.int64) > 1).nonzero().squeeze(1)
         for _ in range(args.update_epochs):
@@ -235,6 +249,8 @@ def train(args: Args) -> tuple[Agent, PlayerResult]:
                 v_loss = 0.5 * (agent.value(features) - b_returns[mb]).square().mean()
                 entropy = policy.entropy().mean()
                 loss = pg_loss - args.ent_coef * entropy + args.vf_coef * v_loss
+                if teacher_coef > 0:
+                    loss -= teacher_coef * policy.log_prob(b_advice[mb]).mean()
                 optimizer.zero_grad()
                 loss.backward()
                 nn.utils.clip_grad_norm_(agent.parameters(), args.max_grad_norm)
