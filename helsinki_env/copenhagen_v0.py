@@ -46,7 +46,8 @@ three get (1 - 1/2) / 2 each.
 
 At the end, `infos[agent]` holds `scores` and `places` of all seats (0 is the first rank; ties share a rank).
 
-Illegal actions, resets (`reset(options=...)` takes `denied`), copies and rendering work as in `helsinki_v0`.
+Illegal actions, resets (`reset(options=...)` takes `denied`), copies, rendering and `global_state=True` work as in
+`helsinki_v0`.
 
 Version History
 ---------------
@@ -85,6 +86,7 @@ class raw_env(GameAECEnv):  # noqa: N801  # PettingZoo's name
             "margin"), the others share the opposite amount, and the first illegal action also warns. "raise":
             `IllegalActionError`; the environment does not change. An action that is not an integer is always an error.
         render_width: width of "rgb_array" in pixels; None: 1,200.
+        global_state: whether `state()` and `state_space` exist. They show all hidden cards (`global_states`).
 
     Raises:
         ConfigError: for invalid options. ValueError: for other invalid arguments.
@@ -102,6 +104,7 @@ class raw_env(GameAECEnv):  # noqa: N801  # PettingZoo's name
         render_mode: str | None = None,
         illegal_action: IllegalActionMode = "penalize",
         render_width: int | None = None,
+        global_state: bool = False,
     ) -> None:
         config = CopenhagenConfig(
             num_players=num_players,
@@ -109,7 +112,7 @@ class raw_env(GameAECEnv):  # noqa: N801  # PettingZoo's name
             components=components,
             reward=reward,
         )
-        super().__init__(config, render_mode, illegal_action, render_width)
+        super().__init__(config, render_mode, illegal_action, render_width, global_state)
 
     @property
     def game(self) -> CopenhagenGame:

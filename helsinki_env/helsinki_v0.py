@@ -58,6 +58,9 @@ next game after that seed, so one seed determines a whole series. `reset(options
 random state. `get_state()` and `set_state()` save and load it in place. `env.unwrapped.game` is a copy of the game as
 `helsinki_env.HelsinkiGame`.
 
+**Global state.** With `global_state=True`, `state()` returns all hands and the draw pile as one vector, for central
+critics; `helsinki_env.envs.global_state` describes it and makes the same for batches. Policies must not see it.
+
 **Rendering.** `render_mode` is `"ansi"` (text), `"rgb_array"` (needs the `render` extra; `render_width` pixels wide),
 `"svg"` (text) or `"human"` (prints the text after every step and in `render`). Text has colors on terminals, unless
 ``NO_COLOR`` is set. All cards are visible.
@@ -114,6 +117,7 @@ class raw_env(GameAECEnv):  # noqa: N801  # PettingZoo's name
             "margin"), the others share the opposite amount, and the first illegal action also warns. "raise":
             `IllegalActionError`; the environment does not change. An action that is not an integer is always an error.
         render_width: width of "rgb_array" in pixels; None: 1,200.
+        global_state: whether `state()` and `state_space` exist. They show all hidden cards (`global_states`).
 
     Raises:
         ConfigError: for invalid options. ValueError: for other invalid arguments.
@@ -133,6 +137,7 @@ class raw_env(GameAECEnv):  # noqa: N801  # PettingZoo's name
         render_mode: str | None = None,
         illegal_action: IllegalActionMode = "penalize",
         render_width: int | None = None,
+        global_state: bool = False,
     ) -> None:
         config = HelsinkiConfig(
             num_players=num_players,
@@ -142,7 +147,7 @@ class raw_env(GameAECEnv):  # noqa: N801  # PettingZoo's name
             components=components,
             reward=reward,
         )
-        super().__init__(config, render_mode, illegal_action, render_width)
+        super().__init__(config, render_mode, illegal_action, render_width, global_state)
 
     @property
     def game(self) -> HelsinkiGame:

@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 from gymnasium.spaces import Box
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
-from pettingzoo.test import api_test, render_test, seed_test
+from pettingzoo.test import api_test, render_test, seed_test, state_test
 from pettingzoo.utils.wrappers import CaptureStdoutWrapper
 
 from helsinki_env import HelsinkiGame, flatten
@@ -66,8 +66,14 @@ def test_pettingzoo_render(game: TestedGame) -> None:
 def test_pettingzoo_max_cycles() -> None: ...
 
 
-@pytest.mark.skip(reason="state_test needs state(); what all seats know together would show every hand")
-def test_pettingzoo_state() -> None: ...
+@EACH_GAME
+@PLAYERS
+@pytest.mark.parametrize("make", ["raw_env", "env"])
+def test_pettingzoo_state(game: TestedGame, make: str, players: int) -> None:
+    env = getattr(game.module, make)(num_players=players, global_state=True)
+    with pytest.warns(UserWarning, match="illegal action") as caught:
+        state_test(env, env)  # it samples actions without the mask; the environment also has what a parallel one needs
+    assert {str(warning.message).split(":")[0] for warning in caught} == {"illegal action"}
 
 
 @EACH_GAME

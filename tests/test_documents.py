@@ -36,7 +36,7 @@ INTERNAL = re.compile(
     r"helsinki_env\.(bench|cli|cuda|data|drawing|notation|pages|utils|web)\b"
     r"|helsinki_env\.engine\."
     r"(?!(configuration|contract|determinization|game|kernel|layout|loops|overloads|playout|spec|states|ui_actions)$)"
-    r"|helsinki_env\.envs\.(?!(aec|flat|seat|tensors|vector)$)"
+    r"|helsinki_env\.envs\.(?!(aec|flat|global_state|seat|tensors|vector)$)"
     r"|helsinki_env\.games\.\w+\."
     r"(?!(components|config|episodes|game|notation|observation|position|render|render\.ansi\.ansi|ui_actions)$)"
     r"|helsinki_env\.records\.(codec|files)$"

@@ -193,7 +193,7 @@ def optional_imports(tree: ast.AST, extra: str | None = None) -> list[tuple[str 
 
 def test_optional_packages_are_imported_where_the_extra_is_named() -> None:
     names = {"PIL": "pillow", "resvg_py": "resvg-py", "sb3_contrib": "sb3-contrib"}
-    names |= {"stable_baselines3": "stable-baselines3", "numba_cuda": "numba-cuda"}
+    names |= {"stable_baselines3": "stable-baselines3", "numba_cuda": "numba-cuda", "pyspiel": "open_spiel"}
     found = {
         (name_of(path), extra, names.get(package, package))
         for path in FILES

@@ -24,7 +24,7 @@ FLOORS = (
         "helsinki_env",
         *(
             f"helsinki_env.{name}"
-            for name in ("copenhagen_v0", "helsinki_v0", "notation", "registration", "torch_envs")
+            for name in ("copenhagen_v0", "helsinki_v0", "notation", "openspiel", "registration", "torch_envs")
         ),
     ),
     ("helsinki_env.agents",),

@@ -148,6 +148,8 @@ class GameSpec:
         from_dict: returns the game from the output of `to_dict`.
         revealing_fields: record fields of which at least one changes whenever an action reveals information hidden from
             all.
+        hidden_fields: record fields with a row for each seat that only this seat sees, for global states.
+        hidden_piles: record fields that hold a pile of cards, the next one last, with its size in `NAME_size`.
         setup_options: options that people may choose before a game.
         allows_ties: whether players can tie at the end; if not, `contract.rank_of` gives each seat its own rank.
         ranks: returns the ranks, int64 (G, seats), for final points, (G, seats). None: points alone do not decide.
@@ -181,6 +183,8 @@ class GameSpec:
     to_dict: Callable[..., dict[str, Any]] | None = None
     from_dict: Callable[[Mapping[str, Any]], Any] | None = None
     revealing_fields: tuple[str, ...] = ()
+    hidden_fields: tuple[str, ...] = ()
+    hidden_piles: tuple[str, ...] = ()
     setup_options: tuple[SetupOption, ...] = ()
     is_default: bool = False
     allows_ties: bool = False

@@ -13,7 +13,7 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 from gymnasium import logger
-from gymnasium.spaces import Dict, Discrete
+from gymnasium.spaces import Box, Dict, Discrete
 from pettingzoo import AECEnv
 from pettingzoo.utils.wrappers.order_enforcing import OrderEnforcingWrapper
 
@@ -30,6 +30,7 @@ from helsinki_env.envs.aec_state import CHANGING, DICTS, AfterReset, check_agent
 from helsinki_env.envs.arguments import (
     IllegalActionMode,
     Observation,
+    check_flag,
     check_illegal_action,
     check_mode,
     check_width,
@@ -38,11 +39,13 @@ from helsinki_env.envs.arguments import (
     warn_illegal_action,
 )
 from helsinki_env.envs.buffer_pool import BufferPairPool
+from helsinki_env.envs.global_state import global_state_space, global_states
 from helsinki_env.envs.rewards import PENALTIES
 
 __all__ = ["GameAECEnv", "OrderEnforced", "metadata_of"]
 
 _STREAM = np.uint64(0)
+_NO_GLOBAL_STATE = "found global_state=False, expected True; make the environment with global_state=True"
 
 
 def metadata_of(spec: GameSpec) -> dict[str, Any]:
@@ -65,6 +68,7 @@ class GameAECEnv(AECEnv):  # type: ignore[misc]  # an untyped base class
             "margin"), the others share the opposite amount, and the first illegal action also warns. "raise":
             `IllegalActionError`; the environment does not change. An action that is not an integer is always an error.
         render_width: width of "rgb_array" in pixels; None: 1,200.
+        global_state: whether `state()` and `state_space` exist. They show all hidden cards (`global_states`).
 
     Raises:
         ValueError: for invalid arguments.
@@ -74,6 +78,7 @@ class GameAECEnv(AECEnv):  # type: ignore[misc]  # an untyped base class
     _step_one: Callable[..., int] | None = None
     #: Set on an instance only if they differ from these defaults; see the limit in `__init__`.
     render_width: int | None = None
+    global_state = False
     _warned = False
 
     def __init__(
@@ -82,6 +87,7 @@ class GameAECEnv(AECEnv):  # type: ignore[misc]  # an untyped base class
         render_mode: str | None = None,
         illegal_action: IllegalActionMode = "penalize",
         render_width: int | None = None,
+        global_state: bool = False,
     ) -> None:
         super().__init__()
         self.game_spec = spec_of(config)
@@ -90,6 +96,8 @@ class GameAECEnv(AECEnv):  # type: ignore[misc]  # an untyped base class
         self.render_mode = check_mode(render_mode, tuple(self.metadata["render_modes"]))
         if check_width(render_width) is not None:
             self.render_width = check_width(render_width)
+        if check_flag("global_state", global_state):
+            self.global_state = True
         self._shown = render_mode == "human"
         self.illegal_action = check_illegal_action(illegal_action)
         self.possible_agents = [f"player_{seat}" for seat in range(config.num_players)]
@@ -279,6 +287,24 @@ class GameAECEnv(AECEnv):  # type: ignore[misc]  # an untyped base class
         observe_single(self._tables, self._states, seat, obs)
         acting = seat == self._states["seat"][0]
         return {"observation": obs, "action_mask": self._legal.copy() if acting else np.zeros_like(self._legal)}
+
+    @property
+    def state_space(self) -> Box:
+        """The space of `state()`, the same object at every access; AttributeError without the option `global_state`."""
+        if not self.global_state:
+            raise AttributeError(f"state_space: {_NO_GLOBAL_STATE}")
+        return global_state_space(self.config)
+
+    def state(self) -> npt.NDArray[np.int8]:
+        """Return the global state with all hidden cards, seen from the first agent, int8 (S,); see `global_states`.
+
+        Raises:
+            NotImplementedError: without the option `global_state`.
+        """
+        if not self.global_state:
+            raise NotImplementedError(f"state(): {_NO_GLOBAL_STATE}")
+        self._check_dealt()
+        return global_states(self.config, self._states)[0]
 
     def _seat(self, agent: str) -> int:
         try:

@@ -18,6 +18,7 @@ __all__ = [
     "IllegalActionMode",
     "Observation",
     "as_array",
+    "check_flag",
     "check_illegal_action",
     "check_mode",
     "check_width",
@@ -67,6 +68,13 @@ def check_mode(mode: str | None, modes: tuple[str, ...]) -> str | None:
 def check_width(width: int | None) -> int | None:
     """Return the width of an rgb_array in pixels, or None for the picture's own width; ValueError if invalid."""
     return None if width is None else checked_width(width, "render_width")
+
+
+def check_flag(name: str, value: object) -> bool:
+    """Return a flag; ValueError unless it is True or False."""
+    if not isinstance(value, bool):
+        raise ValueError(f"{name}: found {value!r}, expected True or False")
+    return value
 
 
 def check_illegal_action(value: object) -> IllegalActionMode:

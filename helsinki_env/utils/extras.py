@@ -42,6 +42,7 @@ EXTRAS = {
     "ray": Extra("`stats`, Ray", "`--ray` of `helsinki arena` and `balance`; with `train` also of `evaluate`"),
     "render": Extra("resvg, Pillow", 'pictures as pixels: `helsinki replay --png`, `render_mode="rgb_array"`'),
     "cma": Extra("cma", "`python -m helsinki_env.training.tune_heuristic`"),
+    "openspiel": Extra("OpenSpiel", "`import helsinki_env.openspiel`: both games as games of OpenSpiel"),
     "sb3": Extra(
         "`train`, Stable-Baselines3, sb3-contrib",
         "`python -m helsinki_env.training.sb3`, `python -m helsinki_env.training.bench`",
@@ -49,7 +50,7 @@ EXTRAS = {
     "notebooks": Extra("`export`, `stats`, JupyterLab", "the notebooks"),
     "docs": Extra("MkDocs with Material, mkdocstrings", "this documentation as a site"),
     "all": Extra("`export`, `play`, `ray`, `render`, `cma`, `sb3`", "every command"),
-    "dev": Extra("`all`, `notebooks`, `docs`, pytest, mypy, Ruff", "working on the project"),
+    "dev": Extra("`all`, `notebooks`, `docs`, `openspiel`, pytest, mypy, Ruff", "working on the project"),
 }
 
 #: The package's parent folder: a clone, or a folder of installed packages.

@@ -121,6 +121,8 @@ COPENHAGEN = GameSpec(
     text=lambda: _module("text"),
     allows_ties=True,
     revealing_fields=("pile_size",),
+    hidden_fields=("hand",),
+    hidden_piles=("pile",),
 )
 """Copenhagen, as game-independent code sees it."""
 

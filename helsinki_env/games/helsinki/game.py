@@ -143,6 +143,8 @@ HELSINKI = GameSpec(
     text=lambda: _module("text"),
     ranks=_places,
     revealing_fields=("pile_size",),
+    hidden_fields=("hand", "unseen"),
+    hidden_piles=("pile",),
     setup_options=(
         SetupOption(
             "first_game", "covered", "First game", "The bottom row of the action board is covered.", "first_game"

@@ -1,0 +1,298 @@
+"""Both games as games of OpenSpiel: importing this module registers `helsinki` and `copenhagen` with pyspiel.
+
+    import pyspiel
+    import helsinki_env.openspiel
+
+    game = pyspiel.load_game("helsinki(players=2)")
+    state = game.new_initial_state()
+    state.apply_action(7)  # the chance node at the start: deal number 7
+    print(state.legal_actions(), state.observation_string(0))
+
+A game starts with one chance node, which draws one of `deals` deals uniformly. The draw pile is in order from then on;
+a reshuffle takes the random state of the deal. The game is therefore explicit stochastic.
+
+The parameters are `players` (2 to 4), `reward` ("win", "rank" or "margin"), `components` (a component file), `deals`
+(default 10,000), and for Helsinki `dry_roads` and `covered` ("first_game", or names of board actions joined by "+").
+
+- **Observation**: `observation_string` is the position that the player may see, as JSON; `observation_tensor` is the
+  environment's observation vector, float32 (F,). Both are empty before the deal.
+- **Information state**: `information_state_string` is the observation after all actions since the deal, which are
+  public. There is no information state tensor, because games have no fixed length.
+- **Positions**: `str(state)` is the whole position as JSON, and ``game.new_initial_state(text)`` continues from it.
+- **Determinization**: `resample_from_infostate(player, rng)` samples the cards that are hidden from the player.
+
+The extra ``openspiel`` provides pyspiel.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from helsinki_env.engine.determinization import sample_determinizations
+from helsinki_env.engine.game import BoardGame
+from helsinki_env.engine.spec import GameSpec, spec_by_name
+from helsinki_env.notation import from_dict, to_dict
+from helsinki_env.utils.extras import requires_extra
+
+with requires_extra("openspiel"):
+    import pyspiel
+
+__all__ = ["OpenSpielGame", "OpenSpielObserver", "OpenSpielState"]
+
+#: More actions than any game has: random games of four players take fewer than 1,000.
+_MAX_ACTIONS = 20_000
+#: More points than any board can bring.
+_MAX_POINTS = 1000.0
+
+
+def _game_type(spec: GameSpec) -> Any:
+    """Return the type of a game for OpenSpiel, with its parameters and their defaults."""
+    config = spec.config()
+    parameters = {"players": 2, "reward": config.reward, "components": config.components, "deals": 10_000}
+    if "covered" in spec.options:
+        parameters |= {"covered": "", "dry_roads": False}
+    return pyspiel.GameType(
+        short_name=spec.name,
+        long_name=spec.name.capitalize(),
+        dynamics=pyspiel.GameType.Dynamics.SEQUENTIAL,
+        chance_mode=pyspiel.GameType.ChanceMode.EXPLICIT_STOCHASTIC,
+        information=pyspiel.GameType.Information.IMPERFECT_INFORMATION,
+        utility=pyspiel.GameType.Utility.ZERO_SUM,
+        reward_model=pyspiel.GameType.RewardModel.TERMINAL,
+        max_num_players=4,
+        min_num_players=2,
+        provides_information_state_string=True,
+        provides_information_state_tensor=False,
+        provides_observation_string=True,
+        provides_observation_tensor=True,
+        parameter_specification=parameters,
+    )
+
+
+class OpenSpielGame(pyspiel.Game):  # type: ignore[misc]  # an untyped base class
+    """A game with one configuration.
+
+    Args:
+        spec: specification of the game.
+        game_type: its type for OpenSpiel.
+        parameters: see the module; missing ones have their defaults.
+
+    Attributes:
+        spec: specification of the game.
+        config: its configuration.
+        deals: number of deals that the chance node chooses from.
+
+    Raises:
+        ConfigError: (a ValueError) for an invalid parameter.
+    """
+
+    def __init__(self, spec: GameSpec, game_type: Any, parameters: Mapping[str, Any] | None = None) -> None:
+        options = {**game_type.parameter_specification, **(parameters or {})}
+        self.spec, self.deals = spec, int(options.pop("deals"))
+        if self.deals < 1:
+            raise ValueError(f"deals: found {self.deals}, expected at least 1")
+        covered = options.pop("covered", "")
+        if covered:
+            options["covered"] = covered if covered == "first_game" else covered.split("+")
+        self.config = spec.config.from_dict({"num_players": options.pop("players"), **options})
+        players = self.config.num_players
+        least, most = {
+            "win": (-1 / (players - 1), 1.0),
+            "rank": (-1.0, 1.0),
+            "margin": (-_MAX_POINTS, _MAX_POINTS),
+        }[self.config.reward]
+        info = pyspiel.GameInfo(
+            num_distinct_actions=spec.num_actions(self.config),
+            max_chance_outcomes=self.deals,
+            num_players=players,
+            min_utility=least,
+            max_utility=most,
+            utility_sum=0.0,
+            max_game_length=_MAX_ACTIONS,
+        )
+        super().__init__(game_type, info, dict(parameters or {}))
+        self.undealt = spec.game(self.config, seed=0)
+
+    def new_initial_state(self, position: str | Mapping[str, Any] | None = None) -> OpenSpielState:
+        """Return the state before the deal, or the state of a position.
+
+        Args:
+            position: a position as JSON text or as plain data, such as ``str(state)``.
+
+        Raises:
+            PositionError: (a ValueError) for an invalid position.
+            ValueError: for a position of another configuration.
+        """
+        state = OpenSpielState(self)
+        if position is not None:
+            board = from_dict(json.loads(position) if isinstance(position, str) else position)
+            expected = self.config.replace(reward=board.config.reward)
+            if board.config != expected:
+                raise ValueError(f"position: found {board.config}, expected one of {expected}")
+            state.board = type(board)._from_valid_state(self.config, board.state)  # positions name no reward
+            state.dealt = True
+        return state
+
+    def make_py_observer(self, kind: Any = None, parameters: Any = None) -> OpenSpielObserver | None:
+        """Return an observer; None, as OpenSpiel expects, for public or private information alone.
+
+        Args:
+            kind: an `IIGObservationType`; None: without perfect recall.
+            parameters: must be empty.
+
+        Raises:
+            ValueError: for parameters.
+        """
+        if parameters:
+            raise ValueError(f"parameters: found {parameters}, expected none")
+        kind = kind or pyspiel.IIGObservationType(perfect_recall=False)
+        whole = kind.public_info and kind.private_info == pyspiel.PrivateInfoType.SINGLE_PLAYER
+        return OpenSpielObserver(self, kind.perfect_recall) if whole else None
+
+    def max_chance_nodes_in_history(self) -> int:
+        """Return 1: the deal."""
+        return 1
+
+
+class OpenSpielState(pyspiel.State):  # type: ignore[misc]  # an untyped base class
+    """A state: before the deal, or a game in progress.
+
+    OpenSpiel copies and pickles the attributes.
+
+    Attributes:
+        board: the game in progress.
+        dealt: whether `board` is dealt.
+    """
+
+    board: BoardGame
+    dealt: bool
+
+    def __init__(self, game: OpenSpielGame) -> None:
+        super().__init__(game)
+        self.board = game.undealt  # shared by all states before the deal, which replaces it
+        self.dealt = False
+
+    def current_player(self) -> int:
+        """Return the acting seat, or OpenSpiel's number for chance or for the end."""
+        if not self.dealt:
+            return int(pyspiel.PlayerId.CHANCE)
+        return int(pyspiel.PlayerId.TERMINAL) if self.board.done else self.board.seat
+
+    def _legal_actions(self, player: int) -> list[int]:
+        return self.board.legal_actions().tolist()
+
+    def chance_outcomes(self) -> list[tuple[int, float]]:
+        """Return all deals with equal probabilities."""
+        deals = self.get_game().max_chance_outcomes()
+        return [(deal, 1 / deals) for deal in range(deals)]
+
+    def _apply_action(self, action: int) -> None:
+        if self.dealt:
+            self.board.step(action)
+        else:
+            self.board = self.board.spec.game(self.board.config, seed=action)
+            self.dealt = True
+
+    def _action_to_string(self, player: int, action: int) -> str:
+        if player == pyspiel.PlayerId.CHANCE:
+            return f"Deal {action}"
+        return self.board.spec.action_to_string(action, self.board.config)
+
+    def is_terminal(self) -> bool:
+        """Return whether the game is over."""
+        return self.dealt and self.board.done
+
+    def returns(self) -> list[float]:
+        """Return the reward of every seat; zeros until the end."""
+        players = self.board.num_players
+        if not self.is_terminal():
+            return [0.0] * players
+        scores, ranks = self.board.scores(), self.board.ranks()
+        if self.board.config.reward == "margin":
+            return ((scores * players - scores.sum()) / (players - 1)).tolist()
+        shared = (ranks[:, None] == ranks).sum(1)
+        if self.board.config.reward == "rank":
+            return (1 - (2 * ranks + shared - 1) / (players - 1)).tolist()
+        return np.where(ranks == 0, (players - shared) / (shared * (players - 1)), -1 / (players - 1)).tolist()
+
+    def resample_from_infostate(self, player: int, rng: Any) -> OpenSpielState:
+        """Return a copy with new hidden cards that fit all that a player may see.
+
+        Args:
+            player: the observing seat.
+            rng: a function that returns a random number from 0 to 1, such as `pyspiel.UniformProbabilitySampler`.
+        """
+        copy = self.clone()
+        if self.dealt:
+            states = sample_determinizations(self.board, 1, player, seed=int(rng() * 2**53))
+            copy.board = type(self.board)._from_valid_state(self.board.config, states[0])
+        return copy
+
+    def _to_struct(self) -> dict[str, Any]:
+        return to_dict(self.board) if self.dealt else {}
+
+    def _to_observation_struct(self, player: int) -> dict[str, Any]:
+        return to_dict(self.board, player) if self.dealt else {}
+
+    def __str__(self) -> str:
+        """Return the whole position as JSON, an empty text before the deal."""
+        return json.dumps(to_dict(self.board)) if self.dealt else ""
+
+
+class OpenSpielObserver:
+    """Write what a seat may see, as OpenSpiel's observers do.
+
+    Args:
+        game: the game.
+        perfect_recall: whether the text includes all public actions; there is no tensor then.
+
+    Attributes:
+        tensor: the observation, float32 (F,), or None.
+        dict: the same by name.
+    """
+
+    def __init__(self, game: OpenSpielGame, perfect_recall: bool) -> None:
+        self.perfect_recall = perfect_recall
+        size = game.spec.observation_size(game.config)
+        self.tensor = None if self.perfect_recall else np.zeros(size, np.float32)
+        self.dict = {} if self.tensor is None else {"observation": self.tensor}
+
+    def set_from(self, state: OpenSpielState, player: int) -> None:
+        """Write the observation of a seat into `tensor`."""
+        if self.tensor is not None:
+            self.tensor[:] = state.board.observation(player) if state.dealt else 0
+
+    def string_from(self, state: OpenSpielState, player: int) -> str:
+        """Return what a seat may see as text: the position as JSON, with perfect recall after the actions."""
+        if not state.dealt:
+            return ""
+        seen = json.dumps(to_dict(state.board, player))
+        if not self.perfect_recall:
+            return seen
+        actions = [one.action for one in state.full_history() if one.player >= 0]
+        return f"{player} {' '.join(map(str, actions))} {seen}"
+
+
+def _register(name: str) -> None:
+    """Register a game with OpenSpiel, unless it is registered already."""
+    if name in pyspiel.registered_names():
+        return
+    spec = spec_by_name(name)
+    game_type = _game_type(spec)
+
+    # A class and not a function: OpenSpiel releases it after the interpreter has ended, which would free a function.
+    class RegisteredGame(OpenSpielGame):
+        """The game with the parameters of `pyspiel.load_game`."""
+
+        def __init__(self, parameters: Mapping[str, Any] | None = None) -> None:
+            super().__init__(spec, game_type, parameters)
+
+    pyspiel.register_game(game_type, RegisteredGame)
+
+
+for _name in ("helsinki", "copenhagen"):
+    _register(_name)
