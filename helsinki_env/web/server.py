@@ -18,6 +18,7 @@ from helsinki_env.engine.spec import GameSpec, config_from_dict, default_spec, g
 from helsinki_env.utils.extras import requires_extra
 from helsinki_env.web.analysis import add_analysis
 from helsinki_env.web.evaluation import EvaluationJobs
+from helsinki_env.web.help import rules_text
 from helsinki_env.web.player_workers import PlayerPool
 from helsinki_env.web.records import GameStart, SavedGames, start_from_saved
 from helsinki_env.web.requests import (
@@ -142,6 +143,11 @@ def _add_tables(app: FastAPI, settings: ServerSettings, sessions: TableSessions,
         """Return the games and the options of their tables."""
         specs = sorted(map(spec_by_name, game_names()), key=lambda spec: not spec.is_default)  # the default game first
         return [_game_data(spec, settings) for spec in specs if spec.list_ui_actions]
+
+    @app.get("/api/games/{name}/rules")
+    async def rules(name: str) -> list[dict[str, str]]:
+        """Return the rules of a game with its published components, for two players."""
+        return rules_text(browser_game(name).config())
 
     @app.get("/api/tables")
     async def tables(answer: Response, offset: Offset = 0, limit: Limit = MAX_LIST_ENTRIES) -> list[dict[str, Any]]:

@@ -149,7 +149,50 @@ export class Stage {
       ...this.#boxes(way, "way"),
       ...this.#boxes(meant?.covers ?? [], sure ? "tile sure" : "tile"),
       ...this.#boxes(meant?.marked ? [meant.marked] : [], "marked", 9),
+      ...this.#gain(meant),
     );
+  }
+
+  /**
+   * Yield a label above a tile with what it wins.
+   *
+   * @param {Decision | null} meant
+   */
+  *#gain(meant) {
+    const boxes = (meant?.covers ?? []).flatMap((name) => (this.#view?.spots[name] ? [this.#view.spots[name]] : []));
+    if (!meant?.wins?.length || !boxes.length) return;
+    const left = Math.min(...boxes.map((box) => box[0]));
+    const right = Math.max(...boxes.map((box) => box[0] + box[2]));
+    const top = Math.min(...boxes.map((box) => box[1]));
+    const label = makeSvg("text", { class: "gain", x: (left + right) / 2, y: top - 8 });
+    label.textContent = meant.wins.join(", ");
+    yield label;
+  }
+
+  /**
+   * Mark a spot for the keyboard, or none.
+   *
+   * @param {string | null} name
+   * @returns {{x: number, y: number} | null}  its middle in the window
+   */
+  cursor(name) {
+    for (const old of this.#ghost.querySelectorAll(".cursor")) old.remove();
+    const box = name ? this.#view?.spots[name] : undefined;
+    const matrix = this.#svg?.getScreenCTM();
+    if (!name || !box || !matrix) return null;
+    this.#ghost.append(...this.#boxes([name], "cursor", 0));
+    const point = new DOMPoint(box[0] + box[2] / 2, box[1] + box[3] / 2).matrixTransform(matrix);
+    return { x: point.x, y: point.y };
+  }
+
+  /**
+   * Return the legal actions of a spot.
+   *
+   * @param {string} name
+   * @param {Decision[]} decisions
+   */
+  at(name, decisions) {
+    return decisions.filter((one) => one.at.includes(name));
   }
 
   /**
@@ -220,6 +263,16 @@ export class Stage {
     }
     this.#turn = last?.turn;
     this.#before = now;
+  }
+
+  /**
+   * Call a function with the place of an event in the picture.
+   *
+   * @param {MouseEvent} event
+   * @param {(x: number, y: number, event: PointerEvent) => void} does
+   */
+  locate(event, does) {
+    this.#at(/** @type {PointerEvent} */ (event), does);
   }
 
   /**
