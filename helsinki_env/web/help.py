@@ -16,11 +16,11 @@ from helsinki_env.engine.game import BoardGame
 from helsinki_env.engine.spec import spec_of
 from helsinki_env.web.tables import GameTable, TableError
 
-__all__ = ["effects", "explanation", "rules_text", "score_sheet"]
+__all__ = ["effects", "explanation", "help_module", "rules_text", "score_sheet"]
 
 
 @cache
-def _help_of(game: str) -> Any | None:
+def help_module(game: str) -> Any | None:
     """Return the help module of a game, or None if it has none."""
     name = f"helsinki_env.games.{game}"
     if find_spec(name) is None or find_spec(f"{name}.help") is None:
@@ -30,19 +30,19 @@ def _help_of(game: str) -> Any | None:
 
 def rules_text(config: Any) -> list[dict[str, str]]:
     """Return the rules of a configuration as sections with `title` and `text`; empty if the game has no texts."""
-    module = _help_of(spec_of(config).name)
+    module = help_module(spec_of(config).name)
     return module.rules_text(config) if module is not None else []
 
 
 def score_sheet(game: BoardGame) -> list[list[dict[str, Any]]]:
     """Return the categories of points of each seat, each with `label`, `count`, `points` and `note`."""
-    module = _help_of(game.spec.name)
+    module = help_module(game.spec.name)
     return module.score_sheet(game) if module is not None else [[] for _ in range(game.config.num_players)]
 
 
 def effects(before: BoardGame, after: BoardGame, seat: int) -> list[str]:
     """Return what an action of a seat wins, in short phrases; only what is public."""
-    module = _help_of(before.spec.name)
+    module = help_module(before.spec.name)
     return module.effects(before, after, seat) if module is not None else []
 
 
@@ -65,7 +65,7 @@ def explanation(
     if spot not in spots:
         raise TableError(f"spot: found {short_repr(spot)}, expected the name of a spot of the picture")
     game = table.game
-    module = _help_of(game.spec.name)
+    module = help_module(game.spec.name)
     text = module.help_text(game, viewer, spot) if module is not None else ""
     return {
         "type": "explained",

@@ -24,6 +24,7 @@ __all__ = [
     "Limit",
     "Name",
     "NewChair",
+    "NewLesson",
     "NewTable",
     "Offset",
     "SavedStart",
@@ -92,6 +93,14 @@ class SavedStart(BaseModel):
 
     record: str = Field(min_length=1, max_length=40, description="Name of a saved game or position.")
     decisions: int = Field(0, ge=0, le=10**6, description="Number of its actions that are already taken.")
+
+
+class NewLesson(BaseModel):
+    """A guided game to begin."""
+
+    model_config = ConfigDict(extra="forbid", str_strip_whitespace=True)
+
+    game: str = Field("", max_length=40, description="Name of the game; empty: the default game.")
 
 
 class NewTable(BaseModel):

@@ -15,6 +15,7 @@ from helsinki_env.agents.base import seat_key
 from helsinki_env.data import short_repr
 from helsinki_env.web.evaluation import SIMULATIONS, EvaluationRequest, PageEvaluator
 from helsinki_env.web.help import explanation, rules_text
+from helsinki_env.web.lessons import lesson_message
 from helsinki_env.web.player_workers import PlayerFailedError, PlayerPool
 from helsinki_env.web.store import StoreError, TableStore
 from helsinki_env.web.tables import GameTable, TableError
@@ -289,6 +290,9 @@ class TableSession:
 
     def _on_rules(self, page: PageConnection, message: dict[str, Any]) -> None:
         page.send({"type": "rules", "sections": rules_text(self.table.config)})
+
+    def _on_lesson(self, page: PageConnection, message: dict[str, Any]) -> None:
+        page.send(lesson_message(self.table.game.spec))
 
     def _on_cancel(self, page: PageConnection, message: dict[str, Any]) -> None:
         if page in self._evaluators:

@@ -42,6 +42,7 @@ MESSAGES: dict[str, tuple[str, ...]] = {
     "pace": ("milliseconds",),
     "explain": (),
     "rules": (),
+    "lesson": (),
 }
 _MAX_INTEGER = 10**6
 _MAX_ACTIONS = 100

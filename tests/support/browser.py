@@ -88,7 +88,7 @@ class Player:
         self.frames.append(text)
         if message["type"] in ("clock", "done", "pong"):
             return
-        if message["type"] in ("explained", "rules"):
+        if message["type"] in ("explained", "rules", "lesson"):
             self.answers.append(message)
             return
         assert message["type"] in ("table", "opinion"), message

@@ -89,13 +89,18 @@
  * @property {string} help
  * @property {string} why  Empty if it can be used.
  *
+ * @typedef {object} Lesson  The script of a guided game.
+ * @property {"lesson"} type
+ * @property {{action: string, text: string}[]} steps  The notation of each own action, and what to say about it.
+ * @property {string} end
+ *
  * @typedef {{title: string, text: string}} Section  A section of the rules.
  *
  * @typedef {object} Change  The next view in parts: text, or start and end of a range copied from the previous view's text.
  * @property {"change"} type
  * @property {(string | [number, number])[]} parts
  *
- * @typedef {View | Opinion | Explained | {type: "rules", sections: Section[]} | {type: "unjudged", number: number, message: string} | {type: "clock", seconds: number}
+ * @typedef {View | Opinion | Explained | Lesson | {type: "rules", sections: Section[]} | {type: "unjudged", number: number, message: string} | {type: "clock", seconds: number}
  *   | {type: "pong"} | {type: "done", once: string}
  *   | {type: "error", message: string} | {type: "refused", message: string}} FromServer
  *
@@ -106,7 +111,7 @@
  *   | {type: "look", seat: number}
  *   | {type: "pace", milliseconds: number}
  *   | {type: "judge", number: number, deeper: number}
- *   | {type: "explain", spot: string} | {type: "rules"}
+ *   | {type: "explain", spot: string} | {type: "rules"} | {type: "lesson"}
  *   | {type: "cancel"} | {type: "ping"}
  *   | {type: "stop"} | {type: "go"}) & {once?: string}} ToServer  The server handles messages with the same id `once` only once.
  *
@@ -116,6 +121,7 @@
  * @property {number[]} players
  * @property {{player: string, label: string, says: string}[]} levels
  * @property {string[]} others
+ * @property {boolean} lesson  Whether there is a guided game.
  * @property {{name: string, label: string, says: string, type: "flag" | "several" | "one", choices: string[]}[]} options
  *
  * @typedef {object} Listed  A saved table.

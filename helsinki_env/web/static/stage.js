@@ -90,8 +90,9 @@ export class Stage {
    *
    * @param {Decision[]} decisions  those with spots
    * @param {(decision: Decision) => string} keyOf  the key of a decision, for a label; may be empty
+   * @param {boolean} [arrow]  whether an arrow points at the first one
    */
-  offer(decisions, keyOf) {
+  offer(decisions, keyOf, arrow = false) {
     this.#spots.replaceChildren();
     /** @type {Map<string, Decision[]>} */
     const bySpot = new Map();
@@ -102,6 +103,8 @@ export class Stage {
       const box = this.#view?.spots[name];
       if (box) this.#spots.append(this.#spot(box, meant, keyOf));
     }
+    const first = arrow ? this.#view?.spots[decisions[0]?.at[0]] : undefined;
+    if (first) this.#spots.append(arrowAt(first));
   }
 
   /**
@@ -285,4 +288,15 @@ export class Stage {
     const point = new DOMPoint(event.clientX, event.clientY).matrixTransform(matrix.inverse());
     does(point.x, point.y, event);
   }
+}
+
+/**
+ * Return an arrow from above to a box.
+ *
+ * @param {Box} box
+ */
+function arrowAt([x, y, width, height]) {
+  const tip = y + Math.min(height / 2, 18);
+  const [left, middle, right] = [-16, 0, 16].map((dx) => x + width / 2 + dx);
+  return makeSvg("path", { class: "arrow", d: `M${middle} ${tip} L${left} ${tip - 22} h9 v-22 h14 v22 H${right} Z` });
 }

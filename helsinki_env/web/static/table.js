@@ -8,6 +8,7 @@ import { button, byId, isSecondClick, make, makeSvg } from "./dom.js";
 import { KEEPS_NOTHING, keep, keeps, recall } from "./kept.js";
 import { Help, nextSpot, spotAt } from "./help.js";
 import { keyOf } from "./keys.js";
+import { Lesson } from "./lesson.js";
 import { Picking } from "./picking.js";
 import { Placing } from "./placing.js";
 import { Question } from "./question.js";
@@ -103,9 +104,17 @@ let cursor = null;
 const confirms = /** @type {HTMLInputElement} */ (byId("confirm"));
 const pace = /** @type {HTMLSelectElement} */ (byId("pace"));
 const sendPace = () => connection.send({ type: "pace", milliseconds: Number(pace.value) });
+const lesson = new Lesson(
+  decodeURIComponent(location.pathname.split("/").at(-1) ?? ""),
+  (message) => connection.send(message),
+  () => view && offer(view),
+);
 const connection = new Connection(decodeURIComponent(location.pathname.split("/").at(-1) ?? ""), {
   heard: (message) => heard(message),
-  opened: sendPace,
+  opened: () => {
+    sendPace();
+    lesson.begin();
+  },
   changed: (there) => showLine(there),
   waits: (something) => showWaiting(something),
 });
@@ -173,6 +182,10 @@ function heard(message) {
   if (message.type === "table") return show(message);
   if (message.type === "clock") return void (began = Date.now() - 1000 * message.seconds);
   if (message.type === "explained") return help.heard(message);
+  if (message.type === "lesson") {
+    lesson.heard(message);
+    return void (view && offer(view));
+  }
   if (message.type === "rules") return help.showRules(message.sections);
   if (message.type === "opinion" || message.type === "unjudged") return advice.heard(message);
   if (message.type !== "error" && message.type !== "refused") return;
@@ -209,12 +222,9 @@ function show(next) {
   showCurtain(next);
   stage.show(next, back);
   if (!same || !next.decisions.length) {
-    picking.take(next.selection);
-    const offered = picking.offered(next.decisions);
-    placing.take(offered, next.spots);
-    choices.show(offered);
-    stage.offer(offered.filter((one) => one.turn === null), (one) => choices.keyOf(one));
+    offer(view);
   }
+  lesson.show(view);
   look();
   showPlacing();
   showSeats(byId("seats"), next, before);
@@ -233,6 +243,19 @@ function show(next) {
   if (focused && !byId("act").contains(document.activeElement)) byId("headline").focus({ preventScroll: true });
   const told = [news(next, before), next.decisions.length && !before?.decisions.length ? "It is your turn." : ""];
   byId("said").textContent = told.filter(Boolean).join(" ");
+}
+
+/** @param {View} now  Show the possible actions; a lesson leaves only one. */
+function offer(now) {
+  picking.take(lesson.leads(now) ? null : now.selection);
+  const offered = lesson.offered(now, picking.offered(now.decisions));
+  placing.take(offered, now.spots);
+  choices.show(offered);
+  stage.offer(offered.filter((one) => one.turn === null), (one) => choices.keyOf(one), lesson.leads(now));
+  lesson.show(now);
+  look();
+  showPlacing();
+  showPicking();
 }
 
 /** @param {View} now */
@@ -310,7 +333,7 @@ function decide(decision) {
     sent = number;
     point(decision);
   };
-  if (!confirms.checked || !(decision.ends || decision.reveals)) return send();
+  if (!confirms.checked || lesson.leads(view) || !(decision.ends || decision.reveals)) return send();
   question.ask(decision, `${decision.words}? ${outcome(decision)}`, send);
 }
 
@@ -611,6 +634,6 @@ byId("picture").addEventListener("contextmenu", (event) => {
   event.preventDefault();
   stage.locate(event, (x, y, at) => explain(x, y, at));
 });
-if (keeps && help.isNew) help.open();
+if (keeps && help.isNew && !lesson.on) help.open();
 byId("unkept").hidden = keeps;
 byId("unkept").textContent = KEEPS_NOTHING;
