@@ -38,7 +38,7 @@
  * @property {number} score
  * @property {number} place  Rank, from 0.
  * @property {boolean} to_move
- * @property {{label: string, count: number, points: number, note: string}[]} sheet  Points by category.
+ * @property {{label: string, count: number, points: number, note: string, scores: boolean}[]} sheet  Points by category.
  *
  * @typedef {object} Taken  An action that was taken; `turn` is the number of changes of the seat to move before it.
  * @property {number} number

@@ -67,6 +67,7 @@ export class Stage {
     // The picture is one image, named by its title and description; screen readers ignore names of its parts.
     for (const part of svg.querySelectorAll("[aria-label]")) part.removeAttribute("aria-label");
     this.#mark(svg, view, quiet);
+    for (const text of svg.querySelectorAll("text, tspan")) nameSeats(text, view);
     svg.append(this.#ghost, this.#spots);
     this.#svg = svg;
     this.holder.append(svg);
@@ -299,4 +300,23 @@ function arrowAt([x, y, width, height]) {
   const tip = y + Math.min(height / 2, 18);
   const [left, middle, right] = [-16, 0, 16].map((dx) => x + width / 2 + dx);
   return makeSvg("path", { class: "arrow", d: `M${middle} ${tip} L${left} ${tip - 22} h9 v-22 h14 v22 H${right} Z` });
+}
+
+/** Most characters of a name in the picture. */
+const LONGEST = 14;
+
+/**
+ * Write the names of the table instead of the numbers of seats.
+ *
+ * @param {Element} text
+ * @param {View} view
+ */
+function nameSeats(text, view) {
+  for (const node of text.childNodes) {
+    if (node.nodeType !== Node.TEXT_NODE || !node.nodeValue?.includes("Player ")) continue;
+    node.nodeValue = node.nodeValue.replace(/\bPlayer (\d)/g, (found, seat) => {
+      const name = view.seats[Number(seat)]?.name ?? found;
+      return name.length > LONGEST ? `${name.slice(0, LONGEST - 1)}…` : name;
+    });
+  }
 }

@@ -12,30 +12,41 @@ _SEED = 10
 _STEPS = (
     (
         "TAKE 2",
-        "Welcome! In a turn you either take two cards or construct with a tile. You need cards of one color: take "
-        "the glowing purple card of the row.",
+        (
+            "Welcome! In a turn you either take two cards or construct with a tile. You need cards of one color: "
+            "take the glowing purple card of the row."
+        ),
     ),
     (
         "USE any_cards",
-        "The second card must lie next to the first. Your ability Any cards lifts that once. Click it, on the right of "
-        "your facade.",
+        (
+            "The second card must lie next to the first. Your ability Any cards lifts that once. Click it, on the"
+            " right of your facade."
+        ),
     ),
     ("TAKE 6", "Now take the other purple card, at the end of the row."),
     ("TAKE 0", "The opponent has taken cards. Now take two cards next to each other: first the red one."),
     ("TAKE 1", "Then the yellow one next to it. At the end of a turn the row is filled up."),
     (
         "BUILD purple 3",
-        "You hold three purple cards. Construct: a tile of three cells costs three cards of its color. Click it in the "
-        "supply at the right.",
+        (
+            "You hold three purple cards. Construct: a tile of three cells costs three cards of its color. Click "
+            "it in the supply at the right."
+        ),
     ),
     (
         "PLACE 1 at 2,0",
-        "A tile stands on the ground or on filled cells. The marked place covers a coat of arms, and that wins a "
-        "reward. Click it. In your own games, R rotates a tile and F flips it.",
+        (
+            "A tile stands on the ground or on filled cells. The marked place covers a coat of arms, and that "
+            "wins a reward. Click it. In your own games, R rotates a tile and F flips it."
+        ),
     ),
     (
         "ABILITY both_actions",
-        "Choose the reward: a white tile, or a new ability. Both actions lets you construct after you take cards, once.",
+        (
+            "Choose the reward: a white tile, or a new ability. "
+            "Both actions lets you construct after you take cards, once."
+        ),
     ),
     ("TAKE 5", "You have paid most of your cards, so take new ones: the red card."),
     ("TAKE 6", "And the yellow card next to it."),
@@ -51,8 +62,10 @@ _STEPS = (
     ("BUILD yellow 3", "Construct with the yellow tile of three cells."),
     (
         "PLACE 4 at 3,0",
-        "The marked place completes a row. A full row scores {row}, and {windows} if it shows windows only. "
-        "A coat of arms next to the row wins another reward. Click it.",
+        (
+            "The marked place completes a row. A full row scores {row}, and {windows} if it shows windows only. A"
+            " coat of arms next to the row wins another reward. Click it."
+        ),
     ),
     ("WHITE 3,0", "Take a white tile as the reward: it fills the last gap of the lowest row and scores at once."),
 )

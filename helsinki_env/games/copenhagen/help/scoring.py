@@ -12,6 +12,13 @@ __all__ = ["effects", "score_sheet"]
 
 _ROWS = tuple(sum(1 << (COLUMNS * y + x) for x in range(COLUMNS)) for y in range(ROWS))
 _COLUMNS = tuple(sum(1 << (COLUMNS * y + x) for y in range(ROWS)) for x in range(COLUMNS))
+#: Lines of the sheet that only inform.
+_OPEN = ("Empty cells", "To the goal")
+
+
+def _line(label: str, count: int, points: int, note: str) -> dict[str, Any]:
+    """Return a line of the sheet."""
+    return {"label": label, "count": count, "points": points, "note": note, "scores": label not in _OPEN}
 
 
 def _lines(filled: int, bricks: int, lines: tuple[int, ...]) -> tuple[int, int]:
@@ -22,9 +29,9 @@ def _lines(filled: int, bricks: int, lines: tuple[int, ...]) -> tuple[int, int]:
 
 
 def score_sheet(game: CopenhagenGame) -> list[list[dict[str, Any]]]:
-    """Return, for each seat, the categories of its points, each with `label`, `count`, `points` and `note`.
+    """Return, for each seat, the categories of its points, each with `label`, `count`, `points`, `note`, `scores`.
 
-    The points of a seat add up to its score.
+    The points of a seat add up to its score. Lines that only inform have `scores` False.
     """
     c, g = game.config.component_set, game.state
     sheets = []
@@ -49,7 +56,7 @@ def score_sheet(game: CopenhagenGame) -> list[list[dict[str, Any]]]:
         entries.append(("Empty cells", CELLS - filled.bit_count(), 0, "fewer win a tie"))
         if not game.done:
             entries.append(("To the goal", max(0, c.goal - int(g.points[seat])), 0, f"{c.goal} points end the game"))
-        sheets.append([{"label": a, "count": b, "points": p, "note": n} for a, b, p, n in entries])
+        sheets.append([_line(*entry) for entry in entries])
     return sheets
 
 

@@ -12,37 +12,49 @@ _SEED = 10
 _STEPS = (
     (
         "START 4",
-        "Welcome! At the top left is the senate board: eight spaces for tokens, with a card between each two. "
-        "Click the glowing space: your token starts there.",
+        (
+            "Welcome! At the top left is the senate board: eight spaces for tokens, with a card between each two."
+            " Click the glowing space: your token starts there."
+        ),
     ),
     (
         "MOVE 3",
-        "A turn begins with a move of 1 to 3 spaces clockwise. The place of your token decides which cards you draw, "
-        "and from which side you build. Click the glowing space.",
+        (
+            "A turn begins with a move of 1 to 3 spaces clockwise. The place of your token decides which cards "
+            "you draw, and from which side you build. Click the glowing space."
+        ),
     ),
     ("DRAW", "After the move you draw or build. Draw: take the two cards next to your token. Click one of them."),
     ("MOVE 1", "The opponent has drawn, too. It is your turn again: move 1 space."),
     ("DRAW", "Draw again: a pavilion costs several cards of one color."),
     (
         "MOVE 1",
-        "The opponent has built a pavilion: its board is at the bottom. Move 1 space: your token then stands on the "
-        "north side, and so your tile will come from the north.",
+        (
+            "The opponent has built a pavilion: its board is at the bottom. Move 1 space: your token then stands "
+            "on the north side, and so your tile will come from the north."
+        ),
     ),
     (
         "BUILD purple 2/2+1",
-        "Build now, with a card of your hand. This one costs 2 cards, itself included. "
-        "It shows a purple tile of 2 roofs and one superstructure. Click it.",
+        (
+            "Build now, with a card of your hand. This one costs 2 cards, itself included. It shows a purple tile"
+            " of 2 roofs and one superstructure. Click it."
+        ),
     ),
     ("PAY purple 5/4+2", "Pay one more card. It must be purple or wild; what it shows does not matter now."),
     (
         "PLACE north o0 lane 2",
-        "The tile slides in from the north until the statue or another tile stops it. Click the marked cells of your "
-        "board. In your own games, R rotates a tile and F flips it.",
+        (
+            "The tile slides in from the north until the statue or another tile stops it. Click the marked cells "
+            "of your board. In your own games, R rotates a tile and F flips it."
+        ),
     ),
     (
         "ROOF r2c3",
-        "Put the superstructure on the glowing roof. At the end it scores {crossing} if its row and its column are "
-        "full, and {line} if only one of them is.",
+        (
+            "Put the superstructure on the glowing roof. At the end it scores {crossing} if its row and its "
+            "column are full, and {line} if only one of them is."
+        ),
     ),
     ("MOVE 3", "Full rows score {row} and full columns {column} at the end. Collect cards for a larger tile: move 3."),
     ("DRAW", "Draw two cards. The score sheet at the side counts your points at any time."),
@@ -66,8 +78,10 @@ _STEPS = (
     ("ROOF r1c2", "And the second one here."),
     (
         "USE extra_superstructure",
-        "The coat of arms lies in your meadow. It pays for an action of the action board, each only once per game. "
-        "Choose Extra superstructure, which is possible after a build.",
+        (
+            "The coat of arms lies in your meadow. It pays for an action of the action board, each only once per "
+            "game. Choose Extra superstructure, which is possible after a build."
+        ),
     ),
     ("ROOF r1c1", "Put it on the tile that you have just built."),
 )

@@ -14,6 +14,13 @@ _LINES = tuple(
     [sum(1 << (_SIZE * row + column) for column in range(_SIZE)) for row in range(_SIZE)]
     + [sum(1 << (_SIZE * row + column) for row in range(_SIZE)) for column in range(_SIZE)]
 )
+#: Lines of the sheet that only inform.
+_OPEN = ("Superstructures without a full line", "Nearest line")
+
+
+def _line(label: str, count: int, points: int, note: str) -> dict[str, Any]:
+    """Return a line of the sheet."""
+    return {"label": label, "count": count, "points": points, "note": note, "scores": label not in _OPEN}
 
 
 def _full(built: int) -> tuple[int, int, int, int]:
@@ -24,9 +31,9 @@ def _full(built: int) -> tuple[int, int, int, int]:
 
 
 def score_sheet(game: HelsinkiGame) -> list[list[dict[str, Any]]]:
-    """Return, for each seat, the categories of its points, each with `label`, `count`, `points` and `note`.
+    """Return, for each seat, the categories of its points, each with `label`, `count`, `points`, `note`, `scores`.
 
-    The points of a seat add up to its score.
+    The points of a seat add up to its score. Lines that only inform have `scores` False.
     """
     c, g = game.config.component_set, game.state
     sheets = []
@@ -58,7 +65,7 @@ def score_sheet(game: HelsinkiGame) -> list[list[dict[str, Any]]]:
             )
         if best < _SIZE and not game.done:
             entries.append(("Nearest line", best, 0, f"{counted(_SIZE - best, 'cell')} to go"))
-        sheets.append([{"label": a, "count": b, "points": p, "note": n} for a, b, p, n in entries])
+        sheets.append([_line(*entry) for entry in entries])
     return sheets
 
 
