@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -35,10 +34,10 @@ def test_every_step_is_possible_when_it_comes(game: TestedGame) -> None:
 
 
 @pytest.fixture
-def lesson(game: TestedGame, server: Server) -> Iterator[str]:
+def lesson(game: TestedGame, server: Server) -> str:
     status, made, _ = server.ask("POST", "/api/lessons", {"game": game.name})
     assert status == 201
-    yield f"{server.address}/tables/{made['table']}?lesson"
+    return f"{server.address}/tables/{made['table']}?lesson"
 
 
 def follow(player: Player, how: str, steps: int) -> None:

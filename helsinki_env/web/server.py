@@ -19,9 +19,9 @@ from helsinki_env.utils.extras import requires_extra
 from helsinki_env.web.analysis import add_analysis
 from helsinki_env.web.evaluation import EvaluationJobs
 from helsinki_env.web.help import rules_text
-from helsinki_env.web.player_workers import PlayerPool
 from helsinki_env.web.lessons import has_lesson, lesson_table
 from helsinki_env.web.picture import sample_picture
+from helsinki_env.web.player_workers import PlayerPool
 from helsinki_env.web.records import GameStart, SavedGames, start_from_saved
 from helsinki_env.web.requests import (
     MAX_LIST_ENTRIES,

@@ -87,8 +87,13 @@ export class Help {
   /** Show the rules; the server sends them. */
   open() {
     this.hide();
-    if (!byId("rules-text").childElementCount) this.send({ type: "rules" });
     if (!this.panel.open) this.panel.showModal();
+    this.connected();
+  }
+
+  /** Ask for the rules if they are open and not there yet. */
+  connected() {
+    if (this.panel.open && !byId("rules-text").childElementCount) this.send({ type: "rules" });
   }
 
   /** @param {Section[]} sections */

@@ -65,12 +65,18 @@ export class Stage {
     svg.removeAttribute("width");
     svg.removeAttribute("height");
     // The picture is one image, named by its title and description; screen readers ignore names of its parts.
-    for (const part of svg.querySelectorAll("[aria-label]")) part.removeAttribute("aria-label");
+    /** @type {[SVGPathElement, string][]} */
+    const named = [];
+    for (const part of svg.querySelectorAll("[aria-label]")) {
+      const label = part.getAttribute("aria-label") ?? "";
+      if (part instanceof SVGPathElement && /\bPlayer \d/.test(label)) named.push([part, label]);
+      part.removeAttribute("aria-label");
+    }
     this.#mark(svg, view, quiet);
-    for (const text of svg.querySelectorAll("text, tspan")) nameSeats(text, view);
     svg.append(this.#ghost, this.#spots);
     this.#svg = svg;
     this.holder.append(svg);
+    for (const [path, label] of named) nameSeat(path, label, view);
   }
 
   /**
@@ -302,21 +308,25 @@ function arrowAt([x, y, width, height]) {
   return makeSvg("path", { class: "arrow", d: `M${middle} ${tip} L${left} ${tip - 22} h9 v-22 h14 v22 H${right} Z` });
 }
 
-/** Most characters of a name in the picture. */
-const LONGEST = 14;
+/** Cap height and font size of lettering in pictures, before it is scaled. */
+const FONT = 19;
 
 /**
- * Write the names of the table instead of the numbers of seats.
+ * Write the names of the table instead of the numbers of seats. Lettering in a picture is drawn with lines.
  *
- * @param {Element} text
+ * @param {SVGPathElement} path  letters that name a seat
+ * @param {string} label  these letters
  * @param {View} view
  */
-function nameSeats(text, view) {
-  for (const node of text.childNodes) {
-    if (node.nodeType !== Node.TEXT_NODE || !node.nodeValue?.includes("Player ")) continue;
-    node.nodeValue = node.nodeValue.replace(/\bPlayer (\d)/g, (found, seat) => {
-      const name = view.seats[Number(seat)]?.name ?? found;
-      return name.length > LONGEST ? `${name.slice(0, LONGEST - 1)}…` : name;
-    });
-  }
+function nameSeat(path, label, view) {
+  const named = label.replace(/\bPlayer (\d)/g, (found, seat) => view.seats[Number(seat)]?.name ?? found);
+  const width = path.getBBox().width;
+  const text = makeSvg("text", { class: "named", fill: path.getAttribute("stroke") ?? "currentColor", "font-size": FONT });
+  const transform = path.getAttribute("transform");
+  if (transform) text.setAttribute("transform", transform);
+  text.textContent = named;
+  path.replaceWith(text);
+  if (text.getComputedTextLength() <= width * 1.05) return;
+  text.setAttribute("textLength", String(width));
+  text.setAttribute("lengthAdjust", "spacingAndGlyphs");
 }

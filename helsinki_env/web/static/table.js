@@ -114,6 +114,7 @@ const connection = new Connection(decodeURIComponent(location.pathname.split("/"
   opened: () => {
     sendPace();
     lesson.begin();
+    help.connected();
   },
   changed: (there) => showLine(there),
   waits: (something) => showWaiting(something),
