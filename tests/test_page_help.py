@@ -169,3 +169,29 @@ def test_the_start_page_begins_games_in_one_click(game: TestedGame, server: Serv
     player.page.click(f".game[aria-label={title}] .learn")
     player.page.wait_for_selector("#lesson >> text=Step 1 of")
     assert player.wrong == []
+
+
+def test_a_rematch_swaps_seats(server: Server, browser: Any) -> None:
+    player = sit(browser, server, "human", "random", game="copenhagen", seed=2)
+    rng = random.Random(1)
+    while not player.turn()["done"]:
+        decide_by_key(player, rng)
+    old = player.view["table"]
+    player.page.click("#player >> text=Swap seats")
+    view = player.wait(lambda view: view["table"] != old)
+    assert [chair["player"] for chair in view["seats"]] == ["random", "human"]
+    assert player.wrong == []
+
+
+def test_a_rematch_keeps_the_configuration(server: Server) -> None:
+    made = server.make("human", "random", "greedy", game="helsinki", options={"first_game": True})
+    status, again, _ = server.ask("POST", f"/api/tables/{made['table']}/again", {})
+    assert status == 201
+    with seated(server, again["table"]) as (_, view):
+        assert [chair["player"] for chair in view["seats"]] == ["human", "random", "greedy"]
+        assert view["svg"].count("(covered)") == 5
+    linked = server.make("human", "human", game="helsinki", sharing="links")
+    status, answer, _ = server.ask("POST", f"/api/tables/{linked['table']}/again", {})
+    assert status == 400
+    assert "links of their own" in answer["error"]
+    assert server.ask("POST", "/api/tables/nowhere/again", {})[0] == 404

@@ -27,6 +27,7 @@ __all__ = [
     "NewLesson",
     "NewTable",
     "Offset",
+    "Rematch",
     "SavedStart",
     "add_page",
     "error_response",
@@ -101,6 +102,14 @@ class NewLesson(BaseModel):
     model_config = ConfigDict(extra="forbid", str_strip_whitespace=True)
 
     game: str = Field("", max_length=40, description="Name of the game; empty: the default game.")
+
+
+class Rematch(BaseModel):
+    """Another game at the same kind of table."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    swap: bool = Field(False, description="Whether every player moves one seat on.")
 
 
 class NewTable(BaseModel):

@@ -31,6 +31,7 @@ from helsinki_env.web.requests import (
     NewLesson,
     NewTable,
     Offset,
+    Rematch,
     add_page,
     error_response,
     not_found_response,
@@ -178,6 +179,18 @@ def _add_tables(app: FastAPI, settings: ServerSettings, sessions: TableSessions,
             if chair.key
         ]
         return {"table": table.name, "links": links}
+
+    @app.post("/api/tables/{name}/again", status_code=201)
+    async def make_again(name: str, wanted: Rematch) -> dict[str, Any]:
+        """Create a table like another one, with a new deal; `swap` moves every player one seat on."""
+        _check_room(store)
+        old = store.load(name)
+        if any(chair.key for chair in old.chairs):
+            raise ValueError(f"table {name}: its seats have links of their own; create a new table instead")
+        chairs = old.chairs[-1:] + old.chairs[:-1] if wanted.swap else old.chairs
+        table = GameTable(secrets.token_hex(6), old.title, old.config, secrets.randbits(63), chairs)
+        store.add(table)
+        return {"table": table.name}
 
     @app.post("/api/lessons", status_code=201)
     async def make_lesson(wanted: NewLesson) -> dict[str, Any]:

@@ -19,9 +19,8 @@ export function showSeats(list, view, before) {
     ...view.seats.map((chair, seat) => {
       const who = [
         make("span", { class: `token seat-${seat}`, "aria-hidden": "true" }, String(seat + 1)),
-        make("span", { class: "name" }, chair.name),
+        make("span", { class: "name", title: chair.human ? null : chair.player }, chair.name),
       ];
-      if (chair.name !== chair.player && !chair.human) who.push(make("span", { class: "soft" }, chair.player));
       if (view.mine.includes(seat) && view.mine.length === 1) who.push(make("span", { class: "pill" }, "you"));
       if (chair.to_move) who.push(make("span", { class: "pill gold" }, "to move"));
       if (view.done) who.push(make("span", { class: "pill gold" }, RANKS[chair.place]));

@@ -319,7 +319,9 @@ const FONT = 19;
  * @param {View} view
  */
 function nameSeat(path, label, view) {
-  const named = label.replace(/\bPlayer (\d)/g, (found, seat) => view.seats[Number(seat)]?.name ?? found);
+  const named = label
+    .replace(/\bPlayer (\d)/g, (found, seat) => view.seats[Number(seat)]?.name ?? found)
+    .replace(/^You \(you\)/, "You:");
   const width = path.getBBox().width;
   const text = makeSvg("text", { class: "named", fill: path.getAttribute("stroke") ?? "currentColor", "font-size": FONT });
   const transform = path.getAttribute("transform");

@@ -1,10 +1,11 @@
 /** The page of a table: shows its views and sends the user's actions. */
 
+import { ask, key } from "./access.js";
 import { Advice } from "./advice.js";
 import { analyzeButton } from "./apart.js";
 import { Choices } from "./choices.js";
 import { Connection } from "./connection.js";
-import { button, byId, isSecondClick, make, makeSvg } from "./dom.js";
+import { button, byId, goTo, isSecondClick, make, makeSvg, once } from "./dom.js";
 import { KEEPS_NOTHING, keep, keeps, recall } from "./kept.js";
 import { Help, nextSpot, spotAt } from "./help.js";
 import { keyOf } from "./keys.js";
@@ -288,7 +289,7 @@ function showPlayer(now) {
   if (row.dataset.kind === kind) return;
   row.dataset.kind = kind;
   if (!kind) return row.replaceChildren();
-  if (now.done) return row.replaceChildren(analyzeButton(now.table, complain, "Analyze this game"));
+  if (now.done) return row.replaceChildren(analyzeButton(now.table, complain, "Analyze this game"), ...nextGames(now));
   if (now.paused) {
     const apart = now.seats.some((chair) => chair.human) ? [] : [analyzeButton(now.table, complain, "Analyze the game so far")];
     return row.replaceChildren(button("Resume", () => act({ type: "go" }, (next) => next.paused), { class: "main" }), ...apart);
@@ -301,6 +302,22 @@ function showPlayer(now) {
   const stop = () => act({ type: "stop" }, (next) => next.thinking !== null);
   row.replaceChildren(clock, button("Stop", stop, { title: "Pause this player" }));
   tick();
+}
+
+/** @param {View} now  Return what begins another game after this one. */
+function nextGames(now) {
+  const again = (/** @type {boolean} */ swap) =>
+    once(async () => {
+      try {
+        const { table } = await ask("POST", `/api/tables/${now.table}/again`, { swap });
+        await goTo(`/tables/${table}`);
+      } catch (problem) {
+        complain(problem instanceof Error ? problem.message : String(problem));
+      }
+    });
+  const fresh = make("a", { href: "/" }, "New game");
+  if (key || !now.mine.length) return [fresh];
+  return [button("Rematch", again(false), { class: "main" }), button("Swap seats", again(true)), fresh];
 }
 
 /** @param {View} now  Show the hand-over screen, which hides the cards until the next player has the device. */
