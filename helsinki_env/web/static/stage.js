@@ -72,6 +72,8 @@ export class Stage {
       if (part instanceof SVGPathElement && /\bPlayer \d/.test(label)) named.push([part, label]);
       part.removeAttribute("aria-label");
     }
+    const described = svg.querySelector("desc");
+    if (described) described.textContent = withNames(described.textContent ?? "", view);
     this.#mark(svg, view, quiet);
     svg.append(this.#ghost, this.#spots);
     this.#svg = svg;
@@ -174,7 +176,7 @@ export class Stage {
     const left = Math.min(...boxes.map((box) => box[0]));
     const right = Math.max(...boxes.map((box) => box[0] + box[2]));
     const top = Math.min(...boxes.map((box) => box[1]));
-    const label = makeSvg("text", { class: "gain", x: (left + right) / 2, y: top - 8 });
+    const label = makeSvg("text", { class: "gain", "aria-hidden": "true", x: (left + right) / 2, y: top - 8 });
     label.textContent = meant.wins.join(", ");
     yield label;
   }
@@ -312,6 +314,14 @@ function arrowAt([x, y, width, height]) {
 const FONT = 19;
 
 /**
+ * Return a text with the names of the table instead of the numbers of seats.
+ *
+ * @param {string} text
+ * @param {View} view
+ */
+const withNames = (text, view) => text.replace(/\b[Pp]layer (\d)/g, (found, seat) => view.seats[Number(seat)]?.name ?? found);
+
+/**
  * Write the names of the table instead of the numbers of seats. Lettering in a picture is drawn with lines.
  *
  * @param {SVGPathElement} path  letters that name a seat
@@ -319,11 +329,9 @@ const FONT = 19;
  * @param {View} view
  */
 function nameSeat(path, label, view) {
-  const named = label
-    .replace(/\bPlayer (\d)/g, (found, seat) => view.seats[Number(seat)]?.name ?? found)
-    .replace(/^You \(you\)/, "You:");
+  const named = withNames(label, view).replace(/^You \(you\)/, "You:");
   const width = path.getBBox().width;
-  const text = makeSvg("text", { class: "named", fill: path.getAttribute("stroke") ?? "currentColor", "font-size": FONT });
+  const text = makeSvg("text", { class: "named", "aria-hidden": "true", fill: path.getAttribute("stroke") ?? "currentColor", "font-size": FONT });
   const transform = path.getAttribute("transform");
   if (transform) text.setAttribute("transform", transform);
   text.textContent = named;
