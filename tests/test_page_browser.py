@@ -36,6 +36,7 @@ def opened(browser: Any, address: str, script: str = "", width: int = 1300) -> A
     context = browser.new_context(viewport={"width": width, "height": 900})
     if script:
         context.add_init_script(script)
+    context.add_init_script("try { localStorage['table.rules'] ??= 'seen' } catch {}")
     page = context.new_page()
     page.set_default_timeout(60_000)
     page.wrong = []

@@ -466,6 +466,8 @@ _WRONG_MESSAGES: list[tuple[Any, str]] = [
     ({"type": "sit", "key": "x"}, "sit"),
     ({"type": "pace", "milliseconds": -1}, "milliseconds"),
     ({"type": "pace"}, "milliseconds"),
+    ({"type": "explain"}, "spot: found ''"),
+    ({"type": "explain", "spot": "cell 9 9"}, "spot: found 'cell 9 9'"),
     ({"type": "stop", "number": 1, "x": "<script>"}, "x"),
     (b"\x00\x01", "binary"),
     (b"", "binary"),

@@ -24,8 +24,10 @@ __all__ = [
     "Limit",
     "Name",
     "NewChair",
+    "NewLesson",
     "NewTable",
     "Offset",
+    "Rematch",
     "SavedStart",
     "add_page",
     "error_response",
@@ -92,6 +94,22 @@ class SavedStart(BaseModel):
 
     record: str = Field(min_length=1, max_length=40, description="Name of a saved game or position.")
     decisions: int = Field(0, ge=0, le=10**6, description="Number of its actions that are already taken.")
+
+
+class NewLesson(BaseModel):
+    """A guided game to begin."""
+
+    model_config = ConfigDict(extra="forbid", str_strip_whitespace=True)
+
+    game: str = Field("", max_length=40, description="Name of the game; empty: the default game.")
+
+
+class Rematch(BaseModel):
+    """Another game at the same kind of table."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    swap: bool = Field(False, description="Whether every player moves one seat on.")
 
 
 class NewTable(BaseModel):

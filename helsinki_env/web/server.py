@@ -18,6 +18,9 @@ from helsinki_env.engine.spec import GameSpec, config_from_dict, default_spec, g
 from helsinki_env.utils.extras import requires_extra
 from helsinki_env.web.analysis import add_analysis
 from helsinki_env.web.evaluation import EvaluationJobs
+from helsinki_env.web.help import rules_text
+from helsinki_env.web.lessons import has_lesson, lesson_table
+from helsinki_env.web.picture import sample_picture
 from helsinki_env.web.player_workers import PlayerPool
 from helsinki_env.web.records import GameStart, SavedGames, start_from_saved
 from helsinki_env.web.requests import (
@@ -25,8 +28,10 @@ from helsinki_env.web.requests import (
     STATIC,
     TOTAL,
     Limit,
+    NewLesson,
     NewTable,
     Offset,
+    Rematch,
     add_page,
     error_response,
     not_found_response,
@@ -143,6 +148,16 @@ def _add_tables(app: FastAPI, settings: ServerSettings, sessions: TableSessions,
         specs = sorted(map(spec_by_name, game_names()), key=lambda spec: not spec.is_default)  # the default game first
         return [_game_data(spec, settings) for spec in specs if spec.list_ui_actions]
 
+    @app.get("/api/games/{name}/rules")
+    async def rules(name: str) -> list[dict[str, str]]:
+        """Return the rules of a game with its published components, for two players."""
+        return rules_text(browser_game(name).config())
+
+    @app.get("/api/games/{name}/picture")
+    async def game_picture(name: str) -> dict[str, Any]:
+        """Return a picture of a game in progress."""
+        return await asyncio.to_thread(sample_picture, browser_game(name).name)
+
     @app.get("/api/tables")
     async def tables(answer: Response, offset: Offset = 0, limit: Limit = MAX_LIST_ENTRIES) -> list[dict[str, Any]]:
         """Return the saved tables, newest first; the header X-Total-Count gives their total number."""
@@ -154,8 +169,7 @@ def _add_tables(app: FastAPI, settings: ServerSettings, sessions: TableSessions,
     @app.post("/api/tables", status_code=201)
     async def make(wanted: NewTable) -> dict[str, Any]:
         """Create a table; `links` has the address of each human's seat if every human gets one."""
-        if len(store) >= _MAX_TABLES:
-            raise ValueError(f"tables: found {_MAX_TABLES:,}, expected fewer; delete some first")
+        _check_room(store)
         table = _new_table(wanted, settings, records)
         store.add(table)
         links = [
@@ -166,11 +180,38 @@ def _add_tables(app: FastAPI, settings: ServerSettings, sessions: TableSessions,
         ]
         return {"table": table.name, "links": links}
 
+    @app.post("/api/tables/{name}/again", status_code=201)
+    async def make_again(name: str, wanted: Rematch) -> dict[str, Any]:
+        """Create a table like another one, with a new deal; `swap` moves every player one seat on."""
+        _check_room(store)
+        old = store.load(name)
+        if any(chair.key for chair in old.chairs):
+            raise ValueError(f"table {name}: its seats have links of their own; create a new table instead")
+        chairs = old.chairs[-1:] + old.chairs[:-1] if wanted.swap else old.chairs
+        table = GameTable(secrets.token_hex(6), old.title, old.config, secrets.randbits(63), chairs)
+        store.add(table)
+        return {"table": table.name}
+
+    @app.post("/api/lessons", status_code=201)
+    async def make_lesson(wanted: NewLesson) -> dict[str, Any]:
+        """Create the table of a guided game."""
+        _check_room(store)
+        spec = browser_game(wanted.game)
+        table = lesson_table(spec, levels_of(spec)[0].label)
+        store.add(table)
+        return {"table": table.name}
+
     @app.delete("/api/tables/{name}")
     async def remove(name: str) -> dict[str, Any]:
         """Delete a table."""
         sessions.remove(name)
         return {"table": name}
+
+
+def _check_room(store: TableStore) -> None:
+    """Raise ValueError if there are too many tables."""
+    if len(store) >= _MAX_TABLES:
+        raise ValueError(f"tables: found {_MAX_TABLES:,}, expected fewer; delete some first")
 
 
 def _game_data(spec: GameSpec, settings: ServerSettings) -> dict[str, Any]:
@@ -183,6 +224,7 @@ def _game_data(spec: GameSpec, settings: ServerSettings) -> dict[str, Any]:
         "levels": [level._asdict() for level in levels],
         "others": [player for player in offered if player not in {level.player for level in levels}],
         "options": offered_options(spec),
+        "lesson": has_lesson(spec),
     }
 
 
@@ -226,6 +268,7 @@ def _game_start(wanted: NewTable, records: SavedGames) -> GameStart:
 
 
 def _chairs(wanted: NewTable, spec: GameSpec, settings: ServerSettings) -> tuple[SeatAssignment, ...]:
+    labels = {level.player: level.label for level in levels_of(spec)}
     allowed = (HUMAN, *offered_players(spec, settings.players))
     chairs = []
     for seat, chair in enumerate(wanted.chairs):
@@ -236,7 +279,13 @@ def _chairs(wanted: NewTable, spec: GameSpec, settings: ServerSettings) -> tuple
             )
         human = chair.player == HUMAN
         key = secrets.token_urlsafe(16) if human and wanted.sharing == "links" else ""
-        chairs.append(SeatAssignment(chair.player, chair.name or (f"Player {seat}" if human else chair.player), key))
+        chairs.append(
+            SeatAssignment(
+                chair.player,
+                chair.name or (f"Player {seat + 1}" if human else labels.get(chair.player, chair.player)),
+                key,
+            )
+        )
     return tuple(chairs)
 
 

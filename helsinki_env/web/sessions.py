@@ -14,10 +14,12 @@ import numpy as np
 from helsinki_env.agents.base import seat_key
 from helsinki_env.data import short_repr
 from helsinki_env.web.evaluation import SIMULATIONS, EvaluationRequest, PageEvaluator
+from helsinki_env.web.help import explanation, rules_text
+from helsinki_env.web.lessons import lesson_message
 from helsinki_env.web.player_workers import PlayerFailedError, PlayerPool
 from helsinki_env.web.store import StoreError, TableStore
 from helsinki_env.web.tables import GameTable, TableError
-from helsinki_env.web.views import change_between, choices, encode_message, picture, table_view
+from helsinki_env.web.views import change_between, choices, encode_message, picture, selection_view, table_view
 
 __all__ = ["MAX_PAGES", "PageConnection", "TableSession", "TableSessions", "evaluation_request"]
 
@@ -115,10 +117,7 @@ class TableSession:
 
     def _view(self, page: PageConnection) -> str:
         """Return the view of a page as text; pages of the same seats share it."""
-        viewer = page.viewing_seat if page.mine else None
-        if viewer is None and page.mine and self.table.game.done:
-            viewer = page.mine[0]
-        key = page.mine, viewer, page.handover_seat(self.table)
+        key = page.mine, self._viewer(page), page.handover_seat(self.table)
         if key not in self._views:
             thinking = None
             if self._task is not None and self.table.acting_player is not None:
@@ -128,6 +127,13 @@ class TableSession:
                 table_view(self.table, *key, thinking, self._message or None, self._picture, self._choices)
             )
         return self._views[key]
+
+    def _viewer(self, page: PageConnection) -> int | None:
+        """Return the seat whose cards a page shows; None: all cards, or none before a seat takes the device."""
+        viewer = page.viewing_seat if page.mine else None
+        if viewer is None and page.mine and self.table.game.done:
+            return page.mine[0]
+        return viewer
 
     def _picture(self, viewer: int | None) -> dict[str, Any]:
         if viewer not in self._pictures:
@@ -267,6 +273,26 @@ class TableSession:
         descriptions = {one["id"]: one["words"] for one in self._choices()}
         request = evaluation_request(self.table, page, message, descriptions)
         self._evaluators.setdefault(page, PageEvaluator(page.send, self._pool)).ask(request)
+
+    def _on_explain(self, page: PageConnection, message: dict[str, Any]) -> None:
+        handover, viewer = page.handover_seat(self.table), self._viewer(page)
+        if handover is not None:
+            raise TableError(f"explain: {self.table.chairs[handover].name} must take the device first")
+        spots = self._picture(viewer)["spots"]
+        acts = not self.table.game.done and self.table.game.seat == viewer
+        legal = [*self._choices(), *self._selectable()] if acts else []
+        page.send(explanation(self.table, page.mine, viewer, message["spot"], spots, legal))
+
+    def _selectable(self) -> list[dict[str, Any]]:
+        """Return the items that can be part of a selection now."""
+        selection = selection_view(self.table.game)
+        return selection["items"] if selection is not None else []
+
+    def _on_rules(self, page: PageConnection, message: dict[str, Any]) -> None:
+        page.send({"type": "rules", "sections": rules_text(self.table.config)})
+
+    def _on_lesson(self, page: PageConnection, message: dict[str, Any]) -> None:
+        page.send(lesson_message(self.table.game.spec))
 
     def _on_cancel(self, page: PageConnection, message: dict[str, Any]) -> None:
         if page in self._evaluators:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from helsinki_env.engine.game import BoardGame
+from helsinki_env.web.help import effects, score_sheet
 from helsinki_env.web.tables import HUMAN, GameTable, reveals_hidden
 
 __all__ = ["applied", "change_between", "choices", "encode_message", "picture", "selection_view", "table_view"]
@@ -42,10 +43,17 @@ def picture(table: GameTable, viewer: int | None) -> dict[str, Any]:
 
 
 def choices(game: BoardGame) -> list[dict[str, Any]]:
-    """Return the legal actions of the seat to move (`GameSpec.list_ui_actions`) with their `_outcome`."""
+    """Return the legal actions of the seat to move (`GameSpec.list_ui_actions`) with their effects.
+
+    `wins` says in short phrases what an action wins in public; for the rest see `_outcome`.
+    """
     if game.done or game.spec.list_ui_actions is None:
         return []
-    return [{**one.to_dict(), **_outcome(game, [one.id])} for one in game.spec.list_ui_actions(game, game.seat)]
+    found = []
+    for one in game.spec.list_ui_actions(game, game.seat):
+        after = _after(game, [one.id])
+        found.append({**one.to_dict(), **_outcome(game, after), "wins": effects(game, after, game.seat)})
+    return found
 
 
 def selection_view(game: BoardGame) -> dict[str, Any] | None:
@@ -55,15 +63,20 @@ def selection_view(game: BoardGame) -> dict[str, Any] | None:
     selection = game.spec.available_selection(game, game.seat)
     if selection is None:
         return None
-    first, last = (_outcome(game, actions) for actions in selection.extreme_selections())
+    first, last = (_outcome(game, _after(game, actions)) for actions in selection.extreme_selections())
     return {**selection.to_dict(), **{key: first[key] and last[key] for key in first}}
 
 
-def _outcome(game: BoardGame, actions: list[int]) -> dict[str, bool]:
-    """Return whether actions reveal hidden information or, if not, end the turn."""
+def _after(game: BoardGame, actions: list[int]) -> BoardGame:
+    """Return the game after actions."""
     after = game.clone()
     for action in actions:
         after.step(action)
+    return after
+
+
+def _outcome(game: BoardGame, after: BoardGame) -> dict[str, bool]:
+    """Return whether actions reveal hidden information or, if not, end the turn."""
     reveals = reveals_hidden(game, after)
     # Whether the game ends may depend on a hidden card, so the answer is only for actions that reveal none.
     return {"ends": not reveals and (after.done or after.seat != game.seat), "reveals": reveals}
@@ -90,7 +103,7 @@ def table_view(
     """
     game, turn = table.game, table.turn()
     acts = not game.done and handover is None and game.seat in mine and viewer == game.seat
-    scores, ranks = game.scores().tolist(), game.ranks().tolist()
+    scores, ranks, sheets = game.scores().tolist(), game.ranks().tolist(), score_sheet(game)
     view: dict[str, Any] = {
         "type": "table",
         "table": table.name,
@@ -120,6 +133,7 @@ def table_view(
                 "human": chair.player == HUMAN,
                 "score": scores[seat],
                 "place": ranks[seat],
+                "sheet": sheets[seat],
                 "to_move": not game.done and seat == game.seat,
             }
             for seat, chair in enumerate(table.chairs)

@@ -40,11 +40,14 @@ MESSAGES: dict[str, tuple[str, ...]] = {
     "stop": (),
     "go": (),
     "pace": ("milliseconds",),
+    "explain": (),
+    "rules": (),
+    "lesson": (),
 }
 _MAX_INTEGER = 10**6
 _MAX_ACTIONS = 100
-_TEXTS_OF = {"sit": ("key", "token")}
-_TEXTS = ("key", "token", "once")
+_TEXTS_OF = {"sit": ("key", "token"), "explain": ("spot",)}
+_TEXTS = ("key", "token", "spot", "once")
 _NUMBERS = tuple(dict.fromkeys(name for names in MESSAGES.values() for name in names))
 
 

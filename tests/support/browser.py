@@ -56,7 +56,7 @@ class Player:
         self, browser: Any, address: str, width: int = 1300, height: int = 900, touch: bool = False, **settings: str
     ) -> None:
         self.context = browser.new_context(viewport={"width": width, "height": height}, has_touch=touch)
-        kept = {"confirm": "no", "pace": "0", "look": "all"} | settings
+        kept = {"confirm": "no", "pace": "0", "look": "all", "rules": "seen"} | settings
         self.context.add_init_script(
             f"for (const [name, value] of Object.entries({json.dumps(kept)})) localStorage[`table.${{name}}`] ??= value"
         )
@@ -68,6 +68,7 @@ class Player:
         self.views: list[dict[str, Any]] = []
         self.opinions: list[dict[str, Any]] = []
         self.responses: list[Any] = []
+        self.answers: list[dict[str, Any]] = []
         self._heard_by_line, self._reader = 0, Reader()
         self.page.on(
             "console", lambda said: self.wrong.append(said.text) if said.type in ("error", "warning") else None
@@ -86,6 +87,9 @@ class Player:
         self._heard_by_line += 1
         self.frames.append(text)
         if message["type"] in ("clock", "done", "pong"):
+            return
+        if message["type"] in ("explained", "rules", "lesson"):
+            self.answers.append(message)
             return
         assert message["type"] in ("table", "opinion"), message
         (self.views if message["type"] == "table" else self.opinions).append(message)

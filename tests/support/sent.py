@@ -9,13 +9,14 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from helsinki_env.engine.determinization import determinize
+from helsinki_env.web.help import explanation, rules_text
 from helsinki_env.web.requests import STATIC
 from helsinki_env.web.store import TableStore
 from helsinki_env.web.tables import GameTable
-from helsinki_env.web.views import applied, change_between, choices, encode_message, picture, table_view
+from helsinki_env.web.views import applied, change_between, choices, encode_message, picture, selection_view, table_view
 from tests.support.browser import Player
 
-__all__ = ["assert_nothing_hidden_was_sent"]
+__all__ = ["assert_explained", "assert_nothing_hidden_was_sent"]
 
 
 def assert_nothing_hidden_was_sent(player: Player, data: Path, name: str) -> int:
@@ -37,6 +38,12 @@ def assert_nothing_hidden_was_sent(player: Player, data: Path, name: str) -> int
         frame = json.loads(raw)
         if frame["type"] == "clock":
             assert set(frame) == {"type", "seconds"}
+            continue
+        if frame["type"] == "explained":
+            assert_explained(table, frame, number)
+            continue
+        if frame["type"] == "rules":
+            assert frame["sections"] == rules_text(table.config)
             continue
         if frame["type"] in ("done", "pong"):
             assert set(frame) == ({"type", "once"} if frame["type"] == "done" else {"type"})
@@ -65,6 +72,20 @@ def assert_nothing_hidden_was_sent(player: Player, data: Path, name: str) -> int
         checked += 1
     assert differed > 0.9 * looked, "the other tables are too much like the real one"
     return checked
+
+
+def assert_explained(table: GameTable, frame: dict[str, Any], seed: int) -> None:
+    """Check that an explanation is the same whatever is hidden from the seat that asked."""
+    real, viewer = _at(table, {"paused": False} | frame), frame["viewer"]
+    other = _at(table, {"paused": False} | frame)
+    if not real.game.done and viewer is not None:
+        other.game = determinize(real.game, viewer, seed=seed)
+    for one in (real, other):
+        selection = selection_view(one.game)
+        legal = [*choices(one.game), *(selection["items"] if selection else [])]
+        mine = real.humans if viewer is not None else ()
+        told = explanation(one, mine, viewer, frame["spot"], picture(one, viewer)["spots"], legal)
+        assert told == frame
 
 
 def _at(table: GameTable, frame: dict[str, Any]) -> GameTable:

@@ -79,17 +79,17 @@ export class Chairs {
   #chair({ levels, others }, seat, player, name) {
     const who = make(
       "select",
-      { "aria-label": `Player of seat ${seat}` },
-      make("option", { value: HUMAN }, "Human"),
+      { "aria-label": `Player ${seat + 1}` },
+      make("option", { value: HUMAN }, "A person"),
       make("optgroup", { label: "Levels" }, ...levels.map((one) => make("option", { value: one.player }, `${one.label} (${one.player})`))),
       make("optgroup", { label: "Other players" }, ...others.map((one) => make("option", { value: one }, one))),
     );
     who.value = player;
     if (who.selectedIndex < 0) who.value = levels[0].player;
     who.addEventListener("change", () => this.#showNames());
-    const called = make("input", { "aria-label": `Name of the human at seat ${seat}`, maxlength: "40", placeholder: "Name" });
+    const called = make("input", { "aria-label": `Name of player ${seat + 1}`, maxlength: "40", placeholder: "Your name" });
     called.value = name;
-    return make("li", {}, make("span", { class: `token seat-${seat}`, "aria-hidden": "true" }, String(seat)), who, called);
+    return make("li", {}, make("span", { class: `token seat-${seat}`, "aria-hidden": "true" }, String(seat + 1)), who, called);
   }
 
   #showNames() {

@@ -53,6 +53,7 @@ export class Choices {
     });
     if (key) found.append(make("kbd", { "aria-hidden": "true" }, key.toUpperCase()));
     found.append(make("span", { class: "says" }, decision.words));
+    if (decision.wins?.length) found.append(make("span", { class: "pill gold" }, decision.wins.join(", ")));
     found.addEventListener("pointerenter", () => this.point(decision));
     found.addEventListener("pointerleave", () => this.point(null));
     found.addEventListener("focus", () => this.point(decision));

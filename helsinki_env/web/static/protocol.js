@@ -16,6 +16,7 @@
  * @property {number[] | null} flipped
  * @property {boolean} ends  Whether it ends the turn.
  * @property {boolean} reveals  Whether it reveals hidden cards, so that it cannot be undone.
+ * @property {string[]} [wins]  What it wins in public, in short phrases; items of a selection have none.
  *
  * @typedef {Decision & {most: number, part: number}} Item  An item of a selection, at most `most` times.
  *
@@ -37,6 +38,7 @@
  * @property {number} score
  * @property {number} place  Rank, from 0.
  * @property {boolean} to_move
+ * @property {{label: string, count: number, points: number, note: string, scores: boolean}[]} sheet  Points by category.
  *
  * @typedef {object} Taken  An action that was taken; `turn` is the number of changes of the seat to move before it.
  * @property {number} number
@@ -79,11 +81,26 @@
  * @property {number[]} shares  Every seat's win probability.
  * @property {{id: number, words: string, probability: number, share: number | null}[]} choices  Best first.
  *
+ * @typedef {object} Explained  What a spot of the picture is, and why it cannot be used now.
+ * @property {"explained"} type
+ * @property {number} number  Number of actions taken.
+ * @property {number | null} viewer
+ * @property {string} spot
+ * @property {string} help
+ * @property {string} why  Empty if it can be used.
+ *
+ * @typedef {object} Lesson  The script of a guided game.
+ * @property {"lesson"} type
+ * @property {{action: string, text: string}[]} steps  The notation of each own action, and what to say about it.
+ * @property {string} end
+ *
+ * @typedef {{title: string, text: string}} Section  A section of the rules.
+ *
  * @typedef {object} Change  The next view in parts: text, or start and end of a range copied from the previous view's text.
  * @property {"change"} type
  * @property {(string | [number, number])[]} parts
  *
- * @typedef {View | Opinion | {type: "unjudged", number: number, message: string} | {type: "clock", seconds: number}
+ * @typedef {View | Opinion | Explained | Lesson | {type: "rules", sections: Section[]} | {type: "unjudged", number: number, message: string} | {type: "clock", seconds: number}
  *   | {type: "pong"} | {type: "done", once: string}
  *   | {type: "error", message: string} | {type: "refused", message: string}} FromServer
  *
@@ -94,6 +111,7 @@
  *   | {type: "look", seat: number}
  *   | {type: "pace", milliseconds: number}
  *   | {type: "judge", number: number, deeper: number}
+ *   | {type: "explain", spot: string} | {type: "rules"} | {type: "lesson"}
  *   | {type: "cancel"} | {type: "ping"}
  *   | {type: "stop"} | {type: "go"}) & {once?: string}} ToServer  The server handles messages with the same id `once` only once.
  *
@@ -103,6 +121,7 @@
  * @property {number[]} players
  * @property {{player: string, label: string, says: string}[]} levels
  * @property {string[]} others
+ * @property {boolean} lesson  Whether there is a guided game.
  * @property {{name: string, label: string, says: string, type: "flag" | "several" | "one", choices: string[]}[]} options
  *
  * @typedef {object} Listed  A saved table.

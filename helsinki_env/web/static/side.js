@@ -12,18 +12,20 @@ const RANKS = ["1st", "2nd", "3rd", "4th"];
  *
  * @param {HTMLElement} list
  * @param {View} view
+ * @param {View | null} before  the previous view; points won since are marked
  */
-export function showSeats(list, view) {
+export function showSeats(list, view, before) {
   list.replaceChildren(
     ...view.seats.map((chair, seat) => {
       const who = [
-        make("span", { class: `token seat-${seat}`, "aria-hidden": "true" }, String(seat)),
-        make("span", { class: "name" }, chair.name),
+        make("span", { class: `token seat-${seat}`, "aria-hidden": "true" }, String(seat + 1)),
+        make("span", { class: "name", title: chair.human ? null : chair.player }, chair.name),
       ];
-      if (chair.name !== chair.player && !chair.human) who.push(make("span", { class: "soft" }, chair.player));
       if (view.mine.includes(seat) && view.mine.length === 1) who.push(make("span", { class: "pill" }, "you"));
       if (chair.to_move) who.push(make("span", { class: "pill gold" }, "to move"));
       if (view.done) who.push(make("span", { class: "pill gold" }, RANKS[chair.place]));
+      const won = before && before.number < view.number ? chair.score - before.seats[seat].score : 0;
+      if (won) who.push(make("span", { class: "pill won" }, won > 0 ? `+${won}` : String(won)));
       const points = make("span", { class: "points" }, make("b", {}, String(chair.score)), chair.score === 1 ? " point" : " points");
       return make("li", { class: chair.to_move ? "active" : null }, ...who, points);
     }),
@@ -75,7 +77,7 @@ export function showLog(list, view, takeBack) {
       const entry = make(
         "li",
         {},
-        make("span", { class: `token seat-${turn[0].seat}`, "aria-hidden": "true" }, String(turn[0].seat)),
+        make("span", { class: `token seat-${turn[0].seat}`, "aria-hidden": "true" }, String(turn[0].seat + 1)),
         make("span", {}, make("b", {}, chair.name), " ", turn.map((one) => one.words).join("; "), "."),
       );
       if (first) {

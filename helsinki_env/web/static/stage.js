@@ -65,11 +65,20 @@ export class Stage {
     svg.removeAttribute("width");
     svg.removeAttribute("height");
     // The picture is one image, named by its title and description; screen readers ignore names of its parts.
-    for (const part of svg.querySelectorAll("[aria-label]")) part.removeAttribute("aria-label");
+    /** @type {[SVGPathElement, string][]} */
+    const named = [];
+    for (const part of svg.querySelectorAll("[aria-label]")) {
+      const label = part.getAttribute("aria-label") ?? "";
+      if (part instanceof SVGPathElement && /\bPlayer \d/.test(label)) named.push([part, label]);
+      part.removeAttribute("aria-label");
+    }
+    const described = svg.querySelector("desc");
+    if (described) described.textContent = withNames(described.textContent ?? "", view);
     this.#mark(svg, view, quiet);
     svg.append(this.#ghost, this.#spots);
     this.#svg = svg;
     this.holder.append(svg);
+    for (const [path, label] of named) nameSeat(path, label, view);
   }
 
   /**
@@ -90,8 +99,9 @@ export class Stage {
    *
    * @param {Decision[]} decisions  those with spots
    * @param {(decision: Decision) => string} keyOf  the key of a decision, for a label; may be empty
+   * @param {boolean} [arrow]  whether an arrow points at the first one
    */
-  offer(decisions, keyOf) {
+  offer(decisions, keyOf, arrow = false) {
     this.#spots.replaceChildren();
     /** @type {Map<string, Decision[]>} */
     const bySpot = new Map();
@@ -102,6 +112,8 @@ export class Stage {
       const box = this.#view?.spots[name];
       if (box) this.#spots.append(this.#spot(box, meant, keyOf));
     }
+    const first = arrow ? this.#view?.spots[decisions[0]?.at[0]] : undefined;
+    if (first) this.#spots.append(arrowAt(first));
   }
 
   /**
@@ -149,7 +161,50 @@ export class Stage {
       ...this.#boxes(way, "way"),
       ...this.#boxes(meant?.covers ?? [], sure ? "tile sure" : "tile"),
       ...this.#boxes(meant?.marked ? [meant.marked] : [], "marked", 9),
+      ...this.#gain(meant),
     );
+  }
+
+  /**
+   * Yield a label above a tile with what it wins.
+   *
+   * @param {Decision | null} meant
+   */
+  *#gain(meant) {
+    const boxes = (meant?.covers ?? []).flatMap((name) => (this.#view?.spots[name] ? [this.#view.spots[name]] : []));
+    if (!meant?.wins?.length || !boxes.length) return;
+    const left = Math.min(...boxes.map((box) => box[0]));
+    const right = Math.max(...boxes.map((box) => box[0] + box[2]));
+    const top = Math.min(...boxes.map((box) => box[1]));
+    const label = makeSvg("text", { class: "gain", "aria-hidden": "true", x: (left + right) / 2, y: top - 8 });
+    label.textContent = meant.wins.join(", ");
+    yield label;
+  }
+
+  /**
+   * Mark a spot for the keyboard, or none.
+   *
+   * @param {string | null} name
+   * @returns {{x: number, y: number} | null}  its middle in the window
+   */
+  cursor(name) {
+    for (const old of this.#ghost.querySelectorAll(".cursor")) old.remove();
+    const box = name ? this.#view?.spots[name] : undefined;
+    const matrix = this.#svg?.getScreenCTM();
+    if (!name || !box || !matrix) return null;
+    this.#ghost.append(...this.#boxes([name], "cursor", 0));
+    const point = new DOMPoint(box[0] + box[2] / 2, box[1] + box[3] / 2).matrixTransform(matrix);
+    return { x: point.x, y: point.y };
+  }
+
+  /**
+   * Return the legal actions of a spot.
+   *
+   * @param {string} name
+   * @param {Decision[]} decisions
+   */
+  at(name, decisions) {
+    return decisions.filter((one) => one.at.includes(name));
   }
 
   /**
@@ -223,6 +278,16 @@ export class Stage {
   }
 
   /**
+   * Call a function with the place of an event in the picture.
+   *
+   * @param {MouseEvent} event
+   * @param {(x: number, y: number, event: PointerEvent) => void} does
+   */
+  locate(event, does) {
+    this.#at(/** @type {PointerEvent} */ (event), does);
+  }
+
+  /**
    * @param {PointerEvent} event
    * @param {(x: number, y: number, event: PointerEvent) => void} does
    */
@@ -232,4 +297,46 @@ export class Stage {
     const point = new DOMPoint(event.clientX, event.clientY).matrixTransform(matrix.inverse());
     does(point.x, point.y, event);
   }
+}
+
+/**
+ * Return an arrow from above to a box.
+ *
+ * @param {Box} box
+ */
+function arrowAt([x, y, width, height]) {
+  const tip = y + Math.min(height / 2, 18);
+  const [left, middle, right] = [-16, 0, 16].map((dx) => x + width / 2 + dx);
+  return makeSvg("path", { class: "arrow", d: `M${middle} ${tip} L${left} ${tip - 22} h9 v-22 h14 v22 H${right} Z` });
+}
+
+/** Cap height and font size of lettering in pictures, before it is scaled. */
+const FONT = 19;
+
+/**
+ * Return a text with the names of the table instead of the numbers of seats.
+ *
+ * @param {string} text
+ * @param {View} view
+ */
+const withNames = (text, view) => text.replace(/\b[Pp]layer (\d)/g, (found, seat) => view.seats[Number(seat)]?.name ?? found);
+
+/**
+ * Write the names of the table instead of the numbers of seats. Lettering in a picture is drawn with lines.
+ *
+ * @param {SVGPathElement} path  letters that name a seat
+ * @param {string} label  these letters
+ * @param {View} view
+ */
+function nameSeat(path, label, view) {
+  const named = withNames(label, view).replace(/^You \(you\)/, "You:");
+  const width = path.getBBox().width;
+  const text = makeSvg("text", { class: "named", "aria-hidden": "true", fill: path.getAttribute("stroke") ?? "currentColor", "font-size": FONT });
+  const transform = path.getAttribute("transform");
+  if (transform) text.setAttribute("transform", transform);
+  text.textContent = named;
+  path.replaceWith(text);
+  if (text.getComputedTextLength() <= width * 1.05) return;
+  text.setAttribute("textLength", String(width));
+  text.setAttribute("lengthAdjust", "spacingAndGlyphs");
 }

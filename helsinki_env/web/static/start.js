@@ -2,6 +2,7 @@
 
 import { ask, onThisMachine } from "./access.js";
 import { analyzeButton } from "./apart.js";
+import { Cards } from "./cards.js";
 import { Chairs, keepLinks, keptLinks, showLinks } from "./chairs.js";
 import { button, byId, complain, counted, fill, goTo, make, once, whenSent } from "./dom.js";
 import { KEEPS_NOTHING, keeps } from "./kept.js";
@@ -58,12 +59,17 @@ async function begin() {
 
 whenSent(form, once(begin));
 
+const cards = new Cards(byId("games"));
+
 // tables
 
 async function showTables() {
   /** @type {Listed[]} */
   const tables = await ask("GET", "/api/tables");
-  fill(byId("tables"), tables.map((one) => () => item(one)));
+  const over = tables.filter((one) => one.over);
+  fill(byId("tables"), tables.filter((one) => !one.over).map((one) => () => item(one)));
+  fill(byId("finished"), over.map((one) => () => item(one)));
+  byId("finished-games").hidden = !over.length;
 }
 
 /** @param {Listed} one */
@@ -101,6 +107,7 @@ try {
   games = await ask("GET", "/api/games");
   game.replaceChildren(...games.map((one) => make("option", { value: one.name }, one.title)));
   showGame();
+  cards.show(games);
   await showTables();
 } catch (problem) {
   complain(problem);

@@ -1,15 +1,19 @@
 /** The page of a table: shows its views and sends the user's actions. */
 
+import { ask, key } from "./access.js";
 import { Advice } from "./advice.js";
 import { analyzeButton } from "./apart.js";
 import { Choices } from "./choices.js";
 import { Connection } from "./connection.js";
-import { button, byId, isSecondClick, make, makeSvg } from "./dom.js";
+import { button, byId, goTo, isSecondClick, make, makeSvg, once } from "./dom.js";
 import { KEEPS_NOTHING, keep, keeps, recall } from "./kept.js";
+import { Help, nextSpot, spotAt } from "./help.js";
 import { keyOf } from "./keys.js";
+import { Lesson } from "./lesson.js";
 import { Picking } from "./picking.js";
 import { Placing } from "./placing.js";
 import { Question } from "./question.js";
+import { showSheet } from "./scores.js";
 import { news, showLog, showSeats, showTurn } from "./side.js";
 import { Stage } from "./stage.js";
 
@@ -22,6 +26,8 @@ import { Stage } from "./stage.js";
 
 /** @type {Record<string, Direction>} */
 const ARROWS = { ArrowLeft: "left", ArrowRight: "right", ArrowUp: "up", ArrowDown: "down" };
+/** @type {Record<Direction, [number, number]>} */
+const STEPS = { left: [-1, 0], right: [1, 0], up: [0, -1], down: [0, 1] };
 /** Kinds of actions that are selected in any order; consecutive ones are undone together. */
 const TOGETHER = ["TAKE", "PAY", "ROOF", "DISCARD"];
 /** Milliseconds after which the page shows that a message is unconfirmed. */
@@ -57,16 +63,20 @@ const question = new Question(
 );
 const stage = new Stage(byId("picture"), {
   spot: (decisions, x, y) => (decisions.length === 1 ? decide(decisions[0]) : openMenu(decisions, x, y)),
-  move: (x, y) => {
-    if (!touching && !question.open) aim(x, y);
+  move: (x, y, event) => {
+    if (touching || question.open) return;
+    aim(x, y);
+    if (view) help.rest(spotAt(view.spots, x, y), event.clientX, event.clientY);
   },
-  press: (x, y) => {
+  press: (x, y, event) => {
+    if (!isOwnBoard(x, y)) return explain(x, y, event);
     const before = placing.candidate;
     if (!touching) question.drop();
     aim(x, y);
     if (placing.candidate && (!touching || placing.candidate === before)) decide(placing.candidate);
   },
   leave: () => {
+    help.hide();
     if (touching || question.open) return;
     placing.candidate = null;
     showPlacing();
@@ -86,12 +96,27 @@ const advice = new Advice(
   (id) => point(view?.decisions.find((one) => one.id === id) ?? null),
   (text) => (byId("said").textContent = text),
 );
+const help = new Help(
+  (message) => connection.send(message),
+  (text) => (byId("said").textContent = text),
+);
+/** @type {string | null} The spot that the arrow keys have reached. */
+let cursor = null;
 const confirms = /** @type {HTMLInputElement} */ (byId("confirm"));
 const pace = /** @type {HTMLSelectElement} */ (byId("pace"));
 const sendPace = () => connection.send({ type: "pace", milliseconds: Number(pace.value) });
+const lesson = new Lesson(
+  decodeURIComponent(location.pathname.split("/").at(-1) ?? ""),
+  (message) => connection.send(message),
+  () => view && offer(view),
+);
 const connection = new Connection(decodeURIComponent(location.pathname.split("/").at(-1) ?? ""), {
   heard: (message) => heard(message),
-  opened: sendPace,
+  opened: () => {
+    sendPace();
+    lesson.begin();
+    help.connected();
+  },
   changed: (there) => showLine(there),
   waits: (something) => showWaiting(something),
 });
@@ -158,6 +183,12 @@ const fingerprint = (of) => JSON.stringify([of.number, of.seat, of.log.at(-1), o
 function heard(message) {
   if (message.type === "table") return show(message);
   if (message.type === "clock") return void (began = Date.now() - 1000 * message.seconds);
+  if (message.type === "explained") return help.heard(message);
+  if (message.type === "lesson") {
+    lesson.heard(message);
+    return void (view && offer(view));
+  }
+  if (message.type === "rules") return help.showRules(message.sections);
   if (message.type === "opinion" || message.type === "unjudged") return advice.heard(message);
   if (message.type !== "error" && message.type !== "refused") return;
   sent = -1;
@@ -193,15 +224,15 @@ function show(next) {
   showCurtain(next);
   stage.show(next, back);
   if (!same || !next.decisions.length) {
-    picking.take(next.selection);
-    const offered = picking.offered(next.decisions);
-    placing.take(offered, next.spots);
-    choices.show(offered);
-    stage.offer(offered.filter((one) => one.turn === null), (one) => choices.keyOf(one));
+    offer(view);
   }
+  lesson.show(view);
   look();
   showPlacing();
-  showSeats(byId("seats"), next);
+  showSeats(byId("seats"), next, before);
+  showSheet(byId("sheet-table"), next);
+  if (next.done && !before?.done) /** @type {HTMLDetailsElement} */ (byId("sheet")).open = true;
+  if (next.number !== before?.number) help.hide();
   showTurn(byId("turn"), next, undo);
   showLog(byId("log"), next, askTakeBack);
   byId("undo").hidden = next.undo === null;
@@ -214,6 +245,19 @@ function show(next) {
   if (focused && !byId("act").contains(document.activeElement)) byId("headline").focus({ preventScroll: true });
   const told = [news(next, before), next.decisions.length && !before?.decisions.length ? "It is your turn." : ""];
   byId("said").textContent = told.filter(Boolean).join(" ");
+}
+
+/** @param {View} now  Show the possible actions; a lesson leaves only one. */
+function offer(now) {
+  picking.take(lesson.leads(now) ? null : now.selection);
+  const offered = lesson.offered(now, picking.offered(now.decisions));
+  placing.take(offered, now.spots);
+  choices.show(offered);
+  stage.offer(offered.filter((one) => one.turn === null), (one) => choices.keyOf(one), lesson.leads(now));
+  lesson.show(now);
+  look();
+  showPlacing();
+  showPicking();
 }
 
 /** @param {View} now */
@@ -245,7 +289,7 @@ function showPlayer(now) {
   if (row.dataset.kind === kind) return;
   row.dataset.kind = kind;
   if (!kind) return row.replaceChildren();
-  if (now.done) return row.replaceChildren(analyzeButton(now.table, complain, "Analyze this game"));
+  if (now.done) return row.replaceChildren(analyzeButton(now.table, complain, "Analyze this game"), ...nextGames(now));
   if (now.paused) {
     const apart = now.seats.some((chair) => chair.human) ? [] : [analyzeButton(now.table, complain, "Analyze the game so far")];
     return row.replaceChildren(button("Resume", () => act({ type: "go" }, (next) => next.paused), { class: "main" }), ...apart);
@@ -258,6 +302,22 @@ function showPlayer(now) {
   const stop = () => act({ type: "stop" }, (next) => next.thinking !== null);
   row.replaceChildren(clock, button("Stop", stop, { title: "Pause this player" }));
   tick();
+}
+
+/** @param {View} now  Return what begins another game after this one. */
+function nextGames(now) {
+  const again = (/** @type {boolean} */ swap) =>
+    once(async () => {
+      try {
+        const { table } = await ask("POST", `/api/tables/${now.table}/again`, { swap });
+        await goTo(`/tables/${table}`);
+      } catch (problem) {
+        complain(problem instanceof Error ? problem.message : String(problem));
+      }
+    });
+  const fresh = make("a", { href: "/" }, "New game");
+  if (key || !now.mine.length) return [fresh];
+  return [button("Rematch", again(false), { class: "main" }), button("Swap seats", again(true)), fresh];
 }
 
 /** @param {View} now  Show the hand-over screen, which hides the cards until the next player has the device. */
@@ -291,7 +351,7 @@ function decide(decision) {
     sent = number;
     point(decision);
   };
-  if (!confirms.checked || !(decision.ends || decision.reveals)) return send();
+  if (!confirms.checked || lesson.leads(view) || !(decision.ends || decision.reveals)) return send();
   question.ask(decision, `${decision.words}? ${outcome(decision)}`, send);
 }
 
@@ -378,10 +438,40 @@ function point(decision) {
  */
 function aim(x, y) {
   if (!placing.active || !view) return;
-  const board = view.spots[`board ${view.seat}`];
-  const within = board && x >= board[0] && x <= board[0] + board[2] && y >= board[1] && y <= board[1] + board[3];
-  placing.near(x, y, within ? Infinity : -1);
+  placing.near(x, y, isOwnBoard(x, y) ? Infinity : -1);
   showPlacing();
+}
+
+/**
+ * Whether a tile is to be placed and a point is on the board for it.
+ *
+ * @param {number} x
+ * @param {number} y
+ */
+function isOwnBoard(x, y) {
+  const board = placing.active ? view?.spots[`board ${view.seat}`] : undefined;
+  return board !== undefined && x >= board[0] && x <= board[0] + board[2] && y >= board[1] && y <= board[1] + board[3];
+}
+
+/**
+ * Explain what is at a point of the picture, and why it cannot be used.
+ *
+ * @param {number} x
+ * @param {number} y
+ * @param {PointerEvent} event
+ */
+function explain(x, y, event) {
+  const spot = view && spotAt(view.spots, x, y);
+  if (spot) help.ask(spot, event.clientX, event.clientY);
+  else help.hide();
+}
+
+/** @param {Direction} direction  Explain the next part of the picture in a direction. */
+function browse(direction) {
+  if (!view) return;
+  cursor = nextSpot(view.spots, cursor, STEPS[direction]);
+  const at = stage.cursor(cursor);
+  if (cursor && at) help.ask(cursor, at.x, at.y);
 }
 
 function showPlacing() {
@@ -392,7 +482,8 @@ function showPlacing() {
   for (const id of ["rotate", "flip"]) {
     /** @type {HTMLButtonElement} */ (byId(id)).disabled = placing.orientations < 2;
   }
-  byId("meant").textContent = meant?.words ?? "Point at a position, or use the arrow keys";
+  const wins = meant?.wins?.length ? ` (${meant.wins.join(", ")})` : "";
+  byId("meant").textContent = meant ? meant.words + wins : "Point at a position, or use the arrow keys";
   const held = /** @type {SVGSVGElement} */ (/** @type {unknown} */ (byId("held")));
   held.dataset.turn = String(placing.turn);
   const any = placing.places[0];
@@ -458,8 +549,13 @@ function pressed(event) {
     if (key === "z") undoLast();
     return;
   }
+  if (event.key === "?") return help.open();
+  if (byId("rules").hasAttribute("open")) return;
   if (key === "Escape") {
     closeMenu();
+    help.hide();
+    stage.cursor(null);
+    cursor = null;
     if (question.open) return question.drop();
     if (picking.count) {
       picking.clear();
@@ -473,6 +569,7 @@ function pressed(event) {
     if (question.open) question.yes();
     else if (picking.complete) confirmPicked();
     else if (placing.candidate) decide(placing.candidate);
+    else if (cursor && target.matches("#picture") && view) useCursor(cursor);
     return;
   }
   if (placing.active && (key in ARROWS || key === "r" || key === "f")) {
@@ -480,9 +577,23 @@ function pressed(event) {
     byId("picture").focus({ preventScroll: true });
     return steer(key === "r" ? "rotate" : key === "f" ? "flip" : ARROWS[key]);
   }
+  if (key in ARROWS && target.matches("#picture")) {
+    event.preventDefault();
+    return browse(ARROWS[key]);
+  }
   if (key === "u") return undoLast();
   const meant = choices.of(key);
   if (meant) decide(meant);
+}
+
+/** @param {string} spot  Take the action of a spot, offer its actions, or explain it. */
+function useCursor(spot) {
+  const found = stage.at(spot, picking.offered(view?.decisions ?? []));
+  const at = stage.cursor(spot);
+  if (!at) return;
+  if (found.length === 1) decide(found[0]);
+  else if (found.length) openMenu(found, at.x, at.y);
+  else help.ask(spot, at.x, at.y);
 }
 
 /** @param {Direction | "rotate" | "flip"} how  Rotate, flip or move the current tile. */
@@ -535,5 +646,12 @@ pace.addEventListener("change", () => {
   keep("pace", pace.value);
   sendPace();
 });
+byId("picture").addEventListener("contextmenu", (event) => {
+  // A long touch: it explains what is there instead of using it.
+  if (!touching || !view) return;
+  event.preventDefault();
+  stage.locate(event, (x, y, at) => explain(x, y, at));
+});
+if (keeps && help.isNew && !lesson.on) help.open();
 byId("unkept").hidden = keeps;
 byId("unkept").textContent = KEEPS_NOTHING;

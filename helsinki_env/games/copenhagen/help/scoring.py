@@ -1,0 +1,77 @@
+"""Points by category, and the effects of an action in words. Everything here is public."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from helsinki_env.games.copenhagen.components import CELLS, COLUMNS, ROWS
+from helsinki_env.games.copenhagen.game import CopenhagenGame
+from helsinki_env.games.copenhagen.help.rules import counted
+
+__all__ = ["effects", "score_sheet"]
+
+_ROWS = tuple(sum(1 << (COLUMNS * y + x) for x in range(COLUMNS)) for y in range(ROWS))
+_COLUMNS = tuple(sum(1 << (COLUMNS * y + x) for y in range(ROWS)) for x in range(COLUMNS))
+#: Lines of the sheet that only inform.
+_OPEN = ("Empty cells", "To the goal")
+
+
+def _line(label: str, count: int, points: int, note: str) -> dict[str, Any]:
+    """Return a line of the sheet."""
+    return {"label": label, "count": count, "points": points, "note": note, "scores": label not in _OPEN}
+
+
+def _lines(filled: int, bricks: int, lines: tuple[int, ...]) -> tuple[int, int]:
+    """Return the numbers of full lines with a brick, and of full lines that show windows only."""
+    full = [line for line in lines if filled & line == line]
+    windows = sum(line & bricks == 0 for line in full)
+    return len(full) - windows, windows
+
+
+def score_sheet(game: CopenhagenGame) -> list[list[dict[str, Any]]]:
+    """Return, for each seat, the categories of its points, each with `label`, `count`, `points`, `note`, `scores`.
+
+    The points of a seat add up to its score. Lines that only inform have `scores` False.
+    """
+    c, g = game.config.component_set, game.state
+    sheets = []
+    for seat in range(game.config.num_players):
+        filled, bricks = int(g.filled[seat]), int(g.bricks[seat])
+        rows, row_windows = _lines(filled, bricks, _ROWS)
+        columns, column_windows = _lines(filled, bricks, _COLUMNS)
+        entries = [
+            ("Full rows", rows, c.points_row * rows, f"{c.points_row} each"),
+            ("Rows of windows", row_windows, c.points_row_windows * row_windows, f"{c.points_row_windows} each"),
+            ("Full columns", columns, c.points_column * columns, f"{c.points_column} each"),
+            (
+                "Columns of windows",
+                column_windows,
+                c.points_column_windows * column_windows,
+                f"{c.points_column_windows} each",
+            ),
+        ]
+        other = int(g.points[seat]) - sum(points for _, _, points, _ in entries)
+        if other:  # a position may begin with points that its lines do not explain
+            entries.append(("Points from the start", 1, other, "set in the position"))
+        entries.append(("Empty cells", CELLS - filled.bit_count(), 0, "fewer win a tie"))
+        if not game.done:
+            entries.append(("To the goal", max(0, c.goal - int(g.points[seat])), 0, f"{c.goal} points end the game"))
+        sheets.append([_line(*entry) for entry in entries])
+    return sheets
+
+
+def effects(before: CopenhagenGame, after: CopenhagenGame, seat: int) -> list[str]:
+    """Return what an action of a seat wins and costs in public, in short phrases."""
+    a, b = before.state, after.state
+    found = []
+    gained = int(b.points[seat]) - int(a.points[seat])
+    if gained:
+        found.append(f"{gained:+d} point{'s' * (gained != 1)}")
+    paid = int(a.hand[seat].sum()) - int(b.hand[seat].sum())
+    if b.tile_count[seat] > a.tile_count[seat]:
+        found.append(f"pays {counted(paid, 'card')}")
+    # A reward that is taken lowers the number by one; those that a white tile wins come on top.
+    coats = int(b.rewards) - int(a.rewards) + int(a.white_tiles > b.white_tiles)
+    if coats > 0 and not after.done:
+        found.append(f"wins {counted(coats, 'reward')}")
+    return found

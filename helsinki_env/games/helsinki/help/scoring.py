@@ -1,0 +1,96 @@
+"""Points by category, and the effects of an action in words. Everything here is public."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from helsinki_env.games.helsinki.game import HelsinkiGame
+from helsinki_env.games.helsinki.help.rules import counted
+
+__all__ = ["effects", "score_sheet"]
+
+_SIZE = 7
+_LINES = tuple(
+    [sum(1 << (_SIZE * row + column) for column in range(_SIZE)) for row in range(_SIZE)]
+    + [sum(1 << (_SIZE * row + column) for row in range(_SIZE)) for column in range(_SIZE)]
+)
+#: Lines of the sheet that only inform.
+_OPEN = ("Superstructures without a full line", "Nearest line")
+
+
+def _line(label: str, count: int, points: int, note: str) -> dict[str, Any]:
+    """Return a line of the sheet."""
+    return {"label": label, "count": count, "points": points, "note": note, "scores": label not in _OPEN}
+
+
+def _full(built: int) -> tuple[int, int, int, int]:
+    """Return the numbers of full rows and columns, and the cells of each."""
+    rows = [line for line in _LINES[:_SIZE] if built & line == line]
+    columns = [line for line in _LINES[_SIZE:] if built & line == line]
+    return len(rows), len(columns), sum(rows), sum(columns)
+
+
+def score_sheet(game: HelsinkiGame) -> list[list[dict[str, Any]]]:
+    """Return, for each seat, the categories of its points, each with `label`, `count`, `points`, `note`, `scores`.
+
+    The points of a seat add up to its score. Lines that only inform have `scores` False.
+    """
+    c, g = game.config.component_set, game.state
+    sheets = []
+    for seat in range(game.config.num_players):
+        rows, columns, in_rows, in_columns = _full(int(g.built[seat]))
+        standing = int(g.superstructures[seat])
+        crossing = (standing & in_rows & in_columns).bit_count()
+        line = (standing & (in_rows | in_columns)).bit_count() - crossing
+        idle = standing.bit_count() - crossing - line
+        best = max((_filled(line_, int(g.built[seat])) for line_ in _LINES), default=0)
+        bonus = c.bonus_cards[int(g.bonus[seat])] if g.bonus[seat] >= 0 else 0
+        entries = [
+            ("Full rows", rows, c.points_row * rows, f"{c.points_row} each"),
+            ("Full columns", columns, c.points_column * columns, f"{c.points_column} each"),
+            ("Superstructures on crossings", crossing, c.points_crossing * crossing, f"{c.points_crossing} each"),
+            ("Superstructures on one full line", line, c.points_line * line, f"{c.points_line} each"),
+            ("Board action for points", 1, int(g.points[seat]) - bonus, "scored during play"),
+        ]
+        if game.config.dry_roads:
+            entries.append(("Bonus card", int(bonus > 0), bonus, "crosswalks connected"))
+        if idle:
+            entries.append(
+                (
+                    "Superstructures without a full line",
+                    idle,
+                    0,
+                    f"up to {c.points_crossing} each at the end",
+                )
+            )
+        if best < _SIZE and not game.done:
+            entries.append(("Nearest line", best, 0, f"{counted(_SIZE - best, 'cell')} to go"))
+        sheets.append([_line(*entry) for entry in entries])
+    return sheets
+
+
+def _filled(line: int, built: int) -> int:
+    """Return the number of built cells of a line that is not full, 0 for a full one."""
+    filled = (line & built).bit_count()
+    return 0 if filled == _SIZE else filled
+
+
+def effects(before: HelsinkiGame, after: HelsinkiGame, seat: int) -> list[str]:
+    """Return what an action of a seat wins in public, in short phrases."""
+    a, b = before.state, after.state
+    rows, columns, *_ = _full(int(a.built[seat]))
+    new_rows, new_columns, *_ = _full(int(b.built[seat]))
+    found = []
+    gained = int(after.scores()[seat]) - int(before.scores()[seat])
+    if gained:
+        found.append(f"{gained:+d} point{'s' * (abs(gained) != 1)}")
+    if new_rows > rows:
+        found.append(f"fills {counted(new_rows - rows, 'row')}")
+    if new_columns > columns:
+        found.append(f"fills {counted(new_columns - columns, 'column')}")
+    coats = int(a.coats[seat]).bit_count() - int(b.coats[seat]).bit_count()
+    if coats:
+        found.append(f"wins {counted(coats, 'coat')}")
+    if b.tile_count[seat] > a.tile_count[seat] and b.hand[seat].sum() > a.hand[seat].sum():
+        found.append("draws a bonus card")
+    return found

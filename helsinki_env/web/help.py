@@ -1,0 +1,99 @@
+"""Help for people: the rules of a game, what a spot of the picture is, and why it cannot be used now.
+
+The texts come from the game's own package, `helsinki_env.games.<name>.help`. They are made from the game's
+configuration, its public position, and the cards of the seat that looks.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any
+
+from helsinki_env.data import short_repr
+from helsinki_env.engine.game import BoardGame
+from helsinki_env.engine.spec import spec_of
+from helsinki_env.web.tables import GameTable, TableError
+
+__all__ = ["effects", "explanation", "help_module", "rules_text", "score_sheet"]
+
+
+@cache
+def help_module(game: str) -> Any | None:
+    """Return the help module of a game, or None if it has none."""
+    name = f"helsinki_env.games.{game}"
+    if find_spec(name) is None or find_spec(f"{name}.help") is None:
+        return None
+    return import_module(f"{name}.help")
+
+
+def rules_text(config: Any) -> list[dict[str, str]]:
+    """Return the rules of a configuration as sections with `title` and `text`; empty if the game has no texts."""
+    module = help_module(spec_of(config).name)
+    return module.rules_text(config) if module is not None else []
+
+
+def score_sheet(game: BoardGame) -> list[list[dict[str, Any]]]:
+    """Return the categories of points of each seat, each with `label`, `count`, `points` and `note`."""
+    module = help_module(game.spec.name)
+    return module.score_sheet(game) if module is not None else [[] for _ in range(game.config.num_players)]
+
+
+def effects(before: BoardGame, after: BoardGame, seat: int) -> list[str]:
+    """Return what an action of a seat wins, in short phrases; only what is public."""
+    module = help_module(before.spec.name)
+    return module.effects(before, after, seat) if module is not None else []
+
+
+def explanation(
+    table: GameTable, mine: tuple[int, ...], viewer: int | None, spot: str, spots: Any, legal: list[dict[str, Any]]
+) -> dict[str, Any]:
+    """Return what a spot is (`help`) and why it cannot be used now (`why`, empty if it can be).
+
+    Args:
+        table: the table.
+        mine: the seats that the page plays.
+        viewer: the seat whose cards the page shows; None: all cards.
+        spot: the name of a spot.
+        spots: the spots of the picture that the page shows.
+        legal: the legal actions of the seat to move, each with its spots in `at`.
+
+    Raises:
+        TableError: if the picture has no such spot.
+    """
+    if spot not in spots:
+        raise TableError(f"spot: found {short_repr(spot)}, expected the name of a spot of the picture")
+    game = table.game
+    module = help_module(game.spec.name)
+    text = module.help_text(game, viewer, spot) if module is not None else ""
+    return {
+        "type": "explained",
+        "number": table.number,
+        "viewer": viewer,
+        "spot": spot,
+        "help": text,
+        "why": _why_not(module, table, mine, viewer, spot, legal),
+    }
+
+
+def _why_not(
+    module: Any | None,
+    table: GameTable,
+    mine: tuple[int, ...],
+    viewer: int | None,
+    spot: str,
+    legal: list[dict[str, Any]],
+) -> str:
+    """Return why a page cannot use a spot now; empty if it can, or if it only watches."""
+    game = table.game
+    if not mine or module is None:
+        return ""
+    if game.done:
+        return "The game is over."
+    if game.seat not in mine or viewer != game.seat:
+        return f"It is the turn of {table.chairs[game.seat].name}."
+    if any(spot in one["at"] for one in legal):
+        return ""
+    reason: str = module.why_not(game, spot)
+    return reason

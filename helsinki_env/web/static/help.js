@@ -1,0 +1,175 @@
+/** Help at the table: the rules in a panel, what a part of the picture is, and why it cannot be used now. */
+
+import { byId, make } from "./dom.js";
+import { keep, recall } from "./kept.js";
+
+/** @typedef {import("./protocol.js").Explained} Explained */
+/** @typedef {import("./protocol.js").Box} Box */
+/** @typedef {import("./protocol.js").Section} Section */
+/** @typedef {import("./protocol.js").ToServer} ToServer */
+
+/** Milliseconds for which the pointer must rest before its place is explained. */
+const REST = 550;
+/** Parts of the picture that contain others. */
+const WHOLE = ["seat", "board"];
+
+/**
+ * Return the smallest spot at a point, or null.
+ *
+ * @param {Record<string, Box>} spots
+ * @param {number} x  in pixels of the picture
+ * @param {number} y
+ */
+export function spotAt(spots, x, y) {
+  let best = null;
+  let least = Infinity;
+  for (const [name, [left, top, width, height]] of Object.entries(spots)) {
+    if (x < left || y < top || x > left + width || y > top + height || width * height >= least) continue;
+    [best, least] = [name, width * height];
+  }
+  return best;
+}
+
+/**
+ * Return the spot next to another one in a direction; the first one for none.
+ *
+ * @param {Record<string, Box>} spots
+ * @param {string | null} from
+ * @param {[number, number]} direction
+ */
+export function nextSpot(spots, from, [right, down]) {
+  const names = Object.keys(spots).filter((name) => !WHOLE.includes(name.split(" ")[0]));
+  if (!from || !spots[from]) return names[0] ?? null;
+  const [x, y] = middle(spots[from]);
+  let best = from;
+  let least = Infinity;
+  for (const name of names) {
+    const [px, py] = middle(spots[name]);
+    const ahead = (px - x) * right + (py - y) * down;
+    const distance = ahead > 1 ? ahead + 3 * Math.abs((px - x) * down + (py - y) * right) : Infinity;
+    if (distance < least) [best, least] = [name, distance];
+  }
+  return best;
+}
+
+/** @param {Box} box @returns {[number, number]} */
+export const middle = ([x, y, width, height]) => [x + width / 2, y + height / 2];
+
+export class Help {
+  /** @type {string | null} The spot that was asked about last. */
+  #spot = null;
+  /** Whether the reason was asked for, too: by a click, a touch or a key. */
+  #asked = false;
+  /** @type {{x: number, y: number}} The place of the answer in the window. */
+  #at = { x: 0, y: 0 };
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  #resting;
+
+  /**
+   * @param {(message: ToServer) => void} send
+   * @param {(text: string) => void} say  announces a text to screen readers
+   */
+  constructor(send, say) {
+    this.send = send;
+    this.say = say;
+    this.box = byId("explained");
+    this.panel = /** @type {HTMLDialogElement} */ (byId("rules"));
+    byId("learn").addEventListener("click", () => this.open());
+    byId("rules-close").addEventListener("click", () => this.panel.close());
+    this.panel.addEventListener("close", () => keep("rules", "seen"));
+  }
+
+  /** Whether this browser has never shown the rules. */
+  get isNew() {
+    return recall("rules", "") === "";
+  }
+
+  /** Show the rules; the server sends them. */
+  open() {
+    this.hide();
+    if (!this.panel.open) this.panel.showModal();
+    this.connected();
+  }
+
+  /** Ask for the rules if they are open and not there yet. */
+  connected() {
+    if (this.panel.open && !byId("rules-text").childElementCount) this.send({ type: "rules" });
+  }
+
+  /** @param {Section[]} sections */
+  showRules(sections) {
+    showSections(byId("rules-text"), sections);
+  }
+
+  /**
+   * Explain a spot after the pointer has rested on it.
+   *
+   * @param {string | null} spot
+   * @param {number} x  of the window
+   * @param {number} y
+   */
+  rest(spot, x, y) {
+    clearTimeout(this.#resting);
+    if (spot === this.#spot && !this.box.hidden) return;
+    if (spot !== this.#spot) this.hide();
+    if (spot) this.#resting = setTimeout(() => this.#ask(spot, false, x, y), REST);
+  }
+
+  /**
+   * Explain a spot now, and why it cannot be used.
+   *
+   * @param {string} spot
+   * @param {number} x  of the window
+   * @param {number} y
+   */
+  ask(spot, x, y) {
+    clearTimeout(this.#resting);
+    this.#ask(spot, true, x, y);
+  }
+
+  /**
+   * @param {string} spot
+   * @param {boolean} asked
+   * @param {number} x
+   * @param {number} y
+   */
+  #ask(spot, asked, x, y) {
+    this.#spot = spot;
+    this.#asked = asked;
+    this.#at = { x, y };
+    this.send({ type: "explain", spot });
+  }
+
+  /** @param {Explained} answer */
+  heard(answer) {
+    if (answer.spot !== this.#spot) return;
+    const parts = [];
+    if (answer.why && this.#asked) parts.push(make("p", { class: "why" }, answer.why));
+    if (answer.help) parts.push(make("p", { class: this.#asked && answer.why ? "soft" : null }, answer.help));
+    if (!parts.length) return this.hide();
+    this.box.replaceChildren(...parts);
+    this.box.hidden = false;
+    const { x, y } = this.#at;
+    const below = y + 18 + this.box.offsetHeight < innerHeight;
+    this.box.style.left = `${Math.max(8, Math.min(x + 14, innerWidth - this.box.offsetWidth - 8))}px`;
+    this.box.style.top = `${below ? y + 18 : Math.max(8, y - this.box.offsetHeight - 14)}px`;
+    if (this.#asked) this.say([answer.why, answer.help].filter(Boolean).join(" "));
+  }
+
+  /** Hide the explanation. */
+  hide() {
+    clearTimeout(this.#resting);
+    this.#spot = null;
+    this.box.hidden = true;
+  }
+}
+
+/**
+ * Show the rules as sections with headings.
+ *
+ * @param {HTMLElement} holder
+ * @param {Section[]} sections
+ */
+export function showSections(holder, sections) {
+  holder.replaceChildren(...sections.map(({ title, text }) => make("section", {}, make("h3", {}, title), make("p", {}, text))));
+}
