@@ -183,7 +183,7 @@ def test_every_info_key_of_a_batch_is_described() -> None:
         obs, info = env.reset(seed=0)
         keys = set(info)
         for _ in range(200):
-            obs, _, terminated, _, info = env.step(obs["action_mask"].argmax(axis=1))
+            obs, _, _, _, info = env.step(obs["action_mask"].argmax(axis=1))
             keys |= set(info)
         assert "final_obs" in keys
         assert all(f"`{key}`" in section for key in keys if not key.startswith("_")), keys
