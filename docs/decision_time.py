@@ -1,7 +1,7 @@
-"""How much longer one player takes for a decision than another: processor time, on the same positions, in turn.
+"""Compare the time per action of two players: CPU time on the same positions, in turn.
 
-The first player plays 64 games against itself, side by side; at every position both decide, in alternating order.
-A block is 24 such positions of each game; what counts is the median of the blocks' ratios.
+The first player plays 64 parallel games against itself; at every position both choose, in alternating order.
+A block is 24 such positions of each game; the result is the median of the blocks' ratios.
 
     python docs/decision_time.py net net:first --seats 2 3 4
 """

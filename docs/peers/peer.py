@@ -3,8 +3,8 @@
     python peer.py LIBRARY GAME GAMES SECONDS
 
 prints the result as JSON. The loop is the same for all libraries: get the observation and the legal actions, choose one
-at random, apply it. Extra steps, to deal or to roll dice, belong to the action before. The first figure excludes the time
-for choosing, the second includes it.
+at random, apply it. Extra steps, to deal or to roll dice, belong to the previous action. The first figure excludes the
+time for choosing, the second includes it.
 """
 
 from __future__ import annotations
