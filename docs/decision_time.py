@@ -1,7 +1,7 @@
-"""How much longer one player takes for a decision than another: processor time, on the same positions, in turn.
+"""Compare the time per action of two players: CPU time on the same positions, in turn.
 
-The first player plays 64 games against itself, side by side; at every position both decide, in alternating order.
-A block is 24 such positions of each game; what counts is the median of the blocks' ratios.
+The first player plays 64 parallel games against itself; at every position both choose, in alternating order.
+A block is 24 such positions of each game; the result is the median of the blocks' ratios.
 
     python docs/decision_time.py net net:first --seats 2 3 4
 """
@@ -24,15 +24,15 @@ CALLS = 24
 
 
 def ratios(player: str, other: str, game: str, seats: int, blocks: int, seed: int) -> tuple[list[float], float]:
-    """Return the ratios of both players' times, block by block, and the first one's seconds for a decision.
+    """Return the time ratios of both players, block by block, and the first player's seconds per action.
 
     Args:
-        player: by whose decisions the games go on.
-        other: who is compared.
-        game: its name.
-        seats: how many play.
-        blocks: how many are measured; one more before them is not counted.
-        seed: of the games.
+        player: player whose actions are applied.
+        other: player to compare with.
+        game: name of the game.
+        seats: number of players.
+        blocks: number of measured blocks, after one for warm-up.
+        seed: random seed of the games.
     """
     config = spec_by_name(game).config(num_players=seats)
     both = [make_player(name, config) for name in (player, other)]
@@ -58,19 +58,19 @@ def ratios(player: str, other: str, game: str, seats: int, blocks: int, seed: in
 def main() -> None:
     """Print the ratios for each number of seats."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("player", help="whose time a decision is told, in processor time of one thread")
-    parser.add_argument("other", help="who decides the same in turn with it, for the ratio")
-    parser.add_argument("--game", default="helsinki", choices=game_names(), help="what is played")
+    parser.add_argument("player", help="player to measure, in CPU time of one thread")
+    parser.add_argument("other", help="player that chooses in the same states, for the ratio")
+    parser.add_argument("--game", default="helsinki", choices=game_names(), help="game to play")
     parser.add_argument("--seats", type=int, nargs="+", default=[2], help="numbers of players")
-    parser.add_argument("--blocks", type=int, default=12, help="how many ratios the median is of")
-    parser.add_argument("--seed", type=int, default=1, help="of the games")
+    parser.add_argument("--blocks", type=int, default=12, help="number of ratios for the median")
+    parser.add_argument("--seed", type=int, default=1, help="random seed of the games")
     asked = parser.parse_args()
     limit_to_one_thread()
     for seats in asked.seats:
         found, seconds = ratios(asked.player, asked.other, asked.game, seats, asked.blocks, asked.seed)
         print(
             f"{seats} players: {asked.player} takes {np.median(found):.2f} times as long as {asked.other} "
-            f"({min(found):.2f} to {max(found):.2f} in {len(found)} blocks), {1000 * seconds:.2f} ms a decision",
+            f"({min(found):.2f} to {max(found):.2f} in {len(found)} blocks), {1000 * seconds:.2f} ms per action",
             flush=True,
         )
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import doctest
 import importlib
+import inspect
 import re
 import subprocess
 import sys
@@ -152,13 +153,41 @@ def test_the_fact_tables_are_those_of_the_environment() -> None:
     observation = env.observation_space(agent)
     assert f"`{env.action_space(agent)}`" in README
     assert f"`{observation['observation'].shape}`" in README
-    page = (ROOT / "docs" / "environment.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "helsinki.md").read_text(encoding="utf-8")
     assert f"`{env.action_space(agent)}`" in page
     for name in ("observation", "action_mask"):
         assert f"`{observation[name].shape}`" in page
     assert not env.metadata["is_parallelizable"]
     assert "Parallel API | no" in page
     assert all(f'`"{reward}"`' in page for reward in ("win", "rank", "margin"))
+
+
+@pytest.mark.parametrize("name", ["helsinki", "copenhagen"])
+def test_every_argument_of_the_environments_is_described(name: str) -> None:
+    """Arguments of the AEC environment are on the page of the game; those of the other classes on one page for all."""
+    module = importlib.import_module(f"helsinki_env.{name}_v0")
+    page, classes = ((ROOT / "docs" / f"{page}.md").read_text(encoding="utf-8") for page in (name, "environment"))
+    options = set(inspect.signature(module.raw_env).parameters)
+    assert all(f"\n| `{option}` |" in page for option in options)
+    for kind in ("VectorEnv", "SeatEnv", "SeatVectorEnv", "TorchEnv"):
+        for argument in inspect.signature(getattr(helsinki_env, f"{name.capitalize()}{kind}")).parameters:
+            assert argument in options or re.search(rf"(\n\| .*|)`{argument}=?`", classes), (kind, argument)
+
+
+def test_every_info_key_of_a_batch_is_described() -> None:
+    page = (ROOT / "docs" / "environment.md").read_text(encoding="utf-8")
+    section = page.split("## Returned values")[1].split("\n## ")[0]
+    for env in (
+        helsinki_env.HelsinkiVectorEnv(32, autoreset_mode="SameStep"),
+        helsinki_env.HelsinkiSeatVectorEnv(32, autoreset_mode="SameStep"),
+    ):
+        obs, info = env.reset(seed=0)
+        keys = set(info)
+        for _ in range(200):
+            obs, _, _, _, info = env.step(obs["action_mask"].argmax(axis=1))
+            keys |= set(info)
+        assert "final_obs" in keys
+        assert all(f"`{key}`" in section for key in keys if not key.startswith("_")), keys
 
 
 def test_every_public_name_is_in_the_reference() -> None:

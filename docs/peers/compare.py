@@ -1,10 +1,10 @@
-"""Measures helsinki-env beside other libraries of games, in one run on one processor: the table of docs/speed.md.
+"""Measure helsinki-env and other game libraries in one run on one CPU core, for the table of docs/speed.md.
 
     python docs/peers/compare.py --write docs/speed.md
 
-The others get an environment of their own in a temporary folder, with the versions of requirements.txt; ours are
-measured by the Python that runs this. Each figure comes from a process of its own (peer.py). What cannot be installed
-or measured is named with the reason. Ctrl-C keeps what there is. Without --write it is printed.
+Other libraries are installed in a temporary environment with the versions of requirements.txt. Each figure comes from a
+separate process (peer.py). The table names what could not be installed or measured, with the reason. Ctrl-C ends the
+measurement and writes the figures so far. Without --write, the table is printed.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from helsinki_env.utils import markdown
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
-#: Seconds after which something that compiles or plays is given up.
+#: Time limit of one measurement, compilation included, in seconds.
 PATIENCE = 400
 
 
@@ -32,10 +32,10 @@ class Library(NamedTuple):
     """A library.
 
     Attributes:
-        name: of its distribution.
-        title: for people.
-        packages: what pip installs.
-        games: what is measured, (game, how many at once, its name for people).
+        name: name of its distribution.
+        title: displayed name.
+        packages: requirements for pip.
+        games: measured games, each (game, number of parallel games, displayed name).
     """
 
     name: str
@@ -105,19 +105,19 @@ LIBRARIES = (
 
 
 def _last(text: str) -> str:
-    """Return the last line of what a program wrote."""
+    """Return the last line of a program's output."""
     return (text.strip().splitlines() or ["it says nothing"])[-1]
 
 
 def _install(library: Library, python: Path) -> str:
-    """Install a library; return why that fails, or nothing."""
+    """Install a library; return the reason of a failure, or an empty string."""
     command = [str(python), "-m", "pip", "install", "--quiet", "-c", str(HERE / "requirements.txt"), *library.packages]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     return "" if done.returncode == 0 else f"not installed: {_last(done.stderr)}"
 
 
 def _measure(library: Library, python: Path, game: str, games: int, seconds: float) -> dict[str, Any]:
-    """Return rates and version, or why there are none."""
+    """Return rates and version, or the reason why they are missing."""
     command = [str(python), "-P", str(HERE / "peer.py"), library.name, game, str(games), f"{seconds}"]
     environment = dict(os.environ)
     environment.pop("PYTHONPATH", None)
@@ -138,12 +138,12 @@ def _measure(library: Library, python: Path, game: str, games: int, seconds: flo
 
 
 class Table:
-    """What has been measured so far.
+    """The measurements so far.
 
     Attributes:
         rows: of the table.
         versions: of the libraries.
-        reasons: why something is not there.
+        reasons: reasons for missing rows.
     """
 
     def __init__(self) -> None:
@@ -152,7 +152,7 @@ class Table:
         self.reasons: list[str] = []
 
     def measure(self, library: Library, python: Path, seconds: float) -> None:
-        """Measure the games of a library that is installed."""
+        """Measure the games of an installed library."""
         for game, games, title in library.games:
             found = _measure(library, python, game, games, seconds)
             if "why" in found:
@@ -164,7 +164,7 @@ class Table:
             print(*self.rows[-1], sep="  ", flush=True)
 
     def part(self) -> str:
-        """Return it as a part of a page."""
+        """Return the table as a section of a page."""
         head = ("library", "game", "games at once", "decisions/s", "with choosing")
         table = markdown.markdown_table(
             head, [[markdown.escape_markdown(cell) for cell in row] for row in self.rows], left=2
@@ -175,7 +175,7 @@ class Table:
 
 
 def compare(seconds: float) -> str:
-    """Measure everything, or what there is time for until Ctrl-C, and return it as a part of a page."""
+    """Measure all libraries, until Ctrl-C, and return the section of the page."""
     table = Table()
     with tempfile.TemporaryDirectory(prefix="helsinki-peers-") as folder:
         try:
@@ -188,15 +188,15 @@ def compare(seconds: float) -> str:
                 else:
                     table.measure(library, theirs if library.packages else Path(sys.executable), seconds)
         except KeyboardInterrupt:
-            table.reasons.append("whatever came later: stopped by Ctrl-C")
+            table.reasons.append("all later rows: stopped by Ctrl-C")
     return table.part()
 
 
 def main() -> None:
     """Read the options, measure and write."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--write", type=Path, help="a page with the marks of the part 'peers'")
-    parser.add_argument("--seconds", type=float, default=2.0, help="for each figure")
+    parser.add_argument("--write", type=Path, help="page whose section 'peers' is replaced")
+    parser.add_argument("--seconds", type=float, default=2.0, help="duration of each measurement")
     options = parser.parse_args()
     if options.write is not None:
         markdown.replace_section(options.write.read_text(encoding="utf-8"), "peers")  # before anything is measured

@@ -1,10 +1,10 @@
-"""Measures one library: random legal play on one processor, decisions a second with mask and observation.
+"""Measure one library: random legal play on one CPU core, actions per second with mask and observation.
 
     python peer.py LIBRARY GAME GAMES SECONDS
 
-prints what was measured as JSON. All are played alike: ask for the observation and the legal decisions, choose one of
-these at random, carry it out. Extra steps, to deal or to roll dice, are part of the decision before. The time for
-choosing is left out of the first figure and counted in the second.
+prints the result as JSON. The loop is the same for all libraries: get the observation and the legal actions, choose one
+at random, apply it. Extra steps, to deal or to roll dice, belong to the previous action. The first figure excludes the
+time for choosing, the second includes it.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import Any
 
-#: By its file: what measures our environments measures others', too, and these have another Python environment.
+#: Loaded by path, because other libraries have another Python environment.
 _FILE = Path(__file__).resolve().parents[2] / "helsinki_env" / "bench" / "measures.py"
 
 
@@ -37,7 +37,7 @@ def _measures() -> Any:
 
 
 def ours(game: str, games: int) -> Callable[[float], tuple[float, float]]:
-    """A batch of ours, or one game: by PettingZoo's interface, or as GAME:Game, the object."""
+    """A batch of helsinki-env, or one game: by PettingZoo's interface, or for GAME:Game the game object."""
     name, _, single = game.partition(":")
     package = import_module("helsinki_env")
     if games > 1:
@@ -68,14 +68,14 @@ def ours(game: str, games: int) -> Callable[[float], tuple[float, float]]:
 
 
 def pettingzoo(game: str, games: int) -> Callable[[float], tuple[float, float]]:
-    """One game of PettingZoo's, without wrappers; `games` is 1."""
+    """One game of PettingZoo without wrappers; `games` is 1."""
     name, _, size = game.partition(":")
     options = {"board_size": int(size)} if size else {}
     return _measures().playing(import_module(f"pettingzoo.classic.{name}").raw_env(**options))
 
 
 def rlcard(game: str, games: int) -> Callable[[float], tuple[float, float]]:
-    """One game of RLCard's; its step returns observation and legal decisions."""
+    """One game of RLCard; its step returns observation and legal actions."""
     import rlcard
 
     env, rng = rlcard.make(game, {"seed": 0}), random.Random(0)
@@ -97,7 +97,7 @@ def rlcard(game: str, games: int) -> Callable[[float], tuple[float, float]]:
 
 
 def open_spiel(game: str, games: int) -> Callable[[float], tuple[float, float]]:
-    """One game of OpenSpiel's, in C++, from Python."""
+    """One game of OpenSpiel, in C++, from Python."""
     import pyspiel
 
     made, rng = pyspiel.load_game(game), random.Random(0)
@@ -107,7 +107,7 @@ def open_spiel(game: str, games: int) -> Callable[[float], tuple[float, float]]:
     action = 0
 
     def look() -> None:
-        """Deal or roll until a player is to decide, and look at the game as that player does."""
+        """Deal or roll until a player acts, and return that player's view."""
         nonlocal state, legal
         if state.is_terminal():
             state = made.new_initial_state()
@@ -132,7 +132,7 @@ def open_spiel(game: str, games: int) -> Callable[[float], tuple[float, float]]:
 
 
 def pgx(game: str, games: int) -> Callable[[float], tuple[float, float]]:
-    """A batch of pgx's, compiled by XLA; games that end are dealt anew within the step."""
+    """A batch of pgx, compiled by XLA; the step deals finished games again."""
     import jax
     import jax.numpy as jnp
     from pgx import make

@@ -23,6 +23,8 @@ ROOT = Path(__file__).resolve().parents[2]
 PAGES = ("CHANGELOG.md", "CONTRIBUTING.md")
 #: The target of a Markdown link, without its anchor.
 LINK = re.compile(r"(?<=\]\()(?!https?:|#)([^)#\s]+)")
+#: A link to source code outside docs/, which the site does not have: its text stays.
+CODE_LINK = re.compile(r"\[(`[^`]+`)\]\((?:helsinki_env|agents|training|tests)/[^)\s]+\.py\)")
 
 
 @event_priority(100)
@@ -56,6 +58,7 @@ def _links(page: str, text: str) -> str:
         target = posixpath.normpath(posixpath.join(posixpath.dirname(page), match[0]))
         return posixpath.relpath(_on_site(target), here or ".")
 
+    text = CODE_LINK.sub(r"\1", text)
     parts = re.split(r"(^```.*?^```$)", text, flags=re.MULTILINE | re.DOTALL)
     return "".join(part if part.startswith("```") else LINK.sub(lead, part) for part in parts)
 

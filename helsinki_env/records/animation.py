@@ -99,11 +99,11 @@ def make_animation(
         - ``players``: n names.
         - ``result``: null, or ``scores`` and ``places``.
         - ``steps``: D times ``seat``, ``round``, ``turn`` from 0, ``said`` in words, and ``forced``, whether there was
-          no choice.
+            no choice.
         - ``scores``: D + 1 rows of n points, as if the game had ended there.
         - ``elements``: texts.
         - ``frames``: D + 1 lists of ``[at, gone, [elements]]``, the changes of the element numbers from the previous
-          picture. The joined texts are its SVG.
+            picture. The joined texts are its SVG.
         - ``judgement``: null, or the result of `GameEvaluation.to_dict`.
 
     Raises:

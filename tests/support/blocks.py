@@ -18,6 +18,8 @@ ROOT = Path(__file__).resolve().parents[2]
 PAGES = [
     ROOT / "README.md",
     ROOT / "CONTRIBUTING.md",
+    ROOT / "AGENTS.md",
+    ROOT / "llms.txt",
     ROOT / "notebooks" / "README.md",
     *sorted((ROOT / "docs").rglob("*.md")),
 ]
