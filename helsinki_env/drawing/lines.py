@@ -16,6 +16,11 @@ INK_ON = ("#ffffff", "#ffffff", "#ffffff", "#ffffff", "#3d2b08")
 """Letters on the colors of tiles and cards."""
 
 
+def pluralize(amount: int, word: str) -> str:
+    """Format an amount with its noun in singular or plural: ``1 card``, ``2 cards``."""
+    return f"{amount} {word}" if amount == 1 else f"{amount} {word}s"
+
+
 @dataclass
 class TextLine:
     """One line of text: pieces with a foreground, a background (``#rrggbb`` or empty) and boldness."""

@@ -169,6 +169,12 @@ class BoardGame:
             raise ValueError(f"seat: found {seat!r}, expected 0 to {self.num_players - 1}")
         return chosen
 
+    def validate_viewer(self, viewer: int | None) -> int | None:
+        """Return a seat that looks on, or None for all cards, unchanged; ValueError for any other value."""
+        if viewer is None or (as_integer(viewer) is not None and 0 <= viewer < self.num_players):
+            return viewer
+        raise ValueError(f"viewer: found {viewer!r}, expected None or a seat from 0 to {self.num_players - 1}")
+
     # actions
 
     def step(self, action: int) -> None:

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from helsinki_env.engine.component_reader import orientations
+from helsinki_env.engine.positions import cell_list
 from helsinki_env.games.copenhagen import actions as a
-from helsinki_env.games.copenhagen.components import COLUMNS, TILE_SIZES, Components
+from helsinki_env.games.copenhagen.components import TILE_SIZES
 from helsinki_env.games.copenhagen.notation import string_to_action
-from helsinki_env.games.copenhagen.shapes import offsets_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from helsinki_env.games.copenhagen.render.view import Pending, SeatView, Tile
+    from helsinki_env.games.copenhagen.render.view import Pending, SeatView
 
-__all__ = ["LastAction", "parse_last_action"]
+__all__ = ["LastAction", "parse_last_action", "placed_tile"]
 
 
 class LastAction(NamedTuple):
@@ -35,7 +34,7 @@ def parse_last_action(
     to_move: int,
     seats: Sequence[SeatView],
     pending: Pending,
-    components: Components,
+    t: Any,
 ) -> LastAction:
     """Return what an action touched; only the text if it is invalid or does not fit the position."""
     if not text:
@@ -56,16 +55,16 @@ def parse_last_action(
         return LastAction(text, seat=seat.seat, cells=(argument,))
     if kind in (a.KIND_PLACE, a.KIND_PAY) and phase != "PAY" and seat.tiles:
         tile = seat.tiles[-1]
-        if kind == a.KIND_PAY or _lies(tile, argument, components):
+        kind_of_tile = len(TILE_SIZES) * tile.colour + len(tile.cells) - TILE_SIZES[0]
+        if kind == a.KIND_PAY or placed_tile(t, kind_of_tile, argument) == (tile.cells, tile.brick):
             return LastAction(text, seat=seat.seat, cells=tile.cells)
     return LastAction(text)
 
 
-def _lies(tile: Tile, place: int, components: Components) -> bool:
-    """Return whether this argument of PLACE puts a tile where it is."""
-    turn, corner = divmod(place, a.CELLS)
-    turned = orientations(components.drawings[tile.colour][len(tile.cells) - TILE_SIZES[0]])
-    if turn >= len(turned) or corner % COLUMNS + len(turned[turn][0]) > COLUMNS:
-        return False
-    cells, brick = offsets_of(turned[turn])
-    return tuple(cell + corner for cell in cells) == tile.cells and brick + corner == tile.brick
+def placed_tile(t: Any, kind: int, place: int) -> tuple[tuple[int, ...], int]:
+    """Return cells and brick of a tile placed by the argument of PLACE; no cells if it would not lie on the board."""
+    orientation, corner = divmod(place, a.CELLS)
+    piece = a.ORIENTATIONS * kind + orientation
+    if not int(t.corners[piece]) >> corner & 1:
+        return (), -1
+    return tuple(cell_list(int(t.cells[piece]) << corner)), int(t.brick[piece]) + corner

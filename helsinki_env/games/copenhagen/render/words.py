@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from helsinki_env.drawing.checked import pluralize
+from helsinki_env.drawing.lines import pluralize
 from helsinki_env.games.copenhagen.actions import ADDITIONAL_CARD, ANY_CARDS, BOTH_ACTIONS, CONSTRUCTION_DISCOUNT
 from helsinki_env.games.copenhagen.components import ABILITIES, COLOURS, DISPLAY
 
