@@ -250,6 +250,10 @@ class GameSpec:
             raise UserError(f"config: found {config!r}, expected a {name}, such as {name}(num_players=3)")
         return config
 
+    def config_or(self, config: object, num_players: Any, **options: Any) -> Any:
+        """Return a configuration of this game; None stands for that of the options."""
+        return self.check_config(self.config(num_players, **options) if config is None else config)
+
 
 _BY_CONFIG: dict[type[Any], GameSpec] = {}
 _BY_NAME: dict[str, GameSpec] = {}
