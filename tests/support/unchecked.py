@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from helsinki_env.engine.game import BoardGame
 from helsinki_env.games.copenhagen import position as copenhagen
 from helsinki_env.games.copenhagen.config import CopenhagenConfig
 from helsinki_env.games.helsinki import position as helsinki
@@ -17,7 +16,7 @@ KINDS: dict[str, tuple[Any, type[Any]]] = {
 }
 
 
-def unchecked(position: Mapping[str, Any], components: Any = None) -> BoardGame:
+def unchecked(position: Mapping[str, Any], components: Any = None) -> Any:
     """Return the game of a position whose values fit, by itself or by the facts of another component file."""
     read, kind = KINDS[position["game"]]
     config = None
@@ -25,5 +24,4 @@ def unchecked(position: Mapping[str, Any], components: Any = None) -> BoardGame:
         options = {key: position[key] for key in ("covered", "denied", "dry_roads") if key in position}
         name = position["components"]
         config = kind(num_players=position["players"], components=name, _loaded=(name, components), **options)
-    game: BoardGame = read(position, config)
-    return game
+    return read(position, config)

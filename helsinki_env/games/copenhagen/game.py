@@ -20,12 +20,15 @@ import numpy as np
 import numpy.typing as npt
 
 from helsinki_env.engine.game import BoardGame, IllegalActionError
-from helsinki_env.engine.observation_sets import unpack_seat_sets
+from helsinki_env.engine.layout import unpack_seat_sets
 from helsinki_env.engine.positions import check_states
 from helsinki_env.engine.spec import GameSpec
 from helsinki_env.engine.states import States
-from helsinki_env.games.copenhagen import actions, observation
-from helsinki_env.games.copenhagen import step as rules  # noqa: F401  # registers the rules for the loops
+from helsinki_env.games.copenhagen import (
+    actions,
+    observation,
+    turn,  # noqa: F401  # registers the rules for the loops
+)
 from helsinki_env.games.copenhagen.components import ABILITIES
 from helsinki_env.games.copenhagen.config import CopenhagenConfig
 from helsinki_env.games.copenhagen.determinization import SCRATCH

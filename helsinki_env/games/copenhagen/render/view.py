@@ -15,8 +15,13 @@ from helsinki_env.engine.positions import cell_list, record_to_namespace
 from helsinki_env.games.copenhagen.actions import ORIENTATIONS
 from helsinki_env.games.copenhagen.components import CELLS, COLOURS, COLUMNS, ROWS, TILE_SIZES, Components
 from helsinki_env.games.copenhagen.game import CopenhagenGame
-from helsinki_env.games.copenhagen.render.last import LastAction, parse_last_action, placed_tile
-from helsinki_env.games.copenhagen.render.words import ActionText, action_text
+from helsinki_env.games.copenhagen.render.words import (
+    ActionText,
+    LastAction,
+    action_text,
+    parse_last_action,
+    placed_tile,
+)
 from helsinki_env.games.copenhagen.state import PHASES
 
 __all__ = ["ABILITY_LABELS", "Pending", "SeatView", "TableView", "Tile", "kind_name", "read_table_view"]
