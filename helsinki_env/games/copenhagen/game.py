@@ -77,7 +77,7 @@ def _used(
     return unpack_seat_sets(observations[:, owned.slice], owned.shape, viewers, config.num_players)
 
 
-COPENHAGEN = GameSpec(
+COPENHAGEN: GameSpec = GameSpec(
     name="copenhagen",
     version=0,
     config=CopenhagenConfig,

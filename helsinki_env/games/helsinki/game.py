@@ -116,7 +116,7 @@ def _places(scores: npt.NDArray[np.integer]) -> npt.NDArray[np.int64]:
     return places
 
 
-HELSINKI = GameSpec(
+HELSINKI: GameSpec = GameSpec(
     name="helsinki",
     is_default=True,
     version=ENV_VERSION,

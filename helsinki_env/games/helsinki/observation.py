@@ -287,10 +287,13 @@ for _layout in LAYOUTS:
     loops.observe_part.implements(_layout, write_observation_part)
 
 
+# Vectorized for the default 51 card types: every entry is written once, front to back, without clearing first: a board
+# is ten bit sets, a card pile is one copy of 64 bytes. A write past the end of a field is overwritten by the next field.
+
 _HAND, _KNOWN, _DISCARD, _RESHUFFLED = (
     OBSERVATION.layout[name].start for name in ("hand", "known", "discard", "reshuffled")
 )
-_BOARD, _CELLS = 196, 49
+_BOARD = 196
 
 _write_tiles, _write_numbers = spreader(64, 3), spreader(64, 5)
 _write_cells, _write_half = spreader(64), spreader(32)
@@ -300,7 +303,7 @@ _write_fields = OBSERVATION.write
 
 
 @kernel
-def _write_board(t, g, seat, out, at):
+def _write_board_planes(t, g, seat, out, at):
     """Write number planes as one bit set per binary digit, never past the end of the board."""
     tiles, numbers = tile_sets(t, g, seat)
     coats = np.int64(t.coat_sets[g.coats[seat]])
@@ -337,7 +340,7 @@ def _write_all_but_cards(t, g, viewer, out, dealt, turned):
     players = np.int64(g.players)
     seat = np.int64(viewer)
     for turn in range(players if turned else np.int64(1)):
-        _write_board(t, g, seat, out, _BOARD * turn)
+        _write_board_planes(t, g, seat, out, _BOARD * turn)
         seat = seat + 1 if seat + 1 < players else np.int64(0)
     if dealt:
         for turn in range(players, MAX_SEATS):
