@@ -75,6 +75,18 @@ def join_columns(blocks: list[list[TextLine]], widths: list[int], gap: int) -> l
     return lines
 
 
+def arrange_blocks(blocks: list[list[TextLine]], block_width: int, width: int) -> list[TextLine]:
+    """Return players' blocks in rows of as many as fit into `width` columns, four as two and two, not three and one."""
+    per_row = max(1, min(len(blocks), (width + 3) // (block_width + 3)))
+    if len(blocks) == 4 and per_row == 3:
+        per_row = 2
+    lines = []
+    for first in range(0, len(blocks), per_row):
+        row = blocks[first : first + per_row]
+        lines += [TextLine(), *join_columns(row, [block_width] * len(row), 3)]
+    return lines
+
+
 def walled(
     rows: int,
     columns: int,

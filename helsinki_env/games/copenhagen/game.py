@@ -11,7 +11,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from enum import StrEnum
 from importlib import import_module
 from typing import Any
@@ -116,20 +115,3 @@ class CopenhagenGame(BoardGame):
 
     spec = COPENHAGEN
     config: CopenhagenConfig
-
-    @property
-    def phase(self) -> Phase:
-        """The current phase; equals its name, as in ``game.phase == "MAIN"``."""
-        phase: Phase = super().phase  # type: ignore[assignment]  # phase names are enum members here
-        return phase
-
-    @classmethod
-    def from_dict(cls, position: Mapping[str, Any]) -> CopenhagenGame:
-        """Return the game that `to_dict` wrote; see `position.from_dict`."""
-        game: CopenhagenGame = _module("position").from_dict(position)
-        return game
-
-    def to_dict(self, seat: int | None = None) -> dict[str, Any]:
-        """Return the game as plain data, or the part that one seat may see; see `position.to_dict`."""
-        position: dict[str, Any] = _module("position").to_dict(self, seat)
-        return position

@@ -179,12 +179,6 @@ class HelsinkiGame(BoardGame):
         """The action table: maps integers to actions."""
         return action_table(self.config.component_set.types)
 
-    @property
-    def phase(self) -> Phase:
-        """Kind of action expected next; equals its name, as in ``game.phase == "MAIN"``."""
-        phase: Phase = super().phase  # type: ignore[assignment]  # phase names are enum members here
-        return phase
-
     def ranking(self) -> list[int]:
         """Return the seats, best first, as if the game ended now; a tie goes to the later seat."""
         return [int(seat) for seat in self.ranks().argsort()]

@@ -287,8 +287,9 @@ for _layout in LAYOUTS:
     loops.observe_part.implements(_layout, write_observation_part)
 
 
-# Vectorized for the default 51 card types: every entry is written once, front to back, without clearing first. A board is
-# ten bit sets, a card pile is one copy of 64 bytes. A write past the end of a field is overwritten by the next field.
+# Vectorized for the default 51 card types: every entry is written once, front to back, without clearing first.
+# A board is ten bit sets, a card pile is one copy of 64 bytes. A write past the end of a field is overwritten by the
+# next field.
 
 _HAND, _KNOWN, _DISCARD, _RESHUFFLED = (
     OBSERVATION.layout[name].start for name in ("hand", "known", "discard", "reshuffled")

@@ -5,7 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from helsinki_env.drawing import palette
-from helsinki_env.drawing.lines import INK_ON, TextLine, add_player_text, join_columns, pluralize, walled
+from helsinki_env.drawing.lines import (
+    INK_ON,
+    TextLine,
+    add_player_text,
+    arrange_blocks,
+    join_columns,
+    pluralize,
+    walled,
+)
 from helsinki_env.games.copenhagen.components import COLOURS, COLUMNS, ROWS, TILE_SIZES
 from helsinki_env.games.copenhagen.render.parts import WHITE
 from helsinki_env.games.copenhagen.render.view import ABILITY_LABELS, SeatView, TableView, kind_name, read_table_view
@@ -213,11 +221,5 @@ def ansi(
     lines.append(TextLine())
     lines += join_columns([_display(table), _supply(table)], list(_COMMON), 4)
     areas = [_area(table, components, seat) for seat in table.seats]
-    per_row = max(1, min(table.players, (width + 3) // (BLOCK_WIDTH + 3)))
-    if table.players == 4 and per_row == 3:
-        per_row = 2
-    for first in range(0, table.players, per_row):
-        lines.append(TextLine())
-        row = areas[first : first + per_row]
-        lines += join_columns(row, [BLOCK_WIDTH] * len(row), 3)
+    lines += arrange_blocks(areas, BLOCK_WIDTH, width)
     return "\n".join(line.to_ansi(color) for line in lines) + "\n"
