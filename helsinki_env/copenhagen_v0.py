@@ -56,9 +56,8 @@ Version History
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from pathlib import Path
-from typing import Any, SupportsIndex
+from collections.abc import Sequence
+from typing import Any, SupportsIndex, Unpack
 
 from gymnasium.vector import AutoresetMode
 
@@ -66,7 +65,7 @@ from helsinki_env.envs.aec import GameAECEnv, OrderEnforced, metadata_of
 from helsinki_env.envs.arguments import IllegalActionMode, render_modes
 from helsinki_env.envs.seat import GameSeatEnv, GameSeatVectorEnv, Opponent, SeatOption
 from helsinki_env.envs.vector import GameVectorEnv
-from helsinki_env.games.copenhagen.config import CopenhagenConfig
+from helsinki_env.games.copenhagen.config import CopenhagenConfig, CopenhagenOptions
 from helsinki_env.games.copenhagen.episodes import RandomEpisodes
 from helsinki_env.games.copenhagen.game import COPENHAGEN, CopenhagenGame
 
@@ -78,15 +77,13 @@ class raw_env(GameAECEnv):  # noqa: N801  # PettingZoo's name
 
     Args:
         num_players: 2 to 4.
-        denied: abilities disabled for each seat, ids (1 to 4) or names; or None.
-        components: component file, name or path.
-        reward: "win", "rank" or "margin".
         render_mode: None, "ansi", "human" (prints the text at every step and in `render`), "rgb_array" or "svg".
         illegal_action: how to treat an illegal action. "penalize": the game ends, the agent gets -1 (-100 with reward
             "margin"), the others share the opposite amount, and the first illegal action also warns. "raise":
             `IllegalActionError`; the environment does not change. An action that is not an integer is always an error.
         render_width: width of "rgb_array" in pixels; None: 1,200.
         global_state: whether `state()` and `state_space` exist. They show all hidden cards (`global_states`).
+        options: other options of the game, such as `reward`; see `CopenhagenConfig`.
 
     Raises:
         ConfigError: for invalid options. ValueError: for other invalid arguments.
@@ -98,20 +95,14 @@ class raw_env(GameAECEnv):  # noqa: N801  # PettingZoo's name
     def __init__(
         self,
         num_players: int = 2,
-        denied: Iterable[Iterable[int | str]] | None = None,
-        components: str | Path = "copenhagen",
-        reward: str = "win",
+        *,
         render_mode: str | None = None,
         illegal_action: IllegalActionMode = "penalize",
         render_width: int | None = None,
         global_state: bool = False,
+        **options: Unpack[CopenhagenOptions],
     ) -> None:
-        config = CopenhagenConfig(
-            num_players=num_players,
-            denied=denied,
-            components=components,
-            reward=reward,
-        )
+        config = CopenhagenConfig(num_players, **options)
         super().__init__(config, render_mode, illegal_action, render_width, global_state)
 
     @property
@@ -134,12 +125,10 @@ class CopenhagenVectorEnv(GameVectorEnv):
     Args:
         num_envs: number of games B.
         num_players: 2 to 4.
-        denied: abilities disabled for each seat, ids (1 to 4) or names; or None.
-        components: component file, name or path.
-        reward: "win", "rank" or "margin".
         autoreset_mode, num_threads, copy, render_mode, render_width: see `GameVectorEnv`.
         episodes: options to draw at random for each game (`helsinki_env.games.copenhagen.episodes.RandomEpisodes`).
-        config: a `CopenhagenConfig` instead of the options from num_players to reward.
+        config: a `CopenhagenConfig` instead of num_players and options.
+        options: other options of the game, such as `reward`; see `CopenhagenConfig`.
 
     Raises:
         ConfigError: for invalid options. ValueError: for other invalid arguments.
@@ -153,9 +142,6 @@ class CopenhagenVectorEnv(GameVectorEnv):
         num_envs: int = 1,
         num_players: int = 2,
         *,
-        denied: Iterable[Iterable[int | str]] | None = None,
-        components: str | Path = "copenhagen",
-        reward: str = "win",
         autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
         episodes: RandomEpisodes | None = None,
         num_threads: int | None = 1,
@@ -163,15 +149,9 @@ class CopenhagenVectorEnv(GameVectorEnv):
         render_mode: str | None = None,
         render_width: int | None = None,
         config: CopenhagenConfig | None = None,
+        **options: Unpack[CopenhagenOptions],
     ) -> None:
-        if config is None:
-            config = CopenhagenConfig(
-                num_players=num_players,
-                denied=denied,
-                components=components,
-                reward=reward,
-            )
-        config = COPENHAGEN.check_config(config)
+        config = COPENHAGEN.config_or(config, num_players, **options)
         super().__init__(num_envs, config, autoreset_mode, episodes, num_threads, copy, render_mode, render_width)
 
     def game(self, b: SupportsIndex) -> CopenhagenGame:
@@ -187,11 +167,9 @@ class CopenhagenSeatVectorEnv(GameSeatVectorEnv):
         num_envs: number of games B.
         opponents, seat, illegal_action, autoreset_mode, copy, render_mode, render_width: see `GameSeatVectorEnv`.
         num_players: 2 to 4.
-        denied: abilities disabled for each seat, ids (1 to 4) or names; or None.
-        components: component file, name or path.
-        reward: "win", "rank" or "margin".
         episodes: options to draw at random for each game (`helsinki_env.games.copenhagen.episodes.RandomEpisodes`).
-        config: a `CopenhagenConfig` instead of the options from num_players to reward.
+        config: a `CopenhagenConfig` instead of num_players and options.
+        options: other options of the game, such as `reward`; see `CopenhagenConfig`.
 
     Raises:
         ConfigError: for invalid options; see also `GameSeatVectorEnv`.
@@ -206,9 +184,6 @@ class CopenhagenSeatVectorEnv(GameSeatVectorEnv):
         seat: SeatOption = "random",
         num_players: int = 2,
         *,
-        denied: Iterable[Iterable[int | str]] | None = None,
-        components: str | Path = "copenhagen",
-        reward: str = "win",
         illegal_action: IllegalActionMode = "penalize",
         autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
         episodes: RandomEpisodes | None = None,
@@ -216,15 +191,9 @@ class CopenhagenSeatVectorEnv(GameSeatVectorEnv):
         render_mode: str | None = None,
         render_width: int | None = None,
         config: CopenhagenConfig | None = None,
+        **options: Unpack[CopenhagenOptions],
     ) -> None:
-        if config is None:
-            config = CopenhagenConfig(
-                num_players=num_players,
-                denied=denied,
-                components=components,
-                reward=reward,
-            )
-        config = COPENHAGEN.check_config(config)
+        config = COPENHAGEN.config_or(config, num_players, **options)
         super().__init__(
             num_envs, config, opponents, seat, illegal_action, autoreset_mode, episodes, copy, render_mode, render_width
         )
@@ -241,11 +210,9 @@ class CopenhagenSeatEnv(GameSeatEnv):
     Args:
         opponents, seat, illegal_action, render_mode, render_width: see `GameSeatEnv`.
         num_players: 2 to 4.
-        denied: abilities disabled for each seat, ids (1 to 4) or names; or None.
-        components: component file, name or path.
-        reward: "win", "rank" or "margin".
         episodes: options to draw at random for each game (`helsinki_env.games.copenhagen.episodes.RandomEpisodes`).
-        config: a `CopenhagenConfig` instead of the options from num_players to reward.
+        config: a `CopenhagenConfig` instead of num_players and options.
+        options: other options of the game, such as `reward`; see `CopenhagenConfig`.
 
     Raises:
         ConfigError: for invalid options. ValueError: for other invalid arguments.
@@ -259,24 +226,21 @@ class CopenhagenSeatEnv(GameSeatEnv):
         seat: SeatOption = "random",
         num_players: int = 2,
         *,
-        denied: Iterable[Iterable[int | str]] | None = None,
-        components: str | Path = "copenhagen",
-        reward: str = "win",
         illegal_action: IllegalActionMode = "penalize",
         episodes: RandomEpisodes | None = None,
         render_mode: str | None = None,
         render_width: int | None = None,
         config: CopenhagenConfig | None = None,
+        **options: Unpack[CopenhagenOptions],
     ) -> None:
-        if config is None:
-            config = CopenhagenConfig(
-                num_players=num_players,
-                denied=denied,
-                components=components,
-                reward=reward,
-            )
         super().__init__(
-            COPENHAGEN.check_config(config), opponents, seat, illegal_action, episodes, render_mode, render_width
+            COPENHAGEN.config_or(config, num_players, **options),
+            opponents,
+            seat,
+            illegal_action,
+            episodes,
+            render_mode,
+            render_width,
         )
 
     @property

@@ -85,9 +85,8 @@ Version History
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from pathlib import Path
-from typing import Any, Literal, SupportsIndex
+from collections.abc import Sequence
+from typing import Any, SupportsIndex, Unpack
 
 from gymnasium.vector import AutoresetMode
 
@@ -95,7 +94,7 @@ from helsinki_env.envs.aec import GameAECEnv, OrderEnforced, metadata_of
 from helsinki_env.envs.arguments import IllegalActionMode, render_modes
 from helsinki_env.envs.seat import GameSeatEnv, GameSeatVectorEnv, Opponent, SeatOption
 from helsinki_env.envs.vector import GameVectorEnv
-from helsinki_env.games.helsinki.config import HelsinkiConfig
+from helsinki_env.games.helsinki.config import HelsinkiConfig, HelsinkiOptions
 from helsinki_env.games.helsinki.episodes import RandomEpisodes
 from helsinki_env.games.helsinki.game import HELSINKI, HelsinkiGame
 
@@ -107,17 +106,13 @@ class raw_env(GameAECEnv):  # noqa: N801  # PettingZoo's name
 
     Args:
         num_players: 2 to 4.
-        covered: board actions disabled for all players, ids or names, or "first_game".
-        denied: board actions disabled for each seat, one such set per seat, or None.
-        dry_roads: whether to play with the expansion.
-        components: component file, name or path.
-        reward: "win", "rank" or "margin".
         render_mode: None, "ansi", "human" (prints the text at every step and in `render`), "rgb_array" or "svg".
         illegal_action: how to treat an illegal action. "penalize": the game ends, the agent gets -1 (-100 with reward
             "margin"), the others share the opposite amount, and the first illegal action also warns. "raise":
             `IllegalActionError`; the environment does not change. An action that is not an integer is always an error.
         render_width: width of "rgb_array" in pixels; None: 1,200.
         global_state: whether `state()` and `state_space` exist. They show all hidden cards (`global_states`).
+        options: other options of the game, such as `reward`; see `HelsinkiConfig`.
 
     Raises:
         ConfigError: for invalid options. ValueError: for other invalid arguments.
@@ -129,24 +124,14 @@ class raw_env(GameAECEnv):  # noqa: N801  # PettingZoo's name
     def __init__(
         self,
         num_players: int = 2,
-        covered: Iterable[int | str] | Literal["first_game"] = (),
-        denied: Iterable[Iterable[int | str]] | None = None,
-        dry_roads: bool = False,
-        components: str | Path = "default",
-        reward: str = "win",
+        *,
         render_mode: str | None = None,
         illegal_action: IllegalActionMode = "penalize",
         render_width: int | None = None,
         global_state: bool = False,
+        **options: Unpack[HelsinkiOptions],
     ) -> None:
-        config = HelsinkiConfig(
-            num_players=num_players,
-            covered=covered,
-            denied=denied,
-            dry_roads=dry_roads,
-            components=components,
-            reward=reward,
-        )
+        config = HelsinkiConfig(num_players, **options)
         super().__init__(config, render_mode, illegal_action, render_width, global_state)
 
     @property
@@ -169,14 +154,10 @@ class HelsinkiVectorEnv(GameVectorEnv):
     Args:
         num_envs: number of games B.
         num_players: 2 to 4.
-        covered: board actions disabled for all players, ids or names, or "first_game".
-        denied: board actions disabled for each seat, one such set per seat, or None.
-        dry_roads: whether to play with the expansion.
-        components: component file, name or path.
-        reward: "win", "rank" or "margin".
         autoreset_mode, num_threads, copy, render_mode, render_width: see `GameVectorEnv`.
         episodes: options to draw at random for each game (`RandomEpisodes`).
-        config: a `HelsinkiConfig` instead of the options from num_players to reward.
+        config: a `HelsinkiConfig` instead of num_players and options.
+        options: other options of the game, such as `reward`; see `HelsinkiConfig`.
 
     Raises:
         ConfigError: for invalid options. ValueError: for other invalid arguments.
@@ -190,11 +171,6 @@ class HelsinkiVectorEnv(GameVectorEnv):
         num_envs: int = 1,
         num_players: int = 2,
         *,
-        covered: Iterable[int | str] | Literal["first_game"] = (),
-        denied: Iterable[Iterable[int | str]] | None = None,
-        dry_roads: bool = False,
-        components: str | Path = "default",
-        reward: str = "win",
         autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
         episodes: RandomEpisodes | None = None,
         num_threads: int | None = 1,
@@ -202,17 +178,9 @@ class HelsinkiVectorEnv(GameVectorEnv):
         render_mode: str | None = None,
         render_width: int | None = None,
         config: HelsinkiConfig | None = None,
+        **options: Unpack[HelsinkiOptions],
     ) -> None:
-        if config is None:
-            config = HelsinkiConfig(
-                num_players=num_players,
-                covered=covered,
-                denied=denied,
-                dry_roads=dry_roads,
-                components=components,
-                reward=reward,
-            )
-        config = HELSINKI.check_config(config)
+        config = HELSINKI.config_or(config, num_players, **options)
         super().__init__(num_envs, config, autoreset_mode, episodes, num_threads, copy, render_mode, render_width)
 
     def game(self, b: SupportsIndex) -> HelsinkiGame:
@@ -228,13 +196,9 @@ class HelsinkiSeatVectorEnv(GameSeatVectorEnv):
         num_envs: number of games B.
         opponents, seat, illegal_action, autoreset_mode, copy, render_mode, render_width: see `GameSeatVectorEnv`.
         num_players: 2 to 4.
-        covered: board actions disabled for all players, ids or names, or "first_game".
-        denied: board actions disabled for each seat, one such set per seat, or None.
-        dry_roads: whether to play with the expansion.
-        components: component file, name or path.
-        reward: "win", "rank" or "margin".
         episodes: options to draw at random for each game (`RandomEpisodes`).
-        config: a `HelsinkiConfig` instead of the options from num_players to reward.
+        config: a `HelsinkiConfig` instead of num_players and options.
+        options: other options of the game, such as `reward`; see `HelsinkiConfig`.
 
     Raises:
         ConfigError: for invalid options; see also `GameSeatVectorEnv`.
@@ -249,11 +213,6 @@ class HelsinkiSeatVectorEnv(GameSeatVectorEnv):
         seat: SeatOption = "random",
         num_players: int = 2,
         *,
-        covered: Iterable[int | str] | Literal["first_game"] = (),
-        denied: Iterable[Iterable[int | str]] | None = None,
-        dry_roads: bool = False,
-        components: str | Path = "default",
-        reward: str = "win",
         illegal_action: IllegalActionMode = "penalize",
         autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
         episodes: RandomEpisodes | None = None,
@@ -261,17 +220,9 @@ class HelsinkiSeatVectorEnv(GameSeatVectorEnv):
         render_mode: str | None = None,
         render_width: int | None = None,
         config: HelsinkiConfig | None = None,
+        **options: Unpack[HelsinkiOptions],
     ) -> None:
-        if config is None:
-            config = HelsinkiConfig(
-                num_players=num_players,
-                covered=covered,
-                denied=denied,
-                dry_roads=dry_roads,
-                components=components,
-                reward=reward,
-            )
-        config = HELSINKI.check_config(config)
+        config = HELSINKI.config_or(config, num_players, **options)
         super().__init__(
             num_envs, config, opponents, seat, illegal_action, autoreset_mode, episodes, copy, render_mode, render_width
         )
@@ -288,13 +239,9 @@ class HelsinkiSeatEnv(GameSeatEnv):
     Args:
         opponents, seat, illegal_action, render_mode, render_width: see `GameSeatEnv`.
         num_players: 2 to 4.
-        covered: board actions disabled for all players, ids or names, or "first_game".
-        denied: board actions disabled for each seat, one such set per seat, or None.
-        dry_roads: whether to play with the expansion.
-        components: component file, name or path.
-        reward: "win", "rank" or "margin".
         episodes: options to draw at random for each game (`RandomEpisodes`).
-        config: a `HelsinkiConfig` instead of the options from num_players to reward.
+        config: a `HelsinkiConfig` instead of num_players and options.
+        options: other options of the game, such as `reward`; see `HelsinkiConfig`.
 
     Raises:
         ConfigError: for invalid options. ValueError: for other invalid arguments.
@@ -308,28 +255,21 @@ class HelsinkiSeatEnv(GameSeatEnv):
         seat: SeatOption = "random",
         num_players: int = 2,
         *,
-        covered: Iterable[int | str] | Literal["first_game"] = (),
-        denied: Iterable[Iterable[int | str]] | None = None,
-        dry_roads: bool = False,
-        components: str | Path = "default",
-        reward: str = "win",
         illegal_action: IllegalActionMode = "penalize",
         episodes: RandomEpisodes | None = None,
         render_mode: str | None = None,
         render_width: int | None = None,
         config: HelsinkiConfig | None = None,
+        **options: Unpack[HelsinkiOptions],
     ) -> None:
-        if config is None:
-            config = HelsinkiConfig(
-                num_players=num_players,
-                covered=covered,
-                denied=denied,
-                dry_roads=dry_roads,
-                components=components,
-                reward=reward,
-            )
         super().__init__(
-            HELSINKI.check_config(config), opponents, seat, illegal_action, episodes, render_mode, render_width
+            HELSINKI.config_or(config, num_players, **options),
+            opponents,
+            seat,
+            illegal_action,
+            episodes,
+            render_mode,
+            render_width,
         )
 
     @property

@@ -175,14 +175,3 @@ def table(
         "chance": {"word": "0x0000000000000001"},
     }
     return position | over
-
-
-def seat_copy(position: dict[str, Any], seat: int) -> dict[str, Any]:
-    """Return what one seat may see: other hands reduced, the draw pile a number, no chance."""
-    seats = [
-        data if number == seat else data | {"hand": {"size": sum(data["hand"]), "known": data["known"]}}
-        for number, data in enumerate(position["seats"])
-    ]
-    copy = position | {"seats": seats, "draw_pile": len(position["draw_pile"])}
-    del copy["chance"]
-    return copy

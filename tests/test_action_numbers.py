@@ -24,6 +24,7 @@ from tests.oracles.helsinki import brute_force_legal_actions
 from tests.support.agreement import Pair, run_batch
 from tests.support.numbers import component_file, random_file, random_numbers
 from tests.support.positions import Position, rich_deal
+from tests.support.unchecked import unchecked
 
 SCALE = 1.0 if JIT else 0.05
 #: A pavilion of five roofs, and what pays for builds: cards of the box by their type.
@@ -308,9 +309,9 @@ def test_numbers_are_seen_in_pictures_and_said_in_words(tmp_path: Path) -> None:
         "move_1_to_5": {"strength": 4},
     }
     path = component_file(tmp_path, "seen", numbers | {"move_1_to_6": {"cost": 0}})
-    position, components = table(path, "MOVE", [BLUE_1], 8), load_components(path)
+    position = table(path, "MOVE", [BLUE_1], 8)
     game = notation.from_dict(position)
-    picture, box = render.svg(position, components), render.svg(position, load_components())
+    picture, box = render.svg(game), render.svg(unchecked(position, load_components()))
     assert picture.count('data-part="cost"') == 2
     assert "Costs 2 coats" in picture
     assert "Costs no coat" in picture
@@ -318,9 +319,9 @@ def test_numbers_are_seen_in_pictures_and_said_in_words(tmp_path: Path) -> None:
     for words in ("7 points", "3 wild", "Move 1\u20134"):
         assert words in picture
         assert words not in box
-    text = render.ansi(position, components)
+    text = render.ansi(game)
     assert "Not one coat: Move 1\u20136 no coat, 7 points 2 coats" in text
-    assert "Not one coat" not in render.ansi(position, load_components())
+    assert "Not one coat" not in render.ansi(unchecked(position, load_components()))
     said = [touch.words for touch in list_ui_actions(game, 0) if touch.kind == "USE"]
     assert len(set(said)) == len(said)
     assert {"Use: two points: 7 (2 coats)", "Use: move 4 to 6 spaces (no coat)", "Use: move 1 to 5: 4 spaces"} < {*said}

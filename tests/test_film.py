@@ -90,14 +90,11 @@ def test_a_seat_is_shown_nothing_that_is_hidden_from_it(game: TestedGame) -> Non
     """Hidden cards are dealt anew in every position: what the seat's film says of it stays the same."""
     record, seat, spec, differed = begun(played(game, 3), 60), 1, game.spec, 0
     data, last = make_animation(record, seat=seat), None
-    assert spec.to_dict is not None
     assert spec.render is not None
     for number, ((before, action), picture) in enumerate(zip(replay_steps(record), shown(data), strict=True)):
         other = determinize(before, seat, seed=number)
         differed += other != before
-        drawn = spec.render().svg(
-            spec.to_dict(other, seat), record.config.component_set, last_decision=last, viewer=seat
-        )
+        drawn = spec.render().svg(other, last_decision=last, viewer=seat)
         assert picture == drawn
         assert data["scores"][number] == other.scores().tolist()
         last = None if action is None else spec.action_to_string(action, record.config)

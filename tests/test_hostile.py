@@ -54,7 +54,6 @@ from helsinki_env.records import Record, RecordError, read_records
 from helsinki_env.records.codec import _digest
 from helsinki_env.utils.yaml_files import configs_folder
 from tests.copenhagen.test_position import paying
-from tests.drawn_tables import seat_copy, table
 from tests.games import GAMES as TESTED
 from tests.games import TestedGame
 from tests.test_data import BOMB
@@ -357,25 +356,6 @@ def rich_position(game: TestedGame) -> dict[str, Any]:
     return position
 
 
-def drawing(game: TestedGame) -> dict[str, Any]:
-    """What one seat sees of a position with something of everything, in the middle of a decision."""
-    if game.name == "helsinki":
-        pending = {"action": "move_superstructure", "lifted": 3, "roofs_left": 1, "resume": "MAIN", "drew": True}
-        position = table(helsinki_components.load_components(), 2, 3, 8, phase="ROOF", pending=pending, bonus_cards=[3])
-        return seat_copy(position, 0)
-    spec: Any = game.spec
-    seen: dict[str, Any] = spec.from_dict(rich_position(game)).to_dict(0)
-    return seen
-
-
-def draw(game: TestedGame, position: dict[str, Any]) -> None:
-    spec: Any = game.spec
-    render, facts = spec.render(), spec.config().component_set
-    for viewer in (None, 0):
-        render.ansi(position, facts, viewer=viewer)
-        render.svg(position, facts, viewer=viewer)
-
-
 def results() -> dict[str, Any]:
     """What a study found, with little of what comes often."""
     path = Path(__file__).resolve().parent.parent / "docs" / "balance" / "balance.json"
@@ -497,7 +477,6 @@ def of_game(game: TestedGame) -> dict[str, Data]:
             facts.ComponentError,
         ),
         "position": Data(lambda: rich_position(game), spec.from_dict, PositionError),
-        "drawing": Data(lambda: drawing(game), lambda data: draw(game, data), PositionError),
         "record": Data(lambda: record(game), read_record, RecordError),
         "arena": Data(lambda: PLANS[game.name], plan_from_dict, ArenaError),
         "run": Data(lambda: plan_from_dict(PLANS[game.name]).to_dict() | {"digest": ""}, read_run, ArenaError),

@@ -25,7 +25,7 @@ from helsinki_env.engine.determinization import (
 from helsinki_env.engine.kernel import JIT
 from helsinki_env.engine.states import copy_states, repeat_state
 from helsinki_env.games.helsinki import actions as a
-from helsinki_env.games.helsinki import bits, deal, legal, observation, score, shapes, state
+from helsinki_env.games.helsinki import bits, legal, observation, score, shapes, state, turn
 from helsinki_env.games.helsinki.components import ROOFS
 from helsinki_env.games.helsinki.game import apply_setup
 from helsinki_env.games.helsinki.state_from_observation import states_from_observations
@@ -221,7 +221,7 @@ def test_a_record_takes_over_which_game_is_played_and_nothing_else() -> None:
     config = HelsinkiConfig(num_players=3, covered=[2, 3], denied=[[4], [], [14]], dry_roads=True)
     apply_setup(setups, config)
     setups["points"] = 9
-    deal.copy_setup(states[0], setups[0])
+    turn.copy_setup(states[0], setups[0])
     for name in state.RECORD.setup:
         assert (states[name] == setups[name]).all()
     states["points"] = 9

@@ -22,7 +22,7 @@ import pytest
 from helsinki_env import HelsinkiGame
 from helsinki_env.engine.determinization import determinize
 from helsinki_env.engine.kernel import JIT
-from helsinki_env.games.helsinki import notation, state_checks
+from helsinki_env.games.helsinki import notation
 from helsinki_env.games.helsinki.position import PositionError
 from helsinki_env.games.helsinki.state import PHASES
 from helsinki_env.utils.machine import cpu_count
@@ -82,7 +82,7 @@ def look(rng: random.Random, game: HelsinkiGame, seen: Counter[str]) -> None:
     seen["positions"] += 1
     assert notation.from_dict(position) == game
     assert game.done or game.legal_actions().size, "no decision is legal"
-    state_checks.check_states(game.state.reshape(1), game.config)  # environments take it, too
+    game.spec.check(game.state.reshape(1), game.config)  # environments take it, too
     assert all(0 <= score <= MOST_POINTS for score in game.scores())
     if rng.random() < 0.03:
         seen["masks compared"] += 1

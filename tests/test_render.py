@@ -11,14 +11,15 @@ import pytest
 
 from helsinki_env.drawing import glyphs
 from helsinki_env.drawing.pieces import outline_path
+from helsinki_env.engine.determinization import determinize
 from helsinki_env.games.helsinki import render
-from helsinki_env.games.helsinki.components import load_components
+from helsinki_env.games.helsinki.components import Components, load_components
 from helsinki_env.games.helsinki.config import HelsinkiConfig
 from helsinki_env.games.helsinki.game import HelsinkiGame
 from helsinki_env.games.helsinki.notation import action_to_string, to_dict
-from helsinki_env.games.helsinki.position import PositionError
-from helsinki_env.games.helsinki.render.view import read_table_view
-from tests.drawn_tables import seat_copy, table
+from helsinki_env.games.helsinki.render.view import TableView, read_table_view
+from tests.drawn_tables import table
+from tests.support.unchecked import unchecked
 
 COMPONENTS = load_components()
 PURPLE_5 = 28  # a card of five cards to pay, four roofs and two superstructures
@@ -48,6 +49,18 @@ DECISIONS: list[tuple[str, dict[str, Any]]] = [
 ]
 
 
+def draw_svg(position: dict[str, Any], components: Components, **options: Any) -> str:
+    return render.svg(unchecked(position, components), **options)
+
+
+def draw_ansi(position: dict[str, Any], components: Components, **options: Any) -> str:
+    return render.ansi(unchecked(position, components), **options)
+
+
+def view_of(position: dict[str, Any], viewer: int | None = None) -> TableView:
+    return read_table_view(unchecked(position), viewer)
+
+
 def parts(svg: str, under: str = "") -> Counter[str]:
     """Count the marked parts of a picture, or of the part of that name only."""
     root = ET.fromstring(svg)
@@ -66,7 +79,7 @@ def words(svg: str) -> list[str]:
 def test_every_piece_on_the_table_is_drawn_once(players: int, tiles: int) -> None:
     position = table(COMPONENTS, players, seed=players + tiles, tiles=tiles, greed=0.9)
     for seat in position["seats"]:
-        area = parts(render.svg(position, COMPONENTS), f"seat-{position['seats'].index(seat)}")
+        area = parts(draw_svg(position, COMPONENTS), f"seat-{position['seats'].index(seat)}")
         assert area["board"] == 1
         assert area["pavilion"] == len(seat["pavilions"])
         assert area["wild"] == len(seat["wild"])
@@ -74,7 +87,7 @@ def test_every_piece_on_the_table_is_drawn_once(players: int, tiles: int) -> Non
         assert area["coat"] == len(seat["coats_on_board"])
         assert area["meadow-coat"] == seat["meadow"]
         assert area["visitor"] == 0
-    whole = parts(render.svg(position, COMPONENTS))
+    whole = parts(draw_svg(position, COMPONENTS))
     assert whole["used"] == sum(len(seat["used"]) for seat in position["seats"])
     assert whole["action"] == 15
     assert whole["space"] == 8
@@ -86,16 +99,15 @@ def test_every_decision_in_progress_is_drawn(phase: str, pending: dict[str, Any]
     if phase == "START":
         for seat in position["seats"]:
             seat["token"] = None
-    svg = render.svg(position, COMPONENTS, last_decision="DRAW")
+    svg = draw_svg(position, COMPONENTS, last_decision="DRAW")
     assert any(line.startswith("Player 1 ") for line in words(svg))
     assert "DRAW" in words(svg)
-    assert "Player 1 " in render.ansi(position, COMPONENTS, color=False)
+    assert "Player 1 " in draw_ansi(position, COMPONENTS, color=False)
 
 
-def test_a_seats_copy_hides_other_hands() -> None:
+def test_hands_of_others_are_hidden_from_a_viewer() -> None:
     position = table(COMPONENTS, 3, seed=4, tiles=5)
-    copy = seat_copy(position, 1)
-    drawn = read_table_view(copy, COMPONENTS, 1)
+    drawn = view_of(position, 1)
     for seat, data in zip(drawn.seats, position["seats"], strict=True):
         shown = np.bincount(np.array(seat.faces, dtype=int), minlength=COMPONENTS.types).tolist()
         assert shown == (data["hand"] if seat.seat == 1 else data["known"])
@@ -103,41 +115,19 @@ def test_a_seats_copy_hides_other_hands() -> None:
     assert sum(seat.backs for seat in drawn.seats) > 0
 
 
-def test_a_viewer_sees_no_more_in_the_whole_position_than_in_the_copy() -> None:
-    position = table(COMPONENTS, 4, seed=2, tiles=5)
-    for seat in range(4):
-        copy = seat_copy(position, seat)
-        assert render.svg(position, COMPONENTS, viewer=seat) == render.svg(copy, COMPONENTS, viewer=seat)
-        assert render.ansi(position, COMPONENTS, viewer=seat) == render.ansi(copy, COMPONENTS, viewer=seat)
-    assert render.svg(position, COMPONENTS) != render.svg(position, COMPONENTS, viewer=0)
+def test_what_is_hidden_from_a_viewer_changes_nothing_in_the_picture() -> None:
+    game, rng, differed = HelsinkiGame(HelsinkiConfig(num_players=4), seed=2), np.random.default_rng(2), 0
+    for count in range(90):
+        if count % 30 == 29:
+            for seat in range(4):
+                other = determinize(game, seat, seed=count)
+                assert render.svg(game, viewer=seat) == render.svg(other, viewer=seat)
+                assert render.ansi(game, viewer=seat) == render.ansi(other, viewer=seat)
+                differed += render.svg(game) != render.svg(other)
+        game.step(int(rng.choice(game.legal_actions())))
+    assert differed > 8
     with pytest.raises(ValueError, match="viewer: found 4, expected None or a seat from 0 to 3"):
-        render.svg(position, COMPONENTS, viewer=4)
-
-
-@pytest.mark.parametrize(
-    ("spoil", "message"),
-    [
-        (lambda p: p.clear(), "position: players: found nothing, expected 2, 3 or 4"),
-        (lambda p: p.pop("display"), "position: display: found nothing, expected a list of 8 card types or null"),
-        (lambda p: p["seats"][1].pop("token"), "position: seats[1].token: found nothing, expected null or a whole"),
-        (lambda p: p["seats"].pop(), "position: seats: found [{"),
-        (lambda p: p["seats"][0].update(hand=[1] * 50), "position: seats[0].hand: found [1, 1,"),
-        (lambda p: p["seats"][0].update(pavilions=[{"roofs": 2}]), "position: seats[0].pavilions[0].colour: found n"),
-        (lambda p: p["display"].__setitem__(3, 51), "position: display[3]: found 51, expected null or a whole number"),
-        (lambda p: p.update(to_move=2), "position: to_move: found 2, expected a whole number from 0 to 1"),
-        (lambda p: p.update(phase="LUNCH"), "position: phase: found 'LUNCH', expected one of START"),
-        (lambda p: p.update(pending={"card": "a"}), "position: pending.card: found 'a', expected null or a whole"),
-        (lambda p: p["tile_supply"].pop("red"), "position: tile_supply.red: found nothing"),
-    ],
-)  # fmt: skip
-def test_a_position_that_is_none_is_named_by_its_key(spoil: Any, message: str) -> None:
-    position = table(COMPONENTS, 2, tiles=5)
-    spoil(position)
-    for draw in (render.ansi, render.svg):
-        with pytest.raises(PositionError, match=f"^{re.escape(message)}"):
-            draw(position, COMPONENTS)
-    with pytest.raises(PositionError, match=r"^position: found \[\], expected a mapping"):
-        render.svg([], COMPONENTS)  # type: ignore[arg-type]
+        render.svg(game, viewer=4)
 
 
 def full_board(position: dict[str, Any], seat: int) -> None:
@@ -155,18 +145,18 @@ def full_board(position: dict[str, Any], seat: int) -> None:
 def test_full_lines_and_the_score_the_board_would_give() -> None:
     position = table(COMPONENTS, 2, tiles=0)
     full_board(position, 1)
-    seat = read_table_view(position, COMPONENTS).seats[1]
+    seat = view_of(position).seats[1]
     assert (seat.full_rows, seat.full_columns) == ((0, 1), (0, 1))
     assert seat.roof_points == (3, 1, 0)
     assert (seat.board_points, seat.score) == (2 * 2 + 2 * 2 + 3 + 1, 19)
-    area = parts(render.svg(position, COMPONENTS), "seat-1")
+    area = parts(draw_svg(position, COMPONENTS), "seat-1")
     assert (area["full-row"], area["full-column"]) == (2, 2)
-    assert "19" in words(render.svg(position, COMPONENTS))
+    assert "19" in words(draw_svg(position, COMPONENTS))
 
 
 def test_when_the_game_is_over_the_winner_is_shown_and_a_tie_goes_to_the_later_seat() -> None:
     position = table(COMPONENTS, 3, tiles=0, done=True, phase="END", last_round=True)
-    lines = words(render.svg(position, COMPONENTS))
+    lines = words(draw_svg(position, COMPONENTS))
     assert "Player 2 wins the game" in lines
     assert "0 points: a tie goes to the later seat" in lines
     assert [line for line in lines if line in ("1st", "2nd", "3rd")] == ["3rd", "2nd", "1st"]
@@ -175,17 +165,17 @@ def test_when_the_game_is_over_the_winner_is_shown_and_a_tie_goes_to_the_later_s
 def test_dry_roads_shows_visitors_and_who_took_which_bonus_card() -> None:
     position = table(COMPONENTS, 4, tiles=4, dry_roads=True, bonus_cards=[3, 5, 7])
     position["seats"][2]["bonus"] = 9
-    counted = parts(render.svg(position, COMPONENTS))
+    counted = parts(draw_svg(position, COMPONENTS))
     assert (counted["visitor"], counted["bonus"]) == (16, 4)
-    assert "bonus cards 3, 5, 7" in render.ansi(position, COMPONENTS, color=False)
+    assert "bonus cards 3, 5, 7" in draw_ansi(position, COMPONENTS, color=False)
 
 
 def test_covered_and_denied_actions_are_marked() -> None:
     position = table(COMPONENTS, 2, tiles=0, covered=[10, 11, 12, 13, 14], denied=[[0], [1, 2]])
-    svg = render.svg(position, COMPONENTS)
+    svg = draw_svg(position, COMPONENTS)
     assert words(svg).count("covered") == 5
     assert parts(svg)["denied"] == 3
-    plain = render.ansi(position, COMPONENTS, color=False)
+    plain = draw_ansi(position, COMPONENTS, color=False)
     assert plain.count("-- ") == 5
 
 
@@ -193,30 +183,31 @@ def test_tokens_may_share_a_space_and_the_cards_beside_the_active_one_are_marked
     position = table(COMPONENTS, 4, tiles=3)
     for seat in position["seats"]:
         seat["token"] = 3
-    svg = render.svg(position, COMPONENTS)
+    svg = draw_svg(position, COMPONENTS)
     assert parts(svg)["near"] == 2
     senate = next(e for e in ET.fromstring(svg).iter() if e.get("data-part") == "senate")
     labels = Counter(e.get("aria-label") for e in senate.iter() if e.get("aria-label"))
     assert labels.keys() >= {"0", "1", "2", "3"}
-    assert "3:[0123]" in render.ansi(position, COMPONENTS, color=False)
+    assert "3:[0123]" in draw_ansi(position, COMPONENTS, color=False)
 
 
 def test_empty_slots_empty_piles_and_large_hands_are_drawn() -> None:
     position = table(COMPONENTS, 2, tiles=2, draw_pile=[], display=[None] * 8, last_round=True)
     position["discard_pile"] = [0] * COMPONENTS.types
     position["seats"][0]["hand"] = [1] * 18 + [0] * (COMPONENTS.types - 18)
+    position["seats"][0]["known"] = [0] * COMPONENTS.types
     position["seats"][0]["limit_lifted"] = True
-    svg = render.svg(position, COMPONENTS)
+    svg = draw_svg(position, COMPONENTS)
     assert {"LAST ROUND", "Hand 18, limit lifted"} <= set(words(svg))
-    assert "LAST ROUND" in render.ansi(position, COMPONENTS, color=False)
+    assert "LAST ROUND" in draw_ansi(position, COMPONENTS, color=False)
 
 
 def test_text_from_outside_is_escaped() -> None:
     nasty = '<script>alert("1 & 2")</script>'
-    svg = render.svg(table(COMPONENTS, 2), COMPONENTS, last_decision=nasty)
+    svg = draw_svg(table(COMPONENTS, 2), COMPONENTS, last_decision=nasty)
     assert "<script" not in svg
     assert nasty in words(svg)
-    long = render.svg(table(COMPONENTS, 2), COMPONENTS, last_decision="x" * 500)
+    long = draw_svg(table(COMPONENTS, 2), COMPONENTS, last_decision="x" * 500)
     assert any(re.fullmatch("x+\u2026", line) for line in words(long))
 
 
@@ -230,15 +221,15 @@ def test_text_from_outside_does_not_command_the_terminal(color: bool) -> None:
         tiles=tuple(tuple(nasty if name == shape else name for name in row) for row in COMPONENTS.tiles),
         shapes={**COMPONENTS.shapes, nasty: COMPONENTS.shapes[shape]},
     )
-    text = render.ansi(position, renamed, last_decision=f"DRAW\n{nasty}", color=color)
+    text = draw_ansi(position, renamed, last_decision=f"DRAW\n{nasty}", color=color)
     plain = re.sub(r"\x1b\[[0-9;]*m", "", text) if color else text
     assert all(line.isprintable() for line in plain.split("\n"))
     assert "Last: DRAW\ufffd\ufffd]0;title" in plain
-    ET.fromstring(render.svg(position, renamed, last_decision=nasty))  # a document that can be read
+    ET.fromstring(draw_svg(position, renamed, last_decision=nasty))  # a document that can be read
 
 
 def test_pictures_can_share_a_page() -> None:
-    svg = render.svg(table(COMPONENTS, 3, tiles=6, dry_roads=True), COMPONENTS)
+    svg = draw_svg(table(COMPONENTS, 3, tiles=6, dry_roads=True), COMPONENTS)
     root = ET.fromstring(svg)
     for element in root.iter():
         assert not {"id", "class", "style", "href"} & element.attrib.keys()
@@ -248,16 +239,16 @@ def test_pictures_can_share_a_page() -> None:
 @pytest.mark.parametrize("players", [2, 3, 4])
 def test_the_same_position_gives_the_same_picture_of_moderate_size(players: int) -> None:
     position = table(COMPONENTS, players, seed=9, tiles=18, greed=1, dry_roads=True, bonus_cards=[3])
-    svg = render.svg(position, COMPONENTS)
-    assert svg == render.svg(position, COMPONENTS)
+    svg = draw_svg(position, COMPONENTS)
+    assert svg == draw_svg(position, COMPONENTS)
     assert len(svg) < 200_000  # the fullest boards that there are
-    assert len(render.svg(table(COMPONENTS, players, tiles=5), COMPONENTS)) < 155_000
+    assert len(draw_svg(table(COMPONENTS, players, tiles=5), COMPONENTS)) < 155_000
 
 
 def test_the_picture_stays_inside_its_frame() -> None:
     pytest.importorskip("resvg_py")
     for players in (2, 3, 4):
-        svg = render.svg(table(COMPONENTS, players, tiles=8), COMPONENTS)
+        svg = draw_svg(table(COMPONENTS, players, tiles=8), COMPONENTS)
         pixels = render.rgb_array(svg, 600).astype(int)
         rim = np.concatenate([pixels[0], pixels[-1], pixels[:, 0], pixels[:, -1]])
         assert np.ptp(rim, axis=0).max() <= 8  # the sea all around
@@ -265,7 +256,7 @@ def test_the_picture_stays_inside_its_frame() -> None:
 
 def test_rgb_array_has_pixels_of_many_colours() -> None:
     pytest.importorskip("resvg_py")
-    svg = render.svg(table(COMPONENTS, 2, tiles=6), COMPONENTS)
+    svg = draw_svg(table(COMPONENTS, 2, tiles=6), COMPONENTS)
     pixels = render.rgb_array(svg, width=640)
     assert pixels.dtype == np.uint8
     assert pixels.ndim == 3
@@ -283,7 +274,7 @@ def test_rgb_array_has_pixels_of_many_colours() -> None:
 def test_text_needs_no_font() -> None:
     pytest.importorskip("resvg_py")
     position = table(COMPONENTS, 2)
-    lines = [render.rgb_array(render.svg(position, COMPONENTS, last_decision=d)) for d in ("DRAW", "END")]
+    lines = [render.rgb_array(draw_svg(position, COMPONENTS, last_decision=d)) for d in ("DRAW", "END")]
     assert lines[0].shape == lines[1].shape
     assert (lines[0] != lines[1]).any()
 
@@ -291,13 +282,13 @@ def test_text_needs_no_font() -> None:
 def test_plain_text_holds_no_escape_sequence_and_coloured_text_the_same_words() -> None:
     for players in (2, 3, 4):
         position = table(COMPONENTS, players, seed=3, tiles=7, dry_roads=True, bonus_cards=[3])
-        plain = render.ansi(position, COMPONENTS, color=False, last_decision="DRAW")
-        coloured = render.ansi(position, COMPONENTS, last_decision="DRAW")
+        plain = draw_ansi(position, COMPONENTS, color=False, last_decision="DRAW")
+        coloured = draw_ansi(position, COMPONENTS, last_decision="DRAW")
         assert "\x1b" not in plain
         without = re.sub(r"\x1b\[[0-9;]*m", "", coloured)
         assert [line.rstrip() for line in without.splitlines()] == plain.splitlines()
         assert max(len(line) for line in plain.splitlines()) <= 110
-        narrow = render.ansi(position, COMPONENTS, color=False, width=75)
+        narrow = draw_ansi(position, COMPONENTS, color=False, width=75)
         assert max(len(line) for line in narrow.splitlines()) <= 94  # the common part is that wide
 
 
@@ -308,7 +299,7 @@ def test_walls_in_the_text_board_run_between_tiles() -> None:
         {"colour": "blue", "roofs": 2, "cells": [0, 1]},
         {"colour": "blue", "roofs": 2, "cells": [7, 14]},
     ]
-    lines = [line[:33] for line in render.ansi(position, COMPONENTS, color=False).splitlines()]
+    lines = [line[:33] for line in draw_ansi(position, COMPONENTS, color=False).splitlines()]
     top = next(i for i, line in enumerate(lines) if "\u250c" in line)
     assert [line[2:11] for line in lines[top : top + 7]] == [
         "\u250c" + "\u2500" * 7 + "\u252c",
@@ -351,15 +342,15 @@ def test_a_game_can_be_drawn_at_every_decision(players: int) -> None:
     count, last = 0, None
     while not game.done:
         if count % 20 == 0:
-            position = to_dict(game, seat=game.seat)
-            svg = render.svg(position, COMPONENTS, last_decision=last, viewer=game.seat)
+            position = to_dict(game)
+            svg = render.svg(game, last_decision=last, viewer=game.seat)
             assert parts(svg)["pavilion"] == sum(len(seat["pavilions"]) for seat in position["seats"])
-            render.ansi(position, COMPONENTS, last_decision=last, viewer=game.seat)
+            render.ansi(game, last_decision=last, viewer=game.seat)
         action = int(rng.choice(game.legal_actions()))
         last = action_to_string(action)
         game.step(action)
         count += 1
-    drawn = read_table_view(to_dict(game), COMPONENTS)
+    drawn = read_table_view(game)
     assert [seat.score for seat in drawn.seats] == game.scores().tolist()
     assert drawn.to_move == game.ranking()[0]
-    assert "Game over" in words(render.svg(to_dict(game), COMPONENTS))
+    assert "Game over" in words(render.svg(game))

@@ -54,11 +54,10 @@ def touches(game: TestedGame, one: Any) -> list[UIAction]:
 def drawn(game: TestedGame, one: Any) -> tuple[dict[str, tuple[float, ...]], float, float]:
     """The spots of the picture that the seat to move sees, and the width and height of that picture."""
     assert game.spec.render is not None
-    assert game.spec.to_dict is not None
-    render, position = game.spec.render(), game.spec.to_dict(one, one.seat)
-    size = re.search(r'viewBox="0 0 (\d+) (\d+)"', render.svg(position, one.config.component_set, viewer=one.seat))
+    svg, spots = game.spec.render().svg_and_spots(one, viewer=one.seat)
+    size = re.search(r'viewBox="0 0 (\d+) (\d+)"', svg)
     assert size is not None
-    return render.spots(position, one.config.component_set, viewer=one.seat), float(size[1]), float(size[2])
+    return spots, float(size[1]), float(size[2])
 
 
 def filled(one: Any, seat: int) -> set[str]:

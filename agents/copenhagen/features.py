@@ -85,7 +85,9 @@ _DISPLAY, _HAND, _KNOWN = (_AT[name] for name in ("display", "hand", "known"))
 _DISCARD, _RESHUFFLED = _AT["discard"], _AT["reshuffled"]
 _PER_BOARD, _PER_SEAT = LAYOUT["boards"].size // MAX_SEATS, len(SEAT_FACTS)
 _HAND_SIZE, _POINTS = SEAT_FACTS.index("hand_size"), SEAT_FACTS.index("points")
-_PLAYERS, _SEAT, _ROUND, _PILE, _END_CARD, _WHITES = range(len(TABLE_FACTS))
+_PLAYERS, _SEAT, _ROUND, _PILE, _END_CARD, _WHITES = (
+    TABLE_FACTS.index(name) for name in ("players", "turn_order", "round", "draw_pile", "end_card", "white_tiles")
+)
 
 
 @kernel

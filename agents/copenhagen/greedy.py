@@ -17,7 +17,7 @@ from helsinki_env.games.copenhagen.actions import NUM_ACTIONS
 from helsinki_env.games.copenhagen.bits import GROUND, LEFT
 from helsinki_env.games.copenhagen.config import CopenhagenConfig
 from helsinki_env.games.copenhagen.state import PHASE_PLACE, PHASE_TAKE, new_states
-from helsinki_env.games.copenhagen.step import apply_action
+from helsinki_env.games.copenhagen.turn import apply_action
 
 __all__ = ["GreedyPlayer", "choose"]
 

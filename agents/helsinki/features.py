@@ -183,7 +183,19 @@ _TABLE, _SUPPLY, _BONUS, _DISPLAY, _HAND = (
 _PER_SEAT, _PER_BOARD = len(SEAT_FACTS), len(PLANES) * 49
 _, _, _STANDING, _COATS = range(0, _PER_BOARD, 49)
 _, _HAND_SIZE, _MEADOW, _TOKEN, _POINTS, _OWN_BONUS, _LIMIT, _DRAWS = range(_PER_SEAT)
-_PLAYERS, _SEAT, _DRY_ROADS, _ROUND, _LAST_ROUND, _PILE, _WILDS, _ROOFS_LEFT = range(len(TABLE_FACTS))
+_PLAYERS, _SEAT, _DRY_ROADS, _ROUND, _LAST_ROUND, _PILE, _WILDS, _ROOFS_LEFT = (
+    TABLE_FACTS.index(name)
+    for name in (
+        "players",
+        "turn_order",
+        "dry_roads",
+        "round",
+        "last_round",
+        "draw_pile",
+        "wild_tiles",
+        "superstructures",
+    )
+)
 
 
 @kernel

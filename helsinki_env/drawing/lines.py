@@ -16,6 +16,11 @@ INK_ON = ("#ffffff", "#ffffff", "#ffffff", "#ffffff", "#3d2b08")
 """Letters on the colors of tiles and cards."""
 
 
+def pluralize(amount: int, word: str) -> str:
+    """Format an amount with its noun in singular or plural: ``1 card``, ``2 cards``."""
+    return f"{amount} {word}" if amount == 1 else f"{amount} {word}s"
+
+
 @dataclass
 class TextLine:
     """One line of text: pieces with a foreground, a background (``#rrggbb`` or empty) and boldness."""
@@ -67,6 +72,18 @@ def join_columns(blocks: list[list[TextLine]], widths: list[int], gap: int) -> l
             line = block[number] if number < len(block) else TextLine()
             joined.segments += line.padded(width + gap).segments
         lines.append(joined)
+    return lines
+
+
+def arrange_blocks(blocks: list[list[TextLine]], block_width: int, width: int) -> list[TextLine]:
+    """Return players' blocks in rows of as many as fit into `width` columns, four as two and two, not three and one."""
+    per_row = max(1, min(len(blocks), (width + 3) // (block_width + 3)))
+    if len(blocks) == 4 and per_row == 3:
+        per_row = 2
+    lines = []
+    for first in range(0, len(blocks), per_row):
+        row = blocks[first : first + per_row]
+        lines += [TextLine(), *join_columns(row, [block_width] * len(row), 3)]
     return lines
 
 

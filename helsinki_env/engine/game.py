@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -75,6 +75,14 @@ class BoardGame:
         states[0] = state
         cls.spec.check(states, config)
         return cls._from_valid_state(config, states[0])
+
+    @classmethod
+    def from_dict(cls, position: Mapping[str, Any]) -> Self:
+        """Return the game that `to_dict` wrote; ValueError names the key of an invalid position."""
+        if cls.spec.from_dict is None:
+            raise UserError(f"position: found one of {cls.spec.name}, expected a game that reads positions")
+        game: Self = cls.spec.from_dict(position)
+        return game
 
     @classmethod
     def _from_valid_state(cls, config: Any, state: Any) -> Self:
@@ -168,6 +176,18 @@ class BoardGame:
         if chosen is None or not 0 <= chosen < self.num_players:
             raise ValueError(f"seat: found {seat!r}, expected 0 to {self.num_players - 1}")
         return chosen
+
+    def validate_viewer(self, viewer: int | None) -> int | None:
+        """Return a seat that looks on, or None for all cards, unchanged; ValueError for any other value."""
+        if viewer is None or (as_integer(viewer) is not None and 0 <= viewer < self.num_players):
+            return viewer
+        raise ValueError(f"viewer: found {viewer!r}, expected None or a seat from 0 to {self.num_players - 1}")
+
+    def to_dict(self, seat: int | None = None) -> dict[str, Any]:
+        """Return the game as plain data, or the part that one seat may see; ValueError if the game writes none."""
+        if self.spec.to_dict is None:
+            raise UserError(f"game: found {self.spec.name}, expected a game that writes positions")
+        return self.spec.to_dict(self, seat)
 
     # actions
 

@@ -1,15 +1,22 @@
-"""Layout of the observation, a flat array: offset, shape and meaning of its fields."""
+"""Layout of the observation, a flat array: offset, shape and meaning of its fields; its documentation page."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["ObservationField", "ObservationLayout", "make_layout"]
+__all__ = [
+    "ObservationField",
+    "ObservationLayout",
+    "action_table_lines",
+    "make_layout",
+    "observation_page",
+    "unpack_seat_sets",
+]
 
 
 @dataclass(frozen=True)
@@ -73,3 +80,52 @@ def make_layout(fields: Iterable[tuple[str, tuple[int, ...], str]]) -> Observati
         placed.append(ObservationField(name, start, shape, meaning))
         start += placed[-1].size
     return ObservationLayout(tuple(placed), start)
+
+
+def unpack_seat_sets(
+    flags: npt.NDArray[np.int8], shape: tuple[int, ...], viewers: npt.NDArray[np.int64], seats: int
+) -> npt.NDArray[np.int16]:
+    """Return one set per absolute seat, int16 (B, seats); bit i is member i.
+
+    Args:
+        flags: membership flags by seat relative to the viewer, int8 (B, 4 n).
+        shape: shape of a row, (4, n), n at most 15.
+        viewers: observing seats, int64 (B,).
+        seats: number of seats.
+    """
+    sets = (flags.reshape(-1, *shape)[:, :seats] > 0) @ (1 << np.arange(shape[1]))
+    from_viewer = (np.arange(seats) - viewers[:, None]) % seats
+    by_seat: npt.NDArray[np.int16] = np.take_along_axis(sets, from_viewer, axis=1).astype(np.int16)
+    return by_seat
+
+
+def action_table_lines(
+    kinds: Iterable[tuple[str, int]], arguments: Mapping[str, str], action_to_string: Callable[[int], str]
+) -> list[str]:
+    """Return the Markdown table of the kinds of actions, given their numbers of ids and meanings of their arguments."""
+    lines = ["| kind | ids | argument | first and last as text |", "| --- | --- | --- | --- |"]
+    first = 0
+    for name, size in kinds:
+        last = first + size - 1
+        ids = f"{first} to {last}" if last > first else f"{first}"
+        texts = dict.fromkeys(f"`{action_to_string(action)}`" for action in (first, last))
+        lines.append(f"| {name} | {ids} | {arguments[name]} | {', '.join(texts)} |")
+        first += size
+    return lines
+
+
+def observation_page(title: str, layout: ObservationLayout, unpack: str, notes: Iterable[str] = ()) -> str:
+    """Return the page of the observation's fields, as Markdown."""
+    lines = [
+        f"# {title}",
+        "",
+        "Written by `python -m helsinki_env.pages docs`. An observation is a flat `int8` array of",
+        f"{layout.size} entries, as seen from one seat. Seats come in the order self, next clockwise, and so on;",
+        "unused seats are zero.",
+        "No entry is negative: codes are shifted by one, so that 0 means none.",
+        f"`{unpack}(obs)` returns the fields by name as views of these shapes.",
+        "",
+        layout.markdown(),
+        *notes,
+    ]
+    return "\n".join(lines) + "\n"

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from types import SimpleNamespace
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
 from helsinki_env.data import Node, UserError, short_repr
+from helsinki_env.engine.arrays import record_array
+from helsinki_env.engine.limits import check_ranges, fail_field
+
+if TYPE_CHECKING:
+    from helsinki_env.engine.spec import GameSpec
 
 __all__ = [
     "MAX_OBSERVED",
@@ -18,11 +23,16 @@ __all__ = [
     "bounded_integer",
     "bounded_integers",
     "cell_list",
+    "check_states",
+    "check_supply",
     "distinct_integers",
     "exact_mapping",
     "fail",
     "fill_record",
+    "free_cells",
     "hex_uint64",
+    "read_config",
+    "read_header",
     "record_to_namespace",
 ]
 
@@ -111,3 +121,69 @@ def hex_uint64(entry: Node) -> int:
     if not isinstance(entry.value, str) or not _HEX_UINT64.fullmatch(entry.value):
         entry.fail("'0x' and 16 hexadecimal digits")
     return int(entry.value, 16)
+
+
+def free_cells(entry: Node, filled: int, cells: int) -> int:
+    """Return cells of a board of `cells` cells as a set; none of them may be in the set `filled`."""
+    found = bit_set(distinct_integers(entry, "a cell", "cells", cells))
+    if found & filled:
+        entry.fail(f"empty cells; {cell_list(found & filled)} are filled already")
+    return found
+
+
+# Whole positions
+
+
+def read_header(
+    position: Mapping[str, Any], game: str, version: int, keys: Sequence[str], optional: Sequence[str] = ()
+) -> dict[str, Node]:
+    """Return the entries of a whole position of a game, which has exactly these keys."""
+    given = Node(position, PositionError, file="position")
+    if isinstance(position, Mapping) and isinstance(given["draw_pile"].value, int):
+        given["draw_pile"].fail("a list of cards: a copy made for one seat cannot be played on")
+    data = exact_mapping(given, keys, optional)
+    data["game"].choice([game])
+    data["version"].integer(version, version, f"{version}: positions of other versions are played by other rules")
+    return data
+
+
+def read_config(kind: type[Any], data: Mapping[str, Node], **options: Any) -> Any:
+    """Return the configuration of a position: its component file and these options."""
+    components = data["components"].text("the name of a component file, or a path")
+    try:
+        return kind(components=components, **options)
+    except (ValueError, OSError) as problem:
+        raise PositionError(f"position: {problem}") from None
+
+
+def check_supply(key: str, left: int, taken: int, box: int) -> None:
+    """Check that boards and a supply hold at most the components of the box."""
+    if taken > box:
+        fail(f"all of {key}", taken, f"at most {box} on all boards")
+    if left > box - taken:
+        fail(key, left, f"at most {box - taken}: {taken} of {box} are on boards")
+
+
+def check_states(spec: GameSpec, states: Any, config: Any) -> None:
+    """Reject records, (B,), that do not stay the same when written as a position and read again.
+
+    Compiled rules index arrays with values of a record without bounds checks, and a search plays until a game is over.
+    A valid position can be played to its end. Only the component file of the configuration matters.
+
+    Raises:
+        ValueError: naming the first invalid game, a key of its position or a field, the value found and the value
+            expected.
+    """
+    assert spec.to_dict is not None
+    assert spec.from_dict is not None
+    states = record_array("states", states, spec.new_states(config, 0).dtype)
+    check_ranges(states, config.tables[0])
+    for b, state in enumerate(states):
+        try:
+            own = spec.config_of(config, state)
+            again = spec.from_dict(spec.to_dict(spec.game._from_valid_state(own, state)), own)
+        except (ArithmeticError, LookupError, TypeError, ValueError) as problem:
+            raise ValueError(f"states: game {b}: {str(problem).removeprefix('position: ')}") from None
+        for name in () if again.state.tobytes() == state.tobytes() else state.dtype.names:
+            if (again.state[name] != state[name]).any():
+                fail_field(b, name, state[name], str(again.state[name]))

@@ -133,8 +133,8 @@ class GameSpec:
             `num_players` keeps the configured number of players.
         check: raises ValueError for invalid records, naming record and field.
         render: returns the drawing module, which is imported on demand. The module has `ansi`, `svg` and `rgb_array`,
-            which draw plain data, `spots`, which locates things in the picture, and `svg_and_spots`, which does both.
-            None: the game has no drawings.
+            which draw a game, and `svg_and_spots`, which also locates things in the picture. None: the game has no
+            drawings.
         list_ui_actions: returns a seat's legal actions in words, with the spots to click. None: the game has no web
             page.
         available_selection: returns the sequence of actions that a seat may now choose in any order
@@ -145,7 +145,7 @@ class GameSpec:
         used: returns which of these each seat had used or taken by the end, int16 (B, seats), bit i for number i. The
             inputs are the observations of the seats that acted last, int8 (B, F), and these seats, int64 (B,).
         to_dict: returns a game as plain data, or only what one seat may see of it.
-        from_dict: returns the game from the output of `to_dict`.
+        from_dict: returns the game from the output of `to_dict`, by default with the configuration that it names.
         revealing_fields: record fields of which at least one changes whenever an action reveals information hidden from
             all.
         hidden_fields: record fields with a row for each seat that only this seat sees, for global states.
@@ -181,7 +181,7 @@ class GameSpec:
     deniable: Mapping[int, str] = field(default_factory=dict)
     used: Callable[[Any, npt.NDArray[np.int8], npt.NDArray[np.int64]], npt.NDArray[np.int16]] | None = None
     to_dict: Callable[..., dict[str, Any]] | None = None
-    from_dict: Callable[[Mapping[str, Any]], Any] | None = None
+    from_dict: Callable[..., Any] | None = None
     revealing_fields: tuple[str, ...] = ()
     hidden_fields: tuple[str, ...] = ()
     hidden_piles: tuple[str, ...] = ()
@@ -229,21 +229,19 @@ class GameSpec:
         Raises:
             ValueError: if the game has no drawings.
         """
-        if self.render is None or self.to_dict is None:
+        if self.render is None:
             raise UserError(f"render_mode: found {mode!r}, expected None: {self.name} has no drawings")
-        render, position, components = self.render(), self.to_dict(game), game.config.component_set
+        render = self.render()
         decision = None if last is None else self.action_to_string(last, game.config)
         if mode in ("human", "ansi"):
-            text = render.ansi(
-                position, components, last_decision=decision, viewer=viewer, color=supports_color(sys.stdout)
-            )
+            text = render.ansi(game, last_decision=decision, viewer=viewer, color=supports_color(sys.stdout))
             if mode == "human":
                 from helsinki_env.utils.terminal import make_encodable  # imports Rich, which is slow
 
                 print(make_encodable(text, getattr(sys.stdout, "encoding", None) or "utf-8"), flush=True)
                 return None
             return text
-        picture = render.svg(position, components, last_decision=decision, viewer=viewer)
+        picture = render.svg(game, last_decision=decision, viewer=viewer)
         if mode != "rgb_array":
             return picture
         return render.rgb_array(picture) if width is None else render.rgb_array(picture, width)
@@ -258,6 +256,10 @@ class GameSpec:
             name = self.config.__name__
             raise UserError(f"config: found {config!r}, expected a {name}, such as {name}(num_players=3)")
         return config
+
+    def config_or(self, config: object, num_players: Any, **options: Any) -> Any:
+        """Return a configuration of this game; None stands for that of the options."""
+        return self.check_config(self.config(num_players, **options) if config is None else config)
 
 
 _BY_CONFIG: dict[type[Any], GameSpec] = {}

@@ -30,8 +30,7 @@ from gymnasium.vector import AutoresetMode
 from helsinki_env.data import as_integer, seed_to_uint64
 from helsinki_env.engine.game import IllegalActionError
 from helsinki_env.envs.arguments import IllegalActionMode, Observation, check_mode, render_modes
-from helsinki_env.envs.opponents import Opponent
-from helsinki_env.envs.seat_vector import GameSeatVectorEnv, SeatOption
+from helsinki_env.envs.seat_vector import GameSeatVectorEnv, Opponent, SeatOption
 
 __all__ = ["GameSeatEnv", "GameSeatVectorEnv", "Opponent", "SeatOption"]
 

@@ -132,11 +132,11 @@ def make_animation(
 def svg_frames(record: Record, seat: int | None = None) -> Iterator[str]:
     """Yield the table's SVG before the first action and after each; arguments and errors as in `make_animation`."""
     spec, config = record.spec, record.config
-    if spec.to_dict is None or spec.render is None:
+    if spec.render is None:
         raise UserError(f"record: found a game of {spec.name}, expected a game with drawings")
     render, last = spec.render(), None
     for game, action in replay_steps(record):
-        yield render.svg(spec.to_dict(game, seat), config.component_set, last_decision=last, viewer=seat)
+        yield render.svg(game, last_decision=last, viewer=seat)
         last = None if action is None else spec.action_to_string(action, config)
 
 

@@ -35,9 +35,8 @@ def picture(table: GameTable, viewer: int | None) -> dict[str, Any]:
     game, spec = table.game, table.game.spec
     if spec.render is None:
         return {"svg": "", "size": [0, 0], "spots": {}}
-    position = spec.to_dict(game, viewer) if spec.to_dict is not None else {}
     last = spec.action_to_string(table.decisions[-1].action, game.config) if table.decisions else None
-    svg, spots = spec.render().svg_and_spots(position, game.config.component_set, last_decision=last, viewer=viewer)
+    svg, spots = spec.render().svg_and_spots(game, last_decision=last, viewer=viewer)
     _, _, width, height = svg.partition('viewBox="')[2].partition('"')[0].split()
     return {"svg": svg, "size": [float(width), float(height)], "spots": spots}
 

@@ -7,7 +7,7 @@ import numpy as np
 from helsinki_env.engine import loops
 from helsinki_env.engine.kernel import JIT
 from helsinki_env.engine.states import copy_states
-from helsinki_env.games.copenhagen import actions, step
+from helsinki_env.games.copenhagen import actions, deal
 from helsinki_env.games.copenhagen.config import CopenhagenConfig
 from helsinki_env.games.copenhagen.game import CopenhagenGame, apply_setup
 from helsinki_env.games.copenhagen.state import States, new_states
@@ -81,5 +81,5 @@ def test_which_game_is_played_is_taken_over() -> None:
     config = CopenhagenConfig(4, denied=[[1], [], [2, 4], [3]])
     states, setup = new_states(1), new_states(1)
     apply_setup(setup, config)
-    step.copy_setup(states[0], setup[0])
+    deal.copy_setup(states[0], setup[0])
     assert states.tobytes() == setup.tobytes()

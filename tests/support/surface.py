@@ -154,13 +154,11 @@ def seen(game: TestedGame) -> str:
 def drawings(game: TestedGame) -> str:
     """Return one drawing as text and digests of twenty as SVG."""
     assert game.spec.render is not None
-    assert game.spec.to_dict is not None
     render, lines, text = game.spec.render(), [], ""
     for number, played in enumerate(positions_of(game, 200)):
         if number % 10 == 0:
-            position, components = game.spec.to_dict(played), played.config.component_set
-            lines.append(f"position {number:3}: svg {digest_of([render.svg(position, components).encode()])[:16]}")
-            text = text or render.ansi(position, components)
+            lines.append(f"position {number:3}: svg {digest_of([render.svg(played).encode()])[:16]}")
+            text = text or render.ansi(played)
     return "\n".join([*lines, text]) + "\n"
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from io import BytesIO
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -164,11 +164,11 @@ def _last_view(record: Record) -> View:
 
 
 def _print(record: Record, views: list[View], seat: int | None, step: bool, color: bool) -> None:
-    components, (to_dict, render) = record.config.component_set, _drawings(record)
+    render = _drawings(record)
     for number, (game, decisions) in enumerate(views):
         for decision in decisions:
             print(decision)
-        print(render.ansi(to_dict(game, seat), components, viewer=seat, color=color))
+        print(render.ansi(game, viewer=seat, color=color))
         if step and number + 1 < len(views):
             try:
                 input("Enter for more, Ctrl-C to leave ")
@@ -208,12 +208,12 @@ def _draw(record: Record, views: list[View], seat: int | None, path: Path, suffi
     folder = path.parent if single else path
     folder.mkdir(parents=True, exist_ok=True)
     digits = len(str(len(views)))
-    to_dict, render = _drawings(record)
+    render = _drawings(record)
     for number, (game, decisions) in enumerate(views):
         if single and number + 1 < len(views):
             continue
         last = decisions[-1] if decisions else None
-        text = render.svg(to_dict(game, seat), record.config.component_set, viewer=seat, last_decision=last)
+        text = render.svg(game, viewer=seat, last_decision=last)
         target = path if single else folder / f"{number:0{digits}}{suffix}"
         content = text.encode() if suffix == ".svg" else _png(render.rgb_array(text))
         with atomic_write(target, follow=single) as file:
@@ -221,12 +221,12 @@ def _draw(record: Record, views: list[View], seat: int | None, path: Path, suffi
     print(f"Wrote {path if single else f'{len(views)} pictures to {folder}'}")
 
 
-def _drawings(record: Record) -> tuple[Callable[..., Any], Any]:
-    """Return the functions that convert a game to plain data and draw it."""
+def _drawings(record: Record) -> Any:
+    """Return the module that draws the game."""
     spec = spec_of(record.config)
-    if spec.to_dict is None or spec.render is None:
+    if spec.render is None:
         raise UserError(f"helsinki replay: found a game of {spec.name}, which has no drawings")
-    return spec.to_dict, spec.render()
+    return spec.render()
 
 
 def _png(pixels: Any) -> bytes:

@@ -1,10 +1,13 @@
-"""The five abilities: owned, active, used (rules, section 3)."""
+"""Abilities (rules, section 3): owned, active, used; and rewards for coats of arms."""
 
 from __future__ import annotations
 
 import numpy as np
 
+from helsinki_env.engine.bits import bit
 from helsinki_env.engine.kernel import kernel
+from helsinki_env.games.copenhagen.bits import supported
+from helsinki_env.games.copenhagen.score import cover
 
 
 @kernel
@@ -24,3 +27,50 @@ def flip(g, ability):
 def end_use(g, ability):
     """End the use of an ability in the operation in progress."""
     g.using &= ~(1 << ability)
+
+
+@kernel
+def white_cells(g):
+    """WHITE: return the empty cells with support while white tiles remain."""
+    return supported(np.int64(g.filled[g.seat])) if g.white_tiles > 0 else np.int64(0)
+
+
+@kernel
+def new_abilities(g):
+    """ABILITY: return the abilities that the seat to move neither owns nor is denied; each player can get every one."""
+    return ~(np.int64(g.owned[g.seat]) | np.int64(g.denied[g.seat])) & 31
+
+
+@kernel
+def used_abilities(g):
+    """REACTIVATE: return the set of abilities that would be flipped back."""
+    return np.int64(g.used[g.seat])
+
+
+@kernel
+def has_choice(g):
+    """Return whether a reward can be taken; [R] if not, all pending rewards lapse, because nothing else changes."""
+    return (white_cells(g) | new_abilities(g) | used_abilities(g)) != 0
+
+
+@kernel
+def white(t, g, cell):
+    """WHITE: place a single window. Return False if the points end the game."""
+    g.rewards -= 1
+    g.white_tiles -= 1
+    g.white[g.seat] |= bit(cell)
+    return cover(t, g, bit(cell))
+
+
+@kernel
+def gain(g, ability):
+    """ABILITY: gain an active ability."""
+    g.rewards -= 1
+    g.owned[g.seat] |= 1 << ability
+
+
+@kernel
+def reactivate(g):
+    """REACTIVATE: flip all used abilities back."""
+    g.rewards -= 1
+    g.used[g.seat] = 0

@@ -11,7 +11,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from enum import StrEnum
 from importlib import import_module
 from typing import Any
@@ -19,19 +18,21 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from helsinki_env.engine.arrays import record_array
 from helsinki_env.engine.game import BoardGame, IllegalActionError
-from helsinki_env.engine.limits import check_ranges
-from helsinki_env.engine.observation_sets import unpack_seat_sets
+from helsinki_env.engine.layout import unpack_seat_sets
+from helsinki_env.engine.positions import check_states
 from helsinki_env.engine.spec import GameSpec
 from helsinki_env.engine.states import States
-from helsinki_env.games.copenhagen import actions, observation
-from helsinki_env.games.copenhagen import step as rules  # noqa: F401  # registers the rules for the loops
+from helsinki_env.games.copenhagen import (
+    actions,
+    observation,
+    turn,  # noqa: F401  # registers the rules for the loops
+)
 from helsinki_env.games.copenhagen.components import ABILITIES
 from helsinki_env.games.copenhagen.config import CopenhagenConfig
 from helsinki_env.games.copenhagen.determinization import SCRATCH
 from helsinki_env.games.copenhagen.episodes import RandomEpisodes
-from helsinki_env.games.copenhagen.state import GAME, PHASES, RECORD, new_states
+from helsinki_env.games.copenhagen.state import PHASES, RECORD, new_states
 from helsinki_env.games.copenhagen.state_from_observation import states_from_observations
 
 __all__ = ["COPENHAGEN", "CopenhagenConfig", "CopenhagenGame", "IllegalActionError", "Phase", "apply_setup"]
@@ -68,23 +69,6 @@ def _config_of(config: CopenhagenConfig, state: Any) -> CopenhagenConfig:
     return config.replace(num_players=int(state.players), denied=denied)
 
 
-def _check(states: States, config: CopenhagenConfig) -> None:
-    """Reject invalid records: those that change when written as a position and read again."""
-    from helsinki_env.games.copenhagen.position import from_dict, to_dict
-
-    states = record_array("states", states, GAME)
-    check_ranges(states, config.tables[0])
-    for b, state in enumerate(states):
-        try:
-            game = CopenhagenGame._from_valid_state(_config_of(config, state), state)
-            again = from_dict(to_dict(game), game.config)
-        except (ArithmeticError, LookupError, TypeError, ValueError) as problem:
-            raise ValueError(f"states: game {b}: {problem}") from None
-        for name in state.dtype.names:
-            if (again.state[name] != state[name]).any():
-                raise ValueError(f"states: game {b}: {name}: found {state[name]}, expected {again.state[name]}")
-
-
 def _used(
     config: CopenhagenConfig, observations: npt.NDArray[np.int8], viewers: npt.NDArray[np.int64]
 ) -> npt.NDArray[np.int16]:
@@ -92,7 +76,7 @@ def _used(
     return unpack_seat_sets(observations[:, owned.slice], owned.shape, viewers, config.num_players)
 
 
-COPENHAGEN = GameSpec(
+COPENHAGEN: GameSpec = GameSpec(
     name="copenhagen",
     version=0,
     config=CopenhagenConfig,
@@ -109,7 +93,7 @@ COPENHAGEN = GameSpec(
     states_from_observations=states_from_observations,
     scratch=SCRATCH,
     episodes=RandomEpisodes,
-    check=_check,
+    check=lambda states, config: check_states(COPENHAGEN, states, config),
     render=lambda: _module("render"),
     list_ui_actions=lambda game, seat: _module("ui_actions").list_ui_actions(game, seat),
     available_selection=lambda game, seat: _module("ui_actions").available_selection(game, seat),
@@ -117,7 +101,7 @@ COPENHAGEN = GameSpec(
     deniable=dict(enumerate(ABILITIES[1:], 1)),
     used=_used,
     to_dict=lambda game, seat=None: _module("position").to_dict(game, seat),
-    from_dict=lambda data: _module("position").from_dict(data),
+    from_dict=lambda data, config=None: _module("position").from_dict(data, config),
     text=lambda: _module("text"),
     allows_ties=True,
     revealing_fields=("pile_size",),
@@ -134,20 +118,3 @@ class CopenhagenGame(BoardGame):
 
     spec = COPENHAGEN
     config: CopenhagenConfig
-
-    @property
-    def phase(self) -> Phase:
-        """The current phase; equals its name, as in ``game.phase == "MAIN"``."""
-        phase: Phase = super().phase  # type: ignore[assignment]  # phase names are enum members here
-        return phase
-
-    @classmethod
-    def from_dict(cls, position: Mapping[str, Any]) -> CopenhagenGame:
-        """Return the game that `to_dict` wrote; see `position.from_dict`."""
-        game: CopenhagenGame = _module("position").from_dict(position)
-        return game
-
-    def to_dict(self, seat: int | None = None) -> dict[str, Any]:
-        """Return the game as plain data, or the part that one seat may see; see `position.to_dict`."""
-        position: dict[str, Any] = _module("position").to_dict(self, seat)
-        return position

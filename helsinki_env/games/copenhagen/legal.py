@@ -11,7 +11,7 @@ import numpy as np
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.engine.vectors import clearer, marker
 from helsinki_env.games.copenhagen import actions as a
-from helsinki_env.games.copenhagen.abilities import active
+from helsinki_env.games.copenhagen.abilities import active, new_abilities, used_abilities, white_cells
 from helsinki_env.games.copenhagen.bits import BOARD, neighbors, supported
 from helsinki_env.games.copenhagen.build import (
     color_of,
@@ -24,7 +24,6 @@ from helsinki_env.games.copenhagen.build import (
     size_of,
 )
 from helsinki_env.games.copenhagen.cards import hand_size
-from helsinki_env.games.copenhagen.coats import new_abilities, used_abilities, white_cells
 from helsinki_env.games.copenhagen.shapes import meeting, placements
 from helsinki_env.games.copenhagen.state import (
     PHASE_COAT,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from helsinki_env.engine import pages
+from helsinki_env.engine import layout
 from helsinki_env.games.copenhagen import actions as a
 from helsinki_env.games.copenhagen import notation
 from helsinki_env.games.copenhagen.components import ABILITIES, COLOURS
@@ -34,7 +34,7 @@ def actions_page() -> str:
         f"argument. There are {a.NUM_ACTIONS} ids. Colours are numbered in the order {', '.join(COLOURS)}; cells",
         "are `5 * y + x`, x from the left, y from the ground.",
         "",
-        *pages.action_table_lines(zip(a.KINDS, a.KIND_SIZES, strict=True), _ARGUMENTS, notation.action_to_string),
+        *layout.action_table_lines(zip(a.KINDS, a.KIND_SIZES, strict=True), _ARGUMENTS, notation.action_to_string),
     ]
     lines += ["", "## Abilities", "", "| number | ability |", "| --- | --- |"]
     lines += [f"| {i} | `{name}` |" for i, name in enumerate(ABILITIES)]
@@ -43,7 +43,7 @@ def actions_page() -> str:
 
 def observation_page() -> str:
     """Return the page of the observation's fields, as Markdown."""
-    return pages.observation_page(
+    return layout.observation_page(
         "Observation in Copenhagen", LAYOUT, "helsinki_env.games.copenhagen.observation.unpack"
     )
 

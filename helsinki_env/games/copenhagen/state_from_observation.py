@@ -24,7 +24,7 @@ from helsinki_env.engine.bits import bit, lowest_bit
 from helsinki_env.engine.determinization import ObservationError, valid_observations
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.engine.states import States
-from helsinki_env.games.copenhagen import step as rules  # noqa: F401  # registers the rules for the loops
+from helsinki_env.games.copenhagen import turn as rules  # noqa: F401  # registers the rules for the loops
 from helsinki_env.games.copenhagen.actions import CELLS, ORIENTATIONS
 from helsinki_env.games.copenhagen.bits import supported
 from helsinki_env.games.copenhagen.build import color_of, size_of

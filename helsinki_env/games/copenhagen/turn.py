@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from helsinki_env.engine import contract, loops
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.games.copenhagen import actions as a
-from helsinki_env.games.copenhagen.abilities import flip
+from helsinki_env.games.copenhagen.abilities import flip, gain, has_choice, reactivate, white
 from helsinki_env.games.copenhagen.build import begin_build, lay_tile, pay, place, recolour
 from helsinki_env.games.copenhagen.cards import refill
-from helsinki_env.games.copenhagen.coats import gain, has_choice, reactivate, white
-from helsinki_env.games.copenhagen.deal import clear_pending
-from helsinki_env.games.copenhagen.legal import legal_uses
-from helsinki_env.games.copenhagen.state import PHASE_COAT, PHASE_END, PHASE_MAIN, PHASE_RECOLOUR, PHASE_TAKE
+from helsinki_env.games.copenhagen.deal import clear_pending, copy_setup, deal
+from helsinki_env.games.copenhagen.legal import legal_uses, mark_legal, write_mask
+from helsinki_env.games.copenhagen.observation import observe_part, update_observation, write_observation
+from helsinki_env.games.copenhagen.score import rank_of, score
+from helsinki_env.games.copenhagen.state import GAME, PHASE_COAT, PHASE_END, PHASE_MAIN, PHASE_RECOLOUR, PHASE_TAKE
 from helsinki_env.games.copenhagen.take import discard, take_card
 
 
@@ -104,3 +106,11 @@ def apply_action(t, g, action):
         end_turn(t, g)
     if g.phase == PHASE_END and not g.done and legal_uses(t, g) == 0:
         end_turn(t, g)
+
+
+for _rule in (apply_action, deal, write_observation, mark_legal, rank_of, score, copy_setup):
+    getattr(contract, _rule.__name__).implements(GAME, _rule)
+loops.observe.implements(GAME, write_observation)  # it writes every entry
+loops.observe_part.implements(GAME, observe_part)
+loops.update_observation.implements(GAME, update_observation)
+loops.write_mask.implements(GAME, write_mask)

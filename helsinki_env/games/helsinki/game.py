@@ -22,11 +22,14 @@ import numpy.typing as npt
 
 from helsinki_env.data import as_integer, seed_to_uint64
 from helsinki_env.engine.game import BoardGame, IllegalActionError
-from helsinki_env.engine.observation_sets import unpack_seat_sets
+from helsinki_env.engine.layout import unpack_seat_sets
+from helsinki_env.engine.positions import check_states
 from helsinki_env.engine.spec import GameSpec, SetupOption
 from helsinki_env.engine.states import States
-from helsinki_env.games.helsinki import observation, state_checks
-from helsinki_env.games.helsinki import step as rules  # noqa: F401  # registers the rules that the engine's loops call
+from helsinki_env.games.helsinki import (
+    observation,
+    turn,  # noqa: F401  # registers the rules that the engine's loops call
+)
 from helsinki_env.games.helsinki.actions import KINDS, ActionTable, action_table
 from helsinki_env.games.helsinki.components import BOARD_ACTIONS
 from helsinki_env.games.helsinki.config import HelsinkiConfig
@@ -113,7 +116,7 @@ def _places(scores: npt.NDArray[np.integer]) -> npt.NDArray[np.int64]:
     return places
 
 
-HELSINKI = GameSpec(
+HELSINKI: GameSpec = GameSpec(
     name="helsinki",
     is_default=True,
     version=ENV_VERSION,
@@ -131,7 +134,7 @@ HELSINKI = GameSpec(
     states_from_observations=states_from_observations,
     scratch=SCRATCH,
     episodes=RandomEpisodes,
-    check=state_checks.check_states,
+    check=lambda states, config: check_states(HELSINKI, states, config),
     render=lambda: _module("render"),
     list_ui_actions=lambda game, seat: _module("ui_actions").list_ui_actions(game, seat),
     available_selection=lambda game, seat: _module("ui_actions").available_selection(game, seat),
@@ -139,7 +142,7 @@ HELSINKI = GameSpec(
     deniable=dict(enumerate(BOARD_ACTIONS)),
     used=_used,
     to_dict=lambda game, seat=None: _module("position").to_dict(game, seat),
-    from_dict=lambda data: _module("position").from_dict(data),
+    from_dict=lambda data, config=None: _module("position").from_dict(data, config),
     text=lambda: _module("text"),
     ranks=_places,
     revealing_fields=("pile_size",),
@@ -178,12 +181,6 @@ class HelsinkiGame(BoardGame):
     def actions(self) -> ActionTable:
         """The action table: maps integers to actions."""
         return action_table(self.config.component_set.types)
-
-    @property
-    def phase(self) -> Phase:
-        """Kind of action expected next; equals its name, as in ``game.phase == "MAIN"``."""
-        phase: Phase = super().phase  # type: ignore[assignment]  # phase names are enum members here
-        return phase
 
     def ranking(self) -> list[int]:
         """Return the seats, best first, as if the game ended now; a tie goes to the later seat."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from helsinki_env.engine import pages
+from helsinki_env.engine import layout
 from helsinki_env.games.helsinki import notation, observation
 from helsinki_env.games.helsinki.actions import KINDS
 from helsinki_env.games.helsinki.components import BOARD_ACTIONS, load_components
@@ -49,7 +49,7 @@ def actions_page() -> str:
         f"argument. With the default components there are {table.size} ids and {components.types} card types; with",
         "another component file sizes and offsets follow its number of card types.",
         "",
-        *pages.action_table_lines(zip(KINDS, table.sizes, strict=True), _ARGUMENTS, notation.action_to_string),
+        *layout.action_table_lines(zip(KINDS, table.sizes, strict=True), _ARGUMENTS, notation.action_to_string),
     ]
     lines += ["", "## Card types", "", "| type | card | type | card |", "| --- | --- | --- | --- |"]
     half = (components.types + 1) // 2
@@ -64,8 +64,8 @@ def actions_page() -> str:
 
 def observation_page() -> str:
     """Return the page of observation fields with the default components, as Markdown."""
-    layout = observation.observation_layout()
-    return pages.observation_page("Observation", layout, "observation.unpack", _NOTES)
+    fields = observation.observation_layout()
+    return layout.observation_page("Observation", fields, "observation.unpack", _NOTES)
 
 
 PAGES = {"actions.md": actions_page, "observation.md": observation_page}

@@ -4,14 +4,73 @@ from __future__ import annotations
 
 import numpy as np
 
+from helsinki_env.engine import contract
 from helsinki_env.engine.kernel import kernel
+from helsinki_env.engine.rng import random_below, shuffle
 from helsinki_env.games.helsinki import actions as a
+from helsinki_env.games.helsinki import observation, simd  # noqa: F401  # registers kernels
 from helsinki_env.games.helsinki.build import begin_build, pay, place
 from helsinki_env.games.helsinki.coats import lift, place_wild, roof, use
-from helsinki_env.games.helsinki.deal import end_turn_fields, start
-from helsinki_env.games.helsinki.draw import draw_cards, hand_size, play_card_face_up
-from helsinki_env.games.helsinki.legal import legal_uses
-from helsinki_env.games.helsinki.state import PHASE_DISCARD, PHASE_END, PHASE_MAIN, PHASE_MOVE
+from helsinki_env.games.helsinki.draw import draw_cards, draw_unseen, hand_size, play_card_face_up, refill
+from helsinki_env.games.helsinki.legal import legal_uses, mark_legal
+from helsinki_env.games.helsinki.score import rank_of, score
+from helsinki_env.games.helsinki.state import LAYOUTS, PHASE_DISCARD, PHASE_END, PHASE_MAIN, PHASE_MOVE, RECORD
+
+_clear, copy_setup, end_turn_fields = RECORD.clear, RECORD.copy_setup, RECORD.clear_pending()
+
+
+@kernel
+def _remove_unseen(t, g, size):
+    """Section 1: with two players, remove one random card of a given number, unseen by all players."""
+    candidates = 0
+    for at in range(size):
+        candidates += t.number[g.pile[at]] == t.removed_number
+    chosen = random_below(g, candidates)
+    for at in range(size):
+        if t.number[g.pile[at]] == t.removed_number:
+            if chosen == 0:
+                for later in range(at, size - 1):
+                    g.pile[later] = g.pile[later + 1]
+                g.pile[size - 1] = 0
+                return
+            chosen -= 1
+
+
+@kernel
+def deal(t, g, word):
+    """Section 2.1: shuffle the deck for the number of players, fill the display and enter START."""
+    _clear(g)
+    g.chance = word
+    g.round_number = 1
+    for kind in range(20):
+        g.supply[kind] = t.supply[kind]
+    for seat in range(g.players):
+        g.built[seat] = t.statue
+        g.coats[seat] = 255
+    g.wild_supply = t.wild_tiles
+    g.superstructure_supply = t.superstructures
+    g.bonus_cards = (1 << g.players) - 1 if g.dry_roads else 0
+    size = 0
+    for card in range(t.types):
+        for _ in range(t.deck[g.players, card]):
+            g.pile[size] = card
+            size += 1
+    if g.players == 2:
+        _remove_unseen(t, g, size)
+        size -= 1
+    shuffle(g, g.pile, size)
+    g.pile_size = size
+    for slot in range(8):
+        refill(t, g, slot)
+
+
+@kernel
+def start(t, g, space):
+    """Sections 2.2 and 2.3: put tokens on every other space; then each player draws two cards."""
+    for seat in range(g.players):
+        g.token[seat] = (space + 2 * seat) % 8
+        for _ in range(2):
+            draw_unseen(t, g, seat)
 
 
 @kernel
@@ -119,3 +178,8 @@ def apply_action(t, g, action):
         g.phase = PHASE_MOVE
     if g.phase == PHASE_END and legal_uses(t, g) == 0:
         end(t, g)
+
+
+for _layout in LAYOUTS:
+    for _rule in (apply_action, deal, mark_legal, rank_of, score, copy_setup):
+        getattr(contract, _rule.__name__).implements(_layout, _rule)

@@ -22,7 +22,6 @@ from __future__ import annotations
 
 from helsinki_env.engine.positions import PositionError
 from helsinki_env.games.copenhagen.position.checks import check_position
-from helsinki_env.games.copenhagen.position.read import from_dict
-from helsinki_env.games.copenhagen.position.write import POSITION_VERSION, to_dict
+from helsinki_env.games.copenhagen.position.convert import POSITION_VERSION, from_dict, read_game, to_dict
 
-__all__ = ["POSITION_VERSION", "PositionError", "check_position", "from_dict", "to_dict"]
+__all__ = ["POSITION_VERSION", "PositionError", "check_position", "from_dict", "read_game", "to_dict"]

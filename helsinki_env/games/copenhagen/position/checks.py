@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from types import SimpleNamespace
 
-from helsinki_env.engine.positions import MAX_OBSERVED, cell_list, fail, record_to_namespace
+from helsinki_env.engine.positions import MAX_OBSERVED, cell_list, check_supply, fail, record_to_namespace
 from helsinki_env.games.copenhagen import actions as a
 from helsinki_env.games.copenhagen.components import CELLS, COLOURS, TILE_SIZES, Components
 from helsinki_env.games.copenhagen.game import CopenhagenGame, Phase
@@ -101,15 +101,8 @@ def _check_box(p: SimpleNamespace, components: Components) -> None:
             laid[piece // a.ORIENTATIONS] += 1
     for kind, left in enumerate(p.supply):
         box = components.copies[p.players - 2][kind % 4]
-        _check_supply(f"tile_supply.{COLOURS[kind // 4]}[{kind % 4}]", left, laid[kind], box)
-    _check_supply("white_tiles", p.white_tiles, sum(cells.bit_count() for cells in p.white), components.white_tiles)
-
-
-def _check_supply(key: str, left: int, taken: int, box: int) -> None:
-    if taken > box:
-        fail(f"all of {key}", taken, f"at most {box} on all boards")
-    if left > box - taken:
-        fail(key, left, f"at most {box - taken}: {taken} of {box} are on boards")
+        check_supply(f"tile_supply.{COLOURS[kind // 4]}[{kind % 4}]", left, laid[kind], box)
+    check_supply("white_tiles", p.white_tiles, sum(cells.bit_count() for cells in p.white), components.white_tiles)
 
 
 def _check_draw_pile(p: SimpleNamespace, components: Components) -> None:

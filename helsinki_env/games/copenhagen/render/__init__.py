@@ -1,7 +1,7 @@
 """Drawings of the table: an SVG picture, the same picture as pixels, and text for terminals.
 
-As for Helsinki (`helsinki_env.games.helsinki.render`), the only input is a position dict, whole or a seat's copy. A
-drawing therefore shows nothing that the dict does not hold, and the same position always gives the same bytes.
+As for Helsinki (`helsinki_env.games.helsinki.render`), the input is a game. With a viewer, a drawing shows only what
+that seat may see. The same state always gives the same bytes.
 
 Elements of the picture:
 
@@ -16,75 +16,105 @@ Elements of the picture:
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+import math
+from typing import TYPE_CHECKING
 
-from helsinki_env.drawing.canvas import Canvas
+from helsinki_env.drawing import palette
+from helsinki_env.drawing.canvas import MARGIN, PANEL_GAP, PICTURE_WIDTH, TOP, Canvas, sea
 from helsinki_env.drawing.raster import rgb_array
+from helsinki_env.games.copenhagen.game import CopenhagenGame
+from helsinki_env.games.copenhagen.render import common, parts, seat
 from helsinki_env.games.copenhagen.render.ansi import ansi
-from helsinki_env.games.copenhagen.render.scene import draw_scene
 from helsinki_env.games.copenhagen.render.view import read_table_view
 
 if TYPE_CHECKING:
     from helsinki_env.games.copenhagen.components import Components
+    from helsinki_env.games.copenhagen.render.view import TableView
 
-__all__ = ["ansi", "rgb_array", "spots", "svg", "svg_and_spots"]
+__all__ = ["ansi", "rgb_array", "svg", "svg_and_spots"]
+
+SUPPLY_WIDTH = 420.0
+UPPER = 347.0
+DISPLAY_HEIGHT = 204.0
 
 
-def svg(
-    position: Mapping[str, Any],
-    components: Components | None = None,
-    *,
-    last_decision: str | None = None,
-    viewer: int | None = None,
-) -> str:
+def _header(canvas: Canvas, table: TableView) -> None:
+    cream = palette.PANEL
+    parts.houses(canvas, MARGIN + 22, 33, 42, palette.GOLD)
+    canvas.text(MARGIN + 54, 43, "COPENHAGEN", 31, fill=cream, weight=2.4)
+    label = "Game over" if table.done else f"Round {table.round}"
+    canvas.text(PICTURE_WIDTH - MARGIN, 41, label, 22, fill=cream, anchor="end", weight=2.4)
+
+
+def _describe(table: TableView) -> str:
+    who, headline, detail = table.decision
+    phase = "the game is over" if table.done else f"phase {table.phase}"
+    lines = [
+        f"{table.players} players, round {table.round}, {phase}. {who} {headline}{': ' if detail else ''}{detail}."
+    ]
+    return " ".join([*lines, *(seat.seat_description(one) for one in table.seats)])
+
+
+def draw_scene(canvas: Canvas, table: TableView, components: Components) -> str:
+    """Draw the whole table and return its SVG text."""
+    inner, count = PICTURE_WIDTH - 2 * MARGIN, table.players
+    width = (inner - PANEL_GAP * (count - 1)) / count
+    area = seat.height(count, width)
+    below = TOP + UPPER + PANEL_GAP
+    height = math.ceil(below + area + MARGIN)
+    sea(canvas, height)
+    _header(canvas, table)
+    left = inner - SUPPLY_WIDTH - PANEL_GAP
+    common.display(canvas, table, (MARGIN, TOP, left, DISPLAY_HEIGHT))
+    common.current_action_panel(
+        canvas, table, components, (MARGIN, TOP + DISPLAY_HEIGHT + PANEL_GAP, left, UPPER - DISPLAY_HEIGHT - PANEL_GAP)
+    )
+    common.supply(canvas, table, components, (MARGIN + left + PANEL_GAP, TOP, SUPPLY_WIDTH, UPPER))
+    for one in table.seats:
+        box = (MARGIN + one.seat * (width + PANEL_GAP), below, width, area)
+        with canvas.group(data_part=f"seat-{one.seat}"):
+            seat.area(canvas, table, components, one, box)
+        canvas.spot(f"seat {one.seat}", *box)
+    return canvas.picture(PICTURE_WIDTH, height, "Copenhagen", _describe(table))
+
+
+def svg(game: CopenhagenGame, *, last_decision: str | None = None, viewer: int | None = None) -> str:
     """Draw the table as an SVG document, 1200 wide; its height follows from the number of players.
 
     Args:
-        position: a position dict, whole or a seat's copy, which holds only what that seat may see.
-        components: the component file of the game; by default, the one that the position names.
+        game: the game to draw.
         last_decision: the last action as text. It is shown, and what it touched is highlighted if the text comes from
             `notation.action_to_string`.
-        viewer: the viewing seat. It is marked, and other hands show only their publicly known cards, even if the dict
-            holds more. None shows all cards that the dict holds.
+        viewer: the viewing seat. It is marked, and other hands show only their publicly known cards. None shows all
+            cards.
 
     Returns:
         SVG text.
 
     Raises:
-        PositionError: (a ValueError) if a key does not follow the position format, or if `viewer` is not a seat.
+        ValueError: if `viewer` is not a seat.
     """
-    return svg_and_spots(position, components, last_decision=last_decision, viewer=viewer)[0]
-
-
-def spots(
-    position: Mapping[str, Any], components: Components | None = None, *, viewer: int | None = None
-) -> dict[str, tuple[float, float, float, float]]:
-    """Return the clickable regions of the picture that `svg` draws.
-
-    Args:
-        position: as for `svg`.
-        components: as for `svg`.
-        viewer: as for `svg`; the card regions are those of this seat's hand, or of the seat to move if None.
-
-    Returns:
-        x, y, width and height in pixels by name: ``now``, ``slot 2``, ``draw pile``, ``discard pile``, ``kind 13`` (in
-            the supply, ``4 * colour + size - 2``), ``card 3`` (color), and for each seat ``seat 1``, ``board 1``,
-            ``cell 1 24`` and ``ability 1 3``.
-
-    Raises:
-        PositionError: as in `svg`.
-    """
-    return svg_and_spots(position, components, viewer=viewer)[1]
+    return svg_and_spots(game, last_decision=last_decision, viewer=viewer)[0]
 
 
 def svg_and_spots(
-    position: Mapping[str, Any],
-    components: Components | None = None,
-    *,
-    last_decision: str | None = None,
-    viewer: int | None = None,
+    game: CopenhagenGame, *, last_decision: str | None = None, viewer: int | None = None
 ) -> tuple[str, dict[str, tuple[float, float, float, float]]]:
-    """Return the results of `svg` and `spots` from one drawing."""
+    """Draw the table as `svg`, and locate what can be clicked in the picture.
+
+    Args:
+        game: as for `svg`.
+        last_decision: as for `svg`.
+        viewer: as for `svg`; the card regions are those of this seat's hand, or of the seat to move if None.
+
+    Returns:
+        SVG text, and x, y, width and height in pixels by name: ``now``, ``slot 2``, ``draw pile``, ``discard pile``,
+            ``kind 13`` (in the supply, ``4 * colour + size - 2``), ``card 3`` (color), and for each seat ``seat 1``,
+            ``board 1``, ``cell 1 24`` and ``ability 1 3``.
+
+    Raises:
+        ValueError: as in `svg`.
+    """
     canvas = Canvas()
-    return draw_scene(canvas, *read_table_view(position, components, viewer, last_decision)), canvas.spots
+    table = read_table_view(game, viewer, last_decision)
+    return draw_scene(canvas, table, game.config.component_set), canvas.spots

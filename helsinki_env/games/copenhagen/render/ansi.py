@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from helsinki_env.drawing import palette
-from helsinki_env.drawing.checked import pluralize
-from helsinki_env.drawing.lines import INK_ON, TextLine, add_player_text, join_columns, walled
+from helsinki_env.drawing.lines import (
+    INK_ON,
+    TextLine,
+    add_player_text,
+    arrange_blocks,
+    join_columns,
+    pluralize,
+    walled,
+)
 from helsinki_env.games.copenhagen.components import COLOURS, COLUMNS, ROWS, TILE_SIZES
 from helsinki_env.games.copenhagen.render.parts import WHITE
 from helsinki_env.games.copenhagen.render.view import ABILITY_LABELS, SeatView, TableView, kind_name, read_table_view
 
 if TYPE_CHECKING:
     from helsinki_env.games.copenhagen.components import Components
+    from helsinki_env.games.copenhagen.game import CopenhagenGame
 
 BLOCK_WIDTH = 34
 _COMMON = (50, 40)
@@ -177,8 +184,7 @@ def _in_play(table: TableView) -> list[TextLine]:
 
 
 def ansi(
-    position: Mapping[str, Any],
-    components: Components | None = None,
+    game: CopenhagenGame,
     *,
     last_decision: str | None = None,
     viewer: int | None = None,
@@ -188,10 +194,9 @@ def ansi(
     """Draw the table as text.
 
     Args:
-        position: a position dict, whole or a seat's copy.
-        components: the component file of the game; by default, the one that the position names.
+        game: the game to draw.
         last_decision: the last action as text; what it touched is marked with ``*``, a slot with ``> <``.
-        viewer: the viewing seat: other hands show only their publicly known cards. None shows all that the dict holds.
+        viewer: the viewing seat: other hands show only their publicly known cards. None shows all cards.
         color: use 24-bit color escape sequences; otherwise plain text with letters and box-drawing characters only.
         width: available columns; players' areas (34 columns each) are arranged side by side as far as they fit.
 
@@ -199,9 +204,9 @@ def ansi(
         The lines joined by newlines, with a final newline.
 
     Raises:
-        PositionError: (a ValueError) if a key does not follow the position format, or if `viewer` is not a seat.
+        ValueError: if `viewer` is not a seat.
     """
-    table, components = read_table_view(position, components, viewer, last_decision)
+    table, components = read_table_view(game, viewer, last_decision), game.config.component_set
     title = TextLine().add("COPENHAGEN", palette.GOLD, bold=True)
     title.add("  game over" if table.done else f"  round {table.round}")
     who, headline, detail = table.decision
@@ -216,11 +221,5 @@ def ansi(
     lines.append(TextLine())
     lines += join_columns([_display(table), _supply(table)], list(_COMMON), 4)
     areas = [_area(table, components, seat) for seat in table.seats]
-    per_row = max(1, min(table.players, (width + 3) // (BLOCK_WIDTH + 3)))
-    if table.players == 4 and per_row == 3:
-        per_row = 2
-    for first in range(0, table.players, per_row):
-        lines.append(TextLine())
-        row = areas[first : first + per_row]
-        lines += join_columns(row, [BLOCK_WIDTH] * len(row), 3)
+    lines += arrange_blocks(areas, BLOCK_WIDTH, width)
     return "\n".join(line.to_ansi(color) for line in lines) + "\n"

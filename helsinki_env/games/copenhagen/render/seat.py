@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from helsinki_env.drawing import palette, pieces
 from helsinki_env.drawing.canvas import BOLD, Canvas, format_coordinate, text_width
-from helsinki_env.drawing.checked import pluralize
+from helsinki_env.drawing.lines import pluralize
 from helsinki_env.games.copenhagen.components import COLOURS, COLUMNS, ROWS
 from helsinki_env.games.copenhagen.render import abilities, parts
 from helsinki_env.games.copenhagen.render.view import kind_name

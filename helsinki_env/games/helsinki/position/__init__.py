@@ -36,7 +36,6 @@ from __future__ import annotations
 from helsinki_env.engine.positions import PositionError
 from helsinki_env.games.helsinki.game import ENV_VERSION
 from helsinki_env.games.helsinki.position.checks import check_position
-from helsinki_env.games.helsinki.position.read import from_dict
-from helsinki_env.games.helsinki.position.write import to_dict
+from helsinki_env.games.helsinki.position.convert import from_dict, read_game, to_dict
 
-__all__ = ["ENV_VERSION", "PositionError", "check_position", "from_dict", "to_dict"]
+__all__ = ["ENV_VERSION", "PositionError", "check_position", "from_dict", "read_game", "to_dict"]

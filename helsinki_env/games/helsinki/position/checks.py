@@ -17,7 +17,7 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from helsinki_env.engine.positions import MAX_OBSERVED, cell_list, fail, record_to_namespace
+from helsinki_env.engine.positions import MAX_OBSERVED, cell_list, check_supply, fail, record_to_namespace
 from helsinki_env.games.helsinki.build import coats_to_place
 from helsinki_env.games.helsinki.coats import usable_actions
 from helsinki_env.games.helsinki.components import BOARD_ACTIONS, COLOURS, Components
@@ -103,26 +103,19 @@ def _check_box(p: SimpleNamespace, components: Components) -> None:
             laid[piece // 8] += 1
     for kind, left in enumerate(p.supply):
         key = f"tile_supply.{COLOURS[kind // 4]}[{kind % 4}]"
-        _check_supply(key, left, laid[kind], components.tile_copies[kind % 4])
+        check_supply(key, left, laid[kind], components.tile_copies[kind % 4])
     for key, left, on_boards, box in (
         ("wild_tiles", p.wild_supply, p.wild, components.wild_tiles),
         ("superstructures", p.superstructure_supply, p.superstructures, components.superstructures),
     ):
         lifted = key == "superstructures" and p.lifted >= 0
-        _check_supply(key, left, sum(cells.bit_count() for cells in on_boards) + lifted, box)
+        check_supply(key, left, sum(cells.bit_count() for cells in on_boards) + lifted, box)
     for seat in range(p.players):
         lying = p.coats[seat].bit_count()
         most = len(components.coats) - lying
         if p.meadow[seat] > most:
             fail(f"seats[{seat}].meadow", p.meadow[seat], f"at most {most} coats of arms: {lying} are still to be won")
     _check_bonus_cards(p, components)
-
-
-def _check_supply(key: str, left: int, taken: int, box: int) -> None:
-    if taken > box:
-        fail(f"all of {key}", taken, f"at most {box} on all boards")
-    if left > box - taken:
-        fail(key, left, f"at most {box - taken}: {taken} of {box} are on boards")
 
 
 def _check_bonus_cards(p: SimpleNamespace, components: Components) -> None:

@@ -1,7 +1,7 @@
 """Drawings of the game: an SVG picture, the same picture as pixels, and text for terminals.
 
-All drawings use only a position dict (whole or a seat's copy) and a component file. They never read a game, so they
-cannot show more than the dict contains. The output is deterministic: the same position always gives the same bytes.
+The input is a game. With a viewer, a drawing shows only what that seat may see. The output is deterministic: the same
+state always gives the same bytes.
 
 The SVG needs no font (letters are drawn as strokes), no style sheet and no ids. It therefore looks the same everywhere,
 and one page can contain several. Elements of the picture:
@@ -16,75 +16,112 @@ and one page can contain several. Elements of the picture:
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+import math
+from typing import TYPE_CHECKING
 
-from helsinki_env.drawing.canvas import Canvas
+from helsinki_env.drawing import palette, pieces
+from helsinki_env.drawing.canvas import BOLD, MARGIN, PANEL_GAP, PICTURE_WIDTH, TOP, Canvas, sea, text_width
 from helsinki_env.drawing.raster import rgb_array
+from helsinki_env.games.helsinki.game import HelsinkiGame
+from helsinki_env.games.helsinki.render import action_board, common, parts, seat, senate
 from helsinki_env.games.helsinki.render.ansi import ansi
-from helsinki_env.games.helsinki.render.scene import draw_scene
-from helsinki_env.games.helsinki.render.view import read_table_view
+from helsinki_env.games.helsinki.render.view import COLOURS, read_table_view
 
 if TYPE_CHECKING:
     from helsinki_env.games.helsinki.components import Components
+    from helsinki_env.games.helsinki.render.view import TableView
 
-__all__ = ["ansi", "rgb_array", "spots", "svg", "svg_and_spots"]
+__all__ = ["ansi", "rgb_array", "svg", "svg_and_spots"]
 
 
-def svg(
-    position: Mapping[str, Any],
-    components: Components,
-    *,
-    last_decision: str | None = None,
-    viewer: int | None = None,
-) -> str:
+def _header(canvas: Canvas, table: TableView) -> None:
+    cream = palette.PANEL
+    parts.cathedral(canvas, MARGIN + 22, 33, 42, palette.GOLD)
+    canvas.text(MARGIN + 54, 43, "HELSINKI", 31, fill=cream, weight=2.4)
+    right = PICTURE_WIDTH - MARGIN
+    label = "Game over" if table.done else f"Round {table.round}"
+    width = canvas.text(right, 41, label, 22, fill=cream, anchor="end", weight=2.4)
+    if table.last_round and not table.done:
+        text = "LAST ROUND"
+        pill = text_width(text, 14) + 24
+        left = right - width - 14 - pill
+        canvas.rect(left, 20, pill, 28, r=14, fill="#c8473a")
+        canvas.text(left + 12, 39, text, 14, fill="#fff", weight=BOLD)
+
+
+def _describe(table: TableView) -> str:
+    lines = [f"{table.players} players, round {table.round}, phase {table.phase}, player {table.to_move} to move."]
+    for one in table.seats:
+        tiles = ", ".join(f"{COLOURS[p.colour]} {p.roofs}" for p in one.pavilions) or "no pavilion"
+        lines.append(f"Player {one.seat}: {one.score} points; {tiles}.")
+    return " ".join(lines)
+
+
+def draw_scene(canvas: Canvas, table: TableView, components: Components, last_decision: str | None) -> str:
+    """Draw the whole picture and return its SVG text."""
+    inner = PICTURE_WIDTH - 2 * MARGIN
+    count = table.players
+    width = (inner - PANEL_GAP * (count - 1)) / count
+    area = seat.WIDE_HEIGHT if count == 2 else seat.tall_height(count, width)
+    top = TOP
+    below = top + senate.SENATE_HEIGHT + PANEL_GAP
+    height = math.ceil(below + area + MARGIN)
+    sea(canvas, height)
+    _header(canvas, table)
+    senate.draw_senate(canvas, table, components, MARGIN, top)
+    x = MARGIN + senate.SENATE_WIDTH + PANEL_GAP
+    actions_w, actions_h = action_board.ACTION_BOARD_WIDTH + 20, action_board.ACTION_BOARD_HEIGHT + 20
+    pieces.panel(canvas, x, top, actions_w, actions_h)
+    action_board.draw_action_board(canvas, table, components, x + 10, top + 10)
+    rest = senate.SENATE_HEIGHT - actions_h - PANEL_GAP
+    common.current_action_panel(
+        canvas, table, components, last_decision, (x, top + actions_h + PANEL_GAP, actions_w, rest)
+    )
+    x += actions_w + PANEL_GAP
+    common.supply(canvas, table, components, x, top, PICTURE_WIDTH - MARGIN - x, senate.SENATE_HEIGHT)
+    for one in table.seats:
+        place = seat.wide if count == 2 else seat.tall
+        with canvas.group(data_part=f"seat-{one.seat}"):
+            place(canvas, table, components, one, MARGIN + one.seat * (width + PANEL_GAP), below, width, area)
+        canvas.spot(f"seat {one.seat}", MARGIN + one.seat * (width + PANEL_GAP), below, width, area)
+    return canvas.picture(PICTURE_WIDTH, height, "Helsinki", _describe(table))
+
+
+def svg(game: HelsinkiGame, *, last_decision: str | None = None, viewer: int | None = None) -> str:
     """Draw the game as an SVG document, 1200 pixels wide; the height depends on the number of players.
 
     Args:
-        position: a position dict, whole or a seat's copy (rules page, 7: a seat's copy contains only what that seat may
-            see).
-        components: the component file of the game.
+        game: the game to draw.
         last_decision: the last action as text, shown under the pending action.
-        viewer: the viewing seat. It is marked, and other hands show only public information, even if the dict contains
-            more. None shows all cards in the dict.
+        viewer: the viewing seat. It is marked, and other hands show only public information. None shows all cards.
 
     Returns:
-        SVG text, about 90 to 180 KB.
+        SVG text.
 
     Raises:
-        PositionError: (a ValueError) naming the key that violates the position format, or if `viewer` does not exist.
+        ValueError: if `viewer` is not a seat.
     """
-    return svg_and_spots(position, components, last_decision=last_decision, viewer=viewer)[0]
-
-
-def spots(
-    position: Mapping[str, Any], components: Components, *, viewer: int | None = None
-) -> dict[str, tuple[float, float, float, float]]:
-    """Return the locations of clickable elements in the picture that `svg` draws.
-
-    Args:
-        position: as for `svg`.
-        components: as for `svg`.
-        viewer: as for `svg`; cards are those in the hand of this seat, or of the seat to move if None.
-
-    Returns:
-        x, y, width and height in pixels by name: ``now``, ``space 3``, ``slot 2``, ``draw pile``, ``discard pile``,
-            ``action 7``, ``kind 13`` (in the supply, ``4 * color + roofs - 2``), ``card 17`` (type), and for each seat
-            ``seat 1``, ``board 1`` and ``cell 1 24``.
-
-    Raises:
-        PositionError: as in `svg`.
-    """
-    return svg_and_spots(position, components, viewer=viewer)[1]
+    return svg_and_spots(game, last_decision=last_decision, viewer=viewer)[0]
 
 
 def svg_and_spots(
-    position: Mapping[str, Any],
-    components: Components,
-    *,
-    last_decision: str | None = None,
-    viewer: int | None = None,
+    game: HelsinkiGame, *, last_decision: str | None = None, viewer: int | None = None
 ) -> tuple[str, dict[str, tuple[float, float, float, float]]]:
-    """Return the results of `svg` and `spots` from one drawing."""
+    """Draw the game as `svg`, and locate the clickable elements of the picture.
+
+    Args:
+        game: as for `svg`.
+        last_decision: as for `svg`.
+        viewer: as for `svg`; cards are those in the hand of this seat, or of the seat to move if None.
+
+    Returns:
+        SVG text, and x, y, width and height in pixels by name: ``now``, ``space 3``, ``slot 2``, ``draw pile``,
+            ``discard pile``, ``action 7``, ``kind 13`` (in the supply, ``4 * color + roofs - 2``), ``card 17`` (type),
+            and for each seat ``seat 1``, ``board 1`` and ``cell 1 24``.
+
+    Raises:
+        ValueError: as in `svg`.
+    """
     canvas = Canvas()
-    return draw_scene(canvas, read_table_view(position, components, viewer), components, last_decision), canvas.spots
+    table = read_table_view(game, viewer)
+    return draw_scene(canvas, table, game.config.component_set, last_decision), canvas.spots

@@ -3,10 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from helsinki_env.drawing import palette
-from helsinki_env.drawing.lines import INK_ON, TextLine, add_player_text, join_columns, walled
+from helsinki_env.drawing.lines import (
+    INK_ON,
+    TextLine,
+    add_player_text,
+    arrange_blocks,
+    join_columns,
+    pluralize,
+    walled,
+)
 from helsinki_env.games.helsinki.action_words import action_label, cost_text
 from helsinki_env.games.helsinki.components import BOARD_ACTIONS
 from helsinki_env.games.helsinki.render.view import (
@@ -16,12 +24,12 @@ from helsinki_env.games.helsinki.render.view import (
     TableView,
     action_index,
     discard_by_color,
-    pluralize,
     read_table_view,
 )
 
 if TYPE_CHECKING:
     from helsinki_env.games.helsinki.components import Components
+    from helsinki_env.games.helsinki.game import HelsinkiGame
 
 BOARD_WIDTH = 4 * BOARD_SIZE + 1
 BLOCK_WIDTH = BOARD_WIDTH + 4
@@ -212,8 +220,7 @@ def _area(table: TableView, components: Components, seat: SeatView) -> list[Text
 
 
 def ansi(
-    position: Mapping[str, Any],
-    components: Components,
+    game: HelsinkiGame,
     *,
     last_decision: str | None = None,
     viewer: int | None = None,
@@ -223,10 +230,9 @@ def ansi(
     """Draw the game as text.
 
     Args:
-        position: a position dict, whole or a seat's copy.
-        components: the component file of the game.
+        game: the game to draw.
         last_decision: the last action, as text.
-        viewer: the viewing seat: other hands show only public information. None shows everything in the dict.
+        viewer: the viewing seat: other hands show only public information. None shows all cards.
         color: write 24-bit color escape sequences; otherwise plain text, which relies on letters and box-drawing
             characters.
         width: columns to use; players' areas (33 columns each) appear next to each other as far as they fit.
@@ -235,9 +241,9 @@ def ansi(
         The lines joined by newlines, ending in one.
 
     Raises:
-        PositionError: (a ValueError) naming the key that violates the position format, or if `viewer` does not exist.
+        ValueError: if `viewer` is not a seat.
     """
-    table = read_table_view(position, components, viewer)
+    table, components = read_table_view(game, viewer), game.config.component_set
     title = TextLine().add("HELSINKI", palette.GOLD, bold=True)
     title.add("  game over" if table.done else f"  round {table.round}")
     if table.last_round and not table.done:
@@ -261,11 +267,5 @@ def ansi(
     lines.append(TextLine())
     lines += _actions(table, components)
     areas = [_area(table, components, seat) for seat in table.seats]
-    per_row = max(1, min(table.players, (width + 3) // (BLOCK_WIDTH + 3)))
-    if table.players == 4 and per_row == 3:
-        per_row = 2
-    for first in range(0, table.players, per_row):
-        lines.append(TextLine())
-        row = areas[first : first + per_row]
-        lines += join_columns(row, [BLOCK_WIDTH] * len(row), 3)
+    lines += arrange_blocks(areas, BLOCK_WIDTH, width)
     return "\n".join(line.to_ansi(color) for line in lines) + "\n"

@@ -1,23 +1,23 @@
-"""View model: the contents of a drawing, read once from a position.
+"""View model: the contents of a drawing, read once from a game.
 
 This module implements no rule of play. It recomputes full rows and the current board score from the built cells (rules
-page, 5). A picture therefore needs only the position and the component file.
+page, 5).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
-from helsinki_env.data import Node
-from helsinki_env.drawing.checked import integer_tuple, is_connected, optional_integer, pluralize
-from helsinki_env.engine.positions import MAX_OBSERVED, PositionError
+from helsinki_env.drawing.lines import pluralize
+from helsinki_env.engine.positions import cell_list, record_to_namespace
 from helsinki_env.games.helsinki.components import BOARD_ACTIONS, COLOURS, ROOFS
-from helsinki_env.games.helsinki.state import DECK, PAID, PHASES
+from helsinki_env.games.helsinki.state import PHASES
 
 if TYPE_CHECKING:
     from helsinki_env.games.helsinki.components import Components
+    from helsinki_env.games.helsinki.game import HelsinkiGame
 
 BOARD_SIZE = 7
 SIDES = ("north", "east", "south", "west")
@@ -106,81 +106,54 @@ class TableView:
         return self.to_move if self.viewer is None else self.viewer
 
 
-# value types
+# the parts of a state
 
 
-def _cells(entry: Node) -> tuple[int, ...]:
-    return tuple(sorted(integer_tuple(entry, "cells", BOARD_SIZE * BOARD_SIZE - 1)))
-
-
-def _actions(entry: Node) -> frozenset[int]:
-    return frozenset(integer_tuple(entry, "actions", len(BOARD_ACTIONS) - 1))
-
-
-def _expand(entry: Node, components: Components) -> tuple[int, ...]:
-    """Expand card counts into a list of card types."""
-    counts = integer_tuple(entry, "card counts, one for each card type", DECK, components.types)
-    if sum(counts) > DECK:
-        entry.fail(f"at most {DECK} cards", found=f"{sum(counts)} cards")
-    return tuple(kind for kind, count in enumerate(counts) for _ in range(count))
-
-
-# the parts of a position
-
-
-def _hand(seat: Node, number: int, viewer: int | None, components: Components) -> tuple[tuple[int, ...], int]:
+def _hand(held: list[int], known: list[int], hidden: bool) -> tuple[tuple[int, ...], int]:
     """Return the face-up card types and the number of backs; other hands show only known cards."""
-    hand = seat["hand"]
-    if isinstance(hand.value, Mapping):
-        known = _expand(hand["known"], components)
-        return known, max(0, hand["size"].integer(0, DECK) - len(known))
-    cards = _expand(hand, components)
-    if viewer is None or viewer == number:
-        return cards, 0
-    known = _expand(seat["known"], components)
-    return known, max(0, len(cards) - len(known))
+    faces = tuple(kind for kind, count in enumerate(known if hidden else held) for _ in range(count))
+    return faces, sum(held) - len(faces)
 
 
-def _pavilion(data: Node) -> Pavilion:
-    colour, roofs = COLOURS.index(data["colour"].choice(COLOURS)), data["roofs"].integer(ROOFS[0], ROOFS[-1])
-    cells = _cells(data["cells"])
-    if len(cells) != roofs or not is_connected(cells, BOARD_SIZE):  # the outline algorithm needs one connected piece
-        data["cells"].fail(f"{roofs} cells in one piece")
-    return Pavilion(colour, roofs, cells)
+def _pavilion(t: Any, piece: int, corner: int) -> Pavilion:
+    colour, size = divmod(piece // 8, len(ROOFS))
+    return Pavilion(colour, ROOFS[size], tuple(cell_list(int(t.roofs_mask[piece]) << corner)))
 
 
-def _seat(data: Node, number: int, denied: frozenset[int], viewer: int | None, components: Components) -> SeatView:
-    pavilions = tuple(_pavilion(p) for p in data["pavilions"].entries("pavilion tiles", most=BOARD_SIZE * BOARD_SIZE))
-    wild = _cells(data["wild"])
-    built = frozenset({components.statue, *wild, *(cell for p in pavilions for cell in p.cells)})
+def _seat(p: SimpleNamespace, t: Any, number: int, viewer: int | None, components: Components) -> SeatView:
+    built, roofs = frozenset(cell_list(p.built[number])), tuple(cell_list(p.superstructures[number]))
     rows = tuple(r for r in range(BOARD_SIZE) if all(BOARD_SIZE * r + c in built for c in range(BOARD_SIZE)))
     columns = tuple(c for c in range(BOARD_SIZE) if all(BOARD_SIZE * r + c in built for r in range(BOARD_SIZE)))
-    roofs = _cells(data["superstructures"])
     by_lines = (0, components.points_line, components.points_crossing)
     roof_points = tuple(by_lines[(cell // BOARD_SIZE in rows) + (cell % BOARD_SIZE in columns)] for cell in roofs)
     board = components.points_row * len(rows) + components.points_column * len(columns) + sum(roof_points)
-    faces, backs = _hand(data, number, viewer, components)
+    faces, backs = _hand(p.hand[number], p.known[number], viewer not in (None, number))
+    tiles = zip(p.tile_piece[number], p.tile_cell[number], range(p.tile_count[number]), strict=False)
     return SeatView(
         seat=number,
-        pavilions=pavilions,
-        wild=wild,
+        pavilions=tuple(_pavilion(t, piece, corner) for piece, corner, _ in tiles),
+        wild=tuple(cell_list(p.wild[number])),
         superstructures=roofs,
-        coats=_cells(data["coats_on_board"]),
-        meadow=data["meadow"].integer(0, len(components.coats)),
-        used=_actions(data["used"]),
-        denied=denied,
+        coats=tuple(sorted(cell for i, cell in enumerate(components.coats) if p.coats[number] >> i & 1)),
+        meadow=p.meadow[number],
+        used=frozenset(cell_list(p.used[number])),
+        denied=frozenset(cell_list(p.denied[number])),
         faces=faces,
         backs=backs,
-        token=optional_integer(data["token"], 7),
-        points=data["points"].integer(0),
-        bonus=optional_integer(data["bonus"], MAX_OBSERVED),
-        limit_lifted=data["limit_lifted"].boolean(),
+        token=_or_none(p.token[number]),
+        points=p.points[number],
+        bonus=None if p.bonus[number] < 0 else components.bonus_cards[p.bonus[number]],
+        limit_lifted=bool(p.limit_lifted[number]),
         built=built,
         full_rows=rows,
         full_columns=columns,
         roof_points=roof_points,
         board_points=board,
     )
+
+
+def _or_none(number: int) -> int | None:
+    return None if number < 0 else number
 
 
 def card_name(kind: int, components: Components) -> str:
@@ -195,70 +168,48 @@ def _places(seats: tuple[SeatView, ...]) -> tuple[int, ...]:
     return tuple(order.index(s) + 1 for s in range(len(seats)))
 
 
-def _decision(pending: Node, phase: str, side: int | None, limit: int) -> tuple[str, str]:
+def _decision(p: SimpleNamespace, phase: str, side: int | None, limit: int) -> tuple[str, str]:
     """Describe the pending action: a headline that follows the player's name, and a detail (may be empty)."""
-
-    def is_set(key: str) -> bool:
-        return pending.get(key, False).boolean()
-
-    def number(key: str, default: int = 1) -> int:
-        return pending.get(key, default).integer(0, MAX_OBSERVED)
-
     origin = "" if side is None else f" from the {SIDES[side]}"
     if phase == "START":
         return "places the first token", "The others follow on every second space, clockwise"
     if phase == "MOVE":
-        top = number("move", 0)
-        spaces = "4" if top == 4 else f"4 to {top}"
+        spaces = "4" if p.move == 4 else f"4 to {p.move}"
         bought = f"{spaces} spaces, by an action of the board"
-        return "moves the token", bought if top else "1 to 3 spaces clockwise"
+        return "moves the token", bought if p.move else "1 to 3 spaces clockwise"
     if phase == "MAIN":
-        if is_set("only_build"):
-            return "builds a pavilion", "Second pavilion" if is_set("built") else "Draw and build"
+        if p.only_build:
+            return "builds a pavilion", "Second pavilion" if p.has_built else "Draw and build"
         return "draws or builds", f"Two cards beside the token, or a tile{origin}"
     if phase == "PAY":
-        if is_set("substitute"):
+        if p.substitute:
             return "pays for a pavilion", "One card of another colour"
-        return "pays for a pavilion", pluralize(number("to_pay", 0), "more card")
+        return "pays for a pavilion", pluralize(p.to_pay, "more card")
     if phase == "PLACE":
-        return "pushes the tile in", "From any other side" if is_set("any_side") else origin.strip()
+        return "pushes the tile in", "From any other side" if p.any_side else origin.strip()
     if phase == "WILD":
-        return "places wild tiles", f"{number('wilds_left')} to place"
+        return "places wild tiles", f"{p.wilds_left} to place"
     if phase == "LIFT":
         return "lifts a superstructure", ""
     if phase == "ROOF":
-        if pending.get("lifted", None).value is not None:
+        if p.lifted >= 0:
             return "sets the superstructure down", "On any other free roof"
-        action = pending["action"].choice(BOARD_ACTIONS).replace("_", " ") if pending["action"].is_present else ""
-        left = f"{number('roofs_left')} to place"
+        action = "" if p.action < 0 else BOARD_ACTIONS[p.action].replace("_", " ")
+        left = f"{p.roofs_left} to place"
         return "places superstructures", left + (f": {action}" if action else " on the new pavilion")
     if phase == "DISCARD":
         return "discards", f"Down to {pluralize(limit, 'card')}"
-    return "may end the turn", "Built" if is_set("built") else "Drew cards" if is_set("drew") else ""
+    return "may end the turn", "Built" if p.has_built else "Drew cards" if p.drew else ""
 
 
-def read_table_view(position: Mapping[str, Any], components: Components, viewer: int | None = None) -> TableView:
-    """Read a position dict into a view model; for the arguments see `svg`.
-
-    PositionError if a value has the wrong type. Whether the position is playable is not checked.
-    """
-    data, types = Node(position, PositionError, file="position").mapping(), components.types
-    players = data["players"].integer(2, 4, "2, 3 or 4")
-    if viewer is not None:
-        expected = f"None or a seat from 0 to {players - 1}"
-        viewer = Node(viewer, PositionError, "viewer").integer(0, players - 1, expected)
-    denied = [frozenset[int]()] * players
-    if data.get("denied", None).value:
-        denied = [_actions(seat) for seat in data["denied"].entries("lists of actions, one for each seat", 0, players)]
-    seats = tuple(
-        _seat(entry, number, denied[number], viewer, components)
-        for number, entry in enumerate(data["seats"].entries("seats", length=players))
-    )
-    pile, pending = data["draw_pile"], data.get("pending", {}).mapping()
-    phase, done = data["phase"].choice(PHASES), data["done"].boolean()
-    places = _places(seats)
-    to_move = places.index(1) if done else data["to_move"].integer(0, players - 1)
-    headline, detail = _decision(pending, phase, seats[to_move].side, components.hand_limit)
+def read_table_view(game: HelsinkiGame, viewer: int | None = None) -> TableView:
+    """Return the contents of the drawings of a game; for the arguments see `svg`."""
+    viewer, components, t = game.validate_viewer(viewer), game.config.component_set, game.config.tables[0]
+    p = record_to_namespace(game.state)
+    seats = tuple(_seat(p, t, number, viewer, components) for number in range(p.players))
+    phase, done, places = PHASES[p.phase], bool(p.done), _places(seats)
+    to_move = places.index(1) if done else p.seat
+    headline, detail = _decision(p, phase, seats[to_move].side, components.hand_limit)
     if done:
         score = seats[to_move].score
         tied = sum(seat.score == score for seat in seats) > 1
@@ -266,34 +217,30 @@ def read_table_view(position: Mapping[str, Any], components: Components, viewer:
             "wins the game",
             f"{score} points" + (": a tie goes to the later seat" if tied else ""),
         )
-    hidden = isinstance(pile.value, int)
+    sizes = len(ROOFS)
     return TableView(
-        players=players,
+        players=p.players,
         seats=seats,
         viewer=viewer,
         phase=phase,
         to_move=to_move,
-        round=data["round"].integer(1),
-        last_round=data["last_round"].boolean(),
+        round=p.round_number,
+        last_round=bool(p.last_round),
         done=done,
-        dry_roads=data["dry_roads"].boolean(),
-        covered=_actions(data.get("covered", [])),
-        draw_pile=pile.integer(0, DECK) if hidden else len(integer_tuple(pile, "card types", types - 1)),
-        discard=integer_tuple(data["discard_pile"], "card counts, one for each card type", DECK, types),
-        display=tuple(
-            optional_integer(slot, types - 1) for slot in data["display"].entries("card types or null", length=8)
-        ),
-        tile_supply=tuple(
-            integer_tuple(data["tile_supply"][name], "tile counts by roofs", MAX_OBSERVED, 4) for name in COLOURS
-        ),
-        wild_tiles=data["wild_tiles"].integer(0, MAX_OBSERVED),
-        superstructures=data["superstructures"].integer(0, MAX_OBSERVED),
-        bonus_cards=integer_tuple(data["bonus_cards"], "bonus cards", MAX_OBSERVED),
-        card=optional_integer(pending.get("card", None), types - 1),
-        paid=integer_tuple(pending.get("paid", []), "card types", types - 1),
-        to_pay=pending.get("to_pay", 0).integer(0, PAID),
-        any_side=pending.get("any_side", False).boolean(),
-        lifted=optional_integer(pending.get("lifted", None), BOARD_SIZE * BOARD_SIZE - 1),
+        dry_roads=bool(p.dry_roads),
+        covered=frozenset(cell_list(p.covered)),
+        draw_pile=p.pile_size,
+        discard=tuple(p.discard[: components.types]),
+        display=tuple(map(_or_none, p.display)),
+        tile_supply=tuple(tuple(p.supply[sizes * i : sizes * (i + 1)]) for i in range(len(COLOURS))),
+        wild_tiles=p.wild_supply,
+        superstructures=p.superstructure_supply,
+        bonus_cards=tuple(value for i, value in enumerate(components.bonus_cards) if p.bonus_cards >> i & 1),
+        card=_or_none(p.card),
+        paid=tuple(p.paid[: p.paid_count]),
+        to_pay=p.to_pay,
+        any_side=bool(p.any_side),
+        lifted=_or_none(p.lifted),
         headline=headline,
         detail=detail,
         places=places,
@@ -324,6 +271,5 @@ __all__ = [
     "action_index",
     "card_name",
     "discard_by_color",
-    "pluralize",
     "read_table_view",
 ]

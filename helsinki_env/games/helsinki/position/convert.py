@@ -1,4 +1,4 @@
-"""Read games from plain data: this module checks types and ranges, `check_position` checks consistency."""
+"""Write games as plain data and read them; `checks` rejects inconsistent ones."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from typing import Any
 
 from helsinki_env.data import Node
 from helsinki_env.engine.positions import (
-    PositionError,
     bit_set,
     bounded_integer,
     bounded_integers,
@@ -17,18 +16,25 @@ from helsinki_env.engine.positions import (
     distinct_integers,
     exact_mapping,
     fill_record,
+    free_cells,
     hex_uint64,
+    read_config,
+    read_header,
     record_to_namespace,
 )
 from helsinki_env.games.helsinki.components import BOARD_ACTIONS, COLOURS, ROOFS, Components
 from helsinki_env.games.helsinki.config import HelsinkiConfig
 from helsinki_env.games.helsinki.game import ENV_VERSION, HelsinkiGame, apply_setup
 from helsinki_env.games.helsinki.position.checks import CARRIED_OUT, MOVES, check_position
-from helsinki_env.games.helsinki.position.write import SEAT_FIELDS
 from helsinki_env.games.helsinki.state import DECK, PAID, PHASES, RECORD, TILES, UNSEEN, Bounds, new_states
 from helsinki_env.games.helsinki.tables import bounds_of, build_tables
 
-__all__ = ["from_dict"]
+__all__ = ["from_dict", "read_game", "to_dict"]
+
+SEAT_FIELDS = tuple(RECORD[name] for name in ("meadow", "used", "token", "points", "limit_lifted"))
+"""Fields of a seat that positions show by the table."""
+#: Pending keys after the flags and the numbers.
+_LAST_KEYS = ("paid", "action", "resume")
 
 _KEYS = (
     "game",
@@ -71,24 +77,129 @@ _SEAT_KEYS = (
 _CELLS = 49
 
 
-def from_dict(position: Mapping[str, Any]) -> HelsinkiGame:
+# writing
+
+
+def to_dict(game: HelsinkiGame, seat: int | None = None) -> dict[str, Any]:
+    """Return a game as plain data for JSON.
+
+    Args:
+        game: the game.
+        seat: None for the whole position; otherwise limit it to what this seat may see (rules page, section 7): other
+            hands become ``{"size": n, "known": counts}``, the draw pile its size, and chance is left out.
+    """
+    p, components = record_to_namespace(game.state), game.config.component_set
+    types, players = components.types, game.num_players
+    position: dict[str, Any] = {
+        "game": "helsinki",
+        "version": ENV_VERSION,
+        "components": game.config.components,
+        "players": players,
+        "covered": list(game.config.covered),
+        "denied": [list(actions) for actions in game.config.denied],
+        "dry_roads": game.config.dry_roads,
+        "phase": str(game.phase),
+        "to_move": p.seat,
+        "round": p.round_number,
+        "last_round": bool(p.last_round),
+        "done": bool(p.done),
+        "draw_pile": p.pile[: p.pile_size][::-1],
+        "discard_pile": p.discard[:types],
+        "display": RECORD["display"].to_json(p),
+        "tile_supply": {colour: p.supply[4 * i : 4 * i + 4] for i, colour in enumerate(COLOURS)},
+        "wild_tiles": p.wild_supply,
+        "superstructures": p.superstructure_supply,
+        "bonus_cards": [value for i, value in enumerate(components.bonus_cards) if p.bonus_cards >> i & 1],
+        "seats": [_seat(game, p, i) for i in range(players)],
+        "pending": _pending(p, types, players),
+        "chance": {"word": f"0x{p.chance:016x}"},
+    }
+    if seat is not None:
+        _hide(position, game.validate_seat(seat))
+    return position
+
+
+def _seat(game: HelsinkiGame, p: SimpleNamespace, seat: int) -> dict[str, Any]:
+    components = game.config.component_set
+    tiles = range(p.tile_count[seat])
+    shown = {field.name: field.to_json(p, seat) for field in SEAT_FIELDS}
+    return {
+        "pavilions": [_pavilion(game, p.tile_piece[seat][i], p.tile_cell[seat][i]) for i in tiles],
+        "wild": cell_list(p.wild[seat]),
+        "superstructures": cell_list(p.superstructures[seat]),
+        "coats_on_board": sorted(cell for i, cell in enumerate(components.coats) if p.coats[seat] >> i & 1),
+        "meadow": shown["meadow"],
+        "used": shown["used"],
+        "hand": p.hand[seat][: components.types],
+        "known": p.known[seat][: components.types],
+        "token": shown["token"],
+        "points": shown["points"],
+        "bonus": None if p.bonus[seat] < 0 else components.bonus_cards[p.bonus[seat]],
+        "limit_lifted": shown["limit_lifted"],
+    }
+
+
+def _pavilion(game: HelsinkiGame, piece: int, corner: int) -> dict[str, Any]:
+    cells = int(game.config.tables[0]["roofs_mask"][piece]) << corner
+    return {"colour": COLOURS[piece // 32], "roofs": ROOFS[piece // 8 % 4], "cells": cell_list(cells)}
+
+
+def _pending(p: SimpleNamespace, types: int, players: int) -> dict[str, Any]:
+    found = RECORD.pending_to_json(
+        p,
+        paid=lambda count: p.paid[:count],
+        action=BOARD_ACTIONS.__getitem__,
+        resume=PHASES.__getitem__,
+    )
+    if p.phase not in RECORD["resume"].required:
+        found.pop("resume", None)
+    pending = dict(sorted(found.items(), key=lambda item: (item[0] in _LAST_KEYS, item[1] is not True)))
+    if any(p.reshuffled):
+        pending["reshuffled"] = p.reshuffled[:types]
+        unseen = [[card for card in cards if card >= 0] for cards in p.unseen[:players]]
+        if any(unseen):
+            pending["unseen_draws"] = unseen
+    return pending
+
+
+def _hide(position: dict[str, Any], seat: int) -> None:
+    """Remove what a seat may not see from a position."""
+    del position["chance"]
+    position["draw_pile"] = len(position["draw_pile"])
+    for i, other in enumerate(position["seats"]):
+        if i != seat:
+            other["hand"] = {"size": sum(other["hand"]), "known": other["known"]}
+    unseen = position["pending"].get("unseen_draws", [])
+    for i, cards in enumerate(unseen):
+        if i != seat:
+            unseen[i] = [None] * len(cards)
+
+
+# reading
+
+
+def from_dict(position: Mapping[str, Any], config: HelsinkiConfig | None = None) -> HelsinkiGame:
     """Return the game that `to_dict` wrote, with identical future play.
 
     Every accepted position can be played to its end, and all later positions are accepted too. It need not be reachable
     in a game; the `checks` module lists what may differ.
 
+    Args:
+        position: plain data.
+        config: the configuration of the position, including components; by default, the one that the position names.
+
     Raises:
         PositionError: (a ValueError) naming the key, the value found and the value expected.
     """
-    given = Node(position, PositionError, file="position").mapping(_KEYS)
-    if isinstance(given["draw_pile"].value, int):
-        given["draw_pile"].fail("a list of card types: a copy made for one seat cannot be played on")
-    data = exact_mapping(given, _KEYS)
-    data["game"].choice(["helsinki"])
-    data["version"].integer(
-        ENV_VERSION, ENV_VERSION, f"{ENV_VERSION}: positions of other versions are played by other rules"
-    )
-    config = _config(data)
+    game = read_game(position, config)
+    check_position(game)
+    return game
+
+
+def read_game(position: Mapping[str, Any], config: HelsinkiConfig | None = None) -> HelsinkiGame:
+    """Return the game of a position as `from_dict`, but check single values only."""
+    data = read_header(position, "helsinki", ENV_VERSION, _KEYS)
+    config = _config(data) if config is None else config
     states = new_states(1, config.component_set.types)
     apply_setup(states, config)
     p, bounds = record_to_namespace(states[0]), bounds_of(config.tables[0])
@@ -103,9 +214,7 @@ def from_dict(position: Mapping[str, Any]) -> HelsinkiGame:
     _read_pending(p, config.component_set, bounds, data["pending"])
     p.chance = hex_uint64(exact_mapping(data["chance"], ("word",))["word"])
     fill_record(states, p)
-    game = HelsinkiGame._from_valid_state(config, states[0])
-    check_position(game)
-    return game
+    return HelsinkiGame._from_valid_state(config, states[0])
 
 
 # value types
@@ -128,18 +237,15 @@ def _counts(entry: Node, types: int) -> list[int]:
 def _config(data: Mapping[str, Node]) -> HelsinkiConfig:
     players = bounded_integer(data["players"], "seats", 2, 4)
     denied = data["denied"].entries("lists of actions, one for each seat", length=players)
-    try:
-        return HelsinkiConfig(
-            num_players=players,
-            covered=distinct_integers(data["covered"], "an action", "actions", len(BOARD_ACTIONS)),
-            denied=[distinct_integers(actions, "an action", "actions", len(BOARD_ACTIONS)) for actions in denied],
-            dry_roads=data["dry_roads"].boolean(),
-            components=data["components"].text("the name of a component file, or a path"),
-        )
-    except PositionError:
-        raise
-    except (ValueError, OSError) as problem:
-        raise PositionError(f"position: {problem}") from None
+    config: HelsinkiConfig = read_config(
+        HelsinkiConfig,
+        data,
+        num_players=players,
+        covered=distinct_integers(data["covered"], "an action", "actions", len(BOARD_ACTIONS)),
+        denied=[distinct_integers(actions, "an action", "actions", len(BOARD_ACTIONS)) for actions in denied],
+        dry_roads=data["dry_roads"].boolean(),
+    )
+    return config
 
 
 def _read_cards(p: SimpleNamespace, bounds: Bounds, data: Mapping[str, Node]) -> None:
@@ -193,7 +299,7 @@ def _read_board(p: SimpleNamespace, components: Components, seat: int, data: Map
     p.built[seat] = 1 << components.statue
     for pavilion in data["pavilions"].entries("pavilion tiles"):
         _read_pavilion(p, components, seat, pavilion)
-    p.wild[seat] = _free_cells(data["wild"], p.built[seat])
+    p.wild[seat] = free_cells(data["wild"], p.built[seat], _CELLS)
     p.built[seat] |= p.wild[seat]
     p.superstructures[seat] = bit_set(distinct_integers(data["superstructures"], "a cell", "cells", _CELLS))
     if p.superstructures[seat] & ~(p.built[seat] & ~(1 << components.statue)):
@@ -202,14 +308,6 @@ def _read_board(p: SimpleNamespace, components: Components, seat: int, data: Map
         if cell not in components.coats or p.built[seat] >> cell & 1:
             data["coats_on_board"].fail(f"those of {sorted(components.coats)} that are not built", found=str(cell))
         p.coats[seat] |= 1 << components.coats.index(cell)
-
-
-def _free_cells(entry: Node, built: int) -> int:
-    """Return cells that are not built, as a set."""
-    cells = bit_set(distinct_integers(entry, "a cell", "cells", _CELLS))
-    if cells & built:
-        entry.fail(f"cells that are empty; {cell_list(cells & built)} are built already")
-    return cells
 
 
 @lru_cache(maxsize=8)
@@ -226,7 +324,7 @@ def _read_pavilion(p: SimpleNamespace, components: Components, seat: int, pavili
     data = exact_mapping(pavilion, ("colour", "roofs", "cells"))
     colour = COLOURS.index(data["colour"].choice(COLOURS))
     roofs = bounded_integer(data["roofs"], "roofs", ROOFS[0], ROOFS[-1])
-    cells = _free_cells(data["cells"], p.built[seat])
+    cells = free_cells(data["cells"], p.built[seat], _CELLS)
     corner = 7 * min((cell // 7 for cell in cell_list(cells)), default=0)
     corner += min((cell % 7 for cell in cell_list(cells)), default=0)
     piece = _pieces(components).get((4 * colour + roofs - 2, cells >> corner))

@@ -1,4 +1,4 @@
-"""Create games from plain data: this module rejects invalid values, `check_position` rejects inconsistent ones."""
+"""Write games as plain data and read them; `checks` rejects inconsistent ones."""
 
 from __future__ import annotations
 
@@ -9,14 +9,16 @@ from typing import Any
 
 from helsinki_env.data import Node
 from helsinki_env.engine.positions import (
-    PositionError,
-    bit_set,
     bounded_integer,
     bounded_integers,
+    cell_list,
     distinct_integers,
     exact_mapping,
     fill_record,
+    free_cells,
     hex_uint64,
+    read_config,
+    read_header,
     record_to_namespace,
 )
 from helsinki_env.games.copenhagen import actions
@@ -24,11 +26,16 @@ from helsinki_env.games.copenhagen.components import ABILITIES, CELLS, COLOURS, 
 from helsinki_env.games.copenhagen.config import CopenhagenConfig
 from helsinki_env.games.copenhagen.game import CopenhagenGame, apply_setup
 from helsinki_env.games.copenhagen.position.checks import check_position
-from helsinki_env.games.copenhagen.position.write import POSITION_VERSION, SEAT_FIELDS
 from helsinki_env.games.copenhagen.state import END_CARD, PHASES, PILE, RECORD, TILES, Bounds, new_states
 from helsinki_env.games.copenhagen.tables import bounds_of, build_tables
 
-__all__ = ["from_dict"]
+__all__ = ["POSITION_VERSION", "from_dict", "read_game", "to_dict"]
+
+POSITION_VERSION = 0
+"""Version of the environment, `copenhagen_v0`."""
+
+SEAT_FIELDS = tuple(RECORD[name] for name in ("owned", "used", "hand", "known", "points"))
+"""Fields of a seat with the same values in records and positions."""
 
 _KEYS = (
     "game",
@@ -52,6 +59,85 @@ _KEYS = (
 _SEAT_KEYS = ("tiles", "white", *(field.public_name for field in SEAT_FIELDS))
 
 
+# writing
+
+
+def to_dict(game: CopenhagenGame, seat: int | None = None) -> dict[str, Any]:
+    """Return a game as plain data for JSON.
+
+    Args:
+        game: the game.
+        seat: None for the whole position, otherwise only what this seat may see (rules, section 5). Other hands become
+            ``{"size": n, "known": counts}``, the draw pile its size, and chance is omitted. The copy adds ``end_card``,
+            whether the End of Game card is in the draw pile. It also adds ``reshuffled``, the contents of a draw pile
+            made from the discard pile.
+    """
+    p, players = record_to_namespace(game.state), game.num_players
+    position: dict[str, Any] = {
+        "game": "copenhagen",
+        "version": POSITION_VERSION,
+        "components": game.config.components,
+        "players": players,
+        "denied": [list(abilities) for abilities in game.config.denied],
+        "phase": str(game.phase),
+        "to_move": p.seat,
+        "round": p.round_number,
+        "done": bool(p.done),
+        "draw_pile": p.pile[: p.pile_size][::-1],
+        "discard_pile": p.discard,
+        "end_card": bool(p.end_card),
+        "reshuffled": p.reshuffled,
+        "display": RECORD["display"].to_json(p),
+        "tile_supply": {colour: p.supply[4 * i : 4 * i + 4] for i, colour in enumerate(COLOURS)},
+        "white_tiles": p.white_tiles,
+        "seats": [_seat(game, p, i) for i in range(players)],
+        "pending": RECORD.pending_to_json(p, tile=_kind),
+        "chance": {"word": f"0x{p.chance:016x}"},
+    }
+    if not any(position["denied"]):
+        del position["denied"]
+    if seat is None:
+        del position["end_card"], position["reshuffled"]
+    else:
+        _hide(position, game.validate_seat(seat))
+    return position
+
+
+def _seat(game: CopenhagenGame, p: SimpleNamespace, seat: int) -> dict[str, Any]:
+    tiles = range(p.tile_count[seat])
+    return {
+        "tiles": [_tile(game, p.tile_piece[seat][i], p.tile_cell[seat][i]) for i in tiles],
+        "white": cell_list(p.white[seat]),
+        **{field.public_name: field.to_json(p, seat) for field in SEAT_FIELDS},
+    }
+
+
+def _kind(kind: int) -> dict[str, Any]:
+    return {"colour": COLOURS[kind // 4], "size": TILE_SIZES[kind % 4]}
+
+
+def _tile(game: CopenhagenGame, piece: int, corner: int) -> dict[str, Any]:
+    t = game.config.tables
+    cells = int(t["cells"][0, piece]) << corner
+    return {**_kind(piece // 8), "cells": cell_list(cells), "brick": int(t["brick"][0, piece]) + corner}
+
+
+def _hide(position: dict[str, Any], seat: int) -> None:
+    """Remove what a seat may not see (section 5)."""
+    del position["chance"]
+    position["draw_pile"] = len(position["draw_pile"])
+    # With three and four players, the draw pile comes from the discard pile exactly if it has the End of Game card.
+    # [R] The key remains until that card is drawn, even if no other card is left.
+    if position["players"] == 2 or not position["end_card"]:
+        del position["reshuffled"]
+    for i, other in enumerate(position["seats"]):
+        if i != seat:
+            other["hand"] = {"size": sum(other["hand"]), "known": other["known"]}
+
+
+# reading
+
+
 def from_dict(position: Mapping[str, Any], config: CopenhagenConfig | None = None) -> CopenhagenGame:
     """Return the game that `to_dict` wrote; both continue identically.
 
@@ -65,14 +151,14 @@ def from_dict(position: Mapping[str, Any], config: CopenhagenConfig | None = Non
     Raises:
         PositionError: (a ValueError) if the position is invalid; names the key, the value found and the value expected.
     """
-    given = Node(position, PositionError, file="position").mapping()
-    if isinstance(given["draw_pile"].value, int):
-        given["draw_pile"].fail("a list of colours: a copy made for one seat cannot be played on")
-    data = exact_mapping(given, _KEYS, optional=("denied",))
-    data["game"].choice(["copenhagen"])
-    data["version"].integer(
-        POSITION_VERSION, POSITION_VERSION, f"{POSITION_VERSION}: positions of other versions are played by other rules"
-    )
+    game = read_game(position, config)
+    check_position(game)
+    return game
+
+
+def read_game(position: Mapping[str, Any], config: CopenhagenConfig | None = None) -> CopenhagenGame:
+    """Return the game of a position as `from_dict`, but check single values only."""
+    data = read_header(position, "copenhagen", POSITION_VERSION, _KEYS, optional=("denied",))
     config = _config(data) if config is None else config
     bounds = bounds_of(config.tables[0])
     states = new_states(1)
@@ -90,33 +176,22 @@ def from_dict(position: Mapping[str, Any], config: CopenhagenConfig | None = Non
         for _, entry in data["pending"].items():
             entry.fail("once the game is over none")
     else:
-        RECORD.pending_from_json(p, data["pending"], PHASES, bounds, tile=lambda entry: _kind(entry)[0])
+        RECORD.pending_from_json(p, data["pending"], PHASES, bounds, tile=lambda entry: _read_kind(entry)[0])
     p.chance = hex_uint64(exact_mapping(data["chance"], ("word",))["word"])
     fill_record(states, p)
-    game = CopenhagenGame._from_valid_state(config, states[0])
-    check_position(game)
-    return game
+    return CopenhagenGame._from_valid_state(config, states[0])
 
 
 # the parts of a position
 
 
 def _config(data: Mapping[str, Node]) -> CopenhagenConfig:
-    players = bounded_integer(data["players"], "seats", 2, 4)
-    denied: list[list[int]] | None = None
+    players, denied = bounded_integer(data["players"], "seats", 2, 4), None
     if "denied" in data:
         seats = data["denied"].entries("lists of abilities, one for each seat", length=players)
         denied = [distinct_integers(abilities, "an ability", "abilities", len(ABILITIES), low=1) for abilities in seats]
-    try:
-        return CopenhagenConfig(
-            num_players=players,
-            denied=denied,
-            components=data["components"].text("the name of a component file, or a path"),
-        )
-    except PositionError:
-        raise
-    except (ValueError, OSError) as problem:
-        raise PositionError(f"position: {problem}") from None
+    config: CopenhagenConfig = read_config(CopenhagenConfig, data, num_players=players, denied=denied)
+    return config
 
 
 def _read_cards(p: SimpleNamespace, bounds: Bounds, data: Mapping[str, Node]) -> None:
@@ -144,21 +219,12 @@ def _read_supplies(p: SimpleNamespace, components: Components, bounds: Bounds, d
 def _read_seat(p: SimpleNamespace, components: Components, bounds: Bounds, seat: int, data: Mapping[str, Node]) -> None:
     for tile in data["tiles"].entries("coloured tiles"):
         _read_tile(p, components, seat, tile)
-    p.white[seat] = _free_cells(data["white"], p.filled[seat])
+    p.white[seat] = free_cells(data["white"], p.filled[seat], CELLS)
     p.filled[seat] |= p.white[seat]
     if isinstance(data["hand"].value, Mapping):
         data["hand"].fail("card counts: a copy made for one seat cannot be played on")
     for field in SEAT_FIELDS:
         getattr(p, field.name)[seat] = field.from_json(data[field.public_name], bounds)
-
-
-def _free_cells(entry: Node, filled: int) -> int:
-    """Return cells as a set; they must be empty."""
-    cells = distinct_integers(entry, "a cell", "cells", CELLS)
-    twice = [cell for cell in cells if filled >> cell & 1]
-    if twice:
-        entry.fail(f"empty cells; {twice} are filled already")
-    return bit_set(cells)
 
 
 @lru_cache(maxsize=8)
@@ -173,7 +239,7 @@ def _pieces(components: Components) -> dict[tuple[int, int, int], int]:
     return {(piece // 8, int(t.cells[piece]), int(t.brick[piece])): piece for piece in pieces}
 
 
-def _kind(entry: Node, *more: str) -> tuple[int, dict[str, Node]]:
+def _read_kind(entry: Node, *more: str) -> tuple[int, dict[str, Node]]:
     """Return the kind of a tile, and the other keys of its entry."""
     data = exact_mapping(entry, ("colour", "size", *more))
     colour = COLOURS.index(data["colour"].choice(COLOURS))
@@ -181,8 +247,8 @@ def _kind(entry: Node, *more: str) -> tuple[int, dict[str, Node]]:
 
 
 def _read_tile(p: SimpleNamespace, components: Components, seat: int, tile: Node) -> None:
-    kind, data = _kind(tile, "cells", "brick")
-    cells = _free_cells(data["cells"], p.filled[seat])
+    kind, data = _read_kind(tile, "cells", "brick")
+    cells = free_cells(data["cells"], p.filled[seat], CELLS)
     brick = bounded_integer(data["brick"], "a cell", 0, CELLS - 1)
     lying = [cell for cell in range(CELLS) if cells >> cell & 1]
     corner = COLUMNS * min((cell // COLUMNS for cell in lying), default=0)
