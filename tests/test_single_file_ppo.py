@@ -35,7 +35,7 @@ def test_training_changes_the_network_and_is_repeatable(
 ) -> None:
     args = Args(**{**vars(SHORT), "game": game.name, "num_players": players, "save": str(tmp_path / "agent.pt")})
     agent, result = train(args)
-    assert (result.games, agent.name) == (4, result.name)
+    assert result.games >= SHORT.eval_games  # whole blocks
     printed = capsys.readouterr().out
     assert printed.count(" steps, ") == 3
     assert "against greedy: single_file_ppo: " in printed
