@@ -151,14 +151,16 @@ class Agent(nn.Module):
     ) -> npt.NDArray[np.int64]:
         """Return the most probable actions, (B,), as every player does; see `helsinki_env.agents.base`."""
         policy, _ = self(self.encode(observation, action_mask))
-        return policy.logits.argmax(1).numpy()
+        actions: npt.NDArray[np.int64] = policy.logits.argmax(1).numpy()
+        return actions
 
 
 def lead(env: GameSeatVectorEnv, seats: npt.NDArray[np.int64]) -> npt.NDArray[np.float32]:
     """Return the points of each learner minus the mean of the others' points in the current games, (B,)."""
     points, players = env.states["points"].astype(np.float32), env.config.num_players
     own = points[np.arange(len(seats)), seats]
-    return own - (points[:, :players].sum(1) - own) / (players - 1)
+    ahead: npt.NDArray[np.float32] = own - (points[:, :players].sum(1) - own) / (players - 1)
+    return ahead
 
 
 def train(args: Args) -> tuple[Agent, PlayerResult]:
