@@ -183,7 +183,8 @@ class OpenSpielState(pyspiel.State):  # type: ignore[misc]  # an untyped base cl
         return int(pyspiel.PlayerId.TERMINAL) if self.board.done else self.board.seat
 
     def _legal_actions(self, player: int) -> list[int]:
-        return self.board.legal_actions().tolist()
+        legal: list[int] = self.board.legal_actions().tolist()
+        return legal
 
     def chance_outcomes(self) -> list[tuple[int, float]]:
         """Return all deals with equal probabilities."""
@@ -213,11 +214,14 @@ class OpenSpielState(pyspiel.State):  # type: ignore[misc]  # an untyped base cl
             return [0.0] * players
         scores, ranks = self.board.scores(), self.board.ranks()
         if self.board.config.reward == "margin":
-            return ((scores * players - scores.sum()) / (players - 1)).tolist()
-        shared = (ranks[:, None] == ranks).sum(1)
-        if self.board.config.reward == "rank":
-            return (1 - (2 * ranks + shared - 1) / (players - 1)).tolist()
-        return np.where(ranks == 0, (players - shared) / (shared * (players - 1)), -1 / (players - 1)).tolist()
+            rewards = (scores * players - scores.sum()) / (players - 1)
+        else:
+            shared = (ranks[:, None] == ranks).sum(1)
+            if self.board.config.reward == "rank":
+                rewards = 1 - (2 * ranks + shared - 1) / (players - 1)
+            else:
+                rewards = np.where(ranks == 0, (players - shared) / (shared * (players - 1)), -1 / (players - 1))
+        return [float(reward) for reward in rewards]
 
     def resample_from_infostate(self, player: int, rng: Any) -> OpenSpielState:
         """Return a copy with new hidden cards that fit all that a player may see.
@@ -226,7 +230,7 @@ class OpenSpielState(pyspiel.State):  # type: ignore[misc]  # an untyped base cl
             player: the observing seat.
             rng: a function that returns a random number from 0 to 1, such as `pyspiel.UniformProbabilitySampler`.
         """
-        copy = self.clone()
+        copy: OpenSpielState = self.clone()
         if self.dealt:
             states = sample_determinizations(self.board, 1, player, seed=int(rng() * 2**53))
             copy.board = type(self.board)._from_valid_state(self.board.config, states[0])

@@ -97,6 +97,7 @@ def test_invalid_arguments_are_value_errors() -> None:
     config = GAMES[0].configs[0]
     env = GameVectorEnv(2, config)
     env.reset(seed=1)
+    viewers: Any
     for viewers in (np.zeros(3, int), np.zeros(2), np.array([0, 2]), np.array([-1, 0])):
         with pytest.raises(ValueError, match=r"^viewers: .*expected"):
             global_states(config, env.states, viewers)

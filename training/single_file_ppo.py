@@ -2,21 +2,19 @@
 
 The agent learns one seat against a given opponent in a batch of games. Run it with
 
-    python -m helsinki_env.training.single_file_ppo --total-timesteps 2000000 --save agent.pt
+    python -m helsinki_env.training.single_file_ppo --total-timesteps 500000 --save agent.pt
 
 It prints the training progress and, at the end, the win rate in a match against the opponent. Nothing is imported from
-the project's own training (`helsinki train`), which is faster and much stronger.
+the project's own training (`helsinki train`), which trains by self-play and gets much stronger.
 
-Five details matter more than the rest:
+Four details matter more than the rest:
 
-1. Illegal actions get the logit -inf (`Agent.distribution`), when acting and when learning.
-2. Rewards arrive at the end of a game only. Here each step is rewarded with the change of the lead in points, which
-   sums to the final margin (`lead`). Such shaping does not change which policy is best.
-3. Cards are codes in an observation. A network needs one weight for each code, not a multiple of the code
-   (`Agent.embedding`).
-4. Random play takes millions of games to find a plan. At first a teacher says what it would do in the positions that
-   the agent reaches, and the policy imitates it (`teacher_coef`); the weight of the imitation is annealed to 0.
-5. Steps with a single legal action teach the policy nothing and are left out of the minibatches.
+1. The network rates positions, not actions: `AfterstateEncoder` writes, for each legal action, the features of the
+   position at the end of the turn. The policy is a softmax over the ratings (`Agent.forward`).
+2. Illegal actions have the logit -1e9, when acting and when learning.
+3. Rewards arrive at the end of a game only. Here each step is rewarded with the change of the lead in points, which
+   sums to the final margin (`lead`). Without discounting, such shaping does not change which policy is best.
+4. Steps with a single legal action teach the policy nothing and are left out of the minibatches.
 
 Sources: Schulman and others (2017), "Proximal policy optimization algorithms"; Huang and others (2022), "The 37
 implementation details of proximal policy optimization" and "CleanRL"; Huang and Ontanon (2022), "A closer look at
@@ -29,14 +27,13 @@ from __future__ import annotations
 import random
 import time
 from dataclasses import dataclass
-from importlib import import_module
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import tyro
 
-from helsinki_env.agents.registry import make_player
+from helsinki_env.agents.net.afterstates import AfterstateBatch, AfterstateEncoder
 from helsinki_env.engine.spec import spec_by_name, spec_of
 from helsinki_env.envs.seat import GameSeatVectorEnv
 from helsinki_env.evaluation.match import play_match
@@ -64,7 +61,7 @@ class Args:
     """Player of all other seats, in training and in the final match."""
     seed: int = 1
     """Random seed."""
-    total_timesteps: int = 2_000_000
+    total_timesteps: int = 500_000
     """Number of actions of the learning seat."""
     num_envs: int = 256
     """Number of parallel games, B."""
@@ -72,13 +69,13 @@ class Args:
     """Steps of each game per rollout, T."""
     learning_rate: float = 1e-3
     """Initial learning rate, annealed linearly to 0."""
-    gamma: float = 0.99
+    gamma: float = 1.0
     """Discount factor."""
     gae_lambda: float = 0.95
     """Lambda of generalized advantage estimation."""
-    num_minibatches: int = 4
+    num_minibatches: int = 8
     """Number of minibatches per epoch."""
-    update_epochs: int = 3
+    update_epochs: int = 4
     """Passes over each rollout."""
     clip_coef: float = 0.2
     """Clipping range of the probability ratio."""
@@ -88,13 +85,7 @@ class Args:
     """Weight of the value loss."""
     max_grad_norm: float = 0.5
     """Maximum gradient norm."""
-    teacher: str | None = "greedy"
-    """Player to imitate at first; None learns from rewards alone."""
-    teacher_coef: float = 1.0
-    """Initial weight of the imitation loss, annealed linearly to 0."""
-    teacher_fraction: float = 0.3
-    """Fraction of the training in which the policy imitates the teacher."""
-    hidden: int = 256
+    hidden: int = 128
     """Width of the hidden layers."""
     eval_games: int = 1000
     """Number of games of the final match."""
@@ -121,53 +112,55 @@ class Agent(nn.Module):
 
     name = "single_file_ppo"
 
-    def __init__(self, config: Any, hidden: int = 256) -> None:
+    def __init__(self, config: Any, hidden: int = 128) -> None:
         super().__init__()
         spec = spec_of(config)
-        size, actions = spec.observation_size(config), spec.num_actions(config)
-        assert spec.scales is not None
-        scales = spec.scales(size)
-        self.register_buffer("factors", 1 / torch.as_tensor(scales))
-        # The entries of the observation that are codes: where `unpack` finds them in an array of positions.
-        entries = import_module(f"helsinki_env.games.{spec.name}.observation").unpack(np.arange(size))
-        coded = [entries["boards"][0, 0], *(entries[name] for name in ("display", "building") if name in entries)]
-        self.register_buffer("coded", torch.as_tensor(np.concatenate([array.ravel() for array in coded])))
-        codes = max(8, entries["hand"].size + 1)  # colors of tiles; card types; 0 means none
-        self.register_buffer("offsets", codes * torch.arange(len(self.coded)))
-        self.embedding = nn.EmbeddingBag(codes * len(self.coded), hidden, mode="sum")
-        nn.init.normal_(self.embedding.weight, std=0.05)
-        self.first = layer_init(nn.Linear(size, hidden))
-        self.body = nn.Sequential(nn.ReLU(), layer_init(nn.Linear(hidden, hidden)), nn.ReLU())
-        self.actor = layer_init(nn.Linear(hidden, actions), std=0.01)
+        self.num_actions, self.num_players = spec.num_actions(config), config.num_players
+        self.encoder = AfterstateEncoder(config)
+        game = spec.game(config, seed=0)
+        example = self.encode(game.observation()[None], game.action_mask()[None])
+        size = example.seats[0].size + example.table[0].size
+        self.body = nn.Sequential(
+            layer_init(nn.Linear(size, hidden)), nn.ReLU(), layer_init(nn.Linear(hidden, hidden)), nn.ReLU()
+        )
+        self.actor = layer_init(nn.Linear(hidden, 1), std=0.01)
         self.critic = layer_init(nn.Linear(hidden, 1), std=1.0)
+        self.advice = nn.Parameter(torch.zeros(()))  # weight of the heuristic's value of an action
 
-    def features(self, observation: torch.Tensor) -> torch.Tensor:
-        """Return the last hidden layer, (B, hidden), for observations int8 (B, F)."""
-        codes = observation[:, self.coded].long() + self.offsets
-        return self.body(self.first(observation * self.factors) + self.embedding(codes))
+    def encode(self, observation: npt.NDArray[np.int8], action_mask: npt.NDArray[np.int8]) -> AfterstateBatch:
+        """Return the inputs of observations int8 (B, F) with masks int8 (B, A): features of N afterstates."""
+        return self.encoder.write(observation, action_mask, self.num_players)
 
-    def distribution(self, features: torch.Tensor, action_mask: torch.Tensor) -> Categorical:
-        """Return the policy over legal actions; `action_mask` is int8 (B, A)."""
-        return Categorical(logits=self.actor(features).masked_fill(action_mask == 0, -1e9), validate_args=False)
-
-    def value(self, features: torch.Tensor) -> torch.Tensor:
-        """Return the expected sum of future rewards, (B,)."""
-        return self.critic(features).squeeze(1)
+    def forward(self, inputs: AfterstateBatch) -> tuple[Categorical, torch.Tensor]:
+        """Return the policy of B rows over all actions and their values, (B,)."""
+        seats, table = torch.as_tensor(inputs.seats), torch.as_tensor(inputs.table)
+        features = self.body(torch.cat([seats.flatten(1), table], 1).float() / 8)
+        rating, value = self.actor(features).squeeze(1), self.critic(features).squeeze(1)  # of N afterstates
+        # Afterstates belong to C legal actions: `row` and `action` say which, `position` is their afterstate.
+        row, action = torch.as_tensor(inputs.row), torch.as_tensor(inputs.action).long()
+        position = torch.as_tensor(inputs.position)
+        logits = torch.full((len(inputs), self.num_actions), -1e9)
+        logits[row, action] = rating[position] + self.advice * torch.as_tensor(inputs.advice)
+        policy = Categorical(logits=logits, validate_args=False)
+        expected = policy.probs[row, action] * value[position]
+        return policy, torch.zeros(len(inputs)).index_add(0, row, expected)
 
     @torch.no_grad()
     def act(
         self, observation: npt.NDArray[np.int8], action_mask: npt.NDArray[np.int8], keys: npt.NDArray[np.uint64]
     ) -> npt.NDArray[np.int64]:
         """Return the most probable actions, (B,), as every player does; see `helsinki_env.agents.base`."""
-        features = self.features(torch.as_tensor(observation))
-        return self.distribution(features, torch.as_tensor(action_mask)).probs.argmax(1).numpy()
+        policy, _ = self(self.encode(observation, action_mask))
+        actions: npt.NDArray[np.int64] = policy.logits.argmax(1).numpy()
+        return actions
 
 
 def lead(env: GameSeatVectorEnv, seats: npt.NDArray[np.int64]) -> npt.NDArray[np.float32]:
     """Return the points of each learner minus the mean of the others' points in the current games, (B,)."""
     points, players = env.states["points"].astype(np.float32), env.config.num_players
     own = points[np.arange(len(seats)), seats]
-    return own - (points[:, :players].sum(1) - own) / (players - 1)
+    ahead: npt.NDArray[np.float32] = own - (points[:, :players].sum(1) - own) / (players - 1)
+    return ahead
 
 
 def train(args: Args) -> tuple[Agent, PlayerResult]:
@@ -177,18 +170,13 @@ def train(args: Args) -> tuple[Agent, PlayerResult]:
     torch.manual_seed(args.seed)
     config = spec_by_name(args.game).config(num_players=args.num_players, reward="margin")
     env = GameSeatVectorEnv(args.num_envs, config, args.opponent, illegal_action="raise", autoreset_mode="SameStep")
-    teacher = None if args.teacher is None else make_player(args.teacher, config=config)
-    rng = np.random.default_rng(args.seed)
     agent = Agent(config, args.hidden)
     optimizer = torch.optim.Adam(agent.parameters(), lr=args.learning_rate, eps=1e-5)
     writer = SummaryWriter(args.tensorboard) if args.tensorboard else None
 
     # Storage of one rollout.
-    size, actions_n = env.single_observation_space["observation"].shape[0], int(env.single_action_space.n)
     shape = (args.num_steps, args.num_envs)
-    obs = torch.zeros((*shape, size), dtype=torch.int8)
-    masks = torch.zeros((*shape, actions_n), dtype=torch.int8)
-    actions, advice = torch.zeros(shape, dtype=torch.int64), torch.zeros(shape, dtype=torch.int64)
+    actions = torch.zeros(shape, dtype=torch.int64)
     logprobs, rewards, dones, values = (torch.zeros(shape) for _ in range(4))
 
     global_step, start_time = 0, time.time()
@@ -196,25 +184,18 @@ def train(args: Args) -> tuple[Agent, PlayerResult]:
     next_lead = lead(env, info["seat"])
     num_iterations = max(1, args.total_timesteps // (args.num_steps * args.num_envs))
     for iteration in range(1, num_iterations + 1):
-        done = (iteration - 1) / num_iterations
-        optimizer.param_groups[0]["lr"] = (1 - done) * args.learning_rate
-        teacher_coef = args.teacher_coef * max(0.0, 1 - done / args.teacher_fraction) if teacher else 0.0
+        optimizer.param_groups[0]["lr"] = (1 - (iteration - 1) / num_iterations) * args.learning_rate
 
         # Play a rollout.
         margins: list[float] = []
+        inputs: list[AfterstateBatch] = []
         for step in range(args.num_steps):
             global_step += args.num_envs
-            obs[step] = torch.as_tensor(next_obs["observation"])
-            masks[step] = torch.as_tensor(next_obs["action_mask"])
+            inputs.append(agent.encode(next_obs["observation"], next_obs["action_mask"]))
             with torch.no_grad():
-                features = agent.features(obs[step])
-                policy = agent.distribution(features, masks[step])
+                policy, values[step] = agent(inputs[step])
                 actions[step] = policy.sample()
                 logprobs[step] = policy.log_prob(actions[step])
-                values[step] = agent.value(features)
-            if teacher is not None and teacher_coef > 0:
-                keys = rng.integers(0, 2**64, args.num_envs, dtype=np.uint64)
-                advice[step] = torch.as_tensor(teacher.act(next_obs["observation"], next_obs["action_mask"], keys))
             next_obs, margin, terminated, _, info = env.step(actions[step].numpy())
             # The lead of a game that has just ended is its final margin, `states` holds the next game already.
             last_lead, next_lead = next_lead, lead(env, info["seat"])
@@ -224,7 +205,7 @@ def train(args: Args) -> tuple[Agent, PlayerResult]:
 
         # Generalized advantage estimation.
         with torch.no_grad():
-            next_value = agent.value(agent.features(torch.as_tensor(next_obs["observation"])))
+            _, next_value = agent(agent.encode(next_obs["observation"], next_obs["action_mask"]))
             advantages, last = torch.zeros_like(rewards), torch.zeros(args.num_envs)
             for t in reversed(range(args.num_steps)):
                 following = values[t + 1] if t + 1 < args.num_steps else next_value
@@ -233,24 +214,21 @@ def train(args: Args) -> tuple[Agent, PlayerResult]:
             returns = advantages + values
 
         # Learn from the steps with a choice.
-        b_obs, b_masks = obs.flatten(0, 1), masks.flatten(0, 1)
-        b_actions, b_logprobs, b_advice = actions.flatten(), logprobs.flatten(), advice.flatten()
+        b_inputs = AfterstateBatch.join(inputs)
+        b_actions, b_logprobs = actions.flatten(), logprobs.flatten()
         b_advantages, b_returns = advantages.flatten(), returns.flatten()
-        choices = (b_masks.sum(1, dtype=torch.int64) > 1).nonzero().squeeze(1)
+        choices = torch.as_tensor(np.diff(b_inputs.first) > 1).nonzero().squeeze(1)
         for _ in range(args.update_epochs):
             for mb in choices[torch.randperm(len(choices))].chunk(args.num_minibatches):
-                features = agent.features(b_obs[mb])
-                policy = agent.distribution(features, b_masks[mb])
+                policy, value = agent(b_inputs.take(mb.numpy()))
                 ratio = (policy.log_prob(b_actions[mb]) - b_logprobs[mb]).exp()
                 mb_advantages = b_advantages[mb]
                 mb_advantages = (mb_advantages - mb_advantages.mean()) / (mb_advantages.std() + 1e-8)
                 clipped = ratio.clamp(1 - args.clip_coef, 1 + args.clip_coef)
                 pg_loss = -torch.min(mb_advantages * ratio, mb_advantages * clipped).mean()
-                v_loss = 0.5 * (agent.value(features) - b_returns[mb]).square().mean()
+                v_loss = 0.5 * (value - b_returns[mb]).square().mean()
                 entropy = policy.entropy().mean()
                 loss = pg_loss - args.ent_coef * entropy + args.vf_coef * v_loss
-                if teacher_coef > 0:
-                    loss -= teacher_coef * policy.log_prob(b_advice[mb]).mean()
                 optimizer.zero_grad()
                 loss.backward()
                 nn.utils.clip_grad_norm_(agent.parameters(), args.max_grad_norm)
