@@ -461,7 +461,7 @@ def test_an_own_game_is_taken_apart_once_it_is_over(server: Server) -> None:
                 view = until(line, lambda new: new["type"] == "table")
     own = record_of(server, server.ask("POST", "/api/records", {"table": table})[1]["record"])
     assert replay(own).scores().tolist() == [seat["score"] for seat in view["seats"]]
-    assert re.fullmatch(r"Player 0 \(took back \d+ actions?\)", own.players[0])
+    assert re.fullmatch(r"Player 1 \(took back \d+ actions?\)", own.players[0])
     assert own.players[1] == "greedy"
     assert table in {one["table"] for one in server.ask("GET", "/api/tables")[1] if one["over"]}
 
