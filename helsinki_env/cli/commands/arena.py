@@ -77,7 +77,7 @@ def main(
         trust: run code that the file names: program:COMMAND and MODULE:ATTRIBUTE. Read the code first.
     """
     from helsinki_env.agents.replaced_actions import run_replacement_warnings
-    from helsinki_env.evaluation.arena.config import plan_from_yaml
+    from helsinki_env.evaluation.arena.plan import plan_from_yaml
 
     if form == "parquet":
         with requires_extra("stats" if ray is None else "ray"):
@@ -131,7 +131,7 @@ def _one_matchup(
     components: str | None = None,
 ) -> Plan:
     """Return the tournament that the options describe."""
-    from helsinki_env.evaluation.arena.config import plan_from_dict
+    from helsinki_env.evaluation.arena.plan import plan_from_dict
 
     played = options.read_game_config(game_config, num_players, covered, dry_roads, components, 2, game)
     table = {"players": players.split(","), "game": config_to_dict(played), "name": options.game_text(played)}

@@ -54,7 +54,7 @@ def run(
     with requires_extra("stats" if ray is None else "ray"):
         from helsinki_env.evaluation.arena.workers import reuse_workers
 
-        study_run = _study("run")
+        results = _study("results")
     study_module = _study("study")
     all_parts, error = study_module.STUDY_PARTS, study_module.StudyError
 
@@ -73,7 +73,7 @@ def run(
     console, play = plain_console(), tournament_runner(out, processes, ray)
     with reuse_workers():
         for part in (part for part in all_parts if part in chosen):
-            plan = study_run.plan_of(study, out, part)
+            plan = results.plan_of(study, out, part)
             if plan is None:
                 console.print(f"{part}: not part of the study", highlight=False)
             else:
@@ -113,7 +113,7 @@ def report(
         out = out or study / "report"
         out_folder(out)
         command = f"helsinki balance report {study} --out {out}" + (f" --baseline {baseline}" if baseline else "")
-        data = results.study_results(_study("run").read_study(study), study, command)
+        data = results.study_results(results.read_study(study), study, command)
     if before is not None:
         data = _study("baseline").compare_with_baseline(data, before)
     console = plain_console()

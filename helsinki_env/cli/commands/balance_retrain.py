@@ -49,7 +49,7 @@ def retrain(
     """
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # as in `helsinki_env.cli.commands.train`
     with requires_extra("stats" if ray is None else "ray"):
-        running, results, report = (_retrained(name) for name in ("run", "results", "report"))
+        retraining = _retraining()
     with requires_extra("train"):
         import torch
 
@@ -57,7 +57,7 @@ def retrain(
         from helsinki_env.training.preset import Preset
         from helsinki_env.training.run import RunError, Training
     address_of(ray)
-    asked = running.RetrainingConfig.from_yaml(config)
+    asked = retraining.RetrainingConfig.from_yaml(config)
     preset = Preset.from_yaml(asked.preset, trust=trust)
     if preset.learner != AFTERSTATE_KIND or preset.rules != default_spec().name:
         raise UserError(
@@ -98,11 +98,11 @@ def retrain(
                 f"preset {asked.preset} and resume, because only networks of equal training are comparable"
             )
 
-    retrained = running.RetrainingStudy(asked, out, train, tournament_runner(out, processes, ray))
+    retrained = retraining.RetrainingStudy(asked, out, train, tournament_runner(out, processes, ray))
     with save_on_interrupt(lambda: f"networks and games saved in {out}; resume with: {rerun_command_line()}"):
-        data = results.retraining_results(retrained)
+        data = retraining.retraining_results(retrained)
     check_no_link(out / "report")
-    for path, content in report.retraining_report_files(data).items():
+    for path, content in retraining.retraining_report_files(data).items():
         with atomic_write(out / "report" / path) as file:
             file.write(content)
     for sentence in data["summary"]:
@@ -111,6 +111,6 @@ def retrain(
     return 0
 
 
-def _retrained(name: str) -> Any:
-    """Return a module of the default game's retraining study."""
-    return import_module(f"helsinki_env.evaluation.balance.{default_spec().name}.retraining.{name}")
+def _retraining() -> Any:
+    """Return the module of the default game's retraining study."""
+    return import_module(f"helsinki_env.evaluation.balance.{default_spec().name}.retraining")

@@ -65,7 +65,7 @@ def tune(
             first.
     """
     with requires_extra("stats" if ray is None else "ray"):
-        run, report = _module("run"), _module("report")
+        results, report = _module("results"), _module("report")
     address_of(ray)
     if proposal is not None:
         if evaluator is None or any(value is not None for value in (config, player, num_players, max_changes)):
@@ -73,7 +73,7 @@ def tune(
                 f"--proposal: found {proposal}, expected it with --evaluator and without a file, --player, "
                 "--num-players and --max-changes; it is tested without a search"
             )
-        search, earlier = _module("results").read_found(proposal, trust=trust)
+        search, earlier = results.read_found(proposal, trust=trust)
     else:
         search, earlier = _module("config").TuneConfig.from_yaml(config or "quick", trust=trust), None
     if num_players is not None:
@@ -91,9 +91,8 @@ def tune(
     precompile_groups(groups_for(all_players))
     console = plain_console()
 
-    tuning = run.BoardTuning(search, out, tournament_runner(out, processes, ray))
+    tuning = results.BoardTuning(search, out, tournament_runner(out, processes, ray))
     with save_on_interrupt(lambda: f"games saved in {out}; resume with: {rerun_command_line()}"):
-        results = _module("results")
         if earlier is None:
             options = {"--player": player, "--num-players": num_players, "--max-changes": max_changes}
             given = [part for name, value in options.items() if value is not None for part in (name, str(value))]

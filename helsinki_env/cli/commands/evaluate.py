@@ -78,8 +78,8 @@ def run(
             expected_opponent_scores,
             make_certificate,
         )
+        from helsinki_env.evaluation.gauntlet.gauntlet import ReferenceRatings
         from helsinki_env.evaluation.gauntlet.leaderboard import certificate_row, format_rating_interval
-        from helsinki_env.evaluation.gauntlet.reference_ratings import ReferenceRatings
 
     address_of(ray)
     player = _player_name(player)
@@ -148,9 +148,9 @@ def verify(
             first.
     """
     with requires_extra("stats"):
+        from helsinki_env.evaluation.gauntlet.certificate import read_unverified_certificate
+        from helsinki_env.evaluation.gauntlet.gauntlet import ReferenceRatings
         from helsinki_env.evaluation.gauntlet.leaderboard import format_rating_interval
-        from helsinki_env.evaluation.gauntlet.reference_ratings import ReferenceRatings
-        from helsinki_env.evaluation.gauntlet.verify import read_unverified_certificate
 
     player = None if player is None else _player_name(player)
     chosen = _gauntlet(gauntlet, trust)
@@ -208,12 +208,12 @@ def reference(
     """
     with requires_extra("stats" if ray is None else "ray"):
         from helsinki_env.evaluation.gauntlet.certificate import COUNTED_PREFIX
-        from helsinki_env.evaluation.gauntlet.leaderboard import opponents_table
-        from helsinki_env.evaluation.gauntlet.reference_ratings import (
+        from helsinki_env.evaluation.gauntlet.gauntlet import (
             ReferenceRatings,
             estimate_reference_ratings,
             reference_ratings_path,
         )
+        from helsinki_env.evaluation.gauntlet.leaderboard import opponents_table
 
     address_of(ray)
     chosen = _gauntlet(gauntlet, trust)

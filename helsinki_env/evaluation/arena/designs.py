@@ -235,7 +235,9 @@ class HandicapDesign:
     def action_sets(self, blocks: npt.NDArray[np.int64], positions: int) -> Sets:
         """Return the actions denied to each line-up position in some blocks, bool (B, positions, 15)."""
         if len(self.denied) != positions:
-            raise DesignError(f"denied: found {[list(ids) for ids in self.denied]}, expected {positions} lists, one for each seat")
+            raise DesignError(
+                f"denied: found {[list(ids) for ids in self.denied]}, expected {positions} lists, one for each seat"
+            )
         sets = np.zeros((len(blocks), positions, MAX_DENIABLE_IDS), np.bool_)
         for position, actions in enumerate(self.denied):
             sets[:, position, list(actions)] = True

@@ -15,10 +15,9 @@ import numpy as np
 import helsinki_env
 from helsinki_env.agents.registry import check_code
 from helsinki_env.data import Node, UserError, read_json, read_yaml, short_repr
-from helsinki_env.evaluation.arena.config import plan_from_dict
 from helsinki_env.evaluation.arena.designs import ScreeningDesign
 from helsinki_env.evaluation.arena.load import MatchupGames, load_run
-from helsinki_env.evaluation.arena.plan import MAX_MATCHUP_GAMES, Plan
+from helsinki_env.evaluation.arena.plan import MAX_MATCHUP_GAMES, Plan, plan_from_dict
 from helsinki_env.evaluation.arena.store import RunFolder
 from helsinki_env.games.helsinki.config import HelsinkiConfig
 from helsinki_env.games.helsinki.position import ENV_VERSION
@@ -172,7 +171,7 @@ RunTournament = Callable[[str, Plan], None]
 
 
 def plan_from_matchups(seed: int, tables: list[dict[str, Any]]) -> Plan:
-    """Return the plan of a part, from matchups in the form of `helsinki_env.evaluation.arena.config.plan_from_dict`."""
+    """Return the plan of a part, from matchups in the form of `helsinki_env.evaluation.arena.plan.plan_from_dict`."""
     return plan_from_dict({"seed": seed, "chunk": _CHUNK_GAMES, "tables": tables})
 
 
