@@ -263,7 +263,7 @@ def test_a_page_without_marks_is_refused_before_anything_is_measured(
     path = tmp_path / "page.md"
     path.write_text("# Speed\n\n<!-- written: helsinki -->\n<!-- end: helsinki -->\n")
     assert main(["bench", "--write", str(path)]) == 2
-    message = "page.md, expected a page with marked sections: expected the lines '<!-- written: copenhagen -->'"
+    message = "page.md: found no section 'copenhagen', expected the lines '<!-- written: copenhagen -->'"
     assert message in capsys.readouterr().err
     assert main(["bench", "--write", str(tmp_path / "none.md")]) == 2
     assert "none.md" in capsys.readouterr().err

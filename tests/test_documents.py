@@ -39,15 +39,10 @@ INTERNAL = re.compile(
     r"|helsinki_env\.envs\.(?!(aec|flat|seat|tensors|vector)$)"
     r"|helsinki_env\.games\.\w+\."
     r"(?!(components|config|episodes|game|notation|observation|position|render|render\.ansi\.ansi|ui_actions)$)"
-    r"|helsinki_env\.records\.(codec|files)$"
-    r"|helsinki_env\.evaluation\."
-    r"(figure_style|play|arena\.(bounded_parquet|cluster|designs|files|parquet|plan|store|work_unit|workers))$"
-    r"|helsinki_env\.evaluation\.(rating\.(anchored|bootstrap|figures|model|plackett_luce|shares)|gauntlet\.[a-z_]+)$"
     r"|helsinki_env\.agents\.(rows|program\.supervisor|heuristic\.playouts|mlp\.inputs)$"
     r"|helsinki_env\.agents\.(net\.(afterstates|choices|evaluation|features))$"
     r"|helsinki_env\.agents\.search\.(flat|playout|tree|workspace)$"
     r"|helsinki_env\.agents\.(helsinki|copenhagen)\.(?!(forced|greedy|weights)$)"
-    r"|helsinki_env\.training\.(checkpoint_io|checks|learner|progress|rollout|values|gpu\.\w+)$"
 )
 REFERENCE = re.findall(
     r"^::: ([\w.]+)$",

@@ -23,7 +23,7 @@ from helsinki_env.evaluation.match import play_match
 from helsinki_env.evaluation.match_stats import fractional_wins
 from helsinki_env.evaluation.play import DisabledActions, deal_seeds, play_games
 from helsinki_env.evaluation.rating.sprt import Hypotheses, SequentialTest, SprtState, expected_score
-from helsinki_env.training.checks import check_numbers, player_counts
+from helsinki_env.training.matchups import check_numbers, player_counts
 
 __all__ = ["PromotionConfig", "best_contender", "evaluate_against", "promotion_test"]
 

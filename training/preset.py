@@ -14,9 +14,8 @@ from helsinki_env.agents.net.network import NetworkConfig
 from helsinki_env.agents.registry import check_code, make_player
 from helsinki_env.data import Node, UserError, read_yaml
 from helsinki_env.engine.spec import default_spec, game_names, spec_by_name
-from helsinki_env.training.checks import check_numbers, player_counts
 from helsinki_env.training.evaluate import PromotionConfig
-from helsinki_env.training.matchups import MatchupConfig
+from helsinki_env.training.matchups import MatchupConfig, check_numbers, player_counts
 from helsinki_env.training.ppo import PPOConfig
 from helsinki_env.training.pretraining import PretrainingConfig
 from helsinki_env.training.search_targets import SearchConfig

@@ -9,8 +9,6 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-__all__ = ["Progress", "Report", "TensorBoardWriter", "cosine_anneal"]
-
 
 def cosine_anneal(done: float, final: float) -> float:
     """Return the factor of the learning rate at a completed fraction, from 1 to `final` along a cosine."""

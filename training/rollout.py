@@ -30,8 +30,6 @@ from helsinki_env.utils.extras import requires_extra
 with requires_extra("train"):
     import torch
 
-__all__ = ["EVALUATED_CHOICES", "MIN_PROBABILITY", "Rollout", "RolloutCollector"]
-
 EVALUATED_CHOICES = 5
 """Choices evaluated per action. Players evaluate more (`net.afterstates.MAX_EVALUATED_CHOICES`). Fewer choices teach
 state values equally well, and rollouts are a fifth faster."""

@@ -11,8 +11,6 @@ import helsinki_env
 from helsinki_env.data import UserError, shorten
 from helsinki_env.utils.stopping import defer_interrupt
 
-__all__ = ["ROOT", "Checkout", "described"]
-
 #: The folder of the running project.
 ROOT = Path(helsinki_env.__file__).resolve().parent.parent
 

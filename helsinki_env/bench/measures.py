@@ -26,21 +26,6 @@ from typing import Any, NamedTuple, TextIO
 
 import numpy as np
 
-__all__ = [
-    "MEASUREMENT_KINDS",
-    "MeasurementKind",
-    "MeasurementRequest",
-    "median_rate",
-    "playouts",
-    "prepare_aec_steps",
-    "prepare_heuristic_playouts",
-    "prepare_sampling",
-    "prepare_search_actions",
-    "prepare_steps",
-    "row_of",
-    "split_rates",
-]
-
 #: Steps before timing starts, so that the games of a batch are in different phases.
 _MIXED = 128
 #: Games that the heuristic plays to the end between two clock checks.

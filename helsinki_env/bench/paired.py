@@ -25,8 +25,6 @@ from helsinki_env.bench.speed import machine
 from helsinki_env.bench.workers import Worker
 from helsinki_env.engine.spec import spec_of
 
-__all__ = ["Comparison", "ComparisonRow", "median_interval"]
-
 #: Seconds for each row during warm-up, when only compilation matters.
 _GLANCE = 0.01
 

@@ -37,8 +37,6 @@ from helsinki_env.envs.threads import ThreadPool
 from helsinki_env.envs.vector import GameVectorEnv
 from helsinki_env.utils.machine import cpu_count
 
-__all__ = ["Measurement", "machine", "run_benchmark"]
-
 _YARD_BYTES, _YARD_MASK = 1024, 554
 
 

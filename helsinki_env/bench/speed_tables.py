@@ -12,20 +12,6 @@ from rich.table import Table
 from helsinki_env.bench.speed import Measurement
 from helsinki_env.utils import markdown
 
-__all__ = [
-    "SpeedTable",
-    "cells",
-    "compared_part",
-    "comparison_table",
-    "format_rate",
-    "machine_text",
-    "measured_part",
-    "missing_measurements",
-    "speed_table",
-    "within_table",
-    "yardstick_text",
-]
-
 
 class SpeedTable(NamedTuple):
     """A table.

@@ -13,8 +13,6 @@ from helsinki_env.utils.extras import requires_extra
 with requires_extra("train"):
     import torch
 
-__all__ = ["TensorRow", "measure_tensors"]
-
 _STEPS = 20
 
 

@@ -13,8 +13,6 @@ from typing import Any
 from helsinki_env.bench import measures
 from helsinki_env.bench.measures import MeasurementRequest
 
-__all__ = ["Worker"]
-
 
 class Worker:
     """A measuring process, restarted if it has ended.

@@ -27,8 +27,6 @@ from helsinki_env.utils.extras import MissingExtraError
 from helsinki_env.utils.stopping import StoppableCommand, stoppable
 from helsinki_env.utils.terminal import prepare_output
 
-__all__ = ["COMMANDS", "Command", "main"]
-
 #: Command lines without a command.
 _WITHOUT_COMMAND: tuple[list[str], ...] = ([], ["-h"], ["--help"], ["help"], ["--version"])
 

@@ -38,16 +38,6 @@ from helsinki_env.utils.terminal import plain_console
 if TYPE_CHECKING:
     from helsinki_env.evaluation.arena.plan import Plan
 
-__all__ = [
-    "KERNEL_GROUPS",
-    "KernelGroup",
-    "describe_group",
-    "group_name",
-    "groups_for",
-    "precompile_groups",
-    "precompile_plan",
-]
-
 #: Exit status of a process whose part needs an extra that is not installed.
 _MISSING_EXTRA = 3
 
@@ -229,8 +219,6 @@ def precompile_groups(parts: Iterable[str], processes: int | None = None) -> lis
     names = ", ".join(describe_group(part) for part in waiting)
     plain_console(stderr=True).print(
         f"Compiling for this machine, once: {names}; saved in {kernel.CACHE_FOLDER}",
-        highlight=False,
-        soft_wrap=True,
     )
     done: set[str] = set()
     running: dict[str, subprocess.Popen[str]] = {}

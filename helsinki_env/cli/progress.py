@@ -11,8 +11,6 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
 from helsinki_env.utils.terminal import plain_console
 
-__all__ = ["Pace", "ProgressDisplay"]
-
 #: Seconds before the progress display appears.
 _PATIENCE = 2.0
 #: Seconds between two lines if no bar can be drawn: in files, and on terminals without cursor movement.
@@ -88,7 +86,7 @@ class ProgressDisplay:
             if not self.draws:
                 if now - self.said >= _LINES:
                     self.said = now
-                    self.console.print(f"{self.done:,} of {self.games:,} {self.what}{self._rate()}", highlight=False)
+                    self.console.print(f"{self.done:,} of {self.games:,} {self.what}{self._rate()}")
             elif now - self.started >= _PATIENCE:
                 self._bar().update(self._bar().task_ids[0], completed=self.done, description=self._rate())
 

@@ -109,5 +109,6 @@ def replace_section(page: str, name: str, content: str | None = None) -> str:
     before, found, rest = page.partition(begin)
     inside, closed, after = rest.partition(end)
     if not found or not closed or begin in rest or end in after:
-        raise UserError(f"expected the lines {begin.strip()!r} and {end.strip()!r}, each once and in this order")
+        lines = f"{begin.strip()!r} and {end.strip()!r}"
+        raise UserError(f"found no section {name!r}, expected the lines {lines}, each once and in this order")
     return inside if content is None else f"{before}{begin}{content}{end}{after}"

@@ -12,7 +12,7 @@ import tyro
 from rich.table import Table
 
 from helsinki_env.cli import options
-from helsinki_env.cli.parallel_runs import address_of, play_tournament
+from helsinki_env.cli.parallel_runs import Ray, address_of, play_tournament
 from helsinki_env.cli.precompile import precompile_plan
 from helsinki_env.data import UserError, read_json
 from helsinki_env.engine.spec import config_to_dict
@@ -21,8 +21,6 @@ from helsinki_env.utils.terminal import plain_console
 
 if TYPE_CHECKING:
     from helsinki_env.evaluation.arena.plan import Plan
-
-__all__ = ["main"]
 
 
 def main(
@@ -40,7 +38,7 @@ def main(
     out: Path = Path("runs/arena"),
     form: Annotated[Literal["parquet", "jsonl"], tyro.conf.arg(name="format")] = "parquet",
     processes: int | None = None,
-    ray: Annotated[tuple[str, ...] | None, tyro.conf.arg(metavar="[ADDRESS]")] = None,
+    ray: Ray = None,
     trust: bool = False,
 ) -> int:
     """Play a tournament: all line-ups of the players, each deal in all rotations of the seats.
@@ -109,13 +107,13 @@ def main(
     for table in _tables(out):
         console.print(table)
     for line in run_replacement_warnings(read_json(out / "times.json", UserError).value):
-        console.print(line, highlight=False, soft_wrap=True)
+        console.print(line)
     resumed = f", {display.before:,} of them from an earlier run" if display.before else ""
     seconds = time.monotonic() - started
     console.print(
-        f"{plan.games:,} games with seed {plan.seed}{resumed}; {seconds:.1f} s", highlight=False, soft_wrap=True
+        f"{plan.games:,} games with seed {plan.seed}{resumed}; {seconds:.1f} s",
     )
-    console.print(f"Wrote {path} and {out / 'times.json'}", highlight=False, soft_wrap=True)
+    console.print(f"Wrote {path} and {out / 'times.json'}")
     return 0
 
 

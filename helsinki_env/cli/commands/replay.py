@@ -23,9 +23,6 @@ from helsinki_env.utils.extras import MissingExtraError, requires_extra
 from helsinki_env.utils.files import atomic_write
 from helsinki_env.utils.streams import supports_color
 
-__all__ = ["main"]
-
-
 #: The evaluator name that disables evaluation.
 _NO_EVALUATOR = "none"
 

@@ -6,7 +6,6 @@ The files are reproducible byte for byte from games and seed.
 from __future__ import annotations
 
 import json
-import math
 import re
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
@@ -21,6 +20,7 @@ from helsinki_env.evaluation.figure_style import LINE_COLORS, MARKERS, PLAYER_CO
 from helsinki_env.evaluation.match_stats import student_quantile
 from helsinki_env.evaluation.rating import RatingError
 from helsinki_env.evaluation.rating.ratings import Ratings
+from helsinki_env.evaluation.rating.shares import pair_data, player_data, rounded
 from helsinki_env.utils.markdown import all_printable, code_span, escape_markdown, link, printable, table_row
 
 if TYPE_CHECKING:
@@ -174,8 +174,6 @@ def draw_budgets(tables: Sequence[RatingTable]) -> bytes | None:
         return figure_to_svg(figure)
 
 
-#: Decimals in the JSON: far below any interval, and few enough to hide rounding differences between CPUs.
-_DECIMALS = 5
 _EXPLANATION = (
     "Ratings are Plackett-Luce strengths from whole rankings, without seat effects, on the Elo scale (400 points are",
     "odds of 10 : 1). Intervals are 95% bootstrap intervals over deals of the difference to the reference player.",
@@ -207,13 +205,9 @@ def read_report(path: Path) -> dict[str, Any]:
     return report
 
 
-def _number(value: float) -> float | None:
-    return None if math.isnan(value) else round(float(value), _DECIMALS) + 0.0
-
-
 def matchup_rating_data(ratings: Ratings) -> dict[str, Any]:
     """Return all numbers of the ratings of one matchup as plain data."""
-    order, cross_table, statistics = ratings.order, ratings.cross_table, ratings.statistics
+    order, statistics = ratings.order, ratings.statistics
     return {
         "name": ratings.table,
         "seats": len(ratings.seat),
@@ -222,46 +216,27 @@ def matchup_rating_data(ratings: Ratings) -> dict[str, Any]:
         "reference": ratings.reference,
         "resamples": ratings.resamples,
         "handicaps_removed": ratings.handicaps,
-        "fair_win_share": _number(statistics.chance_level),
+        "fair_win_share": rounded(statistics.chance_level),
         "players": [
             {
                 "player": ratings.players[i],
                 "rank": rank + 1,
-                "rating": _number(ratings.elo[i]),
-                "low": _number(ratings.low[i]),
-                "high": _number(ratings.high[i]),
-                "standard_error": _number(ratings.error[i]),
-                "rank_probabilities": [_number(share) for share in ratings.rank[i]],
-                "games": int(statistics.games[i]),
-                "win_share": _number(statistics.win_rate[i]),
-                "win_share_low": _number(statistics.low[i]),
-                "win_share_high": _number(statistics.high[i]),
-                "mean_points": _number(statistics.points[i]),
-                "mean_place": _number(statistics.place[i]),
+                "rating": rounded(ratings.elo[i]),
+                "low": rounded(ratings.low[i]),
+                "high": rounded(ratings.high[i]),
+                "standard_error": rounded(ratings.error[i]),
+                "rank_probabilities": [rounded(share) for share in ratings.rank[i]],
+                **player_data(statistics, i),
             }
             for rank, i in enumerate(order)
         ],
         "seat_effects": [
-            {"seat": seat, "effect": _number(effect), "low": _number(low), "high": _number(high)}
+            {"seat": seat, "effect": rounded(effect), "low": rounded(low), "high": rounded(high)}
             for seat, (effect, low, high) in enumerate(
                 zip(ratings.seat, ratings.seat_low, ratings.seat_high, strict=True)
             )
         ],
-        "pairs": [
-            {
-                "player": ratings.players[i],
-                "opponent": ratings.players[j],
-                "games": int(cross_table.games[i, j]),
-                "ahead": _number(cross_table.share[i, j]),
-                "ahead_by_ratings": _number(ratings.expected[i, j]),
-                "low": _number(cross_table.low[i, j]),
-                "high": _number(cross_table.high[i, j]),
-                "probability_stronger": _number(ratings.probability_stronger[i, j]),
-            }
-            for i in order
-            for j in order
-            if i != j
-        ],
+        "pairs": pair_data(ratings.players, order, ratings.cross_table, ratings.expected, ratings.probability_stronger),
         **_budgets(ratings),
     }
 
@@ -281,9 +256,9 @@ def _budgets(ratings: Ratings) -> dict[str, Any]:
                 "family": family,
                 "budget": budget,
                 "player": ratings.players[i],
-                "difference": _number(above[i]),
-                "low": _number(above[i] - half[i]),
-                "high": _number(above[i] + half[i]),
+                "difference": rounded(above[i]),
+                "low": rounded(above[i] - half[i]),
+                "high": rounded(above[i] + half[i]),
             }
             for family, members in families.items()
             for budget, i in members
