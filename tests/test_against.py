@@ -22,9 +22,8 @@ from helsinki_env import HelsinkiConfig
 from helsinki_env.bench import checkout
 from helsinki_env.bench.checkout import Checkout
 from helsinki_env.bench.measures import MEASUREMENT_KINDS, MeasurementRequest
-from helsinki_env.bench.paired import Comparison, median_interval
+from helsinki_env.bench.paired import Comparison, Worker, median_interval
 from helsinki_env.bench.speed_tables import compared_part
-from helsinki_env.bench.workers import Worker
 from helsinki_env.cli.commands import bench
 from helsinki_env.cli.main import main
 from helsinki_env.utils.markdown import replace_section

@@ -41,10 +41,9 @@ from helsinki_env.evaluation.arena.plan import (
     plan_from_yaml,
     round_robin_lineups,
 )
-from helsinki_env.evaluation.arena.run import run_arena
+from helsinki_env.evaluation.arena.run import reuse_workers, run_arena
 from helsinki_env.evaluation.arena.store import RunFolder, WorkUnitFiles, decode_results, encode_results
 from helsinki_env.evaluation.arena.work_unit import play_work_unit, player_file_digests
-from helsinki_env.evaluation.arena.workers import reuse_workers
 from helsinki_env.evaluation.balance.helsinki.replay import replay_run
 from helsinki_env.evaluation.play import GameResults
 from helsinki_env.games.helsinki import notation
@@ -1171,7 +1170,7 @@ SCRIPT = """
 import sys
 from helsinki_env.evaluation.arena.plan import plan_from_dict
 from helsinki_env.evaluation.arena.run import run_arena
-from helsinki_env.evaluation.arena.workers import play_in_processes
+from helsinki_env.evaluation.arena.run import play_in_processes
 
 def play():
     plan = plan_from_dict({"tables": [{"players": ["random", "greedy"], "games": 4}]})

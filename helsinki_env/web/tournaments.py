@@ -21,9 +21,9 @@ from typing import Any
 from helsinki_env.engine.spec import config_from_dict, config_to_dict
 from helsinki_env.evaluation.arena.load import group_records
 from helsinki_env.evaluation.arena.plan import MatchupPlan, Plan, WorkUnit, round_robin_lineups
+from helsinki_env.evaluation.arena.run import init_worker_process
 from helsinki_env.evaluation.arena.store import records_of
 from helsinki_env.evaluation.arena.work_unit import play_work_unit
-from helsinki_env.evaluation.arena.workers import init_worker_process
 from helsinki_env.evaluation.rating import RatingError
 from helsinki_env.evaluation.rating.shares import unrated_data
 from helsinki_env.records import Record

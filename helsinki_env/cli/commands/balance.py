@@ -48,7 +48,7 @@ def run(
         trust: run code that the file names: program:COMMAND and MODULE:ATTRIBUTE. Read the code first.
     """
     with requires_extra("stats" if ray is None else "ray"):
-        from helsinki_env.evaluation.arena.workers import reuse_workers
+        from helsinki_env.evaluation.arena.run import reuse_workers
 
         results = _module("results")
     study_module = _module("study")
@@ -109,7 +109,7 @@ def report(
         out = out or study / "report"
         out_folder(out)
         command = f"helsinki balance report {study} --out {out}" + (f" --baseline {baseline}" if baseline else "")
-        data = results.study_results(results.read_module(study), study, command)
+        data = results.study_results(results.read_study(study), study, command)
     if before is not None:
         data = _module("baseline").compare_with_baseline(data, before)
     _write_report(out, _module("report").study_report_files(data), data["summary"])

@@ -26,9 +26,9 @@ from helsinki_env.agents.registry import check_code, files_digest
 from helsinki_env.agents.replaced_actions import ReplacedActions
 from helsinki_env.data import Node, read_json, short_repr, with_digest
 from helsinki_env.evaluation.arena.plan import MatchupPlan, Plan, WorkUnit, environment_versions
+from helsinki_env.evaluation.arena.run import play_in_processes
 from helsinki_env.evaluation.arena.store import RunFolder, encode_results
 from helsinki_env.evaluation.arena.work_unit import WorkUnitGames, schedule_games
-from helsinki_env.evaluation.arena.workers import play_in_processes
 from helsinki_env.evaluation.gauntlet import GauntletError
 from helsinki_env.evaluation.gauntlet.gauntlet import Gauntlet, ReferenceRatings
 from helsinki_env.evaluation.match_stats import fractional_wins, proportion_interval

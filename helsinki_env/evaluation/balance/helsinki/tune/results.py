@@ -30,8 +30,7 @@ from helsinki_env.data.schemas import (
 from helsinki_env.evaluation.arena.designs import ScreeningDesign, decode_action_sets
 from helsinki_env.evaluation.arena.load import MatchupGames
 from helsinki_env.evaluation.arena.plan import Plan
-from helsinki_env.evaluation.arena.run import run_arena
-from helsinki_env.evaluation.arena.workers import reuse_workers
+from helsinki_env.evaluation.arena.run import reuse_workers, run_arena
 from helsinki_env.evaluation.balance.helsinki.base import (
     MIN_SCREENING_DEALS,
     RunTournament,
