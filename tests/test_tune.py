@@ -32,7 +32,7 @@ from helsinki_env.evaluation.balance.helsinki.tune.config import (
     sizes,
 )
 from helsinki_env.evaluation.balance.helsinki.tune.estimates import EffectModel, EffectModelData, estimate_boards
-from helsinki_env.evaluation.balance.helsinki.tune.report import _page, tune_report_files
+from helsinki_env.evaluation.balance.helsinki.tune.report import report_page, tune_report_files
 from helsinki_env.evaluation.balance.helsinki.tune.results import (
     BoardTuning,
     read_found,
@@ -579,7 +579,7 @@ def test_whatever_a_report_needs_is_looked_at_before_anybody_plays_about_it(
         with suppress(StudyError):
             _, told = read_found(file)
         refused[path[0]] += not told
-        assert not told or list(_page(told)), path
+        assert not told or list(report_page(told)), path
     assert set(refused) >= {"actions", "change", "components", "before", "after", "provenance", "games", "tried"}
 
 

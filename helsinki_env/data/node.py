@@ -14,7 +14,7 @@ from typing import Any, NoReturn, TypeVar
 import numpy as np
 
 from helsinki_env.data.integers import as_integer
-from helsinki_env.data.messages import choices_text, short_repr, shorten
+from helsinki_env.data.messages import UserError, choices_text, short_repr, shorten
 
 T = TypeVar("T")
 
@@ -147,6 +147,17 @@ class Node:
         if most is not None and count > most:
             self.fail(f"a list of at most {most:,}", found=f"a list of {count:,}")
         return [self._child(i, value) for i, value in enumerate(self.value)]
+
+    @contextmanager
+    def usable_for(self, what: str) -> Iterator[None]:
+        """Raise the error if the block, which makes `what` of the data, fails because of their form."""
+        try:
+            yield
+        except UserError:
+            raise
+        except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as problem:
+            reason = f"{type(problem).__name__}: {shorten(str(problem))}"
+            self.fail(f"data for {what}", "the program that wrote the file has changed: write it again", reason)
 
     def verify_digest(self, what: str) -> Node:
         """Return the node itself if it is an unchanged mapping from `with_digest`; `what` names it in the message."""

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from helsinki_env.data import Node, read_json, shorten, with_digest
-from helsinki_env.data import schemas as forms
 from helsinki_env.evaluation.figure_style import LINE_COLORS, MARKERS, PLAYER_COUNT_COLORS, figure_to_svg, styled_figure
 from helsinki_env.evaluation.match_stats import student_quantile
 from helsinki_env.evaluation.rating import RatingError
@@ -200,7 +199,7 @@ def read_report(path: Path) -> dict[str, Any]:
         RatingError: if the file is invalid or was modified.
     """
     data = read_json(path, RatingError).verify_digest("the data of a report on ratings")
-    forms.check_schema(data, _REPORT)
+    _check_report(data)
     report: dict[str, Any] = data.value
     return report
 
@@ -389,77 +388,86 @@ def _disagreement(entry: Mapping[str, Any]) -> list[str]:
     ]
 
 
-def _table(entry: Node) -> None:
+_MAX_ELO = 1e9
+
+
+def _check_report(data: Node) -> None:
+    """Check all data that the report needs; raises RatingError."""
+    provenance = data["provenance"]
+    _counts(provenance, "games", "seed")
+    _texts(provenance, "environment", "package", "command")
+    if provenance["missing_games"].is_present:
+        _counts(provenance, "missing_games")
+    for _, digest in provenance.get("networks", {}).items():
+        _text(digest)
+    for line in provenance.get("replaced", []).entries("values"):
+        _text(line)
+    for _, facts in provenance.get("tables", {}).items():
+        facts.mapping()
+    for table in data["tables"].entries("at least one value", least=1):
+        _check_table(table)
+
+
+def _check_table(entry: Node) -> None:
     """Check the ratings of a matchup."""
-    forms.check_schema(entry, _TABLE)
-    players = entry["players"].entries("players")
+    _texts(entry, "name", "reference")
+    entry["seats"].integer(2, 4, "2, 3 or 4")
+    _counts(entry, "games", "decks")
+    entry["handicaps_removed"].boolean()
+    _fractions(entry, "fair_win_share")
+    players = entry["players"].entries("at least one value", least=1)
     for player in players:
+        _texts(player, "player")
         player["rank"].integer(1, len(players))
-        player["rank_probabilities"].entries("probabilities, one for each rank", length=len(players))
-    names = [player["player"].value for player in players]
+        _counts(player, "games")
+        for share in player["rank_probabilities"].entries("probabilities, one for each rank", length=len(players)):
+            share.number(0, 1)
+        _numbers(player, "rating", "low", "high", "mean_points", "mean_place")
+        _fractions(player, "win_share", "win_share_low", "win_share_high")
+    for seat in entry["seat_effects"].entries("values"):
+        _counts(seat, "seat")
+        _numbers(seat, "effect", "low", "high")
     ranks = {player["player"].value: player["rank"].value for player in players}
     met = False
     for pair in entry["pairs"].entries("pairs"):
-        one, other = (pair[key].choice(names, "a player of the matchup: ") for key in ("player", "opponent"))
+        one, other = (pair[key].choice(list(ranks), "a player of the matchup: ") for key in ("player", "opponent"))
+        _counts(pair, "games")
+        if pair["games"].value or pair["ahead"].value is not None:
+            _fractions(pair, "ahead")
         if pair["games"].value:
-            forms.check_schema(pair, dict.fromkeys(("ahead", "low", "high", "ahead_by_ratings"), forms.fraction))
+            _fractions(pair, "low", "high", "ahead_by_ratings")
             met = met or ranks[one] < ranks[other]
     if not met:
         entry["pairs"].fail("at least one pair of players with games, the stronger first")
-    for budget in entry.get("budgets", []).entries("budgets"):
-        budget["low"].number(-_MAX_ELO, budget["difference"].value)
-        budget["high"].number(budget["difference"].value, _MAX_ELO)
+    if entry["budgets"].is_present:
+        for budget in entry["budgets"].entries("at least one value", least=1):
+            _texts(budget, "family", "player")
+            budget["budget"].integer(1)
+            _numbers(budget, "difference")
+            budget["low"].number(-_MAX_ELO, budget["difference"].value)
+            budget["high"].number(budget["difference"].value, _MAX_ELO)
 
 
-_MAX_ELO = 1e9
-_TABLE: forms.Schema = {
-    "name": forms.any_text,
-    "seats": forms.player_count,
-    "games": forms.nonnegative_integer,
-    "decks": forms.nonnegative_integer,
-    "reference": forms.any_text,
-    "handicaps_removed": Node.boolean,
-    "fair_win_share": forms.fraction,
-    "players": forms.nonempty_list_of(
-        {
-            "player": forms.any_text,
-            "rank": forms.nonnegative_integer,
-            "games": forms.nonnegative_integer,
-            "rank_probabilities": [forms.fraction],
-            **dict.fromkeys(("rating", "low", "high", "mean_points", "mean_place"), forms.finite_number),
-            **dict.fromkeys(("win_share", "win_share_low", "win_share_high"), forms.fraction),
-        }
-    ),
-    "seat_effects": [
-        {"seat": forms.nonnegative_integer, **dict.fromkeys(("effect", "low", "high"), forms.finite_number)}
-    ],
-    "pairs": [
-        {
-            "player": forms.any_text,
-            "opponent": forms.any_text,
-            "games": forms.nonnegative_integer,
-            "ahead": forms.nullable(forms.fraction),
-        }
-    ],
-    "budgets": forms.optional(
-        forms.nonempty_list_of(
-            {
-                "family": forms.any_text,
-                "budget": lambda entry: entry.integer(1),
-                "player": forms.any_text,
-                **dict.fromkeys(("difference", "low", "high"), forms.finite_number),
-            }
-        )
-    ),
-}
-_REPORT: forms.Schema = {
-    "provenance": {
-        **dict.fromkeys(("games", "seed"), forms.nonnegative_integer),
-        **dict.fromkeys(("environment", "package", "command"), forms.any_text),
-        "missing_games": forms.optional(forms.nonnegative_integer),
-        "networks": forms.optional(forms.mapping_of(forms.any_text)),
-        "replaced": forms.optional([forms.any_text]),
-        "tables": forms.optional(forms.mapping_of(Node.mapping)),
-    },
-    "tables": forms.nonempty_list_of(_table),
-}
+def _text(entry: Node) -> None:
+    if not isinstance(entry.value, str):
+        entry.fail("text")
+
+
+def _texts(entry: Node, *keys: str) -> None:
+    for key in keys:
+        _text(entry[key])
+
+
+def _counts(entry: Node, *keys: str) -> None:
+    for key in keys:
+        entry[key].integer(0)
+
+
+def _numbers(entry: Node, *keys: str) -> None:
+    for key in keys:
+        entry[key].number(-_MAX_ELO, _MAX_ELO)
+
+
+def _fractions(entry: Node, *keys: str) -> None:
+    for key in keys:
+        entry[key].number(0, 1)

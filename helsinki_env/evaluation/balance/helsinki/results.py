@@ -33,7 +33,7 @@ from helsinki_env.evaluation.balance.helsinki.conclusions import (
     with_enough_classes,
 )
 from helsinki_env.evaluation.balance.helsinki.replay import Course, replay_run
-from helsinki_env.evaluation.balance.helsinki.report_schema import check_study_report
+from helsinki_env.evaluation.balance.helsinki.report import chapters
 from helsinki_env.evaluation.balance.helsinki.study import (
     DEPENDENT,
     PUBLISHED_GAMES,
@@ -52,6 +52,7 @@ from helsinki_env.evaluation.rating import RatingError
 from helsinki_env.evaluation.rating.ratings import rate
 from helsinki_env.games.helsinki.components import BOARD_ACTIONS
 from helsinki_env.utils.files import is_file
+from helsinki_env.utils.markdown import all_printable
 
 __all__ = [
     "ESTIMATOR",
@@ -234,9 +235,11 @@ def read_results(path: Path) -> dict[str, Any]:
 
 def _results_in(data: Node) -> dict[str, Any]:
     data.verify_digest("the data of a study of balance")
-    check_study_report(data)
-    with data.prefix_errors():
-        return _with_conclusions(data.value)
+    with data.usable_for("a report of a study of balance"):
+        with data.prefix_errors():
+            results = _with_conclusions(data.value)
+        list(chapters(all_printable(results), ""))  # now, not after hours of games
+    return results
 
 
 def _with_conclusions(data: Mapping[str, Any]) -> dict[str, Any]:

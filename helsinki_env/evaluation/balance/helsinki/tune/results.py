@@ -15,18 +15,6 @@ import numpy as np
 
 from helsinki_env.agents.registry import check_code
 from helsinki_env.data import Node, read_json, short_repr, with_digest
-from helsinki_env.data.schemas import (
-    Schema,
-    check_schema,
-    enum_of,
-    finite_number,
-    mapping_of,
-    nonempty_text,
-    nonnegative_integer,
-    nonnegative_number,
-    nullable,
-    player_count,
-)
 from helsinki_env.evaluation.arena.designs import ScreeningDesign, decode_action_sets
 from helsinki_env.evaluation.arena.load import MatchupGames
 from helsinki_env.evaluation.arena.plan import Plan
@@ -40,14 +28,7 @@ from helsinki_env.evaluation.balance.helsinki.base import (
     to_json_data,
 )
 from helsinki_env.evaluation.balance.helsinki.conclusions import Finding
-from helsinki_env.evaluation.balance.helsinki.covers import group_measures, seat_win_rates
-from helsinki_env.evaluation.balance.helsinki.report_schema import (
-    SEATS,
-    action,
-    all_actions,
-    check_seats,
-    of_actions,
-)
+from helsinki_env.evaluation.balance.helsinki.covers import GAME_MEASURES, group_measures, seat_win_rates
 from helsinki_env.evaluation.balance.helsinki.screening import ablation_games
 from helsinki_env.evaluation.balance.helsinki.tune.config import (
     BOARDS,
@@ -72,11 +53,12 @@ from helsinki_env.evaluation.balance.helsinki.tune.estimates import (
     ScreeningGames,
     estimate_boards,
 )
+from helsinki_env.evaluation.balance.helsinki.tune.report import report_page
 from helsinki_env.evaluation.balance.helsinki.tune.search import BoardSearchResult, ScreeningRequest, search
-from helsinki_env.games.helsinki.action_numbers import STRENGTHS
 from helsinki_env.games.helsinki.components import BOARD_ACTIONS, load_components
+from helsinki_env.utils.markdown import all_printable
 
-__all__ = ["COMPARED_MEASURES", "BoardTuning", "read_found", "reevaluate_proposal", "tune_results"]
+__all__ = ["BoardTuning", "read_found", "reevaluate_proposal", "tune_results"]
 
 #: Every part has its own deals; the halving rounds follow, and the last seed is the evaluator's.
 _PARTS = ("screen", "slopes", "proof", "games")
@@ -189,10 +171,6 @@ def _number(part: str) -> int:
     if part == _EVALUATOR:
         return _SEEDS - 1
     return _PARTS.index(part) if part in _PARTS else len(_PARTS) + int(part.rpartition("-")[2])
-
-
-COMPARED_MEASURES = ("rounds", "points", "spread", "skill")
-"""Measures of the published games, see `helsinki_env.evaluation.balance.helsinki.covers.GAME_MEASURES`."""
 
 
 @reuse_workers()
@@ -350,7 +328,7 @@ def _numbers(config: TuneConfig, result: BoardSearchResult) -> list[dict[str, An
 def _measures(equals: MatchupGames, against_weaker: MatchupGames) -> dict[str, Any]:
     """Return length, points, win rates by seat and skill of the games on a board."""
     own, skill = (group_measures(games, np.zeros(len(games), np.int64), 1) for games in (equals, against_weaker))
-    measured = {name: (skill if name == "skill" else own)[name] for name in COMPARED_MEASURES}
+    measured = {name: (skill if name == "skill" else own)[name] for name in GAME_MEASURES}
     return {
         "games": len(equals),
         "measures": {name: {"mean": one.mean[0], "error": one.error[0]} for name, one in measured.items()},
@@ -436,75 +414,6 @@ def _agreement(config: TuneConfig, judge: str, before: BoardEstimates, after: Bo
     return f"Another player, '{judge}', {says}: {outcome}. Its level changes from {levels[0]} to {levels[1]}{kept}."
 
 
-def _check_estimates(by: str, *names: str) -> Schema:
-    """Return the schema of estimates with their intervals: numbers, unless the value of a key is None."""
-
-    def check(entry: Node) -> None:
-        form = nullable(finite_number) if entry[by].value is None else finite_number
-        check_schema(entry, {f"{name}{end}": form for name in names for end in ("", "_low", "_high")})
-
-    return check
-
-
-def _check_screen(entry: Node) -> None:
-    """Check a screening experiment."""
-    check_schema(entry, {"player": nonempty_text, "players": player_count})
-    counts = dict.fromkeys(("dead_low", "dead_high"), nonnegative_integer)
-    levels = dict.fromkeys(("level", "level_low", "level_high"), finite_number)
-    check_schema(entry["level"], {"dead": [action], **counts, **levels})
-    check_schema(entry["level"], _check_estimates("share", "share"))
-    check_schema(entry["actions"], of_actions({"power": nullable(finite_number)}))
-    check_schema(entry["actions"], of_actions(_check_estimates("power", "deviation", "power", "use")))
-
-
-_CHANGE: Schema = {
-    "action": action,
-    "kind": enum_of("cost", "strength", "covered"),
-    "was": nonnegative_integer,
-    "now": nonnegative_integer,
-}
-_ESTIMATES: Schema = {
-    **dict.fromkeys(("beyond", "beyond_low", "beyond_high"), nonnegative_number),
-    "screen": [_check_screen],
-}
-_RESULTS: Schema = {
-    "actions": all_actions,
-    "outcome": nonempty_text,
-    "summary": [nonempty_text],
-    "change": [_CHANGE],
-    "components": {"as it is": nonempty_text, "proposed": nonempty_text},
-    "before": _ESTIMATES,
-    "after": _ESTIMATES,
-    "numbers": [
-        {
-            "action": action,
-            "kind": enum_of("cost", "strength"),
-            "was": nonnegative_integer,
-            "values": [nonnegative_integer],
-            "power": mapping_of([finite_number]),
-        }
-    ],
-    "tried": [{"change": [_CHANGE], "predicted": finite_number, "seen": [finite_number], "share": finite_number}],
-    "games": [
-        {
-            "board": nonempty_text,
-            "players": player_count,
-            "games": nonnegative_integer,
-            "measures": {
-                key: {"mean": finite_number, "error": nullable(nonnegative_number)} for key in COMPARED_MEASURES
-            },
-            "seats": SEATS,
-        }
-    ],
-    "provenance": {
-        **dict.fromkeys(("environment", "package", "numpy", "scipy"), nonempty_text),
-        "networks": mapping_of(nonempty_text),
-        "parts": mapping_of({"seed": nonnegative_integer, "games": nonnegative_integer}),
-    },
-}
-"""Schema of the data from which a report is rebuilt when another player evaluates the proposal."""
-
-
 def read_found(path: Path, *, trust: bool = False) -> tuple[TuneConfig, dict[str, Any]]:
     """Read the configuration and the results of an earlier search from its `tune.json`.
 
@@ -522,21 +431,13 @@ def read_found(path: Path, *, trust: bool = False) -> tuple[TuneConfig, dict[str
     check_code(config.player_names, path, trust=trust)
     if not data["change"].entries("changes"):
         data["change"].fail("a change: the search proposed none that could be evaluated")
-    # Check everything the report needs now, not after hours of games.
-    check_schema(data, _RESULTS)
-    for name in ("before", "after"):
-        counts = [entry["players"].value for entry in data[name]["screen"].entries("screens")]
-        if counts != list(config.players):
-            data[name]["screen"].fail(
-                f"one screen for each of {short_repr(list(config.players))} players", found=short_repr(counts)
+    with data.usable_for("the report of a search"):  # now, not after hours of games
+        counts = [[entry["players"] for entry in data.value[name]["screen"]] for name in ("before", "after")]
+        if counts != [list(config.players)] * 2:
+            raise StudyError(
+                f"{path}: found screens for {short_repr(counts)} players, expected {short_repr(list(config.players))}"
             )
-    for game in data["games"].entries("games"):
-        check_seats(game)
-    for number in data["numbers"].entries("numbers"):
-        for _, powers in number["power"].items():
-            powers.entries("effects, one for each value", length=len(number["values"].value))
-        if number["kind"].value == "strength":
-            number["action"].choice(tuple(STRENGTHS), "an action with a strength: ")
+        list(report_page(all_printable(data.value | {"judged": None})))
     board_of(config.free, config.most, data["change"])
     digest = load_components(config.components).digest
     if data["components"]["as it is"].value != digest:
