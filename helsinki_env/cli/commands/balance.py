@@ -111,7 +111,7 @@ def report(
         command = f"helsinki balance report {study} --out {out}" + (f" --baseline {baseline}" if baseline else "")
         data = results.study_results(results.read_study(study), study, command)
     if before is not None:
-        data = _module("baseline").compare_with_baseline(data, before)
+        data = _module("conclusions").compare_with_baseline(data, before)
     _write_report(out, _module("report").study_report_files(data), data["summary"])
     plain_console().print(f"Wrote {out}/balance.html, balance.md, balance.json and images/")
     return 0

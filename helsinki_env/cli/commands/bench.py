@@ -9,9 +9,8 @@ from typing import Any
 from rich.console import Console
 
 from helsinki_env.agents.registry import make_player
-from helsinki_env.bench.checkout import Checkout
 from helsinki_env.bench.measures import MEASUREMENT_KINDS
-from helsinki_env.bench.paired import Comparison
+from helsinki_env.bench.paired import Checkout, Comparison
 from helsinki_env.bench.speed import Measurement, run_benchmark
 from helsinki_env.bench.speed_tables import (
     cells,

@@ -28,6 +28,7 @@ from helsinki_env.evaluation.balance.helsinki.conclusions import (
     Finding,
     draw_conclusions,
     findings,
+    findings_of,
     rejected_players,
     summarize_conclusions,
     with_enough_classes,
@@ -58,7 +59,6 @@ __all__ = [
     "ESTIMATOR",
     "PlayedParts",
     "conclusions_of",
-    "findings_of",
     "plan_of",
     "read_results",
     "read_study",
@@ -256,18 +256,6 @@ def _conclude(data: Mapping[str, Any]) -> tuple[list[dict[str, Any]], list[str]]
         return [], []
     verdicts = draw_conclusions(enough, study["band"], study["level"])
     return to_json_data([asdict(verdict) for verdict in verdicts]), summarize_conclusions(verdicts, enough)
-
-
-def findings_of(data: Mapping[str, Any]) -> list[Finding]:
-    """Return the findings in the data of a study."""
-    rejected = rejected_players(data["gate"])
-    keys = ("action", "power", "deviation", "deviation_error", "deviation_low", "deviation_high")
-    return [
-        Finding(entry["players"], entry["player"], entry["strength"], *(action[key] for key in keys))
-        for entry in data["screen"]
-        if entry["player"] not in rejected
-        for action in entry["actions"]
-    ]
 
 
 def conclusions_of(data: Mapping[str, Any]) -> list[dict[str, Any]]:
