@@ -250,17 +250,10 @@ def masking_one(first: Any) -> Rate:
 def prepare_search_actions(
     player: Any, first: Any, line: Sequence[int] = (), every: int = 1, turn: int = 0
 ) -> Callable[[], float]:
-    """Prepare actions of a search player.
+    """Return a function that plays a game along `line` and returns actions with a choice per second.
 
-    Args:
-        player: the player.
-        first: the game in its initial state.
-        line: actions of the game; by default, the player's own.
-        every: query the player for one in this many actions with a choice.
-        turn: offset of these actions.
-
-    Returns:
-        A function that plays the game and returns actions with a choice per second.
+    The player is queried for one in `every` actions with a choice, from the one with index `turn` on. Without a line it
+    plays its own actions.
     """
     decide = _first_name("helsinki_env.agents.base:choose_action", "agents.base:decide")
 
@@ -287,41 +280,24 @@ def prepare_search_actions(
 
 
 class MeasurementRequest(NamedTuple):
-    """A measurement request.
+    """A measurement request."""
 
-    Attributes:
-        row: a key of `MEASUREMENT_KINDS`, or the name of a player.
-        game: the name of the game.
-        games: batch size of the rows with batches.
-        threads: number of threads of the multithreaded row.
-        line: actions of a game with seed 0 to its end, along which players are queried.
-        turn: number of previous repetitions.
-        seconds: measurement time; search players may exceed it.
-    """
-
-    row: str
-    game: str
-    games: int
-    threads: int
-    line: list[int]
-    turn: int
-    seconds: float
+    row: str  # a key of `MEASUREMENT_KINDS`, or the name of a player
+    game: str  # the name of the game
+    games: int  # batch size of the rows with batches
+    threads: int  # number of threads of the multithreaded row
+    line: list[int]  # actions of a game with seed 0 to its end, along which players are queried
+    turn: int  # number of previous repetitions
+    seconds: float  # measurement time; search players may exceed it
 
 
 class MeasurementKind(NamedTuple):
-    """A kind of measurement.
+    """A kind of measurement."""
 
-    Attributes:
-        name: description for users.
-        prepare: prepares the measurement.
-        single: whether it measures one game at a time.
-        threaded: whether it uses several threads.
-    """
-
-    name: str
-    prepare: Callable[[MeasurementRequest], Rate]
-    single: bool = False
-    threaded: bool = False
+    name: str  # description for users
+    prepare: Callable[[MeasurementRequest], Rate]  # prepares the measurement
+    single: bool = False  # whether it measures one game at a time
+    threaded: bool = False  # whether it uses several threads
 
 
 def _named(asked: MeasurementRequest, name: str) -> Any:

@@ -118,12 +118,7 @@ class Checkout:
 
 
 class Worker:
-    """A measuring process, restarted if it has ended.
-
-    Args:
-        folder: the checkout.
-        cache: folder for its machine code; by default, that of this process.
-    """
+    """A process that measures the checkout in a folder, restarted if it ends; `cache` holds its machine code."""
 
     def __init__(self, folder: Path, cache: Path | None = None) -> None:
         path = [str(folder), *filter(None, [os.environ.get("PYTHONPATH")])]
@@ -215,25 +210,16 @@ def _summary(ratios: Sequence[float]) -> dict[str, Any]:
 
 @dataclass
 class ComparisonRow:
-    """A row of the comparison.
+    """A row of the comparison."""
 
-    Attributes:
-        game: the name of the game.
-        row: key of the measurement, as for `measures.row_of`.
-        name: description for users.
-        games: batch size.
-        threads: number of threads for a step.
-        rates: actions per second in each pair, of the running project (now) and the other revision (then).
-        lacks: reason why a revision cannot be measured.
-    """
-
-    game: str
-    row: str
-    name: str
-    games: int
-    threads: int
+    game: str  # the name of the game
+    row: str  # key of the measurement, as for `measures.row_of`
+    name: str  # description for users
+    games: int  # batch size
+    threads: int  # number of threads for a step
+    #: Actions per second in each pair, of the running project (now) and the other revision (then).
     rates: dict[str, list[float]] = field(default_factory=lambda: {"now": [], "then": []})
-    lacks: dict[str, str] = field(default_factory=dict)
+    lacks: dict[str, str] = field(default_factory=dict)  # reason why a revision cannot be measured
 
     def against(self, other: list[float]) -> list[float]:
         """Return the speed ratio of the running project to other rates, pair by pair."""

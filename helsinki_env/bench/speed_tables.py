@@ -14,17 +14,11 @@ from helsinki_env.utils import markdown
 
 
 class SpeedTable(NamedTuple):
-    """A table.
+    """A table."""
 
-    Attributes:
-        title: title above the table.
-        head: column names.
-        rows: rows of cells, plain text.
-    """
-
-    title: str
-    head: Sequence[str]
-    rows: Sequence[Sequence[str]]
+    title: str  # title above the table
+    head: Sequence[str]  # column names
+    rows: Sequence[Sequence[str]]  # rows of cells, plain text
 
     def show(self, console: Console) -> None:
         """Print the table. Narrow terminals wrap cells between words, very narrow ones anywhere."""

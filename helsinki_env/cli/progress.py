@@ -21,11 +21,7 @@ _RECENT, _FEW = 120.0, 16
 
 
 class Pace:
-    """The recent rate of progress, because the first items are often much faster than the last.
-
-    Args:
-        started: start time in seconds of any clock.
-    """
+    """The recent rate of progress, because the first items are often much faster; `started` is in seconds."""
 
     def __init__(self, started: float) -> None:
         self._done, self._seen = 0, deque([(started, 0)])

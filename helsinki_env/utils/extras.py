@@ -44,7 +44,7 @@ EXTRAS = {
     "cma": Extra("cma", "`python -m helsinki_env.training.tune_heuristic`"),
     "sb3": Extra(
         "`train`, Stable-Baselines3, sb3-contrib",
-        "`python -m helsinki_env.training.sb3`, `python -m helsinki_env.training.bench`",
+        "`python -m helsinki_env.training.sb3`, in a clone `python benchmarks/training_speed.py`",
     ),
     "notebooks": Extra("`export`, `stats`, JupyterLab", "the notebooks"),
     "docs": Extra("MkDocs with Material, mkdocstrings", "this documentation as a site"),

@@ -80,13 +80,7 @@ def table_row(cells: Sequence[str]) -> str:
 
 
 def markdown_table(head: Sequence[str], rows: Sequence[Sequence[str]], left: int = 1) -> str:
-    """Return a table; cells are Markdown.
-
-    Args:
-        head: column headers.
-        rows: rows of cells.
-        left: number of text columns, which are left-aligned; the others contain numbers.
-    """
+    """Return a table of cells in Markdown; all but the first `left` columns are right-aligned, for numbers."""
     rule = ["---" if i < left else "---:" for i in range(len(head))]
     return "\n".join(table_row(cells) for cells in (head, rule, *rows))
 

@@ -179,11 +179,8 @@ class EffectModelData:
 def _ridge(values: Array, rotated: Array, squares: float, observations: int) -> Array:
     """Return the slopes in the directions of the eigenvectors, (M,), with the penalty estimated from the games.
 
-    Args:
-        values: eigenvalues of the information on the slopes, float64 (M,).
-        rotated: moments in the directions of the eigenvectors, float64 (M,).
-        squares: sum of squares that the slopes may explain.
-        observations: degrees of freedom left for the slopes.
+    `values` are the eigenvalues of the information on the slopes and `rotated` the moments in their directions, (M,)
+    each; `squares` is the sum of squares that the slopes may explain, with `observations` degrees of freedom.
     """
     noise, spread = squares / observations, 1e-2
     slopes = np.zeros(len(values))
