@@ -185,9 +185,7 @@ def precompile_groups(parts: Iterable[str], processes: int | None = None) -> lis
         return []
     missing_extra: list[str] = []
     names = ", ".join(describe_group(part) for part in waiting)
-    plain_console(stderr=True).print(
-        f"Compiling for this machine, once: {names}; saved in {kernel.CACHE_FOLDER}",
-    )
+    plain_console(stderr=True).print(f"Compiling for this machine, once: {names}; saved in {kernel.CACHE_FOLDER}")
     running: dict[str, subprocess.Popen[bytes]] = {}
     # One more than the cores, because a process sometimes waits for a kernel that another process compiles.
     limit = processes or cpu_count() + 1

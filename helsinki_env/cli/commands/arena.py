@@ -110,9 +110,7 @@ def main(
         console.print(line)
     resumed = f", {display.before:,} of them from an earlier run" if display.before else ""
     seconds = time.monotonic() - started
-    console.print(
-        f"{plan.games:,} games with seed {plan.seed}{resumed}; {seconds:.1f} s",
-    )
+    console.print(f"{plan.games:,} games with seed {plan.seed}{resumed}; {seconds:.1f} s")
     console.print(f"Wrote {path} and {out / 'times.json'}")
     return 0
 

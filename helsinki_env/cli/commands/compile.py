@@ -42,5 +42,5 @@ def main(parts: str = "all", game: str | None = None, processes: int | None = No
     console.print(
         f"Compiled in {time.monotonic() - started:.1f} s, saved in {kernel.CACHE_FOLDER}"
         if kernel.JIT
-        else "Nothing to compile: NUMBA_DISABLE_JIT is set",
+        else "Nothing to compile: NUMBA_DISABLE_JIT is set"
     )

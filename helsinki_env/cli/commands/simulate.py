@@ -243,12 +243,10 @@ def main(
     now = sum(lengths) - (0 if file.before is None else sum(len(game) for game in file.before.decisions))
     console.print(
         f"{len(results):,} games with seed {seed}{earlier}, {sum(lengths) / len(results):.1f} actions and "
-        f"{results.rounds.mean():.1f} rounds per game; {seconds:.1f} s, {now / seconds:,.0f} actions/s",
+        f"{results.rounds.mean():.1f} rounds per game; {seconds:.1f} s, {now / seconds:,.0f} actions/s"
     )
     if out is not None:
-        console.print(
-            f"Wrote {out}; see a game with: helsinki replay {out} --record 1",
-        )
+        console.print(f"Wrote {out}; see a game with: helsinki replay {out} --record 1")
 
 
 def _table(results: Results) -> Table:

@@ -124,7 +124,7 @@ def main(
         console.print(
             f"Stopped after {chosen.minutes:g} minutes, before the end of the training. "
             f"Resume with: {shlex.join(command)} "
-            f"--minutes {2 * chosen.minutes:g}",
+            f"--minutes {2 * chosen.minutes:g}"
         )
 
 

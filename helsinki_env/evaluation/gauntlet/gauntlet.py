@@ -186,8 +186,7 @@ def _table(data: Node) -> GauntletMatchup:
     seats = data["seats"].integer(2, 4, "2, 3 or 4")
     parts = tuple(
         ReferenceGames(
-            part.mapping(("decks", "lineups"))["decks"].integer(2, _MAX_DEALS),
-            _lineups(part["lineups"], seats),
+            part.mapping(("decks", "lineups"))["decks"].integer(2, _MAX_DEALS), _lineups(part["lineups"], seats)
         )
         for part in data["reference"].entries("games between the opponents", least=1)
     )

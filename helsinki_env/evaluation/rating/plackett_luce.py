@@ -109,9 +109,7 @@ class Fit:
     covariance: Array
 
 
-def orders_of_finish(
-    places: npt.NDArray[np.integer],
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], Array]:
+def orders_of_finish(places: npt.NDArray[np.integer]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], Array]:
     """Return the orders of finish that are compatible with ranks (G, S); a tie of k seats has k! orders.
 
     For each of N orders: its game, (N,), ascending; its seats, best first, (N, S); its weight, (N,), 1 in sum per game.

@@ -107,12 +107,7 @@ _MEASURES = (
     "winner behind: share of the turns after which the eventual winner did not lead",
     "evenness: entropy of the use of the available board actions, divided by its maximum (1: all used equally)",
 )
-_LABELS = {
-    "overpowered": "too strong",
-    "underpowered": "too weak",
-    "balanced": "balanced",
-    "undecided": "undecided",
-}
+_LABELS = {"overpowered": "too strong", "underpowered": "too weak", "balanced": "balanced", "undecided": "undecided"}
 _WAYS = {"denied": "one seat is denied it", "alone": "one seat alone has it", "forced": "one seat must use it early"}
 _TEST_RESULTS = {"better": "confirmed", "not better": "not confirmed", "undecided": "undecided", "running": "undecided"}
 _WHY = {

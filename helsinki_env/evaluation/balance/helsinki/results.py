@@ -55,15 +55,7 @@ from helsinki_env.games.helsinki.components import BOARD_ACTIONS
 from helsinki_env.utils.files import is_file
 from helsinki_env.utils.markdown import all_printable
 
-__all__ = [
-    "ESTIMATOR",
-    "PlayedParts",
-    "conclusions_of",
-    "plan_of",
-    "read_results",
-    "read_study",
-    "study_results",
-]
+__all__ = ["ESTIMATOR", "PlayedParts", "conclusions_of", "plan_of", "read_results", "read_study", "study_results"]
 
 
 def read_study(folder: Path) -> StudyConfig:

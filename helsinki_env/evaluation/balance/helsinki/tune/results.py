@@ -201,12 +201,7 @@ def tune_results(tuning: BoardTuning, judge: str | None = None, command: str | N
         "judged": _evaluation(tuning, proposal.board, judge) if proposal and judge else None,
         "numbers": _numbers(config, result),
         "tried": [
-            {
-                "change": _change(config, one.board),
-                "predicted": one.predicted,
-                "seen": one.seen,
-                "share": one.share,
-            }
+            {"change": _change(config, one.board), "predicted": one.predicted, "seen": one.seen, "share": one.share}
             for one in result.tried
         ],
         "games": [
