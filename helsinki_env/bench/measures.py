@@ -39,28 +39,33 @@ Rate = Callable[[float], float]
 Rates = Callable[[float], tuple[float, float]]
 
 
+def medians(period: Callable[[], tuple[float, ...]], seconds: float) -> tuple[float, ...]:
+    """Return the median of each rate over repeated periods, at least three and at least `seconds` in all."""
+    found = []
+    end = time.perf_counter() + seconds
+    while time.perf_counter() < end or len(found) < 3:
+        found.append(period())
+    return tuple(map(statistics.median, zip(*found, strict=True)))
+
+
 def median_rate(run: Callable[[], int], seconds: float) -> float:
     """Return the median of counts per second over periods of at least a tenth of `seconds`."""
-    run()
-    rates: list[float] = []
-    end = time.perf_counter() + seconds
-    while time.perf_counter() < end or len(rates) < 3:
+
+    def period() -> tuple[float]:
         start, count = time.perf_counter(), 0
         while time.perf_counter() - start < seconds / 10:
             count += run()
-        rates.append(count / (time.perf_counter() - start))
-    return statistics.median(rates)
+        return (count / (time.perf_counter() - start),)
+
+    run()
+    return medians(period, seconds)[0]
 
 
 def split_rates(choose: Callable[[], object], step: Callable[[], int], seconds: float) -> tuple[float, float]:
     """Return median actions per second, (step alone, with action selection), from one run that times both."""
-    alone: list[float] = []
-    both: list[float] = []
-    choose()
-    step()
     clock = time.perf_counter
-    end = clock() + seconds
-    while clock() < end or len(alone) < 3:
+
+    def period() -> tuple[float, float]:
         stepping, choosing, count = 0.0, 0.0, 0
         while stepping + choosing < seconds / 10:
             begin = clock()
@@ -69,9 +74,12 @@ def split_rates(choose: Callable[[], object], step: Callable[[], int], seconds: 
             count += step()
             stepping += clock() - middle
             choosing += middle - begin
-        alone.append(count / stepping)
-        both.append(count / (stepping + choosing))
-    return statistics.median(alone), statistics.median(both)
+        return count / stepping, count / (stepping + choosing)
+
+    choose()
+    step()
+    alone, both = medians(period, seconds)
+    return alone, both
 
 
 def _first_name(*names: str) -> Any:
@@ -138,18 +146,16 @@ def prepare_aec_steps(env: Any) -> Rates:
         return steps, choosing
 
     def rates(seconds: float) -> tuple[float, float]:
-        alone: list[float] = []
-        both: list[float] = []
-        end = time.perf_counter() + seconds
-        while time.perf_counter() < end or len(alone) < 3:
+        def period() -> tuple[float, float]:
             steps, choosing, begin = 0, 0.0, time.perf_counter()
             while not steps or time.perf_counter() - begin < seconds / 10:
                 more, used = play()
                 steps, choosing = steps + more, choosing + used
             spent = time.perf_counter() - begin
-            alone.append(steps / (spent - choosing))
-            both.append(steps / spent)
-        return statistics.median(alone), statistics.median(both)
+            return steps / (spent - choosing), steps / spent
+
+        alone, both = medians(period, seconds)
+        return alone, both
 
     play()
     return rates

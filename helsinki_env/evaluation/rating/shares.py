@@ -69,7 +69,7 @@ def _meetings(seating: Integers, players: int) -> Iterator[tuple[int, int, Integ
 
 
 def cross_table(players: int, seating: Integers, places: Integers, units: Integers) -> CrossTable:
-    """Return the cross-table of P players from games; shapes as for `rating.model.build_model`."""
+    """Return the cross-table of P players from games; shapes as for `rating.ratings.build_model`."""
     _, unit = np.unique(units, return_inverse=True)
     meetings = list(_meetings(seating, players))
     cells = players * players
