@@ -41,7 +41,7 @@ Rates = Callable[[float], tuple[float, float]]
 
 def medians(period: Callable[[], tuple[float, ...]], seconds: float) -> tuple[float, ...]:
     """Return the median of each rate over repeated periods, at least three and at least `seconds` in all."""
-    found = []
+    found: list[tuple[float, ...]] = []
     end = time.perf_counter() + seconds
     while time.perf_counter() < end or len(found) < 3:
         found.append(period())

@@ -93,8 +93,10 @@ def main(
     if config is None:
         played = options.read_game_config(game_config, num_players, covered, dry_roads, components, 2, game)
         names = ("random,greedy" if players is None else players).split(",")
-        table = {"players": names, "game": config_to_dict(played), "name": options.game_text(played)}
-        plan = plan_from_dict({**changes, "tables": [table if games is None else {**table, "games": games}]})
+        matchup: dict[str, Any] = {"players": names, "game": config_to_dict(played), "name": options.game_text(played)}
+        if games is not None:
+            matchup["games"] = games
+        plan = plan_from_dict({**changes, "tables": [matchup]})
     elif given:
         named = ", ".join(f"--{name.replace('_', '-')}" for name in given)
         raise UserError(f"{named}: found with the file {config}, which defines the games; leave one of them out")
