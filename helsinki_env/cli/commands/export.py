@@ -14,7 +14,7 @@ from helsinki_env.utils.terminal import plain_console
 
 
 def main(
-    checkpoint: Annotated[str, tyro.conf.Positional],
+    checkpoint: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="PATH")],
     out: Path = Path("model.onnx"),
     positions: int = 10_000,
     seed: int = 0,
