@@ -52,7 +52,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from helsinki_env.data import UserError, with_digest
+from helsinki_env.data import UserError, short_repr, shorten, with_digest
 from helsinki_env.evaluation.balance.effects import simultaneous_quantile
 from helsinki_env.evaluation.balance.helsinki.base import StudyError, to_json_data
 from helsinki_env.games.helsinki.action_numbers import BOARD_ACTIONS
@@ -222,7 +222,7 @@ def _check(findings: Sequence[Finding], band: float, level: float) -> None:
     classes: dict[int, dict[str, int]] = {}
     seen: set[tuple[int, str, str]] = set()
     for one in findings:
-        name = f"{one.action!r}, {one.players} players, {one.player!r}"
+        name = f"{short_repr(one.action)}, {one.players} players, {short_repr(one.player)}"
         if not (one.error > 0 and one.low <= one.deviation <= one.high and math.isfinite(one.high - one.low)):
             raise ConclusionError(
                 f"{name}: found {one.deviation} ({one.low} to {one.high}), error {one.error}, expected finite numbers, "
@@ -237,15 +237,15 @@ def _check(findings: Sequence[Finding], band: float, level: float) -> None:
     for players, strengths in classes.items():
         if len(strengths) < STRONGEST_CLASSES:
             raise ConclusionError(
-                f"{players} players: found classes {list(strengths)}, expected at least {STRONGEST_CLASSES}"
+                f"{players} players: found classes {short_repr(list(strengths))}, expected at least {STRONGEST_CLASSES}"
             )
         if len(set(strengths.values())) < len(strengths):
-            raise ConclusionError(f"{players} players: found strengths {strengths}, expected all different")
+            raise ConclusionError(f"{players} players: found strengths {short_repr(strengths)}, expected all different")
         for player in strengths:
             missing = sorted(action for action in actions if (players, player, action) not in seen)
             if missing:
                 raise ConclusionError(
-                    f"{players} players, {player!r}: found no {', '.join(missing)}, expected all actions"
+                    f"{players} players, {player!r}: found no {', '.join(map(shorten, missing))}, expected all actions"
                 )
 
 

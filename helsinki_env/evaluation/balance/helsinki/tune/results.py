@@ -426,6 +426,7 @@ def read_found(path: Path, *, trust: bool = False) -> tuple[TuneConfig, dict[str
     check_code(config.player_names, path, trust=trust)
     if not data["change"].entries("changes"):
         data["change"].fail("a change: the search proposed none that could be evaluated")
+    board_of(config.free, config.most, data["change"])
     with data.usable_for("the report of a search"):  # now, not after hours of games
         counts = [[entry["players"] for entry in data.value[name]["screen"]] for name in ("before", "after")]
         if counts != [list(config.players)] * 2:
@@ -433,7 +434,6 @@ def read_found(path: Path, *, trust: bool = False) -> tuple[TuneConfig, dict[str
                 f"{path}: found screens for {short_repr(counts)} players, expected {short_repr(list(config.players))}"
             )
         list(report_page(all_printable(data.value | {"judged": None})))
-    board_of(config.free, config.most, data["change"])
     digest = load_components(config.components).digest
     if data["components"]["as it is"].value != digest:
         data["components"]["as it is"].fail(f"{digest}: the component file {config.components!r} has changed since")
