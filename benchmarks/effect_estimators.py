@@ -26,11 +26,12 @@ from helsinki_env.evaluation.arena.load import load_run
 from helsinki_env.evaluation.balance.effects import (
     AblationGames,
     ablation_features,
+    contrasts,
     estimate_win_effects,
+    least_squares,
     marginal_effects,
 )
 from helsinki_env.evaluation.balance.helsinki.screening import ablation_games
-from helsinki_env.evaluation.balance.margins import contrasts, least_squares
 from helsinki_env.evaluation.match_stats import fractional_wins
 from helsinki_env.evaluation.rating.plackett_luce import orders_of_finish
 from helsinki_env.games.helsinki.components import BOARD_ACTIONS

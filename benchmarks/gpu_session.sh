@@ -40,7 +40,7 @@ for part in $parts; do
     equal) measure equal 200 "$python -m pytest -q -W ignore -n 6 --dist load -m '' tests/test_cuda.py -k 'a_card_plays or a_card_refuses'" ;;
     speed) measure speed 120 "for game in helsinki copenhagen; do
         $helsinki bench --device $device --game \$game --batches $batches --seconds $seconds --json '$out'/speed-\$game.json; done" ;;
-    training) measure training 60 "$python -m helsinki_env.training.bench --preset gpu --device $device --rounds $rounds $games" ;;
+    training) measure training 60 "$python benchmarks/training_speed.py --preset gpu --device $device --rounds $rounds $games" ;;
     # what one step's kernels take, and what limits the slowest
     profile) measure profile 60 "ncu --clock-control none --set basic --kernel-name 'regex:(step|mark|observe)_all' --launch-skip 9 --launch-count 3 \
         $helsinki bench --device $device --batches 65536 --seconds 0.1" ;;

@@ -16,9 +16,8 @@ from pathlib import Path
 import numpy as np
 
 from helsinki_env.evaluation.arena.load import load_run
-from helsinki_env.evaluation.rating.model import build_model
 from helsinki_env.evaluation.rating.plackett_luce import fit
-from helsinki_env.evaluation.rating.ratings import ELO
+from helsinki_env.evaluation.rating.ratings import ELO, build_model
 from helsinki_env.evaluation.rating.shares import cross_table, expected_cross_table, player_statistics
 
 

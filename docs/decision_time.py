@@ -17,7 +17,7 @@ from helsinki_env.agents.base import init_streams, next_keys
 from helsinki_env.agents.registry import make_player
 from helsinki_env.engine.spec import game_names, spec_by_name
 from helsinki_env.envs.vector import GameVectorEnv
-from helsinki_env.evaluation.arena.workers import limit_to_one_thread
+from helsinki_env.evaluation.arena.run import limit_to_one_thread
 
 GAMES = 64
 CALLS = 24

@@ -19,12 +19,10 @@ from typing import Any
 import pytest
 
 from helsinki_env import HelsinkiConfig
-from helsinki_env.bench import checkout
-from helsinki_env.bench.checkout import Checkout
+from helsinki_env.bench import paired
 from helsinki_env.bench.measures import MEASUREMENT_KINDS, MeasurementRequest
-from helsinki_env.bench.paired import Comparison, median_interval
+from helsinki_env.bench.paired import Checkout, Comparison, Worker, median_interval
 from helsinki_env.bench.speed_tables import compared_part
-from helsinki_env.bench.workers import Worker
 from helsinki_env.cli.commands import bench
 from helsinki_env.cli.main import main
 from helsinki_env.utils.markdown import replace_section
@@ -142,7 +140,7 @@ def bare(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder, taken for the one in which the project stands."""
     folder = (tmp_path / "bare").resolve()
     folder.mkdir()
-    monkeypatch.setattr(checkout, "ROOT", folder)
+    monkeypatch.setattr(paired, "ROOT", folder)
     monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(folder.parent))
     return folder
 
@@ -166,7 +164,7 @@ def test_what_cannot_be_checked_out(
 
 def test_a_part_of_another_checkout_is_none_of_the_project(bare: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     git(bare, "init", "--quiet")
-    monkeypatch.setattr(checkout, "ROOT", bare / "site-packages")
+    monkeypatch.setattr(paired, "ROOT", bare / "site-packages")
     (bare / "site-packages").mkdir()
     with pytest.raises(ValueError, match="which is no git checkout of the project"):
         Checkout("HEAD")
@@ -263,7 +261,7 @@ def test_a_page_without_marks_is_refused_before_anything_is_measured(
     path = tmp_path / "page.md"
     path.write_text("# Speed\n\n<!-- written: helsinki -->\n<!-- end: helsinki -->\n")
     assert main(["bench", "--write", str(path)]) == 2
-    message = "page.md, expected a page with marked sections: expected the lines '<!-- written: copenhagen -->'"
+    message = "page.md: found no section 'copenhagen', expected the lines '<!-- written: copenhagen -->'"
     assert message in capsys.readouterr().err
     assert main(["bench", "--write", str(tmp_path / "none.md")]) == 2
     assert "none.md" in capsys.readouterr().err

@@ -29,16 +29,21 @@ from helsinki_env import HelsinkiConfig
 from helsinki_env.agents.base import PlayerError
 from helsinki_env.cli.main import main
 from helsinki_env.engine.kernel import JIT
-from helsinki_env.evaluation.arena.config import plan_from_dict, plan_from_yaml
 from helsinki_env.evaluation.arena.designs import RandomBoards, decode_action_sets
-from helsinki_env.evaluation.arena.files import WorkUnitFiles, decode_results, encode_results
 from helsinki_env.evaluation.arena.load import MatchupGames, load_records, load_run
 from helsinki_env.evaluation.arena.parquet import SCHEMA, ParquetGameReader, read_parquet, write_parquet
-from helsinki_env.evaluation.arena.plan import ArenaError, Plan, WorkUnit, block_seating, round_robin_lineups
-from helsinki_env.evaluation.arena.run import run_arena
-from helsinki_env.evaluation.arena.store import RunFolder
+from helsinki_env.evaluation.arena.plan import (
+    ArenaError,
+    Plan,
+    WorkUnit,
+    block_seating,
+    plan_from_dict,
+    plan_from_yaml,
+    round_robin_lineups,
+)
+from helsinki_env.evaluation.arena.run import reuse_workers, run_arena
+from helsinki_env.evaluation.arena.store import RunFolder, WorkUnitFiles, decode_results, encode_results
 from helsinki_env.evaluation.arena.work_unit import play_work_unit, player_file_digests
-from helsinki_env.evaluation.arena.workers import reuse_workers
 from helsinki_env.evaluation.balance.helsinki.replay import replay_run
 from helsinki_env.evaluation.play import GameResults
 from helsinki_env.games.helsinki import notation
@@ -1163,9 +1168,9 @@ def test_what_is_asked_wrongly(
 
 SCRIPT = """
 import sys
-from helsinki_env.evaluation.arena.config import plan_from_dict
+from helsinki_env.evaluation.arena.plan import plan_from_dict
 from helsinki_env.evaluation.arena.run import run_arena
-from helsinki_env.evaluation.arena.workers import play_in_processes
+from helsinki_env.evaluation.arena.run import play_in_processes
 
 def play():
     plan = plan_from_dict({"tables": [{"players": ["random", "greedy"], "games": 4}]})

@@ -12,11 +12,9 @@ from pathlib import Path
 import pytest
 
 from helsinki_env.engine.kernel import JIT
-from helsinki_env.evaluation.arena import cluster
-from helsinki_env.evaluation.arena.cluster import play_on_ray
-from helsinki_env.evaluation.arena.config import plan_from_dict
-from helsinki_env.evaluation.arena.plan import ArenaError, Plan
-from helsinki_env.evaluation.arena.run import run_arena
+from helsinki_env.evaluation.arena import run as cluster
+from helsinki_env.evaluation.arena.plan import ArenaError, Plan, plan_from_dict
+from helsinki_env.evaluation.arena.run import play_on_ray, run_arena
 
 pytestmark = [
     pytest.mark.thorough,

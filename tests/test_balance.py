@@ -18,10 +18,9 @@ from helsinki_env import HelsinkiConfig
 from helsinki_env.agents.registry import PlayerError, make_player
 from helsinki_env.cli.main import main
 from helsinki_env.data import with_digest
-from helsinki_env.evaluation.arena.config import plan_from_dict, plan_from_yaml
 from helsinki_env.evaluation.arena.designs import DesignError, HandicapDesign, decode_action_sets
 from helsinki_env.evaluation.arena.load import load_run
-from helsinki_env.evaluation.arena.plan import ArenaError
+from helsinki_env.evaluation.arena.plan import ArenaError, plan_from_dict, plan_from_yaml
 from helsinki_env.evaluation.arena.run import run_arena
 from helsinki_env.evaluation.balance.effects import AblationGames, estimate_win_effects
 from helsinki_env.evaluation.balance.helsinki.covers import (
@@ -32,10 +31,15 @@ from helsinki_env.evaluation.balance.helsinki.covers import (
     group_measures,
 )
 from helsinki_env.evaluation.balance.helsinki.figures import study_figures
-from helsinki_env.evaluation.balance.helsinki.report import study_report_files
-from helsinki_env.evaluation.balance.helsinki.report_text import chapters
-from helsinki_env.evaluation.balance.helsinki.results import conclusions_of, read_results, study_results
-from helsinki_env.evaluation.balance.helsinki.run import PlayedParts, plan_of, read_study
+from helsinki_env.evaluation.balance.helsinki.report import chapters, study_report_files
+from helsinki_env.evaluation.balance.helsinki.results import (
+    PlayedParts,
+    conclusions_of,
+    plan_of,
+    read_results,
+    read_study,
+    study_results,
+)
 from helsinki_env.evaluation.balance.helsinki.screening import ablation_games, naive_effects, select_candidates
 from helsinki_env.evaluation.balance.helsinki.study import STUDY_PARTS, StudyConfig, StudyError, screening_matchup
 from helsinki_env.evaluation.match import play_match

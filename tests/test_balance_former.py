@@ -11,8 +11,8 @@ import pytest
 
 from helsinki_env.cli.main import main
 from helsinki_env.data import with_digest
-from helsinki_env.evaluation.balance.helsinki.baseline import compare_with_baseline
-from helsinki_env.evaluation.balance.helsinki.report_text import chapters
+from helsinki_env.evaluation.balance.helsinki.conclusions import compare_with_baseline
+from helsinki_env.evaluation.balance.helsinki.report import chapters
 from helsinki_env.evaluation.balance.helsinki.results import read_results
 from helsinki_env.evaluation.balance.helsinki.study import StudyError
 

@@ -79,7 +79,7 @@ def test_a_page_may_be_edited_while_its_figures_are_measured(end: str, tmp_path:
     path.write_bytes((text + f"A new paragraph.{end}").encode())
     page.write({"against": "new\n"})
     assert path.read_bytes().decode() == text.replace("old", "new") + f"A new paragraph.{end}"
-    with pytest.raises(ValueError, match=r"--write: found .*, expected a page with marked sections"):
+    with pytest.raises(ValueError, match=r"--write: .*page.md: found no section 'helsinki', expected the lines"):
         SectionPage(path, ["helsinki"])
 
 

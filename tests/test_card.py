@@ -27,12 +27,15 @@ from helsinki_env.engine.spec import spec_by_name
 from helsinki_env.envs.tensors import GameTorchEnv
 from helsinki_env.training.checkpoint_io import read_state, write_state
 from helsinki_env.training.gpu.distributed import ProcessGroup
-from helsinki_env.training.gpu.noise import game_keys, hash_key, sample_categorical, shuffled_steps
 from helsinki_env.training.gpu.ppo import GpuPPO
 from helsinki_env.training.gpu.rollout import CudaGraph, GpuRolloutCollector, RolloutBuffer
-from helsinki_env.training.gpu.values import (
+from helsinki_env.training.gpu.tensors import (
     compute_gae,
+    game_keys,
+    hash_key,
     outcome_components,
+    sample_categorical,
+    shuffled_steps,
     to_seat_order,
     to_viewer_order,
     viewer_value,

@@ -137,6 +137,7 @@ def test_version(capsys: Output) -> None:
         (["train", "--minutes", "inf"], "helsinki train: --minutes: found inf, expected a number above 0"),
         (["rate", "runs/none", "--at-most", "-1e9"], "--at-most: found -1000000000.0, expected a number between"),
         (["rate", "runs/none", "--better", "a,b", "--alpha", "nan"], "alpha: found nan, expected a probability"),
+        (["rate", "runs/none", "--better", "a,b", "--cap", "3"], "--cap: found 3, expected a whole number of"),
         (["rate", "runs/none", "--seed", "-1"], "--seed: found -1, expected a whole number of at least 0"),
         (["ladder", "--resamples", "0"], "--resamples: found 0, expected a whole number from 1"),
         (["export", "none", "--positions", "0"], "--positions: found 0, expected a whole number from 1"),

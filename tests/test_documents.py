@@ -49,7 +49,6 @@ INTERNAL = re.compile(
     r"|helsinki_env\.agents\.(net\.(afterstates|choices|evaluation|features))$"
     r"|helsinki_env\.agents\.search\.(flat|playout|tree|workspace)$"
     r"|helsinki_env\.agents\.(helsinki|copenhagen)\.(?!(forced|greedy|weights)$)"
-    r"|helsinki_env\.training\.(checkpoint_io|checks|learner|progress|rollout|values|gpu\.\w+)$"
 )
 REFERENCE = re.findall(
     r"^::: ([\w.]+)$",

@@ -330,6 +330,15 @@ def test_the_command_exports_the_best_network_of_a_run(checkpoint: Path, tmp_pat
     assert [file.name for file in path.parent.iterdir()] == ["model.onnx"]
 
 
+def test_the_command_exports_the_bundled_network_by_its_name(tmp_path: Path, capsys: Output) -> None:
+    path = tmp_path / "net.safetensors"
+    assert main(["export", "net", "--out", str(path), "--positions", "20"]) == 0
+    assert "Compared 20 decisions" in capsys.readouterr().out
+    assert load_checkpoint(path)[1]["preset"] == load_checkpoint(bundled_networks()[""])[1]["preset"]
+    assert main(["export", "net:nothing", "--out", str(path), "--positions", "20"]) == 2
+    assert "nothing: found no such file" in capsys.readouterr().err
+
+
 def test_a_checkpoint_of_half_the_size_plays_like_the_original(
     checkpoint: Path, tmp_path: Path, capsys: Output
 ) -> None:

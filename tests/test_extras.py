@@ -44,7 +44,6 @@ NEEDING = [
     ("render", "helsinki replay games.jsonl --png game.png"),
     ("cma", "python -m helsinki_env.training.tune_heuristic --generations 1"),
     ("sb3", "python -m helsinki_env.training.sb3 --decisions 1"),
-    ("sb3", "python -m helsinki_env.training.bench --rounds 1"),
     ("play", "helsinki play --no-open"),
 ]
 #: Commands that need none.

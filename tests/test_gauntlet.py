@@ -25,9 +25,8 @@ from helsinki_env.agents.registry import PlayerError, make_player
 from helsinki_env.cli.main import main
 from helsinki_env.data import with_digest
 from helsinki_env.engine.kernel import JIT
-from helsinki_env.evaluation.arena.files import encode_results
 from helsinki_env.evaluation.arena.plan import ArenaError, Plan
-from helsinki_env.evaluation.arena.store import RunFolder
+from helsinki_env.evaluation.arena.store import RunFolder, encode_results
 from helsinki_env.evaluation.arena.work_unit import play_work_unit, schedule_games
 from helsinki_env.evaluation.gauntlet import GauntletError
 from helsinki_env.evaluation.gauntlet.certificate import (
@@ -36,15 +35,15 @@ from helsinki_env.evaluation.gauntlet.certificate import (
     games_digest,
     gauntlet_results,
     make_certificate,
+    read_unverified_certificate,
 )
-from helsinki_env.evaluation.gauntlet.gauntlet import Gauntlet
-from helsinki_env.evaluation.gauntlet.leaderboard import Leaderboard, certificate_row, opponents_table
-from helsinki_env.evaluation.gauntlet.reference_ratings import (
+from helsinki_env.evaluation.gauntlet.gauntlet import (
+    Gauntlet,
     ReferenceRatings,
     estimate_reference_ratings,
     reference_ratings_path,
 )
-from helsinki_env.evaluation.gauntlet.verify import read_unverified_certificate
+from helsinki_env.evaluation.gauntlet.leaderboard import Leaderboard, certificate_row, opponents_table
 from helsinki_env.evaluation.rating.ratings import ELO
 from helsinki_env.utils.files import write_json
 from helsinki_env.utils.markdown import replace_section

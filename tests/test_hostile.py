@@ -28,23 +28,19 @@ from helsinki_env.data import Node, with_digest
 from helsinki_env.engine.configuration import ConfigError
 from helsinki_env.engine.positions import PositionError
 from helsinki_env.engine.spec import config_from_dict, config_from_yaml, config_to_dict
-from helsinki_env.evaluation.arena.config import plan_from_dict, plan_from_yaml
-from helsinki_env.evaluation.arena.files import decode_results, encode_results, read_metadata
 from helsinki_env.evaluation.arena.load import load_run
-from helsinki_env.evaluation.arena.plan import ArenaError, Plan
-from helsinki_env.evaluation.arena.store import RunFolder
-from helsinki_env.evaluation.balance.helsinki.report_text import chapters
-from helsinki_env.evaluation.balance.helsinki.results import _results_in, read_results
-from helsinki_env.evaluation.balance.helsinki.retraining.run import RetrainingConfig
-from helsinki_env.evaluation.balance.helsinki.run import read_study
+from helsinki_env.evaluation.arena.plan import ArenaError, Plan, plan_from_dict, plan_from_yaml
+from helsinki_env.evaluation.arena.store import RunFolder, decode_results, encode_results, read_metadata
+from helsinki_env.evaluation.balance.helsinki.report import chapters
+from helsinki_env.evaluation.balance.helsinki.results import _results_in, read_results, read_study
+from helsinki_env.evaluation.balance.helsinki.retraining import RetrainingConfig
 from helsinki_env.evaluation.balance.helsinki.study import StudyConfig, StudyError
 from helsinki_env.evaluation.balance.helsinki.tune.config import TuneConfig
 from helsinki_env.evaluation.balance.helsinki.tune.results import read_found
 from helsinki_env.evaluation.gauntlet import GauntletError
-from helsinki_env.evaluation.gauntlet.gauntlet import Gauntlet
+from helsinki_env.evaluation.gauntlet.certificate import read_certificate
+from helsinki_env.evaluation.gauntlet.gauntlet import Gauntlet, ReferenceRatings
 from helsinki_env.evaluation.gauntlet.leaderboard import rated_table
-from helsinki_env.evaluation.gauntlet.reference_ratings import ReferenceRatings
-from helsinki_env.evaluation.gauntlet.verify import read_certificate
 from helsinki_env.evaluation.play import GameResults
 from helsinki_env.evaluation.rating import RatingError
 from helsinki_env.evaluation.rating.report import rating_report_files, read_report

@@ -12,9 +12,17 @@ import numpy as np
 import pytest
 
 from helsinki_env.cli.main import main
-from helsinki_env.evaluation.rating.figures import budget_families, draw_budgets, draw_pairs, shorten_name
 from helsinki_env.evaluation.rating.ratings import rate
-from helsinki_env.evaluation.rating.report import matchup_rating_data, rating_report_files, ratings_data, read_report
+from helsinki_env.evaluation.rating.report import (
+    budget_families,
+    draw_budgets,
+    draw_pairs,
+    matchup_rating_data,
+    rating_report_files,
+    ratings_data,
+    read_report,
+    shorten_name,
+)
 from tests.support.rankings import simulate
 
 pytestmark = pytest.mark.thorough

@@ -7,7 +7,7 @@ import numpy.typing as npt
 import pytest
 
 from helsinki_env.evaluation.arena.designs import MAX_DENIABLE_IDS, ScreeningDesign
-from helsinki_env.evaluation.balance.margins import against_others, estimate_margin_effects
+from helsinki_env.evaluation.balance.effects import against_others, estimate_margin_effects
 from helsinki_env.evaluation.rating import RatingError
 
 Array = npt.NDArray[np.float64]

@@ -17,7 +17,7 @@ from helsinki_env import (
     HelsinkiVectorEnv,
     helsinki_v0,
 )
-from helsinki_env.evaluation.arena.config import with_seats
+from helsinki_env.evaluation.arena.plan import with_seats
 from helsinki_env.evaluation.match import play_match
 from helsinki_env.games.helsinki.config import ConfigError
 from helsinki_env.games.helsinki.game import IllegalActionError

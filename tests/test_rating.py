@@ -12,13 +12,6 @@ import pytest
 
 from helsinki_env.evaluation.arena.load import RatableGames
 from helsinki_env.evaluation.rating import RatingError
-from helsinki_env.evaluation.rating.bootstrap import (
-    bootstrap_fits,
-    percentiles,
-    rank_probabilities,
-    stronger_probabilities,
-)
-from helsinki_env.evaluation.rating.model import build_model
 from helsinki_env.evaluation.rating.plackett_luce import (
     Fit,
     VirtualDraws,
@@ -28,7 +21,15 @@ from helsinki_env.evaluation.rating.plackett_luce import (
     unit_hessians,
     unit_scores,
 )
-from helsinki_env.evaluation.rating.ratings import ELO, rate
+from helsinki_env.evaluation.rating.ratings import (
+    ELO,
+    bootstrap_fits,
+    build_model,
+    percentiles,
+    rank_probabilities,
+    rate,
+    stronger_probabilities,
+)
 from helsinki_env.evaluation.rating.shares import (
     cross_table,
     expected_cross_table,

@@ -17,10 +17,9 @@ from helsinki_env import HelsinkiConfig, HelsinkiGame
 from helsinki_env.agents.base import init_streams
 from helsinki_env.agents.registry import make_player
 from helsinki_env.engine.kernel import JIT
-from helsinki_env.evaluation.arena.config import plan_from_dict
 from helsinki_env.evaluation.arena.load import load_records as run_records
 from helsinki_env.evaluation.arena.load import load_run
-from helsinki_env.evaluation.arena.plan import ArenaError
+from helsinki_env.evaluation.arena.plan import ArenaError, plan_from_dict
 from helsinki_env.evaluation.arena.run import run_arena
 from helsinki_env.evaluation.balance.helsinki.replay import Course, LeadMeasure, replay_games, replay_run
 from helsinki_env.evaluation.play import DisabledActions, deal_seeds, play_games

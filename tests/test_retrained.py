@@ -24,9 +24,12 @@ from helsinki_env.engine.kernel import JIT
 from helsinki_env.evaluation.arena.load import MatchupGames, load_run
 from helsinki_env.evaluation.balance.effects import estimate_win_effects
 from helsinki_env.evaluation.balance.helsinki.base import StudyError
-from helsinki_env.evaluation.balance.helsinki.retraining.report import retraining_report_files
-from helsinki_env.evaluation.balance.helsinki.retraining.results import claim_conclusion
-from helsinki_env.evaluation.balance.helsinki.retraining.run import RetrainingConfig, TrainingJob
+from helsinki_env.evaluation.balance.helsinki.retraining import (
+    RetrainingConfig,
+    TrainingJob,
+    claim_conclusion,
+    retraining_report_files,
+)
 from helsinki_env.evaluation.balance.helsinki.screening import ablation_games
 from helsinki_env.games.helsinki.components import BOARD_ACTIONS
 

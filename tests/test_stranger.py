@@ -30,8 +30,8 @@ from helsinki_env.engine.spec import config_from_dict, config_to_dict, spec_by_n
 from helsinki_env.envs.aec import GameAECEnv, OrderEnforced
 from helsinki_env.envs.seat import GameSeatEnv
 from helsinki_env.envs.vector import GameVectorEnv
-from helsinki_env.evaluation.arena.config import plan_from_dict
 from helsinki_env.evaluation.arena.load import MatchupGames, load_run
+from helsinki_env.evaluation.arena.plan import plan_from_dict
 from helsinki_env.evaluation.arena.run import run_arena
 from helsinki_env.evaluation.match import play_match
 from helsinki_env.evaluation.rating.ratings import rate

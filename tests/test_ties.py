@@ -16,8 +16,6 @@ from helsinki_env.evaluation.balance.effects import AblationGames, estimate_win_
 from helsinki_env.evaluation.balance.helsinki.covers import seat_win_rates
 from helsinki_env.evaluation.match_stats import fractional_wins, midranks, player_result
 from helsinki_env.evaluation.rating import RatingError
-from helsinki_env.evaluation.rating.bootstrap import bootstrap_fits
-from helsinki_env.evaluation.rating.model import RatingModel, build_model
 from helsinki_env.evaluation.rating.plackett_luce import (
     VirtualDraws,
     derivatives,
@@ -26,7 +24,7 @@ from helsinki_env.evaluation.rating.plackett_luce import (
     orders_of_finish,
     unit_scores,
 )
-from helsinki_env.evaluation.rating.ratings import rate
+from helsinki_env.evaluation.rating.ratings import RatingModel, bootstrap_fits, build_model, rate
 from helsinki_env.evaluation.rating.shares import (
     cross_table,
     expected_cross_table,

@@ -15,8 +15,8 @@ from typing import Any
 import pytest
 
 from helsinki_env import HelsinkiConfig
-from helsinki_env.evaluation.arena.config import plan_from_dict
 from helsinki_env.evaluation.arena.load import group_records, load_records, load_run
+from helsinki_env.evaluation.arena.plan import plan_from_dict
 from helsinki_env.evaluation.arena.run import run_arena
 from helsinki_env.evaluation.rating.ratings import rate
 from helsinki_env.evaluation.rating.report import matchup_rating_data

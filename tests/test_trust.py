@@ -165,7 +165,7 @@ def test_what_is_typed_needs_no_trust_and_names_that_are_none_are_told(capsys: p
 
 
 def test_reading_the_folder_of_a_run_does_not_run_its_players() -> None:
-    from helsinki_env.evaluation.arena.config import plan_from_dict
+    from helsinki_env.evaluation.arena.plan import plan_from_dict
     from helsinki_env.evaluation.arena.store import RunFolder
     from helsinki_env.evaluation.arena.work_unit import play_work_unit
 

@@ -21,9 +21,9 @@ from helsinki_env.evaluation.arena.plan import Plan
 from helsinki_env.evaluation.arena.store import RunFolder
 from helsinki_env.evaluation.arena.work_unit import play_work_unit
 from helsinki_env.evaluation.balance.helsinki.base import StudyError
-from helsinki_env.evaluation.balance.helsinki.tune.config import TuneConfig, TuneGames
-from helsinki_env.evaluation.balance.helsinki.tune.model import EffectModel, EffectModelData
-from helsinki_env.evaluation.balance.helsinki.tune.numbers import (
+from helsinki_env.evaluation.balance.helsinki.tune.config import (
+    TuneConfig,
+    TuneGames,
     board_changes,
     board_file,
     describe_changes,
@@ -31,10 +31,14 @@ from helsinki_env.evaluation.balance.helsinki.tune.numbers import (
     random_boards,
     sizes,
 )
-from helsinki_env.evaluation.balance.helsinki.tune.proof import estimate_boards
-from helsinki_env.evaluation.balance.helsinki.tune.report import _page, tune_report_files
-from helsinki_env.evaluation.balance.helsinki.tune.results import read_found, reevaluate_proposal, tune_results
-from helsinki_env.evaluation.balance.helsinki.tune.run import BoardTuning
+from helsinki_env.evaluation.balance.helsinki.tune.estimates import EffectModel, EffectModelData, estimate_boards
+from helsinki_env.evaluation.balance.helsinki.tune.report import report_page, tune_report_files
+from helsinki_env.evaluation.balance.helsinki.tune.results import (
+    BoardTuning,
+    read_found,
+    reevaluate_proposal,
+    tune_results,
+)
 from helsinki_env.evaluation.balance.helsinki.tune.search import (
     Objective,
     ScreeningRequest,
@@ -575,7 +579,7 @@ def test_whatever_a_report_needs_is_looked_at_before_anybody_plays_about_it(
         with suppress(StudyError):
             _, told = read_found(file)
         refused[path[0]] += not told
-        assert not told or list(_page(told)), path
+        assert not told or list(report_page(told)), path
     assert set(refused) >= {"actions", "change", "components", "before", "after", "provenance", "games", "tried"}
 
 

@@ -20,7 +20,7 @@ import pytest
 
 from helsinki_env.cli.main import main
 from helsinki_env.engine.kernel import JIT
-from helsinki_env.evaluation.arena import cluster
+from helsinki_env.evaluation.arena import run as cluster
 from tests.support.tuning import ASKED
 from tests.test_arena_ray import parent_of
 

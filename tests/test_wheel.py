@@ -16,7 +16,7 @@ PLAY = """
 from importlib.util import find_spec
 from pathlib import Path
 import helsinki_env
-import helsinki_env.evaluation.arena.config, helsinki_env.training.tune_heuristic
+import helsinki_env.evaluation.arena.plan, helsinki_env.training.tune_heuristic
 from helsinki_env.evaluation.match import play_match
 from helsinki_env import HelsinkiGame, HelsinkiConfig
 from helsinki_env.games.helsinki.components import load_components

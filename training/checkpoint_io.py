@@ -26,9 +26,6 @@ with requires_extra("train"):
     from safetensors.numpy import save
     from torch import nn
 
-__all__ = ["RunState", "StateError", "check_curve", "differences", "load_module", "load_optimizer", "module_arrays",
-           "optimizer_arrays", "read_state", "state_array", "write_state"]  # fmt: skip
-
 Arrays = dict[str, npt.NDArray[Any]]
 
 _REMEDY = "start a new run in another folder (--out)"

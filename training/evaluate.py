@@ -17,13 +17,13 @@ from helsinki_env.agents.base import Player, init_streams
 from helsinki_env.agents.registry import make_player
 from helsinki_env.data import UserError
 from helsinki_env.engine.spec import spec_of
-from helsinki_env.evaluation.arena.config import with_seats
 from helsinki_env.evaluation.arena.designs import RandomBoards, encode_action_sets
+from helsinki_env.evaluation.arena.plan import with_seats
 from helsinki_env.evaluation.match import play_match
 from helsinki_env.evaluation.match_stats import fractional_wins
 from helsinki_env.evaluation.play import DisabledActions, deal_seeds, play_games
 from helsinki_env.evaluation.rating.sprt import Hypotheses, SequentialTest, SprtState, expected_score
-from helsinki_env.training.checks import check_numbers, player_counts
+from helsinki_env.training.matchups import check_numbers, player_counts
 
 __all__ = ["PromotionConfig", "best_contender", "evaluate_against", "promotion_test"]
 

@@ -37,17 +37,6 @@ from helsinki_env.utils.extras import requires_extra
 with requires_extra("train"):
     import torch
 
-__all__ = [
-    "AfterstateLearner",
-    "Learner",
-    "OpponentPool",
-    "PlainLearner",
-    "RunContext",
-    "SelfPlayPhase",
-    "TrainingPhase",
-    "make_learner",
-]
-
 #: Number of past versions in the opponent pool.
 _PAST_VERSIONS = 8
 

@@ -1,18 +1,38 @@
-"""Matchups of a training run and the number of games of each."""
+"""Matchups of a training run, the number of games of each, and the validation of configurations."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
 
 from helsinki_env.data import Node, UserError, short_repr
 from helsinki_env.engine.spec import spec_of
-from helsinki_env.training.checks import player_counts
 
 __all__ = ["MatchupConfig", "divide_games"]
+
+
+def check_numbers(config: Any, least: Mapping[str, float], most: Mapping[str, float]) -> None:
+    """Raise ValueError for a number of a dataclass outside its bounds, by field name; the default minimum is 0."""
+    for item in fields(config):
+        if item.type not in ("int", "float"):
+            continue
+        data = Node(getattr(config, item.name), UserError, item.name)
+        low, high = least.get(item.name, 0), most.get(item.name)
+        if item.type == "int":
+            data.integer(int(low), None if high is None else int(high))
+        else:
+            data.number(low, high)
+
+
+def player_counts(value: Any) -> tuple[int, ...]:
+    """Return player counts as a tuple; raise ValueError unless each is 2, 3 or 4."""
+    data = Node(value, UserError, "players")
+    if not isinstance(value, list | tuple) or not value or any(type(n) is not int or n not in (2, 3, 4) for n in value):
+        data.fail("some of 2, 3 and 4")
+    return tuple(value)
 
 
 @dataclass(frozen=True)

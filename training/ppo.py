@@ -24,7 +24,7 @@ from helsinki_env.agents.base import Player
 from helsinki_env.agents.net.network import AfterstateTensors, Network, NetworkOutput
 from helsinki_env.engine.contract import MAX_SEATS
 from helsinki_env.training.checkpoint_io import load_module, load_optimizer, module_arrays, optimizer_arrays
-from helsinki_env.training.checks import check_numbers
+from helsinki_env.training.matchups import check_numbers
 from helsinki_env.training.progress import Progress, cosine_anneal
 from helsinki_env.training.rollout import Rollout, RolloutCollector
 from helsinki_env.training.search_targets import search_losses

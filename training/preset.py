@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
 from functools import cached_property
@@ -14,9 +15,8 @@ from helsinki_env.agents.net.network import NetworkConfig
 from helsinki_env.agents.registry import check_code, make_player
 from helsinki_env.data import Node, UserError, read_yaml
 from helsinki_env.engine.spec import default_spec, game_names, spec_by_name
-from helsinki_env.training.checks import check_numbers, player_counts
 from helsinki_env.training.evaluate import PromotionConfig
-from helsinki_env.training.matchups import MatchupConfig
+from helsinki_env.training.matchups import MatchupConfig, check_numbers, player_counts
 from helsinki_env.training.ppo import PPOConfig
 from helsinki_env.training.pretraining import PretrainingConfig
 from helsinki_env.training.search_targets import SearchConfig
@@ -125,7 +125,7 @@ class Preset:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the preset as plain data, in the form of a preset file."""
-        plain: dict[str, Any] = _plain(asdict(self))
+        plain: dict[str, Any] = json.loads(json.dumps(asdict(self)))
         if spec_by_name(self.rules).is_default:
             del plain["rules"]  # omit defaults, as files of earlier versions do
         if self.learner == AFTERSTATE_KIND:
@@ -322,13 +322,6 @@ def _fits(name: str, rules: str) -> bool:
 def _listed(value: Any) -> tuple[Any, ...]:
     """Return a list as a tuple, and any other value as a tuple of one."""
     return tuple(value) if isinstance(value, list | tuple) else (value,)
-
-
-def _plain(value: Any) -> Any:
-    """Return plain data with lists for tuples."""
-    if isinstance(value, dict):
-        return {key: _plain(item) for key, item in value.items()}
-    return [_plain(item) for item in value] if isinstance(value, list | tuple) else value
 
 
 #: Preset sections and keys of earlier versions, with the current names; run folders contain them.

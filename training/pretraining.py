@@ -30,8 +30,7 @@ from helsinki_env.engine.playout import random_keys
 from helsinki_env.engine.rng import GOLDEN, mix
 from helsinki_env.envs.vector import GameVectorEnv
 from helsinki_env.training.checkpoint_io import load_module, load_optimizer, module_arrays, optimizer_arrays
-from helsinki_env.training.checks import check_numbers
-from helsinki_env.training.matchups import MatchupConfig, divide_games
+from helsinki_env.training.matchups import MatchupConfig, check_numbers, divide_games
 from helsinki_env.training.progress import Progress, cosine_anneal
 from helsinki_env.training.values import value_losses
 from helsinki_env.utils.extras import requires_extra

@@ -9,8 +9,6 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-__all__ = ["Progress", "Report", "TensorBoardWriter", "cosine_anneal"]
-
 
 def cosine_anneal(done: float, final: float) -> float:
     """Return the factor of the learning rate at a completed fraction, from 1 to `final` along a cosine."""
@@ -19,25 +17,15 @@ def cosine_anneal(done: float, final: float) -> float:
 
 @dataclass(frozen=True)
 class Progress:
-    """Progress after one update.
+    """Progress after one update."""
 
-    Attributes:
-        part: "pretraining", "self-play" or, at the end of a best response, "sequential halving".
-        done: completed fraction of this part, 0 to 1.
-        decisions: self-play steps so far (in pretraining: samples).
-        games: games finished so far.
-        points: mean points per seat in games that ended during the update, NaN if none did.
-        losses: mean losses of the update.
-        seconds: time of the update by activity, in seconds.
-    """
-
-    part: str
-    done: float
-    decisions: int
-    games: int
-    points: float = float("nan")
-    losses: dict[str, float] = field(default_factory=dict)
-    seconds: dict[str, float] = field(default_factory=dict)
+    part: str  # "pretraining", "self-play" or, at the end of a best response, "sequential halving"
+    done: float  # completed fraction of this part, 0 to 1
+    decisions: int  # self-play steps so far (in pretraining: samples)
+    games: int  # games finished so far
+    points: float = float("nan")  # mean points per seat in games that ended during the update, NaN if none did
+    losses: dict[str, float] = field(default_factory=dict)  # mean losses of the update
+    seconds: dict[str, float] = field(default_factory=dict)  # time of the update by activity, in seconds
 
 
 @dataclass(frozen=True)

@@ -30,8 +30,6 @@ from helsinki_env.utils.extras import requires_extra
 with requires_extra("train"):
     import torch
 
-__all__ = ["EVALUATED_CHOICES", "MIN_PROBABILITY", "Rollout", "RolloutCollector"]
-
 EVALUATED_CHOICES = 5
 """Choices evaluated per action. Players evaluate more (`net.afterstates.MAX_EVALUATED_CHOICES`). Fewer choices teach
 state values equally well, and rollouts are a fifth faster."""
@@ -42,43 +40,26 @@ halves the data. Their probability, 0.05% in total, is redistributed among the o
 
 @dataclass
 class Rollout:
-    """Training data of T steps of B games: n actions of the learner.
+    """Training data of T steps of B games: n actions of the learner; m of `SearchTargets` is 0 without search."""
 
-    Attributes:
-        inputs: network inputs, without choices of a probability below `MIN_PROBABILITY`.
-        action: chosen actions, int64 (n,).
-        log_prob: log probability of the action among the retained choices, float32 (n,).
-        expected: predicted values before the action, float32 (n, 8), by seat; see `helsinki_env.training.values`.
-        after: predicted values after the action, float32 (n, 8).
-        viewer: the learner's seat, int64 (n,).
-        players: number of players of the game, int64 (n,).
-        decision: index of the action taken at each step, int64 (T, B); -1 if it is not a sample.
-        seat: acting seat, int64 (T, B).
-        ended: whether the game ended at this step, bool (T, B).
-        outcome: result of the game, float32 (T, B, 8).
-        arms, policy_target, value_target: search results, see `helsinki_env.training.search_targets.SearchTargets`; m
-            is 0 without search.
-        points: mean points per seat in finished games, NaN if none finished.
-        games: number of finished games.
-        seconds: time in the environment, on inputs, in the network and in search, in seconds.
-    """
-
-    inputs: AfterstateBatch
-    action: npt.NDArray[np.int64]
-    log_prob: npt.NDArray[np.float32]
+    inputs: AfterstateBatch  # network inputs, without choices of a probability below `MIN_PROBABILITY`
+    action: npt.NDArray[np.int64]  # chosen actions, int64 (n,)
+    log_prob: npt.NDArray[np.float32]  # log probability of the action among the retained choices, float32 (n,)
+    #: Predicted values before the action, float32 (n, 8), by seat; see `helsinki_env.training.values`.
     expected: npt.NDArray[np.float32]
-    after: npt.NDArray[np.float32]
-    viewer: npt.NDArray[np.int64]
-    players: npt.NDArray[np.int64]
+    after: npt.NDArray[np.float32]  # predicted values after the action, float32 (n, 8)
+    viewer: npt.NDArray[np.int64]  # the learner's seat, int64 (n,)
+    players: npt.NDArray[np.int64]  # number of players of the game, int64 (n,)
     arms: npt.NDArray[np.int64]
     policy_target: npt.NDArray[np.float32]
     value_target: npt.NDArray[np.float32]
-    decision: npt.NDArray[np.int64]
-    seat: npt.NDArray[np.int64]
-    ended: npt.NDArray[np.bool_]
-    outcome: npt.NDArray[np.float32]
-    points: float = float("nan")
-    games: int = 0
+    decision: npt.NDArray[np.int64]  # index of the action taken at each step, int64 (T, B); -1 if it is not a sample
+    seat: npt.NDArray[np.int64]  # acting seat, int64 (T, B)
+    ended: npt.NDArray[np.bool_]  # whether the game ended at this step, bool (T, B)
+    outcome: npt.NDArray[np.float32]  # result of the game, float32 (T, B, 8)
+    points: float = float("nan")  # mean points per seat in finished games, NaN if none finished
+    games: int = 0  # number of finished games
+    #: Time in the environment, on inputs, in the network and in search, in seconds.
     seconds: dict[str, float] = field(default_factory=dict)
 
 

@@ -19,7 +19,7 @@ from helsinki_env.agents.net.network import ABSENT, AfterstateTensors, Network, 
 from helsinki_env.agents.net.player import choice_index, evaluated_choices
 from helsinki_env.agents.net.search import NetSearchPlayer
 from helsinki_env.engine.contract import MAX_SEATS
-from helsinki_env.training.checks import check_numbers
+from helsinki_env.training.matchups import check_numbers
 from helsinki_env.training.values import value_losses
 from helsinki_env.utils.extras import requires_extra
 

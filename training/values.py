@@ -20,17 +20,6 @@ from helsinki_env.utils.extras import requires_extra
 with requires_extra("train"):
     import torch
 
-__all__ = [
-    "VALUE_COMPONENTS",
-    "compute_gae",
-    "outcome_components",
-    "to_seat_order",
-    "to_viewer_order",
-    "value_errors",
-    "value_losses",
-    "viewer_value",
-]
-
 Floats = npt.NDArray[np.float32]
 Integers = npt.NDArray[np.int64]
 

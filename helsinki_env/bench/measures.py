@@ -26,21 +26,6 @@ from typing import Any, NamedTuple, TextIO
 
 import numpy as np
 
-__all__ = [
-    "MEASUREMENT_KINDS",
-    "MeasurementKind",
-    "MeasurementRequest",
-    "median_rate",
-    "playouts",
-    "prepare_aec_steps",
-    "prepare_heuristic_playouts",
-    "prepare_sampling",
-    "prepare_search_actions",
-    "prepare_steps",
-    "row_of",
-    "split_rates",
-]
-
 #: Steps before timing starts, so that the games of a batch are in different phases.
 _MIXED = 128
 #: Games that the heuristic plays to the end between two clock checks.
@@ -54,28 +39,33 @@ Rate = Callable[[float], float]
 Rates = Callable[[float], tuple[float, float]]
 
 
+def medians(period: Callable[[], tuple[float, ...]], seconds: float) -> tuple[float, ...]:
+    """Return the median of each rate over repeated periods, at least three and at least `seconds` in all."""
+    found: list[tuple[float, ...]] = []
+    end = time.perf_counter() + seconds
+    while time.perf_counter() < end or len(found) < 3:
+        found.append(period())
+    return tuple(map(statistics.median, zip(*found, strict=True)))
+
+
 def median_rate(run: Callable[[], int], seconds: float) -> float:
     """Return the median of counts per second over periods of at least a tenth of `seconds`."""
-    run()
-    rates: list[float] = []
-    end = time.perf_counter() + seconds
-    while time.perf_counter() < end or len(rates) < 3:
+
+    def period() -> tuple[float]:
         start, count = time.perf_counter(), 0
         while time.perf_counter() - start < seconds / 10:
             count += run()
-        rates.append(count / (time.perf_counter() - start))
-    return statistics.median(rates)
+        return (count / (time.perf_counter() - start),)
+
+    run()
+    return medians(period, seconds)[0]
 
 
 def split_rates(choose: Callable[[], object], step: Callable[[], int], seconds: float) -> tuple[float, float]:
     """Return median actions per second, (step alone, with action selection), from one run that times both."""
-    alone: list[float] = []
-    both: list[float] = []
-    choose()
-    step()
     clock = time.perf_counter
-    end = clock() + seconds
-    while clock() < end or len(alone) < 3:
+
+    def period() -> tuple[float, float]:
         stepping, choosing, count = 0.0, 0.0, 0
         while stepping + choosing < seconds / 10:
             begin = clock()
@@ -84,9 +74,12 @@ def split_rates(choose: Callable[[], object], step: Callable[[], int], seconds: 
             count += step()
             stepping += clock() - middle
             choosing += middle - begin
-        alone.append(count / stepping)
-        both.append(count / (stepping + choosing))
-    return statistics.median(alone), statistics.median(both)
+        return count / stepping, count / (stepping + choosing)
+
+    choose()
+    step()
+    alone, both = medians(period, seconds)
+    return alone, both
 
 
 def _first_name(*names: str) -> Any:
@@ -153,18 +146,16 @@ def prepare_aec_steps(env: Any) -> Rates:
         return steps, choosing
 
     def rates(seconds: float) -> tuple[float, float]:
-        alone: list[float] = []
-        both: list[float] = []
-        end = time.perf_counter() + seconds
-        while time.perf_counter() < end or len(alone) < 3:
+        def period() -> tuple[float, float]:
             steps, choosing, begin = 0, 0.0, time.perf_counter()
             while not steps or time.perf_counter() - begin < seconds / 10:
                 more, used = play()
                 steps, choosing = steps + more, choosing + used
             spent = time.perf_counter() - begin
-            alone.append(steps / (spent - choosing))
-            both.append(steps / spent)
-        return statistics.median(alone), statistics.median(both)
+            return steps / (spent - choosing), steps / spent
+
+        alone, both = medians(period, seconds)
+        return alone, both
 
     play()
     return rates
@@ -265,17 +256,10 @@ def masking_one(first: Any) -> Rate:
 def prepare_search_actions(
     player: Any, first: Any, line: Sequence[int] = (), every: int = 1, turn: int = 0
 ) -> Callable[[], float]:
-    """Prepare actions of a search player.
+    """Return a function that plays a game along `line` and returns actions with a choice per second.
 
-    Args:
-        player: the player.
-        first: the game in its initial state.
-        line: actions of the game; by default, the player's own.
-        every: query the player for one in this many actions with a choice.
-        turn: offset of these actions.
-
-    Returns:
-        A function that plays the game and returns actions with a choice per second.
+    The player is queried for one in `every` actions with a choice, from the one with index `turn` on. Without a line it
+    plays its own actions.
     """
     decide = _first_name("helsinki_env.agents.base:choose_action", "agents.base:decide")
 
@@ -302,41 +286,24 @@ def prepare_search_actions(
 
 
 class MeasurementRequest(NamedTuple):
-    """A measurement request.
+    """A measurement request."""
 
-    Attributes:
-        row: a key of `MEASUREMENT_KINDS`, or the name of a player.
-        game: the name of the game.
-        games: batch size of the rows with batches.
-        threads: number of threads of the multithreaded row.
-        line: actions of a game with seed 0 to its end, along which players are queried.
-        turn: number of previous repetitions.
-        seconds: measurement time; search players may exceed it.
-    """
-
-    row: str
-    game: str
-    games: int
-    threads: int
-    line: list[int]
-    turn: int
-    seconds: float
+    row: str  # a key of `MEASUREMENT_KINDS`, or the name of a player
+    game: str  # the name of the game
+    games: int  # batch size of the rows with batches
+    threads: int  # number of threads of the multithreaded row
+    line: list[int]  # actions of a game with seed 0 to its end, along which players are queried
+    turn: int  # number of previous repetitions
+    seconds: float  # measurement time; search players may exceed it
 
 
 class MeasurementKind(NamedTuple):
-    """A kind of measurement.
+    """A kind of measurement."""
 
-    Attributes:
-        name: description for users.
-        prepare: prepares the measurement.
-        single: whether it measures one game at a time.
-        threaded: whether it uses several threads.
-    """
-
-    name: str
-    prepare: Callable[[MeasurementRequest], Rate]
-    single: bool = False
-    threaded: bool = False
+    name: str  # description for users
+    prepare: Callable[[MeasurementRequest], Rate]  # prepares the measurement
+    single: bool = False  # whether it measures one game at a time
+    threaded: bool = False  # whether it uses several threads
 
 
 def _named(asked: MeasurementRequest, name: str) -> Any:

@@ -1,31 +1,187 @@
 """Compare the project's speed with an earlier revision by paired measurements.
 
-The speed of a machine varies over time. Two processes therefore run in parallel, one for each revision. Each row is
-measured in the order A, B, B, A within seconds, so slow changes affect both alike. These measurements form a pair. The
-next pair uses new processes, because memory layout is random too, and starts with the other revision. A row reports the
-median, minimum and maximum of the ratios of its pairs. The interval for the median comes from order statistics and
-assumes only that pairs are independent.
+The revision is checked out as a git worktree in a temporary folder. The speed of a machine varies over time. Two
+processes therefore run in parallel, one for each revision. Each row is measured in the order A, B, B, A within seconds,
+so slow changes affect both alike. These measurements form a pair. The next pair uses new processes, because memory
+layout is random too, and starts with the other revision. A row reports the median, minimum and maximum of the ratios of
+its pairs. The interval for the median comes from order statistics and assumes only that pairs are independent.
 """
 
 from __future__ import annotations
 
+import json
 import math
+import os
+import shutil
 import statistics
+import subprocess
+import sys
+import tempfile
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import helsinki_env
 from helsinki_env.agents.base import choose_action
 from helsinki_env.agents.registry import make_player
-from helsinki_env.bench.checkout import ROOT, Checkout, described
+from helsinki_env.bench import measures
 from helsinki_env.bench.measures import MEASUREMENT_KINDS, MeasurementRequest, row_of
 from helsinki_env.bench.speed import machine
-from helsinki_env.bench.workers import Worker
+from helsinki_env.data import UserError, shorten
 from helsinki_env.engine.spec import spec_of
+from helsinki_env.utils.stopping import defer_interrupt
 
-__all__ = ["Comparison", "ComparisonRow", "median_interval"]
+#: The folder of the running project.
+ROOT = Path(helsinki_env.__file__).resolve().parent.parent
+
+
+def _git(*words: str) -> str | None:
+    """Return git's output for the project, or None if it fails.
+
+    Ctrl-C must stop this program and not git, and hooks are for developers in a checkout only.
+    """
+    command = ["git", "-C", str(ROOT), "-c", "core.hooksPath=/dev/null", *words]
+    try:
+        done = subprocess.run(
+            command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False, start_new_session=True
+        )
+    except FileNotFoundError:
+        raise UserError("--against: found no git, which is needed to check a revision out") from None
+    return done.stdout.strip() if done.returncode == 0 else None
+
+
+def described() -> str:
+    """Return a description of the running revision."""
+    commit = _git("rev-parse", "--short=7", "HEAD")
+    changed = _git("status", "--porcelain", "--untracked-files=no")
+    return f"{commit} with changes" if changed else f"{commit}"
+
+
+class Checkout:
+    """Context manager for a revision in a temporary folder.
+
+    Args:
+        revision: any revision that git accepts.
+
+    Attributes:
+        commit: its short hash.
+        date: its commit date.
+        scratch: temporary folder for related files, removed with the checkout.
+        folder: the folder of its files.
+
+    Raises:
+        ValueError: if the project is not a git checkout, or the revision does not exist or lacks the project.
+    """
+
+    def __init__(self, revision: str) -> None:
+        top = _git("rev-parse", "--show-toplevel")
+        if top is None or Path(top).resolve() != ROOT:
+            raise UserError(
+                f"--against: found {shorten(ROOT)}, which is no git checkout of the project; expected one: clone it, "
+                "install that with pip install -e, and start the command there"
+            )
+        # Without this, git would parse a name that begins with a dash as an option.
+        commit = _git("rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
+        if commit is None:
+            raise UserError(f"--against: found {shorten(revision)}, expected a revision that git knows, such as HEAD~1")
+        if _git("cat-file", "-e", f"{commit}:helsinki_env/__init__.py") is None:
+            raise UserError(f"--against: found {shorten(revision)}, which has no package helsinki_env to measure")
+        self.commit, self._full = commit[:7], commit
+        self.date = _git("show", "--no-patch", "--format=%cs", commit) or ""
+        self.scratch = Path()
+
+    @property
+    def folder(self) -> Path:
+        """The folder of its files."""
+        return self.scratch / self.commit
+
+    def __enter__(self) -> Checkout:
+        """Check out the revision."""
+        with defer_interrupt():
+            self.scratch = Path(tempfile.mkdtemp(prefix="helsinki-env-bench-")).resolve()
+            if _git("worktree", "add", "--quiet", "--detach", str(self.folder), self._full) is None:
+                self.remove()
+                raise UserError(f"--against: git could not check {self.commit} out into {shorten(self.scratch)}")
+        return self
+
+    def remove(self) -> None:
+        """Remove the checkout unless it is already removed."""
+        if self.scratch.exists():
+            _git("worktree", "remove", "--force", str(self.folder))
+            shutil.rmtree(self.scratch, ignore_errors=True)
+
+    def __exit__(self, *_: object) -> None:
+        """Remove the checkout."""
+        self.remove()
+
+
+class Worker:
+    """A process that measures the checkout in a folder, restarted if it ends; `cache` holds its machine code."""
+
+    def __init__(self, folder: Path, cache: Path | None = None) -> None:
+        path = [str(folder), *filter(None, [os.environ.get("PYTHONPATH")])]
+        self._environment = os.environ | {"PYTHONPATH": os.pathsep.join(path)}
+        if cache is not None:
+            self._environment["HELSINKI_CACHE_DIR"] = str(cache)
+        self._folder = folder
+        self._process: subprocess.Popen[str] | None = None
+
+    def ask(self, asked: MeasurementRequest) -> float | str:
+        """Return a rate, or the reason why there is none."""
+        if self._process is None and (why := self._start()):
+            return why
+        answer = self._answer(json.dumps(asked._asdict()))
+        return answer["rate"] if "rate" in answer else str(answer["why"])
+
+    def _start(self) -> str:
+        """Start the process; return the reason why it cannot measure, or an empty string."""
+        # -P: modules in the program's folder must not be imported. A new session isolates it from Ctrl-C.
+        self._process = subprocess.Popen(
+            [sys.executable, "-P", measures.__file__],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+            text=True, env=self._environment, start_new_session=True,
+        )  # fmt: skip
+        answer = self._answer()
+        package = Path(answer.get("package") or self._folder)
+        if not package.resolve().is_relative_to(self._folder.resolve()):
+            answer = {"why": f"Python finds the package in {package.parent}, not in {self._folder}"}
+        if "why" in answer:
+            self.stop()
+        return str(answer.get("why", ""))
+
+    def _answer(self, question: str = "") -> dict[str, Any]:
+        assert self._process is not None
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        if question:
+            with suppress(BrokenPipeError):  # then there is no answer
+                print(question, file=self._process.stdin, flush=True)
+        line = self._process.stdout.readline()
+        if line:
+            answer: dict[str, Any] = json.loads(line)
+            return answer
+        status = self._process.wait()
+        self.stop()
+        return {"why": f"the process that measured it ended with status {status}"}
+
+    def stop(self) -> None:
+        """End the process."""
+        process, self._process = self._process, None
+        if process is not None:
+            process.kill()
+            with suppress(BrokenPipeError):
+                process.communicate()
+
+    def __enter__(self) -> Worker:
+        """Return the worker; the process starts on demand."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """End the process."""
+        self.stop()
+
 
 #: Seconds for each row during warm-up, when only compilation matters.
 _GLANCE = 0.01
@@ -54,25 +210,16 @@ def _summary(ratios: Sequence[float]) -> dict[str, Any]:
 
 @dataclass
 class ComparisonRow:
-    """A row of the comparison.
+    """A row of the comparison."""
 
-    Attributes:
-        game: the name of the game.
-        row: key of the measurement, as for `measures.row_of`.
-        name: description for users.
-        games: batch size.
-        threads: number of threads for a step.
-        rates: actions per second in each pair, of the running project (now) and the other revision (then).
-        lacks: reason why a revision cannot be measured.
-    """
-
-    game: str
-    row: str
-    name: str
-    games: int
-    threads: int
+    game: str  # the name of the game
+    row: str  # key of the measurement, as for `measures.row_of`
+    name: str  # description for users
+    games: int  # batch size
+    threads: int  # number of threads for a step
+    #: Actions per second in each pair, of the running project (now) and the other revision (then).
     rates: dict[str, list[float]] = field(default_factory=lambda: {"now": [], "then": []})
-    lacks: dict[str, str] = field(default_factory=dict)
+    lacks: dict[str, str] = field(default_factory=dict)  # reason why a revision cannot be measured
 
     def against(self, other: list[float]) -> list[float]:
         """Return the speed ratio of the running project to other rates, pair by pair."""

@@ -37,31 +37,21 @@ from helsinki_env.envs.threads import ThreadPool
 from helsinki_env.envs.vector import GameVectorEnv
 from helsinki_env.utils.machine import cpu_count
 
-__all__ = ["Measurement", "machine", "run_benchmark"]
-
 _YARD_BYTES, _YARD_MASK = 1024, 554
 
 
 @dataclass(frozen=True)
 class Measurement:
-    """A row of the benchmark.
+    """A row of the benchmark."""
 
-    Attributes:
-        name: description of the measurement.
-        batch: number of games in the batch.
-        threads: number of threads for a step.
-        per_second: actions per second of the environment alone (clone: games copied per second; search players: their
-            own actions).
-        with_choosing: the same including the sampling of random legal actions, None if it is not measured separately.
-        ratio: `per_second` divided by the baseline's steps per second on one thread.
-    """
-
-    name: str
-    batch: int
-    threads: int
+    name: str  # description of the measurement
+    batch: int  # number of games in the batch
+    threads: int  # number of threads for a step
+    #: Actions per second of the environment alone (clone: games copied per second; search players: their own actions).
     per_second: float
+    #: The same including the sampling of random legal actions, None if it is not measured separately.
     with_choosing: float | None
-    ratio: float
+    ratio: float  # `per_second` divided by the baseline's steps per second on one thread
 
 
 @kernel
@@ -180,16 +170,7 @@ def run_benchmark(
     report: Callable[[Measurement], None] | None = None,
     config: Any = None,
 ) -> dict[str, Any]:
-    """Measure everything; return machine, versions, baseline and rows as plain data for JSON.
-
-    Args:
-        batches: batch sizes.
-        threads: numbers of threads.
-        seconds: time for each row.
-        players: players that play a whole game each, regardless of the time.
-        report: called with each row as soon as it is available.
-        config: game configuration; by default, that of the default game.
-    """
+    """Measure everything; return machine, versions, baseline and rows as plain data; `report` gets each row."""
     config = default_spec().config() if config is None else config
     yard = baseline_rate(4096, seconds)
     rows: list[Measurement] = []

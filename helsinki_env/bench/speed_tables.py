@@ -12,33 +12,13 @@ from rich.table import Table
 from helsinki_env.bench.speed import Measurement
 from helsinki_env.utils import markdown
 
-__all__ = [
-    "SpeedTable",
-    "cells",
-    "compared_part",
-    "comparison_table",
-    "format_rate",
-    "machine_text",
-    "measured_part",
-    "missing_measurements",
-    "speed_table",
-    "within_table",
-    "yardstick_text",
-]
-
 
 class SpeedTable(NamedTuple):
-    """A table.
+    """A table."""
 
-    Attributes:
-        title: title above the table.
-        head: column names.
-        rows: rows of cells, plain text.
-    """
-
-    title: str
-    head: Sequence[str]
-    rows: Sequence[Sequence[str]]
+    title: str  # title above the table
+    head: Sequence[str]  # column names
+    rows: Sequence[Sequence[str]]  # rows of cells, plain text
 
     def show(self, console: Console) -> None:
         """Print the table. Narrow terminals wrap cells between words, very narrow ones anywhere."""

@@ -13,8 +13,6 @@ from helsinki_env.utils.extras import requires_extra
 with requires_extra("train"):
     import torch
 
-__all__ = ["TensorRow", "measure_tensors"]
-
 _STEPS = 20
 
 
@@ -73,18 +71,7 @@ def _measure(config: Any, batch: int, device: str, seconds: float) -> TensorRow:
 def measure_tensors(
     config: Any, batches: Sequence[int], device: str, seconds: float, report: Callable[[TensorRow], None]
 ) -> dict[str, Any]:
-    """Measure every batch size in uniformly random legal play.
-
-    Args:
-        config: game configuration.
-        batches: batch sizes.
-        device: PyTorch device.
-        seconds: time for each batch size.
-        report: called with each row.
-
-    Returns:
-        All results and the measurement conditions, for JSON.
-    """
+    """Measure uniformly random legal play for each batch size; return the results and conditions as plain data."""
     rows = []
     for batch in batches:
         rows.append(_measure(config, batch, device, seconds))

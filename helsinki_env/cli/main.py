@@ -27,8 +27,6 @@ from helsinki_env.utils.extras import MissingExtraError
 from helsinki_env.utils.stopping import StoppableCommand, stoppable
 from helsinki_env.utils.terminal import prepare_output
 
-__all__ = ["COMMANDS", "Command", "main"]
-
 #: Command lines without a command.
 _WITHOUT_COMMAND: tuple[list[str], ...] = ([], ["-h"], ["--help"], ["help"], ["--version"])
 
@@ -49,66 +47,49 @@ class Command:
 
 
 COMMANDS = {
-    "simulate": Command(
-        "helsinki_env.cli.commands.simulate",
-        "Play games between players and show who wins.",
-        "helsinki simulate --players greedy,heuristic --games 1000 --out games.jsonl",
-    ),
-    "play": Command(
-        "helsinki_env.cli.commands.play",
-        "Play in a browser, alone or with others.",
-        "helsinki play --players human,heuristic",
-    ),
-    "replay": Command(
-        "helsinki_env.cli.commands.replay",
-        "Show a recorded game in the terminal, as pictures or as a page.",
-        "helsinki replay games.jsonl --record 3 --svg game.svg",
-    ),
-    "train": Command(
-        "helsinki_env.cli.commands.train",
-        "Train a player by self-play.",
-        "helsinki train --preset quick --out runs/first",
-    ),
-    "export": Command(
-        "helsinki_env.cli.commands.export",
-        "Export a trained network to ONNX, to play without PyTorch.",
-        "helsinki export runs/quick --out model.onnx",
-    ),
-    "arena": Command(
-        "helsinki_env.cli.commands.arena",
-        "Play a tournament that can be stopped and resumed.",
-        "helsinki arena --players random,greedy --games 200 --num-players 3 --out runs/arena",
-    ),
-    "rate": Command(
-        "helsinki_env.cli.commands.rate",
-        "Rate the players of a tournament, with intervals and figures.",
-        "helsinki rate runs/arena --out runs/arena/report",
-    ),
-    "ladder": Command(
-        "helsinki_env.cli.commands.ladder",
-        "Play a tournament and write the page with its ratings.",
-        "helsinki ladder configs/arena/ladder.yaml --run runs/ladder --out runs/ladder/ladder.md",
-    ),
-    "evaluate": Command(
-        "helsinki_env.cli.commands.evaluate",
-        "Rate any player against fixed opponents, with a certificate.",
-        "helsinki evaluate run heuristic --out runs/evaluate",
-    ),
-    "balance": Command(
-        "helsinki_env.cli.commands.balance",
-        "Study which actions are too strong or too weak.",
-        "helsinki balance run quick --out runs/balance",
-    ),
-    "compile": Command(
-        "helsinki_env.cli.commands.compile",
-        "Precompile all kernels.",
-        "helsinki compile",
-    ),
-    "bench": Command(
-        "helsinki_env.cli.commands.bench",
-        "Measure how fast the environment is on this machine.",
-        "helsinki bench --json bench.json",
-    ),
+    name: Command(f"helsinki_env.cli.commands.{name}", summary, example)
+    for name, summary, example in (
+        (
+            "simulate",
+            "Play games between players and show who wins.",
+            "helsinki simulate --players greedy,heuristic --games 1000 --out games.jsonl",
+        ),
+        ("play", "Play in a browser, alone or with others.", "helsinki play --players human,heuristic"),
+        (
+            "replay",
+            "Show a recorded game in the terminal, as pictures or as a page.",
+            "helsinki replay games.jsonl --record 3 --svg game.svg",
+        ),
+        ("train", "Train a player by self-play.", "helsinki train --preset quick --out runs/first"),
+        (
+            "export",
+            "Export a trained network to ONNX, to play without PyTorch.",
+            "helsinki export runs/quick --out model.onnx",
+        ),
+        (
+            "arena",
+            "Play a tournament that can be stopped and resumed.",
+            "helsinki arena --players random,greedy --games 200 --num-players 3 --out runs/arena",
+        ),
+        (
+            "rate",
+            "Rate the players of a tournament, with intervals and figures.",
+            "helsinki rate runs/arena --out runs/arena/report",
+        ),
+        (
+            "ladder",
+            "Play a tournament and write the page with its ratings.",
+            "helsinki ladder configs/arena/ladder.yaml --run runs/ladder --out runs/ladder/ladder.md",
+        ),
+        (
+            "evaluate",
+            "Rate any player against fixed opponents, with a certificate.",
+            "helsinki evaluate run heuristic --out runs/evaluate",
+        ),
+        ("balance", "Study which actions are too strong or too weak.", "helsinki balance run quick --out runs/balance"),
+        ("compile", "Precompile all kernels.", "helsinki compile"),
+        ("bench", "Measure how fast the environment is on this machine.", "helsinki bench --json bench.json"),
+    )
 }
 
 

@@ -16,8 +16,6 @@ from helsinki_env.engine.configuration import ConfigError, read_num_players
 from helsinki_env.engine.spec import config_from_yaml, default_spec, spec_by_name, spec_of
 from helsinki_env.utils.files import check_writable, check_writable_folder
 
-__all__ = ["checked", "game_text", "out_file", "out_folder", "read_game_config", "read_integers", "read_list"]
-
 #: Ranges of integer options by name: minimum and maximum, None for the limit of 64 bits.
 _INTEGER_RANGES: dict[str, tuple[int, int | None]] = {
     "seed": (0, None),
@@ -25,7 +23,7 @@ _INTEGER_RANGES: dict[str, tuple[int, int | None]] = {
     "unit_games": (1, 1_000_000_000),
     "positions": (1, 1_000_000_000),
     "resamples": (1, 1_000_000),
-    "cap": (1, None),
+    "cap": (16, None),  # as `helsinki_env.evaluation.rating.sprt.Hypotheses`
     "batches": (1, 1_000_000),
     "pairs": (1, 10_000),
     "processes": (1, 1024),

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import tyro
 
 from helsinki_env.cli.progress import ProgressDisplay
 from helsinki_env.data import UserError
@@ -15,7 +17,8 @@ from helsinki_env.utils.terminal import plain_console
 if TYPE_CHECKING:
     from helsinki_env.evaluation.arena.plan import Plan
 
-__all__ = ["address_of", "check_players", "play_tournament", "tournament_runner"]
+Ray = Annotated[tuple[str, ...] | None, tyro.conf.arg(metavar="[ADDRESS]")]
+"""The option --ray: no address for a new cluster on this machine, or that of a cluster."""
 
 
 def address_of(ray: tuple[str, ...] | None) -> str | None:
@@ -75,7 +78,7 @@ def tournament_runner(out: Path, processes: int | None, ray: tuple[str, ...] | N
     console = plain_console()
 
     def play(part: str, plan: Plan) -> None:
-        console.print(f"{part}: {plan.games:,} games", highlight=False)
+        console.print(f"{part}: {plan.games:,} games")
         check_no_link(out / part)
         play_tournament(plan, out, processes, ray, part=part, folder=out / part)
 

@@ -6,7 +6,7 @@ processes load it. Kernels that are still missing are compiled when they are cal
 
     python -m helsinki_env.cli.precompile PART
 
-compiles one part and prints the name of each kernel as it is compiled.
+compiles one part.
 """
 
 from __future__ import annotations
@@ -15,21 +15,17 @@ import gc
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterable
 from functools import partial
-from importlib import import_module
 from pathlib import Path
-from queue import SimpleQueue
-from threading import Thread
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from numba.core import event
 
 from helsinki_env.cli.progress import ProgressDisplay
 from helsinki_env.engine import compile_cache, kernel
-from helsinki_env.engine.overloads import OverloadedKernel
-from helsinki_env.engine.spec import GameSpec, default_config, default_spec, game_names, spec_by_name, spec_of
+from helsinki_env.engine.spec import GameSpec, default_config, default_spec, spec_by_name, spec_of
 from helsinki_env.utils.extras import MissingExtraError
 from helsinki_env.utils.files import atomic_write
 from helsinki_env.utils.machine import cpu_count
@@ -38,18 +34,10 @@ from helsinki_env.utils.terminal import plain_console
 if TYPE_CHECKING:
     from helsinki_env.evaluation.arena.plan import Plan
 
-__all__ = [
-    "KERNEL_GROUPS",
-    "KernelGroup",
-    "describe_group",
-    "group_name",
-    "groups_for",
-    "precompile_groups",
-    "precompile_plan",
-]
-
 #: Exit status of a process whose part needs an extra that is not installed.
 _MISSING_EXTRA = 3
+#: Seconds between two looks at the processes.
+_INTERVAL = 0.05
 
 
 def _games(config: Any) -> None:
@@ -130,48 +118,19 @@ class KernelGroup(NamedTuple):
     description: str
     #: Calls each kernel for the game of a configuration.
     use: Callable[[Any], None]
-    #: Kernels that Python calls, as MODULE:NAME; the kernels that they call are found automatically.
-    kernels: tuple[str, ...]
 
-
-_ENVS = "helsinki_env.envs.kernels"
 
 KERNEL_GROUPS = {
-    "games": KernelGroup(
-        "the rules",
-        _games,
-        (
-            f"{_ENVS}:reset_games",
-            f"{_ENVS}:step",
-            f"{_ENVS}:first_illegal_game",
-            "helsinki_env.engine.playout:sample_batch",
-        ),
-    ),
-    "game": KernelGroup(
-        "single games",
-        _one_game,
-        (f"{_ENVS}:begin_one", f"{_ENVS}:step_one", "helsinki_env.engine.loops:observe_single"),
-    ),
-    "seat": KernelGroup(
-        "single seats",
-        _seats,
-        ("helsinki_env.envs.seat_kernels:reset_seat_games", "helsinki_env.envs.seat_kernels:step_seat_games"),
-    ),
-    "greedy": KernelGroup("greedy", partial(_player, "greedy"), ("helsinki_env.agents.{game}.greedy:choose_batch",)),
-    "heuristic": KernelGroup(
-        "heuristic",
-        partial(_player, "heuristic"),
-        ("helsinki_env.agents.heuristic.player:_decide_batch", "helsinki_env.engine.loops:batch_reconstruct"),
-    ),
-    "mc": KernelGroup(
-        "mc", _flat, ("helsinki_env.agents.search.flat:flat_batch", "helsinki_env.agents.search.flat:simulate_action")
-    ),
-    "ismcts": KernelGroup("ismcts", partial(_player, "ismcts:1"), ("helsinki_env.agents.search.tree:tree_batch",)),
-    "net": KernelGroup(
-        "net", _network, ("helsinki_env.agents.net.afterstates:_write", "helsinki_env.agents.net.afterstates:_end")
-    ),
-    "net+search": KernelGroup("net+search", partial(_player, "net+search:1"), ("helsinki_env.agents.net.search:_try",)),
-    "training": KernelGroup("training", _training, ("helsinki_env.training.pretraining:_play",)),
+    "games": KernelGroup("the rules", _games),
+    "game": KernelGroup("single games", _one_game),
+    "seat": KernelGroup("single seats", _seats),
+    "greedy": KernelGroup("greedy", partial(_player, "greedy")),
+    "heuristic": KernelGroup("heuristic", partial(_player, "heuristic")),
+    "mc": KernelGroup("mc", _flat),
+    "ismcts": KernelGroup("ismcts", partial(_player, "ismcts:1")),
+    "net": KernelGroup("net", _network),
+    "net+search": KernelGroup("net+search", partial(_player, "net+search:1")),
+    "training": KernelGroup("training", _training),
 }
 """All parts that can be precompiled. A part with a player's name belongs to that player. Parts of a game other than
 the default are named GAME:PART.
@@ -225,36 +184,25 @@ def precompile_groups(parts: Iterable[str], processes: int | None = None) -> lis
     if not waiting:
         return []
     missing_extra: list[str] = []
-    total = _reached(waiting)
     names = ", ".join(describe_group(part) for part in waiting)
-    plain_console(stderr=True).print(
-        f"Compiling for this machine, once: {names}; saved in {kernel.CACHE_FOLDER}",
-        highlight=False,
-        soft_wrap=True,
-    )
-    done: set[str] = set()
-    running: dict[str, subprocess.Popen[str]] = {}
-    lines: SimpleQueue[tuple[str, str]] = SimpleQueue()
+    plain_console(stderr=True).print(f"Compiling for this machine, once: {names}; saved in {kernel.CACHE_FOLDER}")
+    running: dict[str, subprocess.Popen[bytes]] = {}
     # One more than the cores, because a process sometimes waits for a kernel that another process compiles.
     limit = processes or cpu_count() + 1
     try:
-        with ProgressDisplay(len(total), "kernels") as display:
+        with ProgressDisplay(len(waiting), "parts") as display:
             while waiting or running:
                 while waiting and len(running) < limit:
                     part = waiting.pop(0)
-                    running[part] = _start(part, lines)
-                part, line = lines.get()
-                if line:
-                    new = {line} & total - done
-                else:  # the process has ended
-                    status = running.pop(part).wait()
+                    running[part] = _start(part)
+                time.sleep(_INTERVAL)
+                for part in [part for part, process in running.items() if process.poll() is not None]:
+                    status = running.pop(part).returncode
                     if status == _MISSING_EXTRA:
                         missing_extra.append(part)
                     elif status == 0:
                         _mark(part)
-                    new = _reached([part]) - done
-                done |= new
-                display.advance(len(new))
+                    display.advance(1)
     finally:
         for process in running.values():
             process.kill()
@@ -276,74 +224,14 @@ def _mark(part: str) -> None:
         pass
 
 
-def _reached(parts: Iterable[str]) -> set[str]:
-    """Return the names of all kernels of some parts, directly and indirectly called: NAME, or GAME:NAME."""
-    return {name for part in parts for name in _reached_by(part)}
-
-
-def _reached_by(part: str) -> set[str]:
-    group, spec = _read(part)
-    games = [game for game in game_names() if game != spec.name]
-    others = tuple(f"{folder}.{game}." for folder in ("helsinki_env.games", "helsinki_env.agents") for game in games)
-    found: dict[str, Any] = {}
-    new = []
-    for name in group.kernels:
-        module, _, attribute = name.format(game=spec.name).partition(":")
-        try:
-            new.append(getattr(import_module(module), attribute))
-        except (ImportError, AttributeError):  # the process that compiles the part reports it
-            continue
-    while new:
-        function = new.pop().py_func
-        if (name := f"{function.__module__}.{function.__qualname__}") in found or name.startswith(others):
-            continue
-        found[name] = function
-        called = (function.__globals__.get(word) for word in function.__code__.co_names)
-        for value in called:
-            new += (
-                value.kernels if isinstance(value, OverloadedKernel) else [value] if hasattr(value, "py_func") else []
-            )
-    return {_kernel_name(name, spec) for name in found}
-
-
-def _kernel_name(name: str, spec: GameSpec) -> str:
-    return name if spec.is_default else f"{spec.name}:{name}"
-
-
-def _start(part: str, lines: SimpleQueue[tuple[str, str]]) -> subprocess.Popen[str]:
-    """Start the process that compiles a part; its lines go to the queue, followed by an empty one at its end."""
+def _start(part: str) -> subprocess.Popen[bytes]:
+    """Start the process that compiles a part."""
     command = [sys.executable, "-m", "helsinki_env.cli.precompile", part]
-    process = subprocess.Popen(
-        command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
-    )
-
-    def follow() -> None:
-        assert process.stdout is not None
-        with process.stdout:
-            for line in process.stdout:
-                lines.put((part, line.strip()))
-        lines.put((part, ""))
-
-    Thread(target=follow, daemon=True).start()
-    return process
+    none = subprocess.DEVNULL
+    return subprocess.Popen(command, stdin=none, stdout=none, stderr=none)
 
 
 # In the process that compiles a part
-
-
-class _CompileReporter(event.Listener):  # type: ignore[misc]  # Numba is not typed
-    """Prints the name of each compiled kernel, in the form of `_reached`."""
-
-    def __init__(self, spec: GameSpec) -> None:
-        self.spec = spec
-
-    def on_start(self, event: event.Event) -> None:
-        pass
-
-    def on_end(self, event: event.Event) -> None:
-        function = getattr((event.data or {}).get("dispatcher"), "py_func", None)
-        if function is not None:
-            print(_kernel_name(f"{function.__module__}.{function.__qualname__}", self.spec), flush=True)
 
 
 def _compile(part: str) -> int:
@@ -351,7 +239,6 @@ def _compile(part: str) -> int:
     kernel.silence_compile_notice()
     gc.disable()  # Numba creates millions of objects: collection takes a tenth of the time of this short process
     group, spec = _read(part)
-    event.register("numba:compile", _CompileReporter(spec))
     try:
         group.use(spec.config())
     except MissingExtraError:

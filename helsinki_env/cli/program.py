@@ -15,8 +15,6 @@ from contextlib import suppress
 from types import FrameType
 from typing import Any
 
-__all__ = ["main"]
-
 _SIGNALS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
 
 

@@ -11,8 +11,6 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
 from helsinki_env.utils.terminal import plain_console
 
-__all__ = ["Pace", "ProgressDisplay"]
-
 #: Seconds before the progress display appears.
 _PATIENCE = 2.0
 #: Seconds between two lines if no bar can be drawn: in files, and on terminals without cursor movement.
@@ -23,11 +21,7 @@ _RECENT, _FEW = 120.0, 16
 
 
 class Pace:
-    """The recent rate of progress, because the first items are often much faster than the last.
-
-    Args:
-        started: start time in seconds of any clock.
-    """
+    """The recent rate of progress, because the first items are often much faster; `started` is in seconds."""
 
     def __init__(self, started: float) -> None:
         self._done, self._seen = 0, deque([(started, 0)])
@@ -88,7 +82,7 @@ class ProgressDisplay:
             if not self.draws:
                 if now - self.said >= _LINES:
                     self.said = now
-                    self.console.print(f"{self.done:,} of {self.games:,} {self.what}{self._rate()}", highlight=False)
+                    self.console.print(f"{self.done:,} of {self.games:,} {self.what}{self._rate()}")
             elif now - self.started >= _PATIENCE:
                 self._bar().update(self._bar().task_ids[0], completed=self.done, description=self._rate())
 

@@ -13,16 +13,21 @@ reports all errors in one form:
 Configurations built in Python use the same checks: ``Node(value, ConfigError, "games")``.
 """
 
-from helsinki_env.data.integers import (
+from helsinki_env.data.node import (
     FAST_INTEGER_TYPES,
+    Node,
+    UserError,
     as_action,
     as_integer,
+    choices_text,
+    digest_of,
     has_boolean,
     is_boolean,
     seed_to_uint64,
+    short_repr,
+    shorten,
+    with_digest,
 )
-from helsinki_env.data.messages import UserError, choices_text, short_repr, shorten
-from helsinki_env.data.node import Node, digest_of, with_digest
 from helsinki_env.data.parsing import parse_json, parse_yaml, read_json, read_yaml
 
 __all__ = [

@@ -1,20 +1,105 @@
-"""Validate plain data: each value knows its location, and all errors have one form."""
+"""Validate plain data: each value knows its location, and all errors have one form; integers, actions and seeds."""
 
 from __future__ import annotations
 
 import hashlib
 import json
+import operator
 import re
+import secrets
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import MISSING, fields
+from difflib import get_close_matches
+from reprlib import Repr
 from typing import Any, NoReturn, TypeVar
 
 import numpy as np
 
-from helsinki_env.data.integers import as_integer
-from helsinki_env.data.messages import choices_text, short_repr, shorten
+
+class UserError(ValueError):
+    """An invalid user input; the message names it, the expected value and the remedy.
+
+    Commands show these errors as one line. Any other error is a bug in the program.
+    """
+
+
+class _ShortRepr(Repr):
+    def __init__(self) -> None:
+        super().__init__()
+        self.maxlevel, self.maxstring, self.maxother, self.maxlong = 4, 100, 100, 60
+        self.maxdict = self.maxlist = self.maxtuple = self.maxset = self.maxfrozenset = 8
+
+    def repr_int(self, x: int, level: int) -> str:
+        # Python raises ValueError when it converts integers of thousands of digits to text.
+        return f"a number of {x.bit_length():,} bits" if x.bit_length() > 1000 else super().repr_int(x, level)
+
+
+_REPR = _ShortRepr()
+
+
+def short_repr(value: object) -> str:
+    """Return the `repr` of a value, shortened to a readable length."""
+    return shorten(_REPR.repr(value))
+
+
+def shorten(text: object, most: int = 160) -> str:
+    """Return a text, with its middle removed if it is longer than `most` characters."""
+    whole = str(text)
+    return whole if len(whole) <= most else f"{whole[: most - 43]}...{whole[-40:]}"
+
+
+def choices_text(known: Iterable[object], word: object) -> str:
+    """Return the end of a message, ``"one of a, b, c"``, with suggestions if the word resembles a known one."""
+    names = [str(name) for name in known]
+    near = get_close_matches(word, names, n=2) if isinstance(word, str) and len(word) <= 100 else []
+    listed = ", ".join(names) if len(names) <= 100 else f"{', '.join(names[:20])} and {len(names) - 20} more"
+    return f"one of {shorten(listed, 800)}" + (f"; did you mean {' or '.join(map(repr, near))}?" if near else "")
+
+
+#: Types that need no further check; the full check takes longer than a game step.
+_INTEGERS = frozenset((int, *(np.dtype(code).type for code in np.typecodes["AllInteger"])))
+
+FAST_INTEGER_TYPES = frozenset((int, np.int64))
+"""Types of nearly all actions; compiled code accepts them without conversion."""
+
+
+def is_boolean(value: object) -> bool:
+    """Return whether a value is a boolean: a Python bool, or a boolean scalar, array or tensor of any library."""
+    return isinstance(value, bool) or "bool" in str(getattr(value, "dtype", ""))
+
+
+def as_integer(value: Any) -> int | None:
+    """Return a value of any integer type as an int; None for everything else, including booleans."""
+    if type(value) not in _INTEGERS and is_boolean(value):
+        return None
+    try:
+        return operator.index(value)
+    except TypeError:
+        return None
+
+
+def has_boolean(values: Collection[object]) -> bool:
+    """Return whether any value is a boolean; an integer array would silently store it as 0 or 1."""
+    return not _INTEGERS.issuperset(map(type, values)) and any(map(is_boolean, values))
+
+
+def as_action(value: object) -> int:
+    """Return an action of any integer type as an int; -1, which is illegal, for everything else."""
+    number = as_integer(value)
+    return -1 if number is None else number
+
+
+def seed_to_uint64(value: int | None, name: str = "seed") -> np.uint64:
+    """Return a seed as a uint64; None gives fresh entropy. ValueError for anything but an integer >= 0."""
+    if value is None:
+        return np.uint64(secrets.randbits(64))
+    number = as_integer(value)
+    if number is None or number < 0:
+        raise ValueError(f"{name}: found {value!r}, expected a whole number of at least 0, or None")
+    return np.uint64(number % 2**64)
+
 
 T = TypeVar("T")
 
@@ -147,6 +232,17 @@ class Node:
         if most is not None and count > most:
             self.fail(f"a list of at most {most:,}", found=f"a list of {count:,}")
         return [self._child(i, value) for i, value in enumerate(self.value)]
+
+    @contextmanager
+    def usable_for(self, what: str) -> Iterator[None]:
+        """Raise the error if the block, which makes `what` of the data, fails because of their form."""
+        try:
+            yield
+        except UserError:
+            raise
+        except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as problem:
+            reason = f"{type(problem).__name__}: {shorten(str(problem))}"
+            self.fail(f"data for {what}", "the program that wrote the file has changed: write it again", reason)
 
     def verify_digest(self, what: str) -> Node:
         """Return the node itself if it is an unchanged mapping from `with_digest`; `what` names it in the message."""

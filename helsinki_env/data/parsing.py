@@ -10,8 +10,7 @@ from typing import Any, NoReturn
 
 import yaml
 
-from helsinki_env.data.messages import short_repr, shorten
-from helsinki_env.data.node import Node
+from helsinki_env.data.node import Node, short_repr, shorten
 
 #: Maximum nesting of lists and mappings. Files of the project are nested six deep.
 _MOST_DEPTH = 40

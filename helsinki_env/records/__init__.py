@@ -33,8 +33,16 @@ always complete, and an interrupted run leaves the previous file unchanged.
 
 from __future__ import annotations
 
-from helsinki_env.records.codec import Record, RecordError, initial_game, replay, replay_steps
-from helsinki_env.records.files import RecordWriter, read_records, write_records
+from helsinki_env.records.codec import (
+    Record,
+    RecordError,
+    RecordWriter,
+    initial_game,
+    read_records,
+    replay,
+    replay_steps,
+    write_records,
+)
 
 __all__ = [
     "Record",

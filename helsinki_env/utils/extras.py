@@ -45,7 +45,7 @@ EXTRAS = {
     "openspiel": Extra("OpenSpiel", "`import helsinki_env.openspiel`: both games as games of OpenSpiel"),
     "sb3": Extra(
         "`train`, Stable-Baselines3, sb3-contrib",
-        "`python -m helsinki_env.training.sb3`, `python -m helsinki_env.training.bench`",
+        "`python -m helsinki_env.training.sb3`, in a clone `python benchmarks/training_speed.py`",
     ),
     "notebooks": Extra("`export`, `stats`, JupyterLab", "the notebooks"),
     "docs": Extra("MkDocs with Material, mkdocstrings", "this documentation as a site"),

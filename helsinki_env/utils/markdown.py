@@ -80,13 +80,7 @@ def table_row(cells: Sequence[str]) -> str:
 
 
 def markdown_table(head: Sequence[str], rows: Sequence[Sequence[str]], left: int = 1) -> str:
-    """Return a table; cells are Markdown.
-
-    Args:
-        head: column headers.
-        rows: rows of cells.
-        left: number of text columns, which are left-aligned; the others contain numbers.
-    """
+    """Return a table of cells in Markdown; all but the first `left` columns are right-aligned, for numbers."""
     rule = ["---" if i < left else "---:" for i in range(len(head))]
     return "\n".join(table_row(cells) for cells in (head, rule, *rows))
 
@@ -109,5 +103,6 @@ def replace_section(page: str, name: str, content: str | None = None) -> str:
     before, found, rest = page.partition(begin)
     inside, closed, after = rest.partition(end)
     if not found or not closed or begin in rest or end in after:
-        raise UserError(f"expected the lines {begin.strip()!r} and {end.strip()!r}, each once and in this order")
+        lines = f"{begin.strip()!r} and {end.strip()!r}"
+        raise UserError(f"found no section {name!r}, expected the lines {lines}, each once and in this order")
     return inside if content is None else f"{before}{begin}{content}{end}{after}"

@@ -15,14 +15,7 @@ _REMEDY = 'put what starts them under `if __name__ == "__main__":`'
 
 
 def check_main(error: type[ValueError]) -> None:
-    """Check that worker processes can start: each of them imports the main script, up to its main guard.
-
-    Args:
-        error: exception class to raise.
-
-    Raises:
-        error: if the script comes from standard input, or this is a worker of a script without a main guard.
-    """
+    """Raise `error` unless worker processes can start: each of them imports the main script, up to its main guard."""
     if getattr(multiprocessing.current_process(), "_inheriting", False):
         raise error(f"a worker process runs this script again and would start worker processes itself: {_REMEDY}")
     script = _script()

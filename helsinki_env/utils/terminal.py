@@ -25,7 +25,9 @@ _ERRORS = "plain-letters"
 
 class _PlainConsole(Console):
     def print(self, *objects: Any, **options: Any) -> None:
-        """Print, and let the terminal wrap the lines of tables that are too wide."""
+        """Print text without wrapping or highlighting, and let the terminal wrap the lines of too wide tables."""
+        if all(isinstance(one, str) for one in objects):
+            options = {"highlight": False, "soft_wrap": True} | options
         before = self._width
         if self.width < _TABLE and any(isinstance(one, Table) for one in objects):
             self._width = _TABLE

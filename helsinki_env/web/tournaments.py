@@ -15,18 +15,17 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
-from math import isfinite
 from multiprocessing.connection import Connection
 from typing import Any
 
 from helsinki_env.engine.spec import config_from_dict, config_to_dict
-from helsinki_env.evaluation.arena.load import RatableGames, group_records
+from helsinki_env.evaluation.arena.load import group_records
 from helsinki_env.evaluation.arena.plan import MatchupPlan, Plan, WorkUnit, round_robin_lineups
+from helsinki_env.evaluation.arena.run import init_worker_process
 from helsinki_env.evaluation.arena.store import records_of
 from helsinki_env.evaluation.arena.work_unit import play_work_unit
-from helsinki_env.evaluation.arena.workers import init_worker_process
 from helsinki_env.evaluation.rating import RatingError
-from helsinki_env.evaluation.rating.shares import cross_table, player_statistics
+from helsinki_env.evaluation.rating.shares import unrated_data
 from helsinki_env.records import Record
 from helsinki_env.utils.extras import MissingExtraError
 from helsinki_env.utils.spawning import exit_reason
@@ -253,57 +252,16 @@ def tournament_statistics(tournament: Tournament, games: dict[int, Record]) -> d
     """
     (table,) = group_records((games[number] for number in sorted(games)), lambda _: tournament.title)
     if len(set(table.deck.tolist())) < MIN_DEALS:
-        return _unrated(table, "ratings need at least two deals, because their intervals measure how deals differ")
+        reason = "ratings need at least two deals, because their intervals measure how deals differ"
+        return unrated_data(table) | {"without": reason}
     try:
         from helsinki_env.evaluation.rating.ratings import rate
         from helsinki_env.evaluation.rating.report import matchup_rating_data
 
         data = matchup_rating_data(rate(table))
     except (RatingError, MissingExtraError) as problem:
-        return _unrated(table, str(problem))
+        return unrated_data(table) | {"without": str(problem)}
     return {key: data[key] for key in ("games", "decks", "reference", "players", "pairs")} | {"without": None}
-
-
-def _unrated(table: RatableGames, reason: str) -> dict[str, Any]:
-    """Return the statistics without a rating model: wins, pairwise results, points and ranks."""
-    count = len(table.players)
-    statistics = player_statistics(count, table.seating, table.places, table.scores, table.deck)
-    pairwise = cross_table(count, table.seating, table.places, table.deck)
-    best_first = sorted(range(count), key=lambda i: -statistics.win_rate[i])
-    players = [
-        {
-            "player": table.players[i],
-            "rating": None,
-            "low": None,
-            "high": None,
-            "games": int(statistics.games[i]),
-            "win_share": float(statistics.win_rate[i]),
-            "win_share_low": _finite(statistics.low[i]),
-            "win_share_high": _finite(statistics.high[i]),
-            "mean_points": float(statistics.points[i]),
-            "mean_place": float(statistics.place[i]),
-        }
-        for i in best_first
-    ]
-    pairs = [
-        {
-            "player": table.players[i],
-            "opponent": table.players[j],
-            "games": int(pairwise.games[i, j]),
-            "ahead": _finite(pairwise.share[i, j]),
-            "low": _finite(pairwise.low[i, j]),
-            "high": _finite(pairwise.high[i, j]),
-        }
-        for i in best_first
-        for j in best_first
-        if i != j
-    ]
-    counts = {"games": len(table.deck), "decks": len(set(table.deck.tolist())), "reference": None}
-    return counts | {"players": players, "pairs": pairs, "without": reason}
-
-
-def _finite(value: float) -> float | None:
-    return float(value) if isfinite(value) else None
 
 
 @dataclass

@@ -11,9 +11,8 @@ import numpy.typing as npt
 
 from helsinki_env.evaluation.arena.designs import ScreeningDesign
 from helsinki_env.evaluation.balance.effects import AblationGames
-from helsinki_env.evaluation.balance.helsinki.tune.config import TuneConfig
-from helsinki_env.evaluation.balance.helsinki.tune.numbers import BoardNumber, BoardValues
-from helsinki_env.evaluation.balance.helsinki.tune.proof import ScreeningGames
+from helsinki_env.evaluation.balance.helsinki.tune.config import BoardNumber, BoardValues, TuneConfig
+from helsinki_env.evaluation.balance.helsinki.tune.estimates import ScreeningGames
 from helsinki_env.evaluation.balance.helsinki.tune.search import Play, ScreeningRequest
 from helsinki_env.games.helsinki.action_numbers import BOARD_ACTIONS
 

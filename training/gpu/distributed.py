@@ -15,8 +15,6 @@ with requires_extra("train"):
     from torch import Tensor, distributed
     from torch.nn.parallel import DistributedDataParallel
 
-__all__ = ["ProcessGroup"]
-
 
 class ProcessGroup:
     """Process `rank` of the `size` processes of a run."""

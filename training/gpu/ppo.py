@@ -17,9 +17,15 @@ import numpy.typing as npt
 from helsinki_env.agents.mlp.network import PlainNetwork
 from helsinki_env.engine.contract import MAX_SEATS
 from helsinki_env.training.checkpoint_io import load_module, load_optimizer, module_arrays, optimizer_arrays
-from helsinki_env.training.gpu.noise import game_keys, hash_key, shuffled_steps
 from helsinki_env.training.gpu.rollout import CudaGraph, GpuRolloutCollector, RolloutBuffer
-from helsinki_env.training.gpu.values import compute_gae, to_viewer_order, viewer_value
+from helsinki_env.training.gpu.tensors import (
+    compute_gae,
+    game_keys,
+    hash_key,
+    shuffled_steps,
+    to_viewer_order,
+    viewer_value,
+)
 from helsinki_env.training.ppo import PPOConfig, SelfPlayCounters
 from helsinki_env.training.progress import Progress, cosine_anneal
 from helsinki_env.training.values import value_errors
@@ -28,8 +34,6 @@ from helsinki_env.utils.extras import requires_extra
 with requires_extra("train"):
     import torch
     from torch import Tensor, nn
-
-__all__ = ["GpuPPO"]
 
 _LOSSES = ("entropy", "win_loss", "score_loss", "kl", "clipped")
 #: Seed offset that separates the order of minibatches from the actions.

@@ -18,8 +18,7 @@ from helsinki_env.engine.spec import spec_of
 from helsinki_env.envs.tensors import GameTorchEnv
 from helsinki_env.training.checkpoint_io import StateError, state_array
 from helsinki_env.training.gpu.distributed import ProcessGroup
-from helsinki_env.training.gpu.noise import game_keys, hash_key, sample_categorical
-from helsinki_env.training.gpu.values import outcome_components, to_seat_order
+from helsinki_env.training.gpu.tensors import game_keys, hash_key, outcome_components, sample_categorical, to_seat_order
 from helsinki_env.training.matchups import MatchupConfig, divide_games
 from helsinki_env.training.values import VALUE_COMPONENTS
 from helsinki_env.utils.extras import requires_extra
@@ -27,8 +26,6 @@ from helsinki_env.utils.extras import requires_extra
 with requires_extra("train"):
     import torch
     from torch import Tensor
-
-__all__ = ["CudaGraph", "GpuRolloutCollector", "RolloutBuffer"]
 
 #: Number of eager calls before the capture: libraries choose their algorithms in the first calls.
 _WARMUP_CALLS = 3

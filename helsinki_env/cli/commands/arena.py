@@ -6,23 +6,18 @@ import time
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 import tyro
 from rich.table import Table
 
 from helsinki_env.cli import options
-from helsinki_env.cli.parallel_runs import address_of, play_tournament
+from helsinki_env.cli.parallel_runs import Ray, address_of, play_tournament
 from helsinki_env.cli.precompile import precompile_plan
 from helsinki_env.data import UserError, read_json
 from helsinki_env.engine.spec import config_to_dict
 from helsinki_env.utils.extras import requires_extra
 from helsinki_env.utils.terminal import plain_console
-
-if TYPE_CHECKING:
-    from helsinki_env.evaluation.arena.plan import Plan
-
-__all__ = ["main"]
 
 
 def main(
@@ -40,7 +35,7 @@ def main(
     out: Path = Path("runs/arena"),
     form: Annotated[Literal["parquet", "jsonl"], tyro.conf.arg(name="format")] = "parquet",
     processes: int | None = None,
-    ray: Annotated[tuple[str, ...] | None, tyro.conf.arg(metavar="[ADDRESS]")] = None,
+    ray: Ray = None,
     trust: bool = False,
 ) -> int:
     """Play a tournament: all line-ups of the players, each deal in all rotations of the seats.
@@ -77,7 +72,7 @@ def main(
         trust: run code that the file names: program:COMMAND and MODULE:ATTRIBUTE. Read the code first.
     """
     from helsinki_env.agents.replaced_actions import run_replacement_warnings
-    from helsinki_env.evaluation.arena.config import plan_from_yaml
+    from helsinki_env.evaluation.arena.plan import plan_from_dict, plan_from_yaml
 
     if form == "parquet":
         with requires_extra("stats" if ray is None else "ray"):
@@ -96,7 +91,12 @@ def main(
     given = {name: value for name, value in options_given.items() if value is not None}
     changes = {name: value for name, value in (("seed", seed), ("chunk", unit_games)) if value is not None}
     if config is None:
-        plan = _one_matchup(changes, **given)
+        played = options.read_game_config(game_config, num_players, covered, dry_roads, components, 2, game)
+        names = ("random,greedy" if players is None else players).split(",")
+        matchup: dict[str, Any] = {"players": names, "game": config_to_dict(played), "name": options.game_text(played)}
+        if games is not None:
+            matchup["games"] = games
+        plan = plan_from_dict({**changes, "tables": [matchup]})
     elif given:
         named = ", ".join(f"--{name.replace('_', '-')}" for name in given)
         raise UserError(f"{named}: found with the file {config}, which defines the games; leave one of them out")
@@ -109,33 +109,12 @@ def main(
     for table in _tables(out):
         console.print(table)
     for line in run_replacement_warnings(read_json(out / "times.json", UserError).value):
-        console.print(line, highlight=False, soft_wrap=True)
+        console.print(line)
     resumed = f", {display.before:,} of them from an earlier run" if display.before else ""
     seconds = time.monotonic() - started
-    console.print(
-        f"{plan.games:,} games with seed {plan.seed}{resumed}; {seconds:.1f} s", highlight=False, soft_wrap=True
-    )
-    console.print(f"Wrote {path} and {out / 'times.json'}", highlight=False, soft_wrap=True)
+    console.print(f"{plan.games:,} games with seed {plan.seed}{resumed}; {seconds:.1f} s")
+    console.print(f"Wrote {path} and {out / 'times.json'}")
     return 0
-
-
-def _one_matchup(
-    changes: dict[str, int],
-    players: str = "random,greedy",
-    games: int | None = None,
-    num_players: int | None = None,
-    game: str | None = None,
-    game_config: str | None = None,
-    covered: str | None = None,
-    dry_roads: bool = False,
-    components: str | None = None,
-) -> Plan:
-    """Return the tournament that the options describe."""
-    from helsinki_env.evaluation.arena.config import plan_from_dict
-
-    played = options.read_game_config(game_config, num_players, covered, dry_roads, components, 2, game)
-    table = {"players": players.split(","), "game": config_to_dict(played), "name": options.game_text(played)}
-    return plan_from_dict({**changes, "tables": [table if games is None else {**table, "games": games}]})
 
 
 def _tables(out: Path) -> Iterator[Table]:

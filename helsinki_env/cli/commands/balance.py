@@ -1,8 +1,11 @@
-"""The command ``helsinki balance``: the study of overpowered board actions, and its report."""
+"""The command ``helsinki balance``: which board actions are too strong or too weak, and boards on which none is."""
 
 from __future__ import annotations
 
+import os
 import shlex
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any
@@ -10,23 +13,16 @@ from typing import Annotated, Any
 import tyro
 
 import helsinki_env
-from helsinki_env.cli.commands.balance_retrain import retrain
-from helsinki_env.cli.commands.balance_tune import tune
+from helsinki_env.cli.commands.train import learn
 from helsinki_env.cli.options import out_file, out_folder
-from helsinki_env.cli.parallel_runs import address_of, check_players, tournament_runner
-from helsinki_env.cli.precompile import groups_for, precompile_groups
-from helsinki_env.data import UserError
+from helsinki_env.cli.parallel_runs import Ray, address_of, check_players, tournament_runner
+from helsinki_env.cli.precompile import group_name, groups_for, precompile_groups
+from helsinki_env.data import UserError, read_json
 from helsinki_env.engine.spec import default_spec
 from helsinki_env.utils.extras import requires_extra
-from helsinki_env.utils.files import atomic_write, write_json
+from helsinki_env.utils.files import atomic_write, check_no_link, is_file, write_json
+from helsinki_env.utils.stopping import rerun_command_line, save_on_interrupt
 from helsinki_env.utils.terminal import plain_console
-
-__all__ = ["effects", "main", "report", "run"]
-
-
-def _study(name: str) -> Any:
-    """Return a module of the default game's study; `denied` estimates marginal effects in any game."""
-    return import_module(f"helsinki_env.evaluation.balance.{default_spec().name}.{name}")
 
 
 def run(
@@ -34,7 +30,7 @@ def run(
     out: Path = Path("runs/balance"),
     parts: str | None = None,
     processes: int | None = None,
-    ray: Annotated[tuple[str, ...] | None, tyro.conf.arg(metavar="[ADDRESS]")] = None,
+    ray: Ray = None,
     trust: bool = False,
 ) -> int:
     """Play a study of the board actions. Each part is a tournament that resumes after an interruption.
@@ -52,10 +48,10 @@ def run(
         trust: run code that the file names: program:COMMAND and MODULE:ATTRIBUTE. Read the code first.
     """
     with requires_extra("stats" if ray is None else "ray"):
-        from helsinki_env.evaluation.arena.workers import reuse_workers
+        from helsinki_env.evaluation.arena.run import reuse_workers
 
-        study_run = _study("run")
-    study_module = _study("study")
+        results = _module("results")
+    study_module = _module("study")
     all_parts, error = study_module.STUDY_PARTS, study_module.StudyError
 
     address_of(ray)
@@ -73,12 +69,12 @@ def run(
     console, play = plain_console(), tournament_runner(out, processes, ray)
     with reuse_workers():
         for part in (part for part in all_parts if part in chosen):
-            plan = study_run.plan_of(study, out, part)
+            plan = results.plan_of(study, out, part)
             if plan is None:
-                console.print(f"{part}: not part of the study", highlight=False)
+                console.print(f"{part}: not part of the study")
             else:
                 play(part, plan)
-    console.print(f"Wrote {out}; next: helsinki balance report {out} --out balance", highlight=False, soft_wrap=True)
+    console.print(f"Wrote {out}; next: helsinki balance report {out} --out balance")
     return 0
 
 
@@ -103,7 +99,7 @@ def report(
         baseline: balance.json of another study, such as one of an earlier version; the report lists the conclusions
             that differ, with reasons.
     """
-    results = _study("results")
+    results = _module("results")
     before = None if baseline is None else results.read_results(baseline)
     if from_json is not None:
         out = out or from_json.parent
@@ -113,16 +109,11 @@ def report(
         out = out or study / "report"
         out_folder(out)
         command = f"helsinki balance report {study} --out {out}" + (f" --baseline {baseline}" if baseline else "")
-        data = results.study_results(_study("run").read_study(study), study, command)
+        data = results.study_results(results.read_study(study), study, command)
     if before is not None:
-        data = _study("baseline").compare_with_baseline(data, before)
-    console = plain_console()
-    for sentence in data["summary"]:
-        console.print(f"- {sentence}", highlight=False, soft_wrap=True)
-    for path, content in _study("report").study_report_files(data).items():
-        with atomic_write(out / path) as file:
-            file.write(content)
-    console.print(f"Wrote {out}/balance.html, balance.md, balance.json and images/", highlight=False, soft_wrap=True)
+        data = _module("conclusions").compare_with_baseline(data, before)
+    _write_report(out, _module("report").study_report_files(data), data["summary"])
+    plain_console().print(f"Wrote {out}/balance.html, balance.md, balance.json and images/")
     return 0
 
 
@@ -162,12 +153,198 @@ def effects(
         "command": shlex.join(command),
     }
     files, data = ablation_report_files(load_run(run), page.stem, title, provenance)
-    for path, content in files.items():
-        with atomic_write(page.parent / path) as file:
-            file.write(content)
+    _write_report(page.parent, files, ())
     write_json(page.with_suffix(".json"), data)
-    plain_console().print(f"Wrote {page}, {page.stem}.json and images/{page.stem}.svg", highlight=False, soft_wrap=True)
+    plain_console().print(f"Wrote {page}, {page.stem}.json and images/{page.stem}.svg")
+    return 0
+
+
+def tune(
+    config: Annotated[str | None, tyro.conf.Positional] = None,
+    out: Path = Path("runs/tune"),
+    player: str | None = None,
+    num_players: str | None = None,
+    max_changes: int | None = None,
+    evaluator: str | None = None,
+    proposal: Path | None = None,
+    processes: int | None = None,
+    ray: Ray = None,
+    trust: bool = False,
+) -> int:
+    """Search the smallest change of the action board after which no action is an outlier.
+
+    The file says what may change: costs and strengths, or which five actions are covered. Games with denied actions
+    estimate marginal effects on the published board, on boards with random numbers, and on the best candidates. The
+    command proposes a change only if a test on fresh deals shows a better balanced board.
+
+    The report is written to OUT/report, with the file to play with. The same command resumes an interrupted search.
+
+    Example: helsinki balance tune quick --out runs/tune
+
+    Example: helsinki balance tune standard --num-players 2,3 --max-changes 3 --out runs/tune-3
+
+    Example: helsinki balance tune covered --out runs/covered --evaluator net
+
+    Example: helsinki balance tune --proposal docs/balance/tune/standard/tune.json --evaluator net --out runs/evaluated
+
+    Args:
+        config: search: a name in configs/tune or the path of a YAML file; default: quick.
+        out: folder of all games of the search.
+        player: player in all seats; default: the player of the file.
+        num_players: comma-separated numbers of players, a subset of those in the file.
+        max_changes: maximum number of changed values; default: that of the file.
+        evaluator: another player, which tests the proposal on fresh deals; can be added after the search.
+        proposal: tune.json of an earlier search, to test its proposal without a search.
+        processes: number of parallel processes; default: one per CPU core.
+        ray: address of the Ray cluster that plays the games; without an address, a new cluster on this machine.
+        trust: run code that the file or the --proposal names: program:COMMAND and MODULE:ATTRIBUTE. Read the code
+            first.
+    """
+    with requires_extra("stats" if ray is None else "ray"):
+        results, report = _module("tune.results"), _module("tune.report")
+    address_of(ray)
+    if proposal is not None:
+        if evaluator is None or any(value is not None for value in (config, player, num_players, max_changes)):
+            raise UserError(
+                f"--proposal: found {proposal}, expected it with --evaluator and without a file, --player, "
+                "--num-players and --max-changes; it is tested without a search"
+            )
+        search, earlier = results.read_found(proposal, trust=trust)
+    else:
+        search, earlier = _module("tune.config").TuneConfig.from_yaml(config or "quick", trust=trust), None
+    if num_players is not None:
+        search = search.only(_read_numbers(num_players))
+    if player is not None:
+        search = replace(search, player=player, weaker="random" if player == search.weaker else search.weaker)
+    if max_changes is not None:
+        search = replace(search, most=max_changes)
+    if evaluator == search.player:
+        raise UserError(f"--evaluator: found {evaluator!r}, expected another player than the one that searches")
+    all_players = [search.player, search.weaker, *([] if evaluator is None else [evaluator])]
+    check_players(all_players)
+    out_folder(out)
+    search.open(out)
+    precompile_groups(groups_for(all_players))
+    tuning = results.BoardTuning(search, out, tournament_runner(out, processes, ray))
+    with save_on_interrupt(lambda: f"games saved in {out}; resume with: {rerun_command_line()}"):
+        if earlier is None:
+            options = {"--player": player, "--num-players": num_players, "--max-changes": max_changes}
+            given = [part for name, value in options.items() if value is not None for part in (name, str(value))]
+            command = shlex.join(["helsinki", "balance", "tune", search.name, *given])
+            data = results.tune_results(tuning, evaluator, command)
+        else:
+            data = results.reevaluate_proposal(tuning, earlier, evaluator)
+    board: Path | None = tuning.proposal
+    check_no_link(out / "report")
+    files = report.tune_report_files(data, board.read_bytes() if board else None)
+    _write_report(out / "report", files, [*data["summary"], *([data["judged"]["summary"]] if data["judged"] else [])])
+    next_command = f"; next: {report.play_command(data, f'{out}/report/{report.PROPOSAL}')}" if board else ""
+    plain_console().print(f"Wrote {out}/report{next_command}")
+    return 0
+
+
+def retrain(
+    config: Annotated[str, tyro.conf.Positional] = "quick",
+    out: Path = Path("runs/retrained"),
+    processes: int | None = None,
+    ray: Ray = None,
+    trust: bool = False,
+) -> int:
+    """Check whether the conclusions hold for networks trained without the action.
+
+    The command trains networks on this machine, one after another: with all actions, and without each tested action.
+    Then they play against each other. The report is written to OUT/report. The same command resumes an interrupted run.
+
+    Example: helsinki balance retrain quick --out runs/retrained
+
+    Example: helsinki balance retrain standard --out runs/retrained-standard
+
+    Args:
+        config: experiment: a name in configs/retrained or the path of a YAML file.
+        out: folder of all networks and games.
+        processes: number of parallel processes; default: one per CPU core.
+        ray: address of the Ray cluster that plays the games; without an address, a new cluster on this machine.
+        trust: run code that the preset names: program:COMMAND and MODULE:ATTRIBUTE. Read the code first.
+    """
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # as in `helsinki_env.cli.commands.train`
+    with requires_extra("stats" if ray is None else "ray"):
+        retraining = _module("retraining")
+    with requires_extra("train"):
+        import torch
+
+        from helsinki_env.agents.net.description import AFTERSTATE_KIND
+        from helsinki_env.training.preset import Preset
+        from helsinki_env.training.run import RunError, Training
+    address_of(ray)
+    asked = retraining.RetrainingConfig.from_yaml(config)
+    preset = Preset.from_yaml(asked.preset, trust=trust)
+    if preset.learner != AFTERSTATE_KIND or preset.rules != default_spec().name:
+        raise UserError(
+            f"{config}: preset: found {asked.preset}, which trains a {preset.learner} network for {preset.rules}, "
+            f"expected one that trains a {AFTERSTATE_KIND} network for {default_spec().name}"
+        )
+    if preset.start or preset.against or preset.covered or preset.components != "default":
+        raise UserError(
+            f"{config}: preset: found {asked.preset}, expected one without start, against, covered and "
+            "components, so that its networks learn from scratch on the published board with all actions"
+        )
+    taught = {count for table in preset.matchups for count in table.players}
+    if missing := set(asked.players) - taught:
+        raise UserError(
+            f"{config}: found games of {min(missing)} players, expected some of {', '.join(map(str, sorted(taught)))}, "
+            f"as in the preset {asked.preset}"
+        )
+    for action in asked.claims:
+        replace(preset, covered=(action,)).check()  # fail now, not after the first network
+    out_folder(out)
+    asked.open(out)
+    precompile_groups([group_name("training"), *groups_for(["net", *preset.opponents, *preset.evaluation.opponents])])
+    torch.set_num_threads(1)
+    console = plain_console()
+
+    def train(learner: Any, folder: Path) -> None:
+        covered = (learner.without,) if learner.without else ()
+        training = Training(
+            replace(preset, covered=covered), folder, learner.seed, resume=is_file(folder / "state.safetensors")
+        )
+        summary = folder / "summary.json"
+        if is_file(summary) and read_json(summary, RunError)["finished"].value is True:
+            return  # with the same preset, or it could not have been resumed
+        console.print(f"training {learner.name}")
+        if not learn(training, console, rerun_command_line)["finished"]:
+            raise UserError(
+                f"{folder}: found an unfinished training after {preset.minutes:g} minutes; increase minutes in the "
+                f"preset {asked.preset} and resume, because only networks of equal training are comparable"
+            )
+
+    retrained = retraining.RetrainingStudy(asked, out, train, tournament_runner(out, processes, ray))
+    with save_on_interrupt(lambda: f"networks and games saved in {out}; resume with: {rerun_command_line()}"):
+        data = retraining.retraining_results(retrained)
+    check_no_link(out / "report")
+    _write_report(out / "report", retraining.retraining_report_files(data), data["summary"])
+    console.print(f"Wrote {out}/report")
     return 0
 
 
 main = {"run": run, "report": report, "effects": effects, "tune": tune, "retrain": retrain}
+
+
+def _module(name: str) -> Any:
+    """Return a module of the default game's studies; `denied` estimates marginal effects in any game."""
+    return import_module(f"helsinki_env.evaluation.balance.{default_spec().name}.{name}")
+
+
+def _write_report(folder: Path, files: Mapping[Path, bytes], sentences: Iterable[str]) -> None:
+    """Write the files of a report, and print its summary."""
+    for path, content in files.items():
+        with atomic_write(folder / path) as file:
+            file.write(content)
+    for sentence in sentences:
+        plain_console().print(f"- {sentence}")
+
+
+def _read_numbers(text: str) -> tuple[int, ...]:
+    numbers = [number.strip() for number in text.split(",")]
+    if not all(number in ("2", "3", "4") for number in numbers):
+        raise UserError(f"--num-players: found {text!r}, expected some of 2, 3, 4, separated by commas")
+    return tuple(map(int, numbers))

@@ -9,9 +9,8 @@ from typing import Any
 from rich.console import Console
 
 from helsinki_env.agents.registry import make_player
-from helsinki_env.bench.checkout import Checkout
 from helsinki_env.bench.measures import MEASUREMENT_KINDS
-from helsinki_env.bench.paired import Comparison
+from helsinki_env.bench.paired import Checkout, Comparison
 from helsinki_env.bench.speed import Measurement, run_benchmark
 from helsinki_env.bench.speed_tables import (
     cells,
@@ -33,8 +32,6 @@ from helsinki_env.utils import markdown
 from helsinki_env.utils.files import atomic_write, write_json
 from helsinki_env.utils.stopping import rerun_command_line, save_on_interrupt
 from helsinki_env.utils.terminal import plain_console
-
-__all__ = ["SectionPage", "main"]
 
 #: The section of a page that holds the comparison; sections with the results of a game have its name.
 _AGAINST = "against"
@@ -170,7 +167,7 @@ def _compare(console: Console, comparison: Comparison, pairs: int, json: Path | 
         for game in dict.fromkeys(row["game"] for row in data["rows"]):
             comparison_table(data, game).show(console)
         for sentence in missing_measurements(data):
-            console.print(sentence, soft_wrap=True)
+            console.print(sentence)
         if data["within"]:
             within_table(data).show(console)
         return data
@@ -190,7 +187,7 @@ def _compare(console: Console, comparison: Comparison, pairs: int, json: Path | 
 
     with save_on_interrupt(save):
         commit, rows = comparison.checkout.commit, len(comparison.rows)
-        console.print(f"Compiling revision {commit} for this run", soft_wrap=True)
+        console.print(f"Compiling revision {commit} for this run")
         with ProgressDisplay(rows, "rows") as display:
             comparison.warm(display.advance)
         with ProgressDisplay(rows * pairs, "rows") as display:
@@ -247,8 +244,8 @@ class SectionPage:
             for part, content in contents.items():
                 now = markdown.replace_section(text, part)
                 text = markdown.replace_section(text, part, now if content is None else content)
-        except (OSError, ValueError) as problem:
-            raise UserError(
-                f"--write: found {shorten(self.path)}, expected a page with marked sections: {problem}"
-            ) from None
+        except OSError as problem:
+            raise UserError(f"--write: found {shorten(self.path)}, expected a page: {problem.strerror}") from None
+        except ValueError as problem:
+            raise UserError(f"--write: {shorten(self.path)}: {problem}") from None
         return text.replace("\n", ends)

@@ -10,8 +10,6 @@ from helsinki_env.engine import kernel
 from helsinki_env.engine.spec import game_names, spec_by_name
 from helsinki_env.utils.terminal import plain_console
 
-__all__ = ["main"]
-
 
 def main(parts: str = "all", game: str | None = None, processes: int | None = None) -> None:
     """Precompile all kernels: the rules of every game, its players, and training.
@@ -40,11 +38,9 @@ def main(parts: str = "all", game: str | None = None, processes: int | None = No
     console, started = plain_console(), time.monotonic()
     missing_extra = precompile_groups((group_name(part, spec.config()) for spec in games for part in chosen), processes)
     for part in missing_extra:
-        console.print(f"Skipped: {describe_group(part)} (extra not installed)", highlight=False)
+        console.print(f"Skipped: {describe_group(part)} (extra not installed)")
     console.print(
         f"Compiled in {time.monotonic() - started:.1f} s, saved in {kernel.CACHE_FOLDER}"
         if kernel.JIT
-        else "Nothing to compile: NUMBA_DISABLE_JIT is set",
-        highlight=False,
-        soft_wrap=True,
+        else "Nothing to compile: NUMBA_DISABLE_JIT is set"
     )

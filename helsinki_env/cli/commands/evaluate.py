@@ -12,7 +12,7 @@ import tyro
 from rich.table import Table
 
 from helsinki_env.cli.options import out_file, out_folder
-from helsinki_env.cli.parallel_runs import address_of, check_players, play_tournament
+from helsinki_env.cli.parallel_runs import Ray, address_of, check_players, play_tournament
 from helsinki_env.cli.precompile import precompile_plan
 from helsinki_env.cli.progress import ProgressDisplay
 from helsinki_env.data import UserError, short_repr
@@ -27,10 +27,6 @@ from helsinki_env.utils.yaml_files import configs_folder
 if TYPE_CHECKING:
     from helsinki_env.evaluation.gauntlet.gauntlet import Gauntlet
     from helsinki_env.evaluation.gauntlet.leaderboard import Leaderboard
-
-__all__ = ["main", "reference", "run", "verify"]
-
-Ray = Annotated[tuple[str, ...] | None, tyro.conf.arg(metavar="[ADDRESS]")]
 
 
 def run(
@@ -78,8 +74,8 @@ def run(
             expected_opponent_scores,
             make_certificate,
         )
+        from helsinki_env.evaluation.gauntlet.gauntlet import ReferenceRatings
         from helsinki_env.evaluation.gauntlet.leaderboard import certificate_row, format_rating_interval
-        from helsinki_env.evaluation.gauntlet.reference_ratings import ReferenceRatings
 
     address_of(ray)
     player = _player_name(player)
@@ -120,7 +116,7 @@ def run(
         certificate_row(certificate),
         f"Wrote {', '.join(map(str, wrote))}",
     ):
-        console.print(line, highlight=False, soft_wrap=True)
+        console.print(line)
     return 0
 
 
@@ -148,9 +144,9 @@ def verify(
             first.
     """
     with requires_extra("stats"):
+        from helsinki_env.evaluation.gauntlet.certificate import read_unverified_certificate
+        from helsinki_env.evaluation.gauntlet.gauntlet import ReferenceRatings
         from helsinki_env.evaluation.gauntlet.leaderboard import format_rating_interval
-        from helsinki_env.evaluation.gauntlet.reference_ratings import ReferenceRatings
-        from helsinki_env.evaluation.gauntlet.verify import read_unverified_certificate
 
     player = None if player is None else _player_name(player)
     chosen = _gauntlet(gauntlet, trust)
@@ -180,7 +176,7 @@ def verify(
             f"at most {share} of the games are modified (95% confidence); --games {claim.plan.games} replays all"
         )
     for line in lines:
-        console.print(line, highlight=False, soft_wrap=True)
+        console.print(line)
     return 0
 
 
@@ -208,12 +204,12 @@ def reference(
     """
     with requires_extra("stats" if ray is None else "ray"):
         from helsinki_env.evaluation.gauntlet.certificate import COUNTED_PREFIX
-        from helsinki_env.evaluation.gauntlet.leaderboard import opponents_table
-        from helsinki_env.evaluation.gauntlet.reference_ratings import (
+        from helsinki_env.evaluation.gauntlet.gauntlet import (
             ReferenceRatings,
             estimate_reference_ratings,
             reference_ratings_path,
         )
+        from helsinki_env.evaluation.gauntlet.leaderboard import opponents_table
 
     address_of(ray)
     chosen = _gauntlet(gauntlet, trust)
@@ -230,13 +226,13 @@ def reference(
     play_tournament(chosen.reference, out, processes, ray)
     write_json(target, estimate_reference_ratings(chosen, out, "helsinki " + _command(chosen)))
     pins, console = ReferenceRatings.of(chosen), plain_console()
-    console.print(opponents_table(chosen, pins), highlight=False, soft_wrap=True)
+    console.print(opponents_table(chosen, pins))
     if page is not None:
         with _about("--write"):
             outdated = page.write_opponents_table(pins)
         for problem in outdated:
-            console.print(f"Skipped: {problem}", highlight=False, soft_wrap=True)
-    console.print(f"Wrote {target}" + ("" if page is None else f" and {page.path}"), highlight=False, soft_wrap=True)
+            console.print(f"Skipped: {problem}")
+    console.print(f"Wrote {target}" + ("" if page is None else f" and {page.path}"))
     return 0
 
 

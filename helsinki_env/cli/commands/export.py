@@ -12,11 +12,9 @@ from helsinki_env.cli.options import out_file
 from helsinki_env.cli.progress import ProgressDisplay
 from helsinki_env.utils.terminal import plain_console
 
-__all__ = ["main"]
-
 
 def main(
-    checkpoint: Annotated[Path, tyro.conf.Positional],
+    checkpoint: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="PATH")],
     out: Path = Path("model.onnx"),
     positions: int = 10_000,
     seed: int = 0,
@@ -35,20 +33,26 @@ def main(
 
     Example: helsinki export runs/quick --out small.safetensors
 
+    Example: helsinki export net --out net.onnx
+
     Args:
-        checkpoint: file of a trained network, or folder of a training run for its best network.
+        checkpoint: file of a trained network, folder of a training run for its best network, or net for the bundled
+            network.
         out: output file: .onnx for a model, .safetensors for a checkpoint of half the size.
         positions: number of positions for the comparison.
         seed: random seed of the games with these positions.
     """
     from helsinki_env.agents.net.export import TIE, export_half, export_onnx
+    from helsinki_env.agents.net.make import network_path
 
     export = export_half if out.suffix == ".safetensors" else export_onnx
     out_file(out)
+    named, _, argument = checkpoint.partition(":")
+    path = network_path(argument if named == "net" else checkpoint)
     started = time.monotonic()
     with ProgressDisplay(positions, "decisions") as display:
-        agreement = export(checkpoint, out, positions, seed, progress=display.advance)
-    console = plain_console(highlight=False, soft_wrap=True)
+        agreement = export(path, out, positions, seed, progress=display.advance)
+    console = plain_console()
     ties = f"; in {agreement.ties:,} others of choices within {TIE:g} of each other" if agreement.ties else ""
     prefers = f"another choice in {agreement.differ:,}" if agreement.differ else "the same choice in all"
     console.print(

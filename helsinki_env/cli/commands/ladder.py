@@ -13,8 +13,6 @@ from helsinki_env.cli.options import out_file
 from helsinki_env.data import UserError
 from helsinki_env.utils.terminal import plain_console
 
-__all__ = ["main"]
-
 
 def main(
     config: Annotated[str, tyro.conf.Positional] = "ladder",
@@ -70,5 +68,5 @@ def main(
         command += " --trust" if trust else ""
         data = ratings_data(tables, provenance, command)
     write_report(out, data, images="images")
-    console.print(f"Wrote {out}, {out.stem}.json and figures in images/", highlight=False, soft_wrap=True)
+    console.print(f"Wrote {out}, {out.stem}.json and figures in images/")
     return 0

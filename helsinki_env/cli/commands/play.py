@@ -21,8 +21,6 @@ from helsinki_env.utils.terminal import plain_console
 if TYPE_CHECKING:
     from helsinki_env.web.tables import GameTable
 
-__all__ = ["main"]
-
 _ANY = {"0.0.0.0": "127.0.0.1", "::": "::1"}
 """Wildcard addresses, each with one that a browser can open."""
 _SEND_BUFFER = 2**18

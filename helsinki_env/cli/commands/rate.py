@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from helsinki_env.evaluation.rating.ratings import Ratings
     from helsinki_env.evaluation.rating.sprt import Hypotheses
 
-__all__ = ["main", "print_ratings", "rate_run", "write_report"]
-
 RunPath = Annotated[Path, tyro.conf.Positional]
 
 
@@ -81,16 +79,16 @@ def main(
     tables, provenance = rate_run(run, reference=reference, resamples=resamples, seed=seed)
     print_ratings(console, tables)
     for line in provenance.get("replaced", ()):
-        console.print(line, highlight=False, soft_wrap=True)
+        console.print(line)
     if provenance["missing_games"]:
-        console.print(f"{provenance['missing_games']:,} games of the run are missing", highlight=False)
+        console.print(f"{provenance['missing_games']:,} games of the run are missing")
     if out is not None:
         from helsinki_env.evaluation.rating.report import ratings_data
 
         command = f"helsinki rate {run} --out {out} --seed {seed} --resamples {resamples}"
         command += "" if reference is None else f" --reference {reference}"
         write_report(out / "ladder.md", ratings_data(tables, provenance, command))
-        console.print(f"Wrote {out / 'ladder.md'}, ladder.json and figures", highlight=False, soft_wrap=True)
+        console.print(f"Wrote {out / 'ladder.md'}, ladder.json and figures")
 
 
 def rate_run(
@@ -139,7 +137,7 @@ def print_ratings(console: Console, tables: list[Ratings]) -> None:
     """Print the ratings of each matchup."""
     for ratings in tables:
         console.print(_table(ratings))
-        console.print(_seats(ratings), highlight=False, soft_wrap=True)
+        console.print(_seats(ratings))
 
 
 def write_report(page: Path, data: dict[str, Any], images: str = "") -> None:
@@ -202,7 +200,7 @@ def _test(console: Console, run: Path, better: str, hypotheses: Hypotheses) -> N
         raise UserError(f"--better: found {better!r}, expected two players of one matchup ({players})")
     for table in chosen:
         for line in _conclusion(table, names, hypotheses):
-            console.print(line, highlight=False, soft_wrap=True)
+            console.print(line)
 
 
 def _conclusion(table: RatableGames, names: list[str], hypotheses: Hypotheses) -> list[str]:

@@ -23,9 +23,6 @@ from helsinki_env.utils.extras import MissingExtraError, requires_extra
 from helsinki_env.utils.files import atomic_write
 from helsinki_env.utils.streams import supports_color
 
-__all__ = ["main"]
-
-
 #: The evaluator name that disables evaluation.
 _NO_EVALUATOR = "none"
 
@@ -134,9 +131,7 @@ def _evaluate(record: Record, evaluator: str | None) -> GameEvaluation | None:
             return None
     with ProgressDisplay(len(record.decisions), "actions") as display:
         return analyze(
-            record,
-            evaluator or DEFAULT_EVALUATOR,
-            progress=lambda done, _: display.advance(done - display.done),
+            record, evaluator or DEFAULT_EVALUATOR, progress=lambda done, _: display.advance(done - display.done)
         ).judgement
 
 

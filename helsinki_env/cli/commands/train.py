@@ -17,8 +17,6 @@ from helsinki_env.utils.extras import requires_extra
 from helsinki_env.utils.stopping import rerun_command_line, save_on_interrupt
 from helsinki_env.utils.terminal import plain_console
 
-__all__ = ["learn", "main"]
-
 
 def main(
     preset: str | None = None,
@@ -126,8 +124,7 @@ def main(
         console.print(
             f"Stopped after {chosen.minutes:g} minutes, before the end of the training. "
             f"Resume with: {shlex.join(command)} "
-            f"--minutes {2 * chosen.minutes:g}",
-            soft_wrap=True,
+            f"--minutes {2 * chosen.minutes:g}"
         )
 
 
@@ -167,7 +164,7 @@ class _Lines:
     def show(self, now: Any, text: str) -> None:
         if not self.console.is_terminal and now.seconds - self.last >= self.every:
             self.last = now.seconds
-            self.console.print(f"{now.seconds:5.0f} s  {now.progress.done:4.0%}  {text}", highlight=False)
+            self.console.print(f"{now.seconds:5.0f} s  {now.progress.done:4.0%}  {text}")
 
 
 def _describe(now: Any) -> str:

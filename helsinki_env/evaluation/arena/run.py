@@ -1,23 +1,305 @@
-"""Run a tournament: play the missing games of a plan, save them, and join all games in one file."""
+"""Run a tournament: play the missing games of a plan, save them, and join all games in one file.
+
+Work units are played in processes on this machine, or on a Ray cluster of several machines, some of which may leave
+during the run. Every machine needs the same version of this package and of the packages that provide its players.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import closing
+import logging
+import multiprocessing
+import os
+import signal
+import socket
+import sys
+import threading
+from collections import Counter
+from collections.abc import Callable, Generator, Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import closing, contextmanager
+from contextvars import ContextVar
+from functools import partial
 from importlib import import_module
+from multiprocessing.synchronize import Event
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
+from helsinki_env.agents.net.description import set_warning_handler
 from helsinki_env.agents.registry import make_player
 from helsinki_env.data import Node
-from helsinki_env.evaluation.arena.cluster import play_on_ray
-from helsinki_env.evaluation.arena.plan import ArenaError, Plan
+from helsinki_env.evaluation.arena.plan import ArenaError, MatchupPlan, Plan, WorkUnit
 from helsinki_env.evaluation.arena.store import RunFolder
-from helsinki_env.evaluation.arena.workers import play_in_processes
+from helsinki_env.evaluation.arena.work_unit import WorkUnitGames, play_work_unit, player_file_digests
+from helsinki_env.utils.extras import requires_extra
 from helsinki_env.utils.machine import cpu_count
-from helsinki_env.utils.spawning import check_main
+from helsinki_env.utils.spawning import check_main, exit_reason
+from helsinki_env.utils.stopping import block_interrupts
 
 __all__ = ["run_arena"]
+
+FinishedWorkUnits = Generator[tuple[WorkUnit, WorkUnitGames], None, None]
+"""Work units with their games, in order of completion."""
+#: Work units submitted to each worker: the current one and the next one.
+WORK_UNITS_PER_WORKER = 2
+
+
+class WorkUnitError(ArenaError):
+    """A work unit that could not be played; names the work unit and the cause."""
+
+    @classmethod
+    def of(cls, plan: Plan, chunk: WorkUnit, problem: BaseException) -> WorkUnitError:
+        """Return the error of a work unit whose player or game failed."""
+        return cls(
+            f"{plan.describe(chunk)}: {type(problem).__name__}: {problem}; finished work units are saved: run the same "
+            "command again to resume"
+        )
+
+
+def limit_to_one_thread() -> None:
+    """Restrict a worker process to one compute thread; there is one worker per CPU core."""
+    for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
+        os.environ[name] = "1"
+    if (torch := sys.modules.get("torch")) is not None:
+        torch.set_num_threads(1)
+
+
+class _Workers:
+    """Processes that play work units; they start with the first one."""
+
+    def __init__(self, processes: int) -> None:
+        self.processes = processes
+        self._others = set(multiprocessing.active_children())
+        self._started: set[multiprocessing.process.BaseProcess] = set()
+        context = multiprocessing.get_context("spawn")  # fork would copy locked locks that no thread releases
+        self._began = context.Event()
+        self.pool = ProcessPoolExecutor(processes, context, initializer=_initialize, initargs=(self._began,))
+
+    def submit(self, *arguments: Any) -> Future[WorkUnitGames]:
+        with block_interrupts():
+            future = self.pool.submit(play_work_unit, *arguments)
+        self._started |= set(multiprocessing.active_children()) - self._others
+        return future
+
+    def exit_reason(self) -> str:
+        """Return why the process pool is broken."""
+        self.pool.shutdown(wait=True)
+        return exit_reason(self._started, self._began.is_set())
+
+    def end(self) -> None:
+        """Shut down after the submitted work units have been played."""
+        self.pool.shutdown(wait=True)
+
+    def kill(self) -> None:
+        """Terminate without waiting for the submitted work units."""
+        self.pool.shutdown(wait=False, cancel_futures=True)
+        ours = set(multiprocessing.active_children()) - self._others
+        for process in ours:
+            process.terminate()
+        for process in ours:
+            process.join()
+
+
+#: Idle workers for the next tournament, at most one entry; None outside of `reuse_workers`.
+_IDLE: ContextVar[list[_Workers] | None] = ContextVar("_IDLE", default=None)
+
+
+@contextmanager
+def reuse_workers() -> Iterator[None]:
+    """Reuse the worker processes of one tournament for the next one in the block, because they take seconds to start.
+
+    Workers whose players are loaded from files still end with their tournament.
+    """
+    idle: list[_Workers] = []
+    token = _IDLE.set(idle)
+    try:
+        yield
+        while idle:
+            idle.pop().end()
+    finally:
+        _IDLE.reset(token)
+        while idle:
+            idle.pop().kill()
+
+
+def _get_workers(processes: int) -> _Workers:
+    """Return idle workers if their number matches, else new ones."""
+    idle = _IDLE.get() or []
+    while idle:
+        workers = idle.pop()
+        if workers.processes == processes:
+            return workers
+        workers.end()
+    return _Workers(processes)
+
+
+def play_in_processes(plan: Plan, chunks: Iterable[WorkUnit], processes: int) -> FinishedWorkUnits:
+    """Play work units in worker processes, which then end or stay idle (`reuse_workers`).
+
+    Raise WorkUnitError if a player fails, and ArenaError if a process ends or none can be started from this script.
+    """
+    check_main(ArenaError)
+    files = [player_file_digests(table) for table in plan.tables]
+    workers = _get_workers(processes)
+    remaining = iter(chunks)
+    running: dict[Future[WorkUnitGames], WorkUnit] = {}
+    done = False
+    try:
+        while True:
+            for chunk in remaining:
+                future = workers.submit(plan.tables[chunk.table], plan.seed, chunk, files[chunk.table])
+                running[future] = chunk
+                if len(running) >= WORK_UNITS_PER_WORKER * processes:
+                    break
+            if not running:
+                break
+            ended = wait(running, return_when=FIRST_COMPLETED).done
+            for future in sorted(ended, key=lambda future: future.exception() is not None):  # results first
+                chunk = running.pop(future)
+                try:
+                    games = future.result()
+                except BrokenProcessPool:
+                    raise
+                except Exception as problem:
+                    raise WorkUnitError.of(plan, chunk, problem) from problem
+                yield chunk, games
+        done = True
+    except BrokenProcessPool:
+        raise ArenaError(
+            f"{workers.exit_reason()}. Finished work units are saved: run the same command again to resume"
+        ) from None
+    finally:
+        if not done:
+            workers.kill()
+        elif (idle := _IDLE.get()) is not None and not any(files):  # files may change before the next tournament
+            idle.append(workers)
+        else:
+            workers.end()
+
+
+def _initialize(began: Event) -> None:
+    """Initialize a worker process, and signal that it has started."""
+    began.set()
+    init_worker_process()
+
+
+def init_worker_process() -> None:
+    """Use one thread, ignore Ctrl-C, which the parent handles, and exit when the parent exits."""
+    limit_to_one_thread()
+    set_warning_handler(lambda text: None)  # the parent creates every player first, so it has already warned
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        threading.Thread(target=partial(_exit_with, parent), daemon=True).start()
+
+
+def _exit_with(parent: multiprocessing.process.BaseProcess) -> None:
+    parent.join()
+    os._exit(1)
+
+
+#: How often Ray retries a work unit after its worker died, and how often it is then submitted again.
+_RETRIES = 3
+_RESUBMISSIONS = 3
+
+
+def play_on_ray(
+    plan: Plan, chunks: Iterable[WorkUnit], address: str | None = None, processes: int | None = None
+) -> FinishedWorkUnits:
+    """Play work units on a Ray cluster.
+
+    `address` is, for example, ``"10.0.0.1:6379"`` or ``"auto"``; None: the cluster that this process is connected to,
+    or else a new one on this machine with a number of `processes`.
+
+    Raise ArenaError without a cluster, WorkUnitError if a player fails or workers die repeatedly.
+    """
+    ray = _import_ray(address)
+    with _connected(ray, address, processes):
+        play = ray.remote(num_cpus=1, max_retries=_RETRIES)(_play)
+        tables, files = ray.put(plan.tables), [player_file_digests(table) for table in plan.tables]
+        remaining = iter(chunks)
+        running: dict[Any, WorkUnit] = {}
+        lost: Counter[WorkUnit] = Counter()
+        while True:
+            workers = max(1, int(ray.cluster_resources().get("CPU", 1)))  # machines join and leave
+            while len(running) < WORK_UNITS_PER_WORKER * workers and (chunk := next(remaining, None)) is not None:
+                running[play.remote(tables, plan.seed, chunk, files[chunk.table])] = chunk
+            if not running:
+                return
+            ended, _ = ray.wait(list(running))
+            chunk = running.pop(ended[0])
+            try:
+                games = ray.get(ended[0])
+            except ray.exceptions.RayTaskError as problem:
+                raise WorkUnitError.of(plan, chunk, problem.cause) from None
+            except ray.exceptions.RayError as problem:  # the worker or its machine was lost
+                lost[chunk] += 1
+                if lost[chunk] > _RESUBMISSIONS:
+                    raise WorkUnitError.of(plan, chunk, problem) from None
+                running[play.remote(tables, plan.seed, chunk, files[chunk.table])] = chunk
+            else:
+                yield chunk, games
+
+
+def _play(tables: tuple[MatchupPlan, ...], seed: int, chunk: WorkUnit, files: dict[str, str]) -> WorkUnitGames:
+    """Play a work unit on a worker."""
+    limit_to_one_thread()
+    return play_work_unit(tables[chunk.table], seed, chunk, files)
+
+
+def _import_ray(address: str | None) -> Any:
+    """Return Ray, configured for a cluster at an address or for a local one; ArenaError if nothing answers there."""
+    if address is None:
+        # Set before the import: Ray otherwise replaces a loopback address by one reachable from other machines.
+        os.environ.setdefault("RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER", "0")
+    else:
+        _check_address(address)
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    os.environ.setdefault("RAY_TQDM_PATCH_PRINT", "0")  # kernels cannot call Ray's replacement of `print`
+    with requires_extra("ray"):
+        return import_module("ray")
+
+
+def _check_address(address: str) -> None:
+    """Raise ArenaError if nothing answers at an address: Ray would retry for a quarter of an hour."""
+    host, colon, port = address.rpartition("//")[2].rpartition(":")
+    if colon and port.isdecimal():
+        try:
+            socket.create_connection((host, int(port)), timeout=10).close()
+        except OSError as problem:
+            raise ArenaError(f"--ray: found no cluster at {address}: {problem}") from None
+
+
+@contextmanager
+def _connected(ray: Any, address: str | None, processes: int | None) -> Iterator[None]:
+    """Connect to a cluster for the duration of the block, unless this process is already connected."""
+    if ray.is_initialized() and address is None:
+        yield
+        return
+    quiet = {"log_to_driver": False, "logging_level": logging.ERROR}
+    handler = signal.getsignal(signal.SIGTERM)
+    try:
+        if address is None:
+            # Without this value Ray would join any cluster on this machine, or the one in RAY_ADDRESS.
+            ray.init(
+                "local",
+                num_cpus=processes or cpu_count(),
+                include_dashboard=False,
+                _node_ip_address="127.0.0.1",
+                **quiet,
+            )
+        else:
+            ray.init(address, **quiet)
+    except (ConnectionError, RuntimeError, ValueError) as problem:
+        raise ArenaError(f"--ray: found no cluster at {address or 'this machine'}: {problem}") from None
+    finally:
+        # Ray permanently replaces the signal handler in the main thread; the caller decides how to handle the signal.
+        if threading.current_thread() is threading.main_thread():
+            signal.signal(signal.SIGTERM, handler)
+    try:
+        yield
+    finally:
+        ray.shutdown()
 
 
 def run_arena(
@@ -40,7 +322,7 @@ def run_arena(
         path: folder of the run; a run of the same plan, or of the same plan with fewer games, is resumed.
         processes: number of worker processes; None: one per CPU core.
         ray: play on a Ray cluster instead of local processes.
-        address: address of the cluster, see `helsinki_env.evaluation.arena.cluster.play_on_ray`.
+        address: address of the cluster, see `helsinki_env.evaluation.arena.run.play_on_ray`.
         form: "parquet", or "jsonl" for records that ``helsinki replay`` reads.
         resumed: called once with the number of games that were already saved.
         progress: called with the number of games saved since the last call.

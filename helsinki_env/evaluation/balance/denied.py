@@ -4,7 +4,7 @@ The matchup's `boards` key defines the random restrictions. Each effect is estim
 
 - on winning, in a multinomial logit with seat effects, which includes ties for first
 (`helsinki_env.evaluation.balance.effects`);
-- on the margin in points (`helsinki_env.evaluation.balance.margins`).
+- on the margin in points, in a linear model.
 
 Intervals are simultaneous over everything that was denied in a matchup.
 """
@@ -20,8 +20,12 @@ import numpy as np
 
 from helsinki_env.engine.spec import spec_of
 from helsinki_env.evaluation.arena.load import MatchupGames
-from helsinki_env.evaluation.balance import effects, margins
-from helsinki_env.evaluation.balance.effects import AblationGames, simultaneous_quantile
+from helsinki_env.evaluation.balance.effects import (
+    AblationGames,
+    estimate_margin_effects,
+    estimate_win_effects,
+    simultaneous_quantile,
+)
 from helsinki_env.evaluation.figure_style import LINE_COLORS, figure_to_svg, styled_figure
 from helsinki_env.evaluation.rating import RatingError
 from helsinki_env.utils.markdown import code_span, markdown_table, printable
@@ -69,8 +73,8 @@ def ablation_effects(table: MatchupGames) -> list[AblationEffect]:
     # Covered actions do not distinguish the seats of a game: do not count them as denied.
     denied = ((table.denied[:, :, None] >> np.array(ids)) & 1 > 0) & ~covered
     used = (table.used[:, :, None] >> np.array(ids)) & 1 > 0
-    wins = effects.estimate_win_effects(AblationGames(denied, table.places, table.deck))
-    points = margins.estimate_margin_effects(denied, table.scores, table.deck)
+    wins = estimate_win_effects(AblationGames(denied, table.places, table.deck))
+    points = estimate_margin_effects(denied, table.scores, table.deck)
     intervals = zip(_intervals(wins.power, wins.covariance), _intervals(points.power, points.covariance), strict=True)
     out = []
     for i, (power, margin) in enumerate(intervals):

@@ -2,7 +2,7 @@
 
 The model is linear in the win rate. A seat's outcome is 1 for first rank, else 0, minus 1 / S. The regressors are the
 seat, and the actions and pairs of actions denied to it minus the mean of those denied to the others. Like
-`helsinki_env.evaluation.balance.margins` it compares seats within games, with the same standard errors over blocks.
+`helsinki_env.evaluation.balance.effects` it compares seats within games, with the same standard errors over blocks.
 
 **The coalition game.** Let v(T) be the win rate, in %, of a seat that may use the set T of actions, regardless of
 the other seats' actions. With N the set of all actions, the fit is
@@ -36,8 +36,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from helsinki_env.evaluation.balance.effects import AblationGames
-from helsinki_env.evaluation.balance.margins import contrasts, least_squares
+from helsinki_env.evaluation.balance.effects import AblationGames, contrasts, least_squares
 from helsinki_env.evaluation.match_stats import fractional_wins
 from helsinki_env.evaluation.rating import RatingError
 from helsinki_env.utils.extras import requires_extra

@@ -18,9 +18,8 @@ from helsinki_env.agents.registry import is_code
 from helsinki_env.agents.replaced_actions import ReplacedActions
 from helsinki_env.data import read_json
 from helsinki_env.evaluation.gauntlet import GauntletError
-from helsinki_env.evaluation.gauntlet.gauntlet import Gauntlet
-from helsinki_env.evaluation.gauntlet.reference_ratings import ReferenceRatings
-from helsinki_env.evaluation.gauntlet.verify import read_certificate
+from helsinki_env.evaluation.gauntlet.certificate import read_certificate
+from helsinki_env.evaluation.gauntlet.gauntlet import Gauntlet, ReferenceRatings
 from helsinki_env.utils.files import atomic_write, hold_lock_file, is_file, remove_leftovers, write_json
 from helsinki_env.utils.markdown import code_span, escape_markdown, markdown_table, replace_section, table_row
 

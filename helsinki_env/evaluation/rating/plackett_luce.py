@@ -7,7 +7,7 @@ logits, so the log-likelihood is concave and Newton's method finds its unique ma
 generalized Bradley-Terry models", Annals of Statistics 32) gives conditions for a finite maximum; with `VirtualDraws`
 it is always finite.
 
-This module does not know players or seats: `helsinki_env.evaluation.rating.model` encodes them as features. Games with
+This module knows no players or seats: `helsinki_env.evaluation.rating.ratings` encodes them as features. Games with
 equal features in equal order of finish are counted as one *pattern*, which makes large runs cheap. Each game belongs to
 a *unit*, a set of games that may be correlated, such as all games of one deal.
 
@@ -109,9 +109,7 @@ class Fit:
     covariance: Array
 
 
-def orders_of_finish(
-    places: npt.NDArray[np.integer],
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], Array]:
+def orders_of_finish(places: npt.NDArray[np.integer]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], Array]:
     """Return the orders of finish that are compatible with ranks (G, S); a tie of k seats has k! orders.
 
     For each of N orders: its game, (N,), ascending; its seats, best first, (N, S); its weight, (N,), 1 in sum per game.

@@ -6,25 +6,173 @@ The files are reproducible byte for byte from games and seed.
 from __future__ import annotations
 
 import json
-import math
+import re
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from helsinki_env.data import Node, read_json, with_digest
-from helsinki_env.data import schemas as forms
+from helsinki_env.data import Node, read_json, shorten, with_digest
+from helsinki_env.evaluation.figure_style import LINE_COLORS, MARKERS, PLAYER_COUNT_COLORS, figure_to_svg, styled_figure
 from helsinki_env.evaluation.match_stats import student_quantile
 from helsinki_env.evaluation.rating import RatingError
-from helsinki_env.evaluation.rating.figures import budget_families, draw_budgets, draw_pairs, draw_ratings
 from helsinki_env.evaluation.rating.ratings import Ratings
+from helsinki_env.evaluation.rating.shares import pair_data, player_data, rounded
 from helsinki_env.utils.markdown import all_printable, code_span, escape_markdown, link, printable, table_row
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 __all__ = ["matchup_rating_data", "rating_report_files", "ratings_data", "read_report"]
 
-#: Decimals in the JSON: far below any interval, and few enough to hide rounding differences between CPUs.
-_DECIMALS = 5
+RatingTable = Mapping[str, Any]
+
+_MAX_LABEL = 30
+_MAX_TITLE = 100
+#: Minimum number of pairs for a heat map of the cross-table: fewer are easier to read as numbers.
+_MIN_PAIRS = 3
+
+
+def shorten_name(player: str) -> str:
+    """Return a player's name for a label; long names, such as paths, are shortened in the middle."""
+    half = _MAX_LABEL // 2
+    return player if len(player) <= _MAX_LABEL else f"{player[: half - 1]}…{player[-half:]}"
+
+
+def budget_families(players: Sequence[str]) -> dict[str, list[tuple[int, int]]]:
+    """Return the players that differ only in a budget, such as mc:50 and mc:200: (budget, index) by family."""
+    families: dict[str, list[tuple[int, int]]] = {}
+    for i, player in enumerate(players):
+        found = re.fullmatch(r"([^:]+):(\d+)(|:.*)", player)
+        if found and int(found[2]) > 0:
+            families.setdefault(found[1] + found[3], []).append((int(found[2]), i))
+    return {family: sorted(members) for family, members in sorted(families.items()) if len(members) > 1}
+
+
+def draw_ratings(tables: Sequence[RatingTable]) -> bytes:
+    """Return the ratings with their intervals as SVG, one panel for each matchup, all on one scale."""
+    # State the scale only once for matchups with the same reference player.
+    last = [one["reference"] != other["reference"] for one, other in pairwise(tables)] + [True]
+    heights = [0.24 * len(table["players"]) + (0.75 if end else 0.4) for table, end in zip(tables, last, strict=True)]
+    players = [player for table in tables for player in table["players"]]
+    lowest, highest = min(player["low"] for player in players), max(player["high"] for player in players)
+    with styled_figure(len(tables), 1, 6.4, sum(heights), share_x=True) as (figure, axes):
+        axes[0, 0].get_gridspec().set_height_ratios(heights)
+        for table, labeled, axis in zip(tables, last, axes[:, 0], strict=True):
+            players = table["players"][::-1]
+            elo, low, high = (np.array([player[key] for player in players]) for key in ("rating", "low", "high"))
+            rows = np.arange(len(players))
+            color = PLAYER_COUNT_COLORS.get(table["seats"], "#000000")
+            axis.hlines(rows, low, high, color=color, linewidth=1.8)
+            axis.plot(elo, rows, "o", color=color, markersize=5)
+            axis.axvline(0, color="#999999", linewidth=0.8, zorder=0)
+            axis.set_yticks(rows, [shorten_name(player["player"]) for player in players])
+            axis.set_ylim(-0.6, len(players) - 0.4)
+            axis.grid(axis="x", color="#dddddd", linewidth=0.6)
+            axis.set_axisbelow(True)
+            for row, value, end in zip(rows, elo, high, strict=True):
+                axis.annotate(
+                    f"{value:.0f}", (max(value, end), row), (6, 0), textcoords="offset points", va="center", fontsize=8
+                )
+            axis.set_title(f"{_title(table)}, {table['games']:,} games", loc="left")
+            axis.tick_params(labelbottom=labeled)
+            if labeled:
+                axis.set_xlabel(f"rating in Elo points with 95% interval ({shorten_name(table['reference'])} = 0)")
+            axis.set_xlim(lowest - 0.05 * (highest - lowest), highest + 0.12 * (highest - lowest))
+        return figure_to_svg(figure)
+
+
+def _title(table: RatingTable) -> str:
+    seats, name = f"{table['seats']} players", shorten(table["name"], _MAX_TITLE)
+    return name if name.startswith(seats) else f"{name} ({seats})"
+
+
+def draw_pairs(table: RatingTable) -> bytes | None:
+    """Return the cross-table of one matchup as an annotated heat map, SVG; None for fewer than three pairs."""
+    players = [player["player"] for player in table["players"]]
+    n = len(players)
+    share = np.full((n, n), np.nan)
+    for pair in table["pairs"]:
+        if pair["ahead"] is not None:
+            share[players.index(pair["player"]), players.index(pair["opponent"])] = 100 * pair["ahead"]
+    if np.isfinite(share).sum() < 2 * _MIN_PAIRS:
+        return None
+    with styled_figure(1, 1, 2.9 + 0.42 * n, 1.9 + 0.36 * n) as (figure, axes):
+        axis: Axes = axes[0, 0]
+        axis.set_facecolor("#dddddd")  # pairs that did not meet
+        image = axis.imshow(share, cmap="PuOr_r", vmin=0, vmax=100, aspect="auto")
+        for i in range(n):
+            for j in range(n):
+                if np.isfinite(share[i, j]):
+                    dark = abs(share[i, j] - 50) > 35
+                    text = _percent(share[i, j])
+                    axis.text(j, i, text, ha="center", va="center", fontsize=8, color="white" if dark else "black")
+        names = [shorten_name(player) for player in players]
+        axis.set_xticks(range(n), names, rotation=45, ha="right", rotation_mode="anchor")
+        axis.set_yticks(range(n), names)
+        axis.tick_params(length=0)
+        axis.spines[:].set_visible(False)
+        figure.suptitle(
+            f"{_title(table)}\nHow often the row finished\nahead of the column (%)", x=0.02, ha="left", fontsize=10
+        )
+        figure.colorbar(image, ax=axis, label="% of meetings", fraction=0.05)
+        return figure_to_svg(figure)
+
+
+def _percent(share: float) -> str:
+    """Format a percentage without decimals; 0 and 100 only for exact values."""
+    if 0 < share < 0.5:
+        return "<1"
+    return ">99" if 99.5 < share < 100 else f"{share:.0f}"
+
+
+def draw_budgets(tables: Sequence[RatingTable]) -> bytes | None:
+    """Return ratings against search budgets as SVG, one panel for each matchup; None if no family has two budgets.
+
+    The figure shows differences to the smallest budget of the first family, because these are often much more precise
+    than the distance of all budgets to the reference.
+    """
+    chosen = [table for table in tables if table.get("budgets")]
+    if not chosen:
+        return None
+    names = sorted({entry["family"] for table in chosen for entry in table["budgets"]})
+    with styled_figure(1, len(chosen), 0.8 + 2.6 * max(len(chosen), 1.6), 3.3, share_y=True) as (figure, axes):
+        for table, axis in zip(chosen, axes[0], strict=True):
+            entries = table["budgets"]
+            ticks = sorted({entry["budget"] for entry in entries})
+            for family in dict.fromkeys(entry["family"] for entry in entries):
+                own = [entry for entry in entries if entry["family"] == family]
+                number = names.index(family)
+                middle = np.array([entry["difference"] for entry in own])
+                low, high = (np.array([entry[end] for entry in own]) for end in ("low", "high"))
+                # Dodge families with equal budgets, so that their intervals do not overlap.
+                shift = 2 ** (0.06 * (number - (len(names) - 1) / 2))
+                axis.errorbar(
+                    [entry["budget"] * shift for entry in own],
+                    middle,
+                    yerr=[middle - low, high - middle],
+                    color=LINE_COLORS[number % len(LINE_COLORS)],
+                    marker=MARKERS[number % len(MARKERS)],
+                    markersize=5,
+                    linewidth=1.2,
+                    capsize=2.5,
+                    label=shorten_name(family),
+                )
+            axis.set_xscale("log", base=2)
+            axis.set_xticks(ticks, [f"{tick:,}" for tick in ticks], rotation=45 if len(ticks) > 5 else 0)
+            axis.minorticks_off()
+            axis.grid(color="#dddddd", linewidth=0.6)
+            axis.set_axisbelow(True)
+            axis.set_title(_title(table), loc="left")
+            axis.set_xlabel("search budget (logarithmic)")
+            axis.tick_params(labelleft=True)
+            axis.set_ylabel(f"rating in Elo points ({shorten_name(entries[0]['player'])} = 0)")
+            axis.legend(frameon=False, loc="upper left")
+        return figure_to_svg(figure)
+
+
 _EXPLANATION = (
     "Ratings are Plackett-Luce strengths from whole rankings, without seat effects, on the Elo scale (400 points are",
     "odds of 10 : 1). Intervals are 95% bootstrap intervals over deals of the difference to the reference player.",
@@ -51,18 +199,14 @@ def read_report(path: Path) -> dict[str, Any]:
         RatingError: if the file is invalid or was modified.
     """
     data = read_json(path, RatingError).verify_digest("the data of a report on ratings")
-    forms.check_schema(data, _REPORT)
+    _check_report(data)
     report: dict[str, Any] = data.value
     return report
 
 
-def _number(value: float) -> float | None:
-    return None if math.isnan(value) else round(float(value), _DECIMALS) + 0.0
-
-
 def matchup_rating_data(ratings: Ratings) -> dict[str, Any]:
     """Return all numbers of the ratings of one matchup as plain data."""
-    order, cross_table, statistics = ratings.order, ratings.cross_table, ratings.statistics
+    order, statistics = ratings.order, ratings.statistics
     return {
         "name": ratings.table,
         "seats": len(ratings.seat),
@@ -71,46 +215,27 @@ def matchup_rating_data(ratings: Ratings) -> dict[str, Any]:
         "reference": ratings.reference,
         "resamples": ratings.resamples,
         "handicaps_removed": ratings.handicaps,
-        "fair_win_share": _number(statistics.chance_level),
+        "fair_win_share": rounded(statistics.chance_level),
         "players": [
             {
                 "player": ratings.players[i],
                 "rank": rank + 1,
-                "rating": _number(ratings.elo[i]),
-                "low": _number(ratings.low[i]),
-                "high": _number(ratings.high[i]),
-                "standard_error": _number(ratings.error[i]),
-                "rank_probabilities": [_number(share) for share in ratings.rank[i]],
-                "games": int(statistics.games[i]),
-                "win_share": _number(statistics.win_rate[i]),
-                "win_share_low": _number(statistics.low[i]),
-                "win_share_high": _number(statistics.high[i]),
-                "mean_points": _number(statistics.points[i]),
-                "mean_place": _number(statistics.place[i]),
+                "rating": rounded(ratings.elo[i]),
+                "low": rounded(ratings.low[i]),
+                "high": rounded(ratings.high[i]),
+                "standard_error": rounded(ratings.error[i]),
+                "rank_probabilities": [rounded(share) for share in ratings.rank[i]],
+                **player_data(statistics, i),
             }
             for rank, i in enumerate(order)
         ],
         "seat_effects": [
-            {"seat": seat, "effect": _number(effect), "low": _number(low), "high": _number(high)}
+            {"seat": seat, "effect": rounded(effect), "low": rounded(low), "high": rounded(high)}
             for seat, (effect, low, high) in enumerate(
                 zip(ratings.seat, ratings.seat_low, ratings.seat_high, strict=True)
             )
         ],
-        "pairs": [
-            {
-                "player": ratings.players[i],
-                "opponent": ratings.players[j],
-                "games": int(cross_table.games[i, j]),
-                "ahead": _number(cross_table.share[i, j]),
-                "ahead_by_ratings": _number(ratings.expected[i, j]),
-                "low": _number(cross_table.low[i, j]),
-                "high": _number(cross_table.high[i, j]),
-                "probability_stronger": _number(ratings.probability_stronger[i, j]),
-            }
-            for i in order
-            for j in order
-            if i != j
-        ],
+        "pairs": pair_data(ratings.players, order, ratings.cross_table, ratings.expected, ratings.probability_stronger),
         **_budgets(ratings),
     }
 
@@ -130,9 +255,9 @@ def _budgets(ratings: Ratings) -> dict[str, Any]:
                 "family": family,
                 "budget": budget,
                 "player": ratings.players[i],
-                "difference": _number(above[i]),
-                "low": _number(above[i] - half[i]),
-                "high": _number(above[i] + half[i]),
+                "difference": rounded(above[i]),
+                "low": rounded(above[i] - half[i]),
+                "high": rounded(above[i] + half[i]),
             }
             for family, members in families.items()
             for budget, i in members
@@ -263,77 +388,86 @@ def _disagreement(entry: Mapping[str, Any]) -> list[str]:
     ]
 
 
-def _table(entry: Node) -> None:
+_MAX_ELO = 1e9
+
+
+def _check_report(data: Node) -> None:
+    """Check all data that the report needs; raises RatingError."""
+    provenance = data["provenance"]
+    _counts(provenance, "games", "seed")
+    _texts(provenance, "environment", "package", "command")
+    if provenance["missing_games"].is_present:
+        _counts(provenance, "missing_games")
+    for _, digest in provenance.get("networks", {}).items():
+        _text(digest)
+    for line in provenance.get("replaced", []).entries("values"):
+        _text(line)
+    for _, facts in provenance.get("tables", {}).items():
+        facts.mapping()
+    for table in data["tables"].entries("at least one value", least=1):
+        _check_table(table)
+
+
+def _check_table(entry: Node) -> None:
     """Check the ratings of a matchup."""
-    forms.check_schema(entry, _TABLE)
-    players = entry["players"].entries("players")
+    _texts(entry, "name", "reference")
+    entry["seats"].integer(2, 4, "2, 3 or 4")
+    _counts(entry, "games", "decks")
+    entry["handicaps_removed"].boolean()
+    _fractions(entry, "fair_win_share")
+    players = entry["players"].entries("at least one value", least=1)
     for player in players:
+        _texts(player, "player")
         player["rank"].integer(1, len(players))
-        player["rank_probabilities"].entries("probabilities, one for each rank", length=len(players))
-    names = [player["player"].value for player in players]
+        _counts(player, "games")
+        for share in player["rank_probabilities"].entries("probabilities, one for each rank", length=len(players)):
+            share.number(0, 1)
+        _numbers(player, "rating", "low", "high", "mean_points", "mean_place")
+        _fractions(player, "win_share", "win_share_low", "win_share_high")
+    for seat in entry["seat_effects"].entries("values"):
+        _counts(seat, "seat")
+        _numbers(seat, "effect", "low", "high")
     ranks = {player["player"].value: player["rank"].value for player in players}
     met = False
     for pair in entry["pairs"].entries("pairs"):
-        one, other = (pair[key].choice(names, "a player of the matchup: ") for key in ("player", "opponent"))
+        one, other = (pair[key].choice(list(ranks), "a player of the matchup: ") for key in ("player", "opponent"))
+        _counts(pair, "games")
+        if pair["games"].value or pair["ahead"].value is not None:
+            _fractions(pair, "ahead")
         if pair["games"].value:
-            forms.check_schema(pair, dict.fromkeys(("ahead", "low", "high", "ahead_by_ratings"), forms.fraction))
+            _fractions(pair, "low", "high", "ahead_by_ratings")
             met = met or ranks[one] < ranks[other]
     if not met:
         entry["pairs"].fail("at least one pair of players with games, the stronger first")
-    for budget in entry.get("budgets", []).entries("budgets"):
-        budget["low"].number(-_MAX_ELO, budget["difference"].value)
-        budget["high"].number(budget["difference"].value, _MAX_ELO)
+    if entry["budgets"].is_present:
+        for budget in entry["budgets"].entries("at least one value", least=1):
+            _texts(budget, "family", "player")
+            budget["budget"].integer(1)
+            _numbers(budget, "difference")
+            budget["low"].number(-_MAX_ELO, budget["difference"].value)
+            budget["high"].number(budget["difference"].value, _MAX_ELO)
 
 
-_MAX_ELO = 1e9
-_TABLE: forms.Schema = {
-    "name": forms.any_text,
-    "seats": forms.player_count,
-    "games": forms.nonnegative_integer,
-    "decks": forms.nonnegative_integer,
-    "reference": forms.any_text,
-    "handicaps_removed": Node.boolean,
-    "fair_win_share": forms.fraction,
-    "players": forms.nonempty_list_of(
-        {
-            "player": forms.any_text,
-            "rank": forms.nonnegative_integer,
-            "games": forms.nonnegative_integer,
-            "rank_probabilities": [forms.fraction],
-            **dict.fromkeys(("rating", "low", "high", "mean_points", "mean_place"), forms.finite_number),
-            **dict.fromkeys(("win_share", "win_share_low", "win_share_high"), forms.fraction),
-        }
-    ),
-    "seat_effects": [
-        {"seat": forms.nonnegative_integer, **dict.fromkeys(("effect", "low", "high"), forms.finite_number)}
-    ],
-    "pairs": [
-        {
-            "player": forms.any_text,
-            "opponent": forms.any_text,
-            "games": forms.nonnegative_integer,
-            "ahead": forms.nullable(forms.fraction),
-        }
-    ],
-    "budgets": forms.optional(
-        forms.nonempty_list_of(
-            {
-                "family": forms.any_text,
-                "budget": lambda entry: entry.integer(1),
-                "player": forms.any_text,
-                **dict.fromkeys(("difference", "low", "high"), forms.finite_number),
-            }
-        )
-    ),
-}
-_REPORT: forms.Schema = {
-    "provenance": {
-        **dict.fromkeys(("games", "seed"), forms.nonnegative_integer),
-        **dict.fromkeys(("environment", "package", "command"), forms.any_text),
-        "missing_games": forms.optional(forms.nonnegative_integer),
-        "networks": forms.optional(forms.mapping_of(forms.any_text)),
-        "replaced": forms.optional([forms.any_text]),
-        "tables": forms.optional(forms.mapping_of(Node.mapping)),
-    },
-    "tables": forms.nonempty_list_of(_table),
-}
+def _text(entry: Node) -> None:
+    if not isinstance(entry.value, str):
+        entry.fail("text")
+
+
+def _texts(entry: Node, *keys: str) -> None:
+    for key in keys:
+        _text(entry[key])
+
+
+def _counts(entry: Node, *keys: str) -> None:
+    for key in keys:
+        entry[key].integer(0)
+
+
+def _numbers(entry: Node, *keys: str) -> None:
+    for key in keys:
+        entry[key].number(-_MAX_ELO, _MAX_ELO)
+
+
+def _fractions(entry: Node, *keys: str) -> None:
+    for key in keys:
+        entry[key].number(0, 1)

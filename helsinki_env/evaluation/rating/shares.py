@@ -7,17 +7,22 @@ cross-table therefore sum to 1, and are comparable with the scores expected from
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import permutations
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from helsinki_env.evaluation.arena.load import RatableGames
 from helsinki_env.evaluation.match_stats import fractional_wins, midranks, proportion_interval
 
 Array = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.integer]
+
+_DECIMALS = 5
 
 
 @dataclass(frozen=True)
@@ -64,7 +69,7 @@ def _meetings(seating: Integers, players: int) -> Iterator[tuple[int, int, Integ
 
 
 def cross_table(players: int, seating: Integers, places: Integers, units: Integers) -> CrossTable:
-    """Return the cross-table of P players from games; shapes as for `rating.model.build_model`."""
+    """Return the cross-table of P players from games; shapes as for `rating.ratings.build_model`."""
     _, unit = np.unique(units, return_inverse=True)
     meetings = list(_meetings(seating, players))
     cells = players * players
@@ -122,3 +127,60 @@ def head_to_head_by_unit(seating: Integers, places: Integers, units: Integers, o
     met = cells[:, 1] > 0
     share: Array = cells[met, 0] / cells[met, 1]
     return share
+
+
+def rounded(value: float) -> float | None:
+    """Return a number for JSON, None for NaN; rounding hides differences between CPUs far below any interval."""
+    return None if math.isnan(value) else round(float(value), _DECIMALS) + 0.0
+
+
+def unrated_data(table: RatableGames) -> dict[str, Any]:
+    """Return win rates, points, ranks and the cross-table of a matchup as plain data, without ratings."""
+    count = len(table.players)
+    statistics = player_statistics(count, table.seating, table.places, table.scores, table.deck)
+    order = sorted(range(count), key=lambda i: -statistics.win_rate[i])
+    unknown = np.full((count, count), np.nan)
+    pairs = cross_table(count, table.seating, table.places, table.deck)
+    return {
+        "games": len(table.deck),
+        "decks": len(set(table.deck.tolist())),
+        "reference": None,
+        "players": [
+            {"player": table.players[i], "rating": None, "low": None, "high": None, **player_data(statistics, i)}
+            for i in order
+        ],
+        "pairs": pair_data(table.players, order, pairs, unknown, unknown),
+    }
+
+
+def player_data(statistics: PlayerStatistics, i: int) -> dict[str, Any]:
+    """Return the statistics of a player."""
+    return {
+        "games": int(statistics.games[i]),
+        "win_share": rounded(statistics.win_rate[i]),
+        "win_share_low": rounded(statistics.low[i]),
+        "win_share_high": rounded(statistics.high[i]),
+        "mean_points": rounded(statistics.points[i]),
+        "mean_place": rounded(statistics.place[i]),
+    }
+
+
+def pair_data(
+    players: Sequence[str], order: Sequence[int], pairs: CrossTable, expected: Array, stronger: Array
+) -> list[dict[str, Any]]:
+    """Return the cross-table, best player first, with the scores and probabilities that follow from the ratings."""
+    return [
+        {
+            "player": players[i],
+            "opponent": players[j],
+            "games": int(pairs.games[i, j]),
+            "ahead": rounded(pairs.share[i, j]),
+            "ahead_by_ratings": rounded(expected[i, j]),
+            "low": rounded(pairs.low[i, j]),
+            "high": rounded(pairs.high[i, j]),
+            "probability_stronger": rounded(stronger[i, j]),
+        }
+        for i in order
+        for j in order
+        if i != j
+    ]

@@ -77,7 +77,7 @@ class Hypotheses:
             if not 0 < value < 0.5:
                 raise RatingError(f"{name}: found {value}, expected a probability between 0 and 0.5")
         if self.max_blocks is not None and self.max_blocks < _MIN_BLOCKS:
-            raise RatingError(f"max_blocks (--cap): found {self.max_blocks}, expected at least {_MIN_BLOCKS}")
+            raise RatingError(f"max_blocks: found {self.max_blocks}, expected at least {_MIN_BLOCKS}")
 
     @property
     def bounds(self) -> tuple[float, float]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, asdict, fields
 from importlib.metadata import version
@@ -15,11 +14,11 @@ import numpy as np
 import helsinki_env
 from helsinki_env.agents.registry import check_code
 from helsinki_env.data import Node, UserError, read_json, read_yaml, short_repr
-from helsinki_env.evaluation.arena.config import plan_from_dict
 from helsinki_env.evaluation.arena.designs import ScreeningDesign
 from helsinki_env.evaluation.arena.load import MatchupGames, load_run
-from helsinki_env.evaluation.arena.plan import MAX_MATCHUP_GAMES, Plan
+from helsinki_env.evaluation.arena.plan import MAX_MATCHUP_GAMES, Plan, plan_from_dict
 from helsinki_env.evaluation.arena.store import RunFolder
+from helsinki_env.evaluation.rating.shares import rounded
 from helsinki_env.games.helsinki.config import HelsinkiConfig
 from helsinki_env.games.helsinki.position import ENV_VERSION
 from helsinki_env.utils.files import write_json
@@ -31,8 +30,6 @@ simulated screening experiments with random ranks and four players, all fifteen 
 with 40 and 186 with 150. With two players they hold in 108 with 24 deals and 183 with 150."""
 #: Games of a work unit. Studies have enough games for larger batches, which speed up networks.
 _CHUNK_GAMES = 480
-#: Decimals in the output: much finer than any interval, coarse enough to hide differences in CPU rounding.
-_DECIMALS = 5
 
 
 class StudyError(UserError):
@@ -172,7 +169,7 @@ RunTournament = Callable[[str, Plan], None]
 
 
 def plan_from_matchups(seed: int, tables: list[dict[str, Any]]) -> Plan:
-    """Return the plan of a part, from matchups in the form of `helsinki_env.evaluation.arena.config.plan_from_dict`."""
+    """Return the plan of a part, from matchups in the form of `helsinki_env.evaluation.arena.plan.plan_from_dict`."""
     return plan_from_dict({"seed": seed, "chunk": _CHUNK_GAMES, "tables": tables})
 
 
@@ -207,8 +204,7 @@ def to_json_data(value: Any) -> Any:
         return [to_json_data(item) for item in value]
     if isinstance(value, bool | str | int | None):
         return value
-    number = float(value)
-    return None if math.isnan(number) else round(number, _DECIMALS) + 0.0
+    return rounded(value)
 
 
 def software_versions() -> dict[str, str]:

@@ -365,18 +365,10 @@ _FIGURES: Mapping[str, tuple[str, Callable[[Data], bytes | None], str]] = {
         _strength,
         "The same by strength of the player. A rising line means that the action needs a good player.",
     ),
-    "use": (
-        "screen",
-        _use,
-        "Effect of having an action, how often it is used and when, for the strongest player.",
-    ),
+    "use": ("screen", _use, "Effect of having an action, how often it is used and when, for the strongest player."),
     "naive": ("screen", _naive, _NAIVE),
     "pairs": ("pairs", _pairs, _JOINT),
-    "variants": (
-        "variants",
-        _variants,
-        "Deviations with other values where the component file is a reconstruction.",
-    ),
+    "variants": ("variants", _variants, "Deviations with other values where the component file is a reconstruction."),
     "confirm": (
         "confirm",
         _confirm,

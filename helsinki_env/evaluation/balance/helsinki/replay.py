@@ -193,7 +193,7 @@ def _describe_error(game: HelsinkiGame, number: int, at: int, decisions: npt.NDA
     """Describe the illegal action `at`, or the missing one at the end of the record."""
     if at == len(decisions):
         return f"game {number}: found {at} decisions, after which the game is not over, expected all of them"
-    remedy = "seed, configuration, actions barred or decisions are not those of this game"
+    remedy = "seed, configuration, denied actions or decisions are not those of this game"
     return f"game {number}, decision {at}: {notation.why_illegal(game, int(decisions[at]))} ({remedy})"
 
 

@@ -2,22 +2,413 @@
 
 The report is a deterministic function of the data (`helsinki_env.evaluation.balance.helsinki.results`). The JSON file
 holds all of it, so the report can be rebuilt without the games.
+
+A chapter is a title and a list of text, lists (a tuple of a keyword and texts), tables (header and rows) and figure
+names (``@name``).
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from html import escape
 from pathlib import Path
 from typing import Any
 
+from helsinki_env.evaluation.balance.helsinki.conclusions import STRONGEST_CLASSES, rejected_players, strongest_of
 from helsinki_env.evaluation.balance.helsinki.figures import study_figures
-from helsinki_env.evaluation.balance.helsinki.report_text import Data, chapters
 from helsinki_env.utils.markdown import all_printable, escape_markdown, escape_outside_code, link, table_row
 
 __all__ = ["study_report_files"]
+
+Data = Mapping[str, Any]
+ReportTable = tuple[Sequence[str], Sequence[Sequence[str]]]
+Column = tuple[str, Callable[[Data], str]]
+"""Header of a column, and the cell of an entry."""
+
+
+def chapters(data: Data, name: str) -> Iterator[tuple[str, list[Any]]]:
+    """Yield title and content of every chapter for which there is data; `name` is the prefix of the report's files."""
+    yield "Which actions of the action board are too strong?", [*_answer(data)]
+    if data["verdicts"]:
+        yield "Every action", ["@forest", _conclusion_table(data), "@strength"]
+    if "former" in data:
+        yield "Changes since the earlier study", [*_former(data["former"])]
+    if data["screen"]:
+        yield "Absolute effect and use", [_EFFECTS, *_effect_tables(data), "@use", "@naive"]
+        yield "Method", [*_method(data), _table(data["screen"], *_SCREENING_COLUMNS)]
+    if data["gate"]:
+        yield "Evaluators", [_GATE, _table(data["gate"], *_GATE_COLUMNS)]
+    if data["confirm"]:
+        yield "Candidates in fresh games", [_CONFIRM, _table(data["confirm"], *_CONFIRM_COLUMNS), "@confirm"]
+    if data["pairs"]:
+        yield "Actions that work together", [_PAIRS, *_interactions(data), "@pairs"]
+    if data["variants"]:
+        yield "Other component files", [_VARIANTS, "@variants", *_variants(data)]
+    if data["quality"]:
+        yield "Seats", [_SEATS, _seat_table(data), "@seats"]
+    if data["quality"] or data["covers"]:
+        yield "Measures of a game", [("list", *_MEASURES)]
+    if data["covers"]:
+        yield "Covering five actions", [_COVERS, "@covers", *_cover_tables(data)]
+    if data["quality"]:
+        skill = [_table(data["skill"], *_SKILL_COLUMNS)] if data["skill"] else []
+        yield (
+            "Games of the rulebook",
+            [_QUALITY, "@scores", _table(data["quality"], *_QUALITY_COLUMNS), "@skill", *skill],
+        )
+    yield "Where the numbers come from", [*_provenance(data, name)]
+
+
+_UNDERSTATED = (
+    "Effects with three and four players are too small in this report: they come from whole rankings, which understate "
+    "them by factors of about 1.15 and 1.2 to 1.3. Conclusions near the margin may change in a study with the logit of "
+    "the winner. Estimates with two players are not affected."
+)
+_EFFECTS = (
+    "The effect is the number of games of 100 that a seat wins more with the action than when it is denied the action, "
+    "with individual 95% intervals. Used: share of the seats with the action that used it."
+)
+_GATE = (
+    "A player that is confused by missing actions would make them look valuable. Every player therefore played against "
+    "the reference with the full board and with five actions denied to every seat. A player that surely loses more "
+    "than the limit does not count for the conclusions."
+)
+_CONFIRM = (
+    "Fresh games, with new deals. One seat is denied the action, is the only one to have it, or must use it as soon as "
+    "it can. The first two effects are tested against the mean effect of all actions."
+)
+_PAIRS = (
+    "A Shapley value is the effect of an action averaged over all orders in which a player could receive the fifteen "
+    "actions. The estimates are those of the evaluator with more games. Pairs are tested with control of the false "
+    "discovery rate. The estimate for a pair is its joint effect minus the separate effects, with its 95% interval."
+)
+_VARIANTS = (
+    "Some values of the components are reconstructed. The screening experiment was therefore repeated with other "
+    "component files. A result that holds with all of them does not depend on the reconstruction."
+)
+_SEATS = (
+    "Games of 100 won by each seat in the base game, with all actions available and the same player in all seats, with "
+    "95% intervals. The chance level is 50, 33.3 and 25 with two, three and four players."
+)
+_COVERS = (
+    "The rulebook allows covering actions for all players. Every set of five was played with the same number of deals. "
+    "The extremes of 3,003 measured sets are partly luck, so the table shows fresh games only, with 95% intervals."
+)
+_QUALITY = "The games that the rulebook offers, with the same player in all seats; means with 95% intervals."
+_MEASURES = (
+    "skill: games of 100 that the stronger of two players (heuristic against greedy) wins beyond the chance level",
+    "rounds: number of rounds; in a round every seat has one turn",
+    "points: mean final score of a seat",
+    "spread: points between the first and the last seat at the end",
+    "choices: mean number of legal actions where there is more than one",
+    "lead changes: number of turns after which another seat leads alone, by the current score",
+    "winner behind: share of the turns after which the eventual winner did not lead",
+    "evenness: entropy of the use of the available board actions, divided by its maximum (1: all used equally)",
+)
+_LABELS = {"overpowered": "too strong", "underpowered": "too weak", "balanced": "balanced", "undecided": "undecided"}
+_WAYS = {"denied": "one seat is denied it", "alone": "one seat alone has it", "forced": "one seat must use it early"}
+_TEST_RESULTS = {"better": "confirmed", "not better": "not confirmed", "undecided": "undecided", "running": "undecided"}
+_WHY = {
+    "wider": "wider intervals: with the earlier widths the conclusion would be the same",
+    "narrower": "narrower intervals: with the earlier widths the conclusion would be the same",
+    "judges": "other evaluators: without the new ones the conclusion would be the same",
+    "estimator": "another estimator: the earlier study used whole rankings, which understate effects",
+    "worth": "another effect for the strongest player",
+    "chance": "close to the edge of the margin: the difference may be chance",
+}
+
+
+def _number(value: float | None, digits: int = 1, sign: bool = False) -> str:
+    """Return a number as text; a dash where nothing was measured."""
+    return "–" if value is None else f"{value:{'+' if sign else ''},.{digits}f}"
+
+
+def _interval(one: Data, key: str, ends: Sequence[str] = (), digits: int = 1, sign: bool = True) -> str:
+    """Return an estimate with its interval, by default from the keys KEY_low and KEY_high."""
+    low, high = ends or (f"{key}_low", f"{key}_high")
+    return (
+        f"{_number(one[key], digits, sign)} ({_number(one[low], digits, sign)} to {_number(one[high], digits, sign)})"
+    )
+
+
+def _plus_minus(mean: float | None, error: float | None, digits: int = 1, sign: bool = False) -> str:
+    """Return an estimate with the half width of its 95% interval."""
+    return _number(mean, digits, sign) + ("" if error is None else f" ± {_number(1.96 * error, digits)}")
+
+
+def _action(action: str) -> str:
+    return action.replace("_", " ")
+
+
+def _table(entries: Sequence[Data], *columns: Column) -> ReportTable:
+    return [header for header, _ in columns], [[cell(entry) for _, cell in columns] for entry in entries]
+
+
+def _of(header: str, text: str) -> Column:
+    """Return a column from a format string of an entry's keys."""
+    return header, lambda entry: text.format_map(entry)
+
+
+_PLAYER, _PLAYERS, _GAMES = _of("player", "{player}"), _of("players", "{players}"), _of("games", "{games:,}")
+_SCREENING_COLUMNS: tuple[Column, ...] = (
+    _PLAYER,
+    _PLAYERS,
+    _GAMES,
+    _of("deals", "{blocks:,}"),
+    _of("effective sample size", "{worth_of_games:,.0f}"),
+    _of("mean effect", "{mean_power:,.2f}"),
+    ("largest standard error", lambda entry: _number(max(a["deviation_error"] for a in entry["actions"]), 2)),
+)
+_GATE_COLUMNS: tuple[Column, ...] = (
+    _PLAYER,
+    _PLAYERS,
+    _GAMES,
+    _of("Elo above, full board", "{full_board:,.0f}"),
+    _of("five denied", "{five_denied:,.0f}"),
+    ("lost (95% CI)", lambda entry: _interval(entry, "lost", digits=0, sign=False)),
+    ("evaluator", lambda entry: "yes" if entry["admitted"] else "no"),
+)
+_CONFIRM_COLUMNS: tuple[Column, ...] = (
+    ("action", lambda entry: _action(entry["action"])),
+    _PLAYERS,
+    ("handicap", lambda entry: _WAYS[entry["way"]]),
+    ("effect", lambda entry: _plus_minus(entry["worth"], entry["error"], sign=True)),
+    _of("deals", "{decks:,}"),
+    (
+        "test",
+        lambda entry: (
+            "–" if entry["verdict"] is None else f"{_TEST_RESULTS[entry['verdict']]} after {entry['stopped_after']:,}"
+        ),
+    ),
+)
+
+
+def _mean(header: str, key: str, digits: int = 1) -> Column:
+    return header, lambda entry: _plus_minus(entry["measures"][key]["mean"], entry["measures"][key]["error"], digits)
+
+
+_QUALITY_COLUMNS: tuple[Column, ...] = (
+    _of("game", "{game}"),
+    _PLAYERS,
+    _PLAYER,
+    _GAMES,
+    *(_mean(key.replace("_", " "), key, 2) for key in ("rounds", "points", "spread", "choices", "lead_changes")),
+    _mean("winner behind", "behind", 2),
+    ("evenness", lambda entry: _number(entry["usage_entropy"], 2)),
+)
+_SKILL_COLUMNS: tuple[Column, ...] = (
+    _of("game", "{game}"),
+    _PLAYERS,
+    _of("one seat", "{stronger}"),
+    _of("against", "{weaker}"),
+    _GAMES,
+    (
+        "games won of 100 (95% CI)",
+        lambda entry: _interval(
+            {key: 100 * entry[key] for key in ("win_share", "win_share_low", "win_share_high")}, "win_share", sign=False
+        ),
+    ),
+    ("Elo points above (95% CI)", lambda entry: _interval(entry, "rating", ("low", "high"), digits=0, sign=False)),
+)
+
+
+def _answer(data: Data) -> Iterator[Any]:
+    study, games = data["study"], sum(entry["games"] for entry in data["screen"])
+    missing = sum(part["missing_games"] for part in data["provenance"]["parts"].values())
+    if data["summary"]:
+        yield ("answer", *data["summary"])
+    else:
+        yield "No conclusion yet: it needs games of at least two classes of player that passed the qualification."
+    if missing:
+        yield f"{missing:,} planned games are not played yet; all results may still change."
+    if "estimator" not in data and any(entry["players"] > 2 for entry in data["screen"]):
+        yield _UNDERSTATED
+    yield (
+        f"From {games:,} games in which the same player ({', '.join(entry['player'] for entry in study['classes'])}) "
+        "took all seats, and every seat was denied actions at random. The unit is one game won of 100."
+    )
+    yield (
+        "An action is too strong or too weak if the intervals of both evaluators (the two strongest classes) lie more "
+        f"than {study['band']:g} from the average action, and balanced if they lie within. All intervals hold "
+        f"simultaneously with {100 * study['level']:.0f}% probability."
+    )
+    yield "To change the board so that no action stands out, run `helsinki balance tune`."
+
+
+def _conclusion_table(data: Data) -> ReportTable:
+    """Return the conclusion on every action, with the deviation that the strongest evaluator finds."""
+    counts = sorted({verdict["players"] for verdict in data["verdicts"]})
+    labels = {(verdict["players"], verdict["action"]): _LABELS[verdict["verdict"]] for verdict in data["verdicts"]}
+    strongest = {n: strongest_of(data, n) for n in counts}
+    effects = {n: {one["action"]: one for one in strongest[n]["actions"]} for n in counts}
+    total = {action: sum(effects[n][action]["deviation"] for n in counts) for action in data["actions"]}
+    columns: list[Column] = [("action", lambda entry: _action(entry["action"]))]
+    for n in counts:
+        columns.append((f"{n} players", lambda entry, n=n: labels[n, entry["action"]]))  # type: ignore[misc]
+        header = f"{strongest[n]['player']}, deviation"
+        columns.append((header, lambda entry, n=n: _interval(effects[n][entry["action"]], "deviation")))  # type: ignore[misc]
+    return _table([{"action": action} for action in sorted(total, key=lambda action: -total[action])], *columns)
+
+
+def _effect_tables(data: Data) -> Iterator[ReportTable]:
+    """Yield for each number of players the absolute effect and the use of every action, for both evaluators."""
+    left_out = rejected_players(data["gate"])
+    for n in sorted({entry["players"] for entry in data["screen"]}):
+        own = [entry for entry in data["screen"] if entry["players"] == n]
+        evaluators = ([entry for entry in own if entry["player"] not in left_out] or own)[-STRONGEST_CLASSES:][::-1]
+        header = [f"action, {n} players"]
+        for entry in evaluators:
+            header += [f"effect, {entry['player']}", "used", "first use, round"]
+        rows = []
+        for i in sorted(range(len(data["actions"])), key=lambda i: -evaluators[0]["actions"][i]["power"]):
+            row = [_action(data["actions"][i])]
+            for action in (entry["actions"][i] for entry in evaluators):
+                used = "–" if action["usage"] is None else f"{100 * action['usage']:.0f}%"
+                effect = _plus_minus(action["power"], action["power_error"], sign=True)
+                row += [effect, used, _number(action["first_use"])]
+            rows.append(row)
+        yield header, rows
+
+
+def _seat_table(data: Data) -> ReportTable:
+    """Return the games of 100 that each seat wins in the base game, with 95% intervals."""
+    base = sorted((e for e in data["quality"] if e["game"] == "base game"), key=lambda entry: entry["players"])
+
+    def seat(i: int) -> Column:
+        def cell(entry: Data) -> str:
+            seats = entry["seats"]
+            return _plus_minus(seats["share"][i], seats["error"][i]) if i < entry["players"] else ""
+
+        return f"seat {i + 1}", cell
+
+    seats = max((entry["players"] for entry in base), default=0)
+    return _table(base, _PLAYERS, _PLAYER, _GAMES, *map(seat, range(seats)))
+
+
+def _interactions(data: Data) -> Iterator[Any]:
+    """Yield Shapley values and notable pairs, for each number of players."""
+    for entry in data["pairs"]:
+        if "left_out" in entry:
+            yield f"Pairs of actions are left out: {entry['left_out']}."
+            continue
+        rows = [
+            [_action(action), _number(value, 2, sign=True), f"{_number(low, 2, True)} to {_number(high, 2, True)}"]
+            for action, value, low, high in sorted(
+                zip(data["actions"], entry["shapley"], entry["shapley_low"], entry["shapley_high"], strict=True),
+                key=lambda row: -row[1],
+            )
+        ]
+        yield ["action", f"Shapley value, {entry['players']} players, {entry['player']}", "interval"], rows
+        pairs = [
+            f"{' and '.join(map(_action, pair['actions']))}: {_plus_minus(pair['together'], pair['error'], sign=True)}"
+            for pair in sorted(entry["found"], key=lambda pair: -abs(pair["together"]))[:10]
+        ]
+        yield ("list", *pairs) if pairs else f"No pair stands out with {entry['players']} players."
+
+
+def _variants(data: Data) -> Iterator[str]:
+    """Yield the actions whose deviation has the same sign in every variant, according to their intervals."""
+    for n in sorted({entry["players"] for entry in data["variants"]}):
+        own = [entry for entry in data["variants"] if entry["players"] == n]
+        above = [_action(a) for i, a in enumerate(data["actions"]) if all(entry["low"][i] > 0 for entry in own)]
+        below = [_action(a) for i, a in enumerate(data["actions"]) if all(entry["high"][i] < 0 for entry in own)]
+        yield (
+            f"With {n} players, above the average action with all {len(own)} component files: "
+            f"{', '.join(above) or 'none'}; below it: {', '.join(below) or 'none'}."
+        )
+
+
+def _cover_tables(data: Data) -> Iterator[ReportTable]:
+    """Yield the effects of covering: nothing, the first game's set, and the sets at both ends."""
+    for entry in data["covers"]:
+        if not entry["again"]:
+            continue
+        ranked = sorted(entry["again"], key=lambda one: -(one["measures"]["skill"]["mean"] or 0.0))
+        shown = [*ranked[:5], *(one for one in ranked[5:-5] if one["first_game"]), *ranked[-5:]]
+        rows = [
+            one | {"name": ", ".join(map(_action, one["covered"])) + (" (first game)" if one["first_game"] else "")}
+            for one in shown
+        ]
+        if entry.get("nothing_covered"):
+            rows.insert(0, {"name": "nothing covered", **entry["nothing_covered"]})
+        header = f"covered, {entry['players']} players (largest skill first)"
+        yield _table(rows, _of(header, "{name}"), *(_mean(m, m) for m in ("skill", "rounds", "points", "spread")))
+
+
+def _former(former: Data) -> Iterator[Any]:
+    networks = ", ".join(f"`{player}` was {digest}…" for player, digest in former["networks"].items())
+    changed = [one for one in former["differences"] if one["why"] is not None]
+    moved = [one for one in former["differences"] if one["why"] is None]
+    yield (
+        f"The earlier study is `{former['study']}` with seed {former['seed']} (data {former['data']}"
+        + (f"; {networks})." if networks else ").")
+        + (f" New evaluators: {', '.join(former['joined'])}." if former["joined"] else "")
+        + f" Of {former['verdicts']} conclusions {former['verdicts'] - len(changed)} are the same"
+        + (f"; the table explains the other {len(changed)}." if changed else ".")
+    )
+    if changed:
+        then, now = (" or ".join(dict.fromkeys(one[key] for one in changed)) for key in ("former_player", "player"))
+        yield _table(
+            changed,
+            ("action", lambda one: _action(one["action"])),
+            _PLAYERS,
+            ("earlier", lambda one: _LABELS[one["former_verdict"]]),
+            ("now", lambda one: _LABELS[one["verdict"]]),
+            ("reason", lambda one: _WHY[one["why"]]),
+            (
+                f"deviation, {then}, earlier",
+                lambda one: _interval(one, "former_deviation", ("former_low", "former_high")),
+            ),
+            (f"deviation, {now}, now", lambda one: _interval(one, "deviation", ("low", "high"))),
+            ("difference", lambda one: _interval(one, "difference")),
+        )
+    if moved:
+        yield "The same conclusion, but a significantly different effect for the strongest player:"
+        lines = (
+            f"{_action(one['action'])}, {one['players']} players: {_number(one['former_deviation'], sign=True)} "
+            f"earlier, {_number(one['deviation'], sign=True)} now; difference {_interval(one, 'difference')}"
+            for one in moved
+        )
+        yield ("list", *lines)
+
+
+def _method(data: Data) -> Iterator[Any]:
+    study = data["study"]
+    yield (
+        "The same player takes all seats, and a balanced design denies five actions to every seat "
+        f"({study['screen']['copies']} × 42 sets; in {100 * study['screen']['loose']:.0f}% of the deals sets of random "
+        "size). Each deal is played once in every rotation of the seats. "
+        + (
+            "A multinomial logit of the winner gives the average marginal effect of having an action. "
+            if "estimator" in data
+            else "A Plackett-Luce model of whole rankings gives the average marginal effect of having an action. "
+        )
+        + "Standard errors are clustered by deal."
+    )
+
+
+def _provenance(data: Data, name: str) -> Iterator[Any]:
+    p = data["provenance"]
+    versions = f"helsinki-env {p['package']}, NumPy {p['numpy']}, SciPy {p['scipy']}"
+    yield (
+        f"Played by `helsinki balance run {data['study']['name']}`, seed {data['study']['seed']}; made by "
+        f"`{p['command']}`; {p['environment']}, {versions}."
+    )
+    networks = {player: digest for player, digest in p["networks"].items() if not player.startswith("forced:")}
+    if networks:
+        files = ", ".join(f"`{player}` is {digest}…" for player, digest in networks.items())
+        yield f"Networks, by the first digits of the SHA-256 of their files: {files}."
+    yield f"All numbers, from which the conclusions can be derived again: {name}.json."
+    yield (
+        ["part", "seed", "plan", "games", "missing"],
+        [
+            [part, str(entry["seed"]), entry["plan"], f"{entry['games']:,}", f"{entry['missing_games']:,}"]
+            for part, entry in p["parts"].items()
+        ],
+    )
+
 
 _STYLE = (
     "body{font:16px/1.5 system-ui,sans-serif;max-width:68rem;margin:2rem auto;padding:0 1rem;color:#1a1a1a}"

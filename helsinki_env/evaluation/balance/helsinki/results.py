@@ -1,4 +1,4 @@
-"""Collect all results of a study as plain data, the only input of the report.
+"""Play the parts of a study, each a resumable tournament, and collect the results as plain data for the report.
 
 Every played part is read, whether the study is finished or not. The result depends only on the games.
 """
@@ -16,8 +16,9 @@ import numpy as np
 
 from helsinki_env.data import Node, read_json, shorten, with_digest
 from helsinki_env.evaluation.arena.designs import decode_action_sets
-from helsinki_env.evaluation.arena.load import MatchupGames
-from helsinki_env.evaluation.arena.store import RunFolder
+from helsinki_env.evaluation.arena.load import MatchupGames, load_run
+from helsinki_env.evaluation.arena.plan import Plan
+from helsinki_env.evaluation.arena.store import RunFolder, has_games
 from helsinki_env.evaluation.balance.effects import estimate_win_effects
 from helsinki_env.evaluation.balance.helsinki import covers, screening
 from helsinki_env.evaluation.balance.helsinki.base import software_versions, to_json_data
@@ -27,14 +28,15 @@ from helsinki_env.evaluation.balance.helsinki.conclusions import (
     Finding,
     draw_conclusions,
     findings,
+    findings_of,
     rejected_players,
     summarize_conclusions,
     with_enough_classes,
 )
-from helsinki_env.evaluation.balance.helsinki.replay import Course
-from helsinki_env.evaluation.balance.helsinki.report_schema import check_study_report
-from helsinki_env.evaluation.balance.helsinki.run import PlayedParts
+from helsinki_env.evaluation.balance.helsinki.replay import Course, replay_run
+from helsinki_env.evaluation.balance.helsinki.report import chapters
 from helsinki_env.evaluation.balance.helsinki.study import (
+    DEPENDENT,
     PUBLISHED_GAMES,
     STUDY_PARTS,
     StudyConfig,
@@ -50,8 +52,110 @@ from helsinki_env.evaluation.balance.interactions import estimate_interactions
 from helsinki_env.evaluation.rating import RatingError
 from helsinki_env.evaluation.rating.ratings import rate
 from helsinki_env.games.helsinki.components import BOARD_ACTIONS
+from helsinki_env.utils.files import is_file
+from helsinki_env.utils.markdown import all_printable
 
-__all__ = ["ESTIMATOR", "conclusions_of", "findings_of", "read_results", "study_results"]
+__all__ = ["ESTIMATOR", "PlayedParts", "conclusions_of", "plan_of", "read_results", "read_study", "study_results"]
+
+
+def read_study(folder: Path) -> StudyConfig:
+    """Return the study in a folder.
+
+    Raises:
+        StudyError: if there is none, or it is damaged.
+    """
+    path = folder / StudyConfig.FILE
+    if not is_file(path):
+        raise StudyError(f"{shorten(folder)}: found no study; helsinki balance run makes one")
+    return StudyConfig.from_dict(read_json(path, StudyError))
+
+
+def plan_of(config: StudyConfig, folder: Path, part: str) -> Plan | None:
+    """Return the plan of a part; None if the study omits it.
+
+    Raises:
+        ArenaError: if it depends on a part that has not been played.
+    """
+    if part == "again":
+        tables = _finished(config, folder, "covers")
+        generator = np.random.default_rng([config.seed, 3])
+        return config.plan(
+            part,
+            [
+                covers.extreme_covers(tables[cover_matchup(n)], config.covers.again, generator)
+                for n in config.cover_counts
+            ],
+        )
+    if part == "confirm":
+        screen = _finished(config, folder, "screen")
+        left_out: set[str] = set()
+        if config.confirm.player is None and _finished(config, folder, "gate"):
+            left_out = rejected_players(
+                screening.qualification_data(config, PlayedParts(config, folder).tables("gate"))
+            )
+        return config.plan(part, screening.select_candidates(config, screen, left_out))
+    return config.plan(part)
+
+
+def _finished(config: StudyConfig, folder: Path, part: str) -> dict[str, MatchupGames]:
+    """Return the matchups of a part by name; StudyError if games are missing."""
+    if config.plan(part) is None:
+        return {}
+    tables = load_run(folder / part)
+    missing = sum(table.missing for table in tables)
+    if missing:
+        raise StudyError(f"{folder / part}: {missing:,} games are missing; helsinki balance run plays them")
+    return {table.name: table for table in tables}
+
+
+class PlayedParts:
+    """Played parts of a study, each read once."""
+
+    def __init__(self, config: StudyConfig, folder: Path) -> None:
+        self.config, self.folder = config, folder
+        self._tables: dict[str, dict[str, MatchupGames]] = {}
+        self._courses: dict[str, dict[str, Course]] = {}
+
+    def has(self, part: str) -> bool:
+        """Return whether games of a part have been played."""
+        return has_games(self.folder / part)
+
+    def tables(self, part: str) -> dict[str, MatchupGames]:
+        """Return the matchups of a part that have games, by name."""
+        if part not in self._tables:
+            if self.has(part):
+                self._check_plan(part)
+            tables = load_run(self.folder / part) if self.has(part) else []
+            self._tables[part] = {table.name: table for table in tables if len(table)}
+        return self._tables[part]
+
+    def _check_plan(self, part: str) -> None:
+        """Raise StudyError for a part of another study: two may have started in the same folder at the same time."""
+        played = RunFolder.open(self.folder / part).plan
+        if part in DEPENDENT:
+            same = played.seed == self.config.seed_of(part)
+        else:
+            plan = self.config.plan(part)
+            same = plan is not None and played.digest == plan.digest
+        if not same:
+            raise StudyError(
+                f"{self.folder / part}: found games of another study, with seed {played.seed}, expected those of the "
+                f"study in {StudyConfig.FILE}; play it again in another folder (--out)"
+            )
+
+    def courses(self, part: str) -> dict[str, Course]:
+        """Return the course of the games of a part, by matchup name."""
+        if part not in self._courses:
+            # Lines and superstructures only score at the end, so the lead is measured by the current score.
+            courses = replay_run(self.folder / part, standing="score") if self.has(part) else {}
+            if any(len(courses[name].turns) != len(table) for name, table in self.tables(part).items()):
+                raise StudyError(
+                    f"{self.folder / part}: the number of games changed while they were read; make the report again "
+                    "when no games are being played"
+                )
+            self._courses[part] = courses
+        return self._courses[part]
+
 
 ESTIMATOR = "logit of the winner"
 """Name of the estimator (`helsinki_env.evaluation.balance.effects`). Studies without this key used full rankings."""
@@ -123,9 +227,11 @@ def read_results(path: Path) -> dict[str, Any]:
 
 def _results_in(data: Node) -> dict[str, Any]:
     data.verify_digest("the data of a study of balance")
-    check_study_report(data)
-    with data.prefix_errors():
-        return _with_conclusions(data.value)
+    with data.usable_for("a report of a study of balance"):
+        with data.prefix_errors():
+            results = _with_conclusions(data.value)
+        list(chapters(all_printable(results), ""))  # now, not after hours of games
+    return results
 
 
 def _with_conclusions(data: Mapping[str, Any]) -> dict[str, Any]:
@@ -142,18 +248,6 @@ def _conclude(data: Mapping[str, Any]) -> tuple[list[dict[str, Any]], list[str]]
         return [], []
     verdicts = draw_conclusions(enough, study["band"], study["level"])
     return to_json_data([asdict(verdict) for verdict in verdicts]), summarize_conclusions(verdicts, enough)
-
-
-def findings_of(data: Mapping[str, Any]) -> list[Finding]:
-    """Return the findings in the data of a study."""
-    rejected = rejected_players(data["gate"])
-    keys = ("action", "power", "deviation", "deviation_error", "deviation_low", "deviation_high")
-    return [
-        Finding(entry["players"], entry["player"], entry["strength"], *(action[key] for key in keys))
-        for entry in data["screen"]
-        if entry["player"] not in rejected
-        for action in entry["actions"]
-    ]
 
 
 def conclusions_of(data: Mapping[str, Any]) -> list[dict[str, Any]]:

@@ -23,8 +23,13 @@ import numpy.typing as npt
 
 from helsinki_env.evaluation.arena.designs import decode_action_sets
 from helsinki_env.evaluation.arena.load import MatchupGames
-from helsinki_env.evaluation.balance import margins
-from helsinki_env.evaluation.balance.effects import AblationGames, WinEffects, estimate_win_effects
+from helsinki_env.evaluation.balance.effects import (
+    AblationGames,
+    MarginEffects,
+    WinEffects,
+    estimate_margin_effects,
+    estimate_win_effects,
+)
 from helsinki_env.evaluation.balance.helsinki.study import (
     Candidate,
     ConfirmationConfig,
@@ -86,7 +91,7 @@ class ScreeningEstimates:
     """Estimates from a screening experiment; actions in the order of their ids."""
 
     effects: WinEffects
-    margins: margins.MarginEffects
+    margins: MarginEffects
     #: Win rate of seats that used an action minus that of seats that had it and did not, percentage points, float64
     #: (15,). It is biased, because winners have more to spend.
     naive: Array
@@ -102,7 +107,7 @@ def estimate_screening(table: MatchupGames) -> ScreeningEstimates:
     share, usage = naive_effects(table)
     return ScreeningEstimates(
         effects=effects,
-        margins=margins.estimate_margin_effects(study.denied, table.scores, table.block),
+        margins=estimate_margin_effects(study.denied, table.scores, table.block),
         naive=share,
         usage=usage,
         worth_of_games=len(table) * float(np.trace(alone.covariance) / np.trace(effects.covariance)),

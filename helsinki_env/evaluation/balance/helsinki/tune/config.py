@@ -1,14 +1,26 @@
-"""Configuration of a search for a balanced board, fixed before the first game."""
+"""Configuration of a search for a balanced board, and its boards: the numbers that may change, and the files to play.
+
+Either numbers may change, or five actions are covered for all as in the rulebook's variant. In that case every action
+has a number that says whether it is covered. A board is the tuple of these values, in order; everything else follows
+the component file.
+
+Letters in shapes: N boards, F numbers that may change.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar
 
-from helsinki_env.data import Node
+import numpy as np
+import numpy.typing as npt
+import yaml
+
+from helsinki_env.data import Node, digest_of, read_yaml, short_repr
+from helsinki_env.evaluation.arena.designs import base_design, relabelled, subsets
 from helsinki_env.evaluation.balance.helsinki.base import (
     ConfigFile,
     StudyError,
@@ -17,11 +29,222 @@ from helsinki_env.evaluation.balance.helsinki.base import (
     field_entry,
     game_counts,
 )
-from helsinki_env.evaluation.balance.helsinki.tune.numbers import COVERED, BoardNumber, read_numbers, searches_covers
-from helsinki_env.games.helsinki.components import load_components
-from helsinki_env.utils.files import check_no_link, remove_leftovers
+from helsinki_env.games.helsinki.action_numbers import BOARD_ACTIONS, MAX_COST, STRENGTHS
+from helsinki_env.games.helsinki.components import ComponentError, Components, load_components
+from helsinki_env.utils.files import atomic_write, check_no_link, remove_leftovers
+from helsinki_env.utils.yaml_files import find_yaml
 
 __all__ = ["BALANCE", "BOARDS", "LEAST_GAMES", "LIFT", "TuneConfig", "TuneGames"]
+
+BoardValues = tuple[int, ...]
+"""Values of the numbers that may change."""
+BoardArray = npt.NDArray[np.int64]
+"""A batch of boards, (N, F)."""
+
+COVERED = 5
+"""Number of actions that the rulebook's variant covers."""
+
+_KINDS = ("cost", "strength")
+_COVERED = "covered"
+_WHOLE = {"all": _KINDS, "costs": _KINDS[:1], "strengths": _KINDS[1:], _COVERED: ()}
+#: Changed numbers on a random board: enough to learn from all of them, but few enough that such a board resembles one
+#: with a few changes. Each number still keeps its value on at least half of the boards.
+_CHANGED = 8
+#: Number of runs of the design from which random coverings are taken.
+_RUNS = len(base_design())
+
+
+@dataclass(frozen=True)
+class BoardNumber:
+    """A number that may change."""
+
+    action: int  # id of the action it belongs to
+    kind: str  # "cost", "strength", or "covered" (0 or 1)
+    was: int  # value in the component file
+    least: int  # bounds
+    most: int
+
+    @property
+    def others(self) -> tuple[int, ...]:
+        """Alternative values."""
+        return tuple(value for value in range(self.least, self.most + 1) if value != self.was)
+
+    @property
+    def reach(self) -> int:
+        """Largest possible change."""
+        return max(abs(value - self.was) for value in self.others)
+
+
+def read_numbers(data: Node, components: Components) -> tuple[BoardNumber, ...]:
+    """Return the numbers that may change, in the order of the actions, an action's cost first.
+
+    Args:
+        data: "all", "costs" or "strengths", within the bounds of a component file; or the range of each number by
+            action: ``{two_points: {cost: [1, 3], strength: [1, 2]}}``; or "covered", to search for five actions to
+            cover.
+        components: components with the published values.
+
+    Raises:
+        ValueError: the error type of the entry; names key, value found and expected value.
+    """
+    if isinstance(data.value, str):
+        kinds = _WHOLE[data.choice(tuple(_WHOLE), "numbers by action, or ")]
+        if not kinds:
+            return tuple(BoardNumber(action, _COVERED, 0, 0, 1) for action in range(len(BOARD_ACTIONS)))
+        ranges = {(action, kind): _bounds(action, kind) for action in BOARD_ACTIONS for kind in kinds}
+        ranges = {key: bounds for key, bounds in ranges.items() if bounds[0] < bounds[1]}
+    else:
+        ranges = {}
+        for action, entry in data.mapping(BOARD_ACTIONS).items():
+            for kind, limits in entry.mapping(_KINDS).items():
+                ranges[action, kind] = _limits(limits, action, kind)
+    numbers = []
+    for i, action in enumerate(BOARD_ACTIONS):
+        for kind, now in zip(_KINDS, (components.costs[i], components.strengths[i]), strict=True):
+            if (action, kind) in ranges and ranges[action, kind] != (now, now):
+                numbers.append(BoardNumber(i, kind, now, *ranges[action, kind]))
+    if not numbers:
+        data.fail("at least one number that may change")
+    return tuple(numbers)
+
+
+def _bounds(action: str, kind: str) -> tuple[int, int]:
+    """Return the bounds of a component file; an action without strength can only have strength 0."""
+    if kind == "cost":
+        return 0, MAX_COST
+    known = STRENGTHS.get(action)
+    return (known.least, known.most) if known else (0, 0)
+
+
+def _limits(data: Node, action: str, kind: str) -> tuple[int, int]:
+    least, most = _bounds(action, kind)
+    if most == 0:
+        data.fail(f"no such key, as {action} has a cost but no strength")
+    low, high = (end.integer(least, most) for end in data.entries(f"numbers, from and to, {least} to {most}", length=2))
+    if low > high:
+        data.fail("the lower number first")
+    return low, high
+
+
+def published_board(numbers: Sequence[BoardNumber]) -> BoardValues:
+    """Return the board without changes."""
+    return tuple(number.was for number in numbers)
+
+
+def board_changes(numbers: Sequence[BoardNumber], board: BoardValues) -> list[tuple[BoardNumber, int]]:
+    """Return the numbers that differ on a board, each with its new value."""
+    return [(number, value) for number, value in zip(numbers, board, strict=True) if value != number.was]
+
+
+def sizes(numbers: Sequence[BoardNumber], boards: BoardArray) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Return the number of changes on each board, and their total number of steps, int64 (N,) each."""
+    steps = np.abs(boards - np.array(published_board(numbers)))
+    return (steps > 0).sum(axis=1), steps.sum(axis=1)
+
+
+def board_of(free: Sequence[BoardNumber], most: int, change: Node) -> BoardValues:
+    """Return the board with the changes in a report, at most `most`.
+
+    Raises the error type of the entry if the changes are not valid.
+    """
+    numbers = {(BOARD_ACTIONS[number.action], number.kind): number for number in free}
+    values = {key: number.was for key, number in numbers.items()}
+    entries = change.entries("changes")
+    for one in entries:
+        key = (one["action"].value, one["kind"].value)
+        if key not in numbers:
+            one.fail("a number that the search was free to change")
+        if one["was"].value != numbers[key].was:
+            one["was"].fail(f"{numbers[key].was}, as the component file has it")
+        if one["now"].value not in numbers[key].others or values[key] != numbers[key].was:
+            one["now"].fail(f"one of {short_repr(list(numbers[key].others))}, every number once")
+        values[key] = one["now"].value
+    if len(entries) > most:
+        change.fail(f"at most {most} changes", found=str(len(entries)))
+    return tuple(values.values())
+
+
+def searches_covers(numbers: Sequence[BoardNumber]) -> bool:
+    """Return whether the search is for actions to cover."""
+    return numbers[0].kind == _COVERED
+
+
+def covered_on(numbers: Sequence[BoardNumber], board: BoardValues) -> list[str]:
+    """Return the names of the actions that are covered on a board."""
+    return [BOARD_ACTIONS[number.action] for number, _ in board_changes(numbers, board) if number.kind == _COVERED]
+
+
+def coverings() -> BoardArray:
+    """Return all boards with five actions covered, (3003, 15)."""
+    return subsets(COVERED).astype(np.int64)
+
+
+def random_boards(numbers: Sequence[BoardNumber], count: int, seed: int) -> list[BoardValues]:
+    """Return boards on which every number changes equally often, and equally often to each alternative value.
+
+    If actions are covered, the boards are runs of a balanced design, in which every pair is covered equally often.
+    """
+    if searches_covers(numbers):
+        return [tuple(board) for board in relabelled(-(-count // _RUNS), seed)[:count].astype(np.int64).tolist()]
+    generator = np.random.default_rng([seed, 1])
+    boards = np.tile(np.array(published_board(numbers), np.int64), (count, 1))
+    times = max(1, round(count * min(1 / 2, _CHANGED / len(numbers))))
+    for column, number in enumerate(numbers):
+        values = np.resize(generator.permutation(number.others), times)
+        boards[generator.permutation(count)[:times], column] = values
+    return [tuple(board) for board in boards.tolist()]
+
+
+def describe_changes(numbers: Sequence[BoardNumber], board: BoardValues) -> list[str]:
+    """Return the changes on a board, one sentence for each number."""
+    return [_sentence(number, value) for number, value in board_changes(numbers, board)]
+
+
+def _sentence(number: BoardNumber, value: int) -> str:
+    name = in_quotes(number.action)
+    if number.kind == _COVERED:
+        return f"{name} is covered"
+    of = "coats of arms" if number.kind == "cost" else STRENGTHS[BOARD_ACTIONS[number.action]].of
+    verb = "costs" if number.kind == "cost" else "gives"
+    return f"{name} {verb} {value} instead of {number.was} ({of})"
+
+
+def in_quotes(action: int) -> str:
+    """Return the quoted name of an action for use in a sentence."""
+    return f"'{BOARD_ACTIONS[action].replace('_', ' ')}'"
+
+
+def board_file(base: str, numbers: Sequence[BoardNumber], board: BoardValues, folder: Path) -> Path:
+    """Write the file of a board if it does not exist, and return its path; its name is derived from the changes.
+
+    It is a component file, or a game file as in configs/game if actions are covered. All other values are those of the
+    component file `base`, a name in configs/components or a path.
+    """
+    if searches_covers(numbers):
+        game = {"components": base, "covered": covered_on(numbers, board)}
+        path = folder / f"{digest_of(game)}.yaml"
+        if not path.exists():
+            _write(path, "# Five actions are covered for all, for any number of players.\n", game)
+        return path
+    changes: dict[str, dict[str, int]] = {}
+    for number, value in board_changes(numbers, board):
+        changes.setdefault(BOARD_ACTIONS[number.action], {})[number.kind] = value
+    path = folder / f"{digest_of(changes)}.yaml"
+    if not path.exists():
+        data = read_yaml(find_yaml(base, "components", ComponentError), ComponentError).mapping().value
+        actions: dict[str, Any] = {name: dict(values) for name, values in (data.get("actions") or {}).items()}
+        for name, values in changes.items():
+            actions[name] = actions.get(name, {}) | values
+        sentences = "".join(f"# {sentence}\n" for sentence in describe_changes(numbers, board))
+        comment = f"# {base}, but for these numbers of the action board:\n{sentences}\n"
+        _write(path, comment, {**data, "actions": actions})
+    return path
+
+
+def _write(path: Path, comment: str, data: dict[str, Any]) -> None:
+    with atomic_write(path) as file:
+        file.write((comment + yaml.safe_dump(data, sort_keys=False, default_flow_style=None, width=120)).encode())
+
 
 BALANCE = "balance"
 """The default aim of a search, see `TuneConfig.aim`."""
@@ -81,7 +304,7 @@ class TuneConfig(ConfigFile):
         floor: smallest mean effect of a proposed board, as a fraction of the mean effect of the published board, for
             every number of players; 0 for no floor.
         numbers: numbers that may change, or "covered", see
-            `helsinki_env.evaluation.balance.helsinki.tune.numbers.read_numbers`.
+            `helsinki_env.evaluation.balance.helsinki.tune.config.read_numbers`.
         most: maximum number of changes; the number of covered actions if actions are covered.
         boards: number of boards with random numbers.
         candidates: number of boards at the start of the halving.

@@ -14,7 +14,6 @@ from typing import Any
 from helsinki_env.evaluation.balance.helsinki.covers import GAME_MEASURES
 from helsinki_env.evaluation.balance.helsinki.figures import forest_plot
 from helsinki_env.evaluation.balance.helsinki.tune.config import BALANCE, LIFT
-from helsinki_env.evaluation.balance.helsinki.tune.results import COMPARED_MEASURES
 from helsinki_env.games.helsinki.action_numbers import STRENGTHS
 from helsinki_env.utils.markdown import all_printable, code_span, escape_markdown, escape_outside_code, markdown_table
 
@@ -40,7 +39,7 @@ def tune_report_files(data: Data, proposal: bytes | None) -> dict[Path, bytes]:
     """
     shown = all_printable(data)
     files = {
-        Path("tune.md"): ("\n\n".join(_page(shown)) + "\n").encode(),
+        Path("tune.md"): ("\n\n".join(report_page(shown)) + "\n").encode(),
         Path("tune.json"): (json.dumps(data, indent=1, allow_nan=False) + "\n").encode(),
     }
     for name, boards in {"tune-forest": shown, "judge-forest": shown["judged"]}.items():
@@ -52,7 +51,7 @@ def tune_report_files(data: Data, proposal: bytes | None) -> dict[Path, bytes]:
     return files if proposal is None else files | {Path(PROPOSAL): proposal}
 
 
-def _page(data: Data) -> Iterator[str]:
+def report_page(data: Data) -> Iterator[str]:
     """Yield the paragraphs of the page."""
     judged = data["judged"]
     yield "# Balanced action board"
@@ -186,7 +185,7 @@ def _kind(number: Data) -> str:
 def _games(data: Data) -> str:
     rows = []
     for entry in sorted(data["games"], key=lambda entry: entry["players"]):
-        means = (entry["measures"][name] for name in COMPARED_MEASURES)
+        means = (entry["measures"][name] for name in GAME_MEASURES)
         seats = zip(entry["seats"]["share"], entry["seats"]["error"], strict=True)
         rows.append(
             [
@@ -196,7 +195,7 @@ def _games(data: Data) -> str:
                 ", ".join(f"{share:.1f} ± {1.96 * (error or 0.0):.1f}" for share, error in seats),
             ]
         )
-    units = (GAME_MEASURES[name] for name in COMPARED_MEASURES)
+    units = GAME_MEASURES.values()
     return markdown_table(["board", "games", *units, "games won by each seat, %"], rows)
 
 

@@ -1,8 +1,13 @@
-"""Collect all results of a search as plain data, the only input of the report; read those of an earlier search."""
+"""Run a search, each part a resumable tournament, and collect its results as plain data, the only input of the report.
+
+The search depends only on the games, and these only on the file and its seed. A resumed run therefore gives the same
+boards, games and bytes.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -10,51 +15,162 @@ import numpy as np
 
 from helsinki_env.agents.registry import check_code
 from helsinki_env.data import Node, read_json, short_repr, with_digest
-from helsinki_env.data.schemas import (
-    Schema,
-    check_schema,
-    enum_of,
-    finite_number,
-    mapping_of,
-    nonempty_text,
-    nonnegative_integer,
-    nonnegative_number,
-    nullable,
-    player_count,
-)
+from helsinki_env.evaluation.arena.designs import ScreeningDesign, decode_action_sets
 from helsinki_env.evaluation.arena.load import MatchupGames
-from helsinki_env.evaluation.arena.workers import reuse_workers
-from helsinki_env.evaluation.balance.helsinki.base import StudyError, software_versions, to_json_data
-from helsinki_env.evaluation.balance.helsinki.conclusions import Finding
-from helsinki_env.evaluation.balance.helsinki.covers import group_measures, seat_win_rates
-from helsinki_env.evaluation.balance.helsinki.report_schema import (
-    SEATS,
-    action,
-    all_actions,
-    check_seats,
-    of_actions,
+from helsinki_env.evaluation.arena.plan import Plan
+from helsinki_env.evaluation.arena.run import reuse_workers, run_arena
+from helsinki_env.evaluation.balance.helsinki.base import (
+    MIN_SCREENING_DEALS,
+    RunTournament,
+    StudyError,
+    StudyTournaments,
+    software_versions,
+    to_json_data,
 )
-from helsinki_env.evaluation.balance.helsinki.tune.config import LIFT, TuneConfig
-from helsinki_env.evaluation.balance.helsinki.tune.numbers import (
+from helsinki_env.evaluation.balance.helsinki.conclusions import Finding
+from helsinki_env.evaluation.balance.helsinki.covers import GAME_MEASURES, group_measures, seat_win_rates
+from helsinki_env.evaluation.balance.helsinki.screening import ablation_games
+from helsinki_env.evaluation.balance.helsinki.tune.config import (
+    BOARDS,
     COVERED,
+    LIFT,
     BoardValues,
+    TuneConfig,
     board_changes,
+    board_file,
     board_of,
+    covered_on,
     describe_changes,
     in_quotes,
     published_board,
     searches_covers,
 )
-from helsinki_env.evaluation.balance.helsinki.tune.proof import DEAD_ACTION_EFFECT, BoardEstimates, BoardLevel, Interval
-from helsinki_env.evaluation.balance.helsinki.tune.run import BoardTuning
-from helsinki_env.evaluation.balance.helsinki.tune.search import BoardSearchResult
-from helsinki_env.games.helsinki.action_numbers import STRENGTHS
+from helsinki_env.evaluation.balance.helsinki.tune.estimates import (
+    DEAD_ACTION_EFFECT,
+    BoardEstimates,
+    BoardLevel,
+    Interval,
+    ScreeningGames,
+    estimate_boards,
+)
+from helsinki_env.evaluation.balance.helsinki.tune.report import report_page
+from helsinki_env.evaluation.balance.helsinki.tune.search import BoardSearchResult, ScreeningRequest, search
 from helsinki_env.games.helsinki.components import BOARD_ACTIONS, load_components
+from helsinki_env.utils.markdown import all_printable
 
-__all__ = ["COMPARED_MEASURES", "read_found", "reevaluate_proposal", "tune_results"]
+__all__ = ["BoardTuning", "read_found", "reevaluate_proposal", "tune_results"]
 
-COMPARED_MEASURES = ("rounds", "points", "spread", "skill")
-"""Measures of the published games, see `helsinki_env.evaluation.balance.helsinki.covers.GAME_MEASURES`."""
+#: Every part has its own deals; the halving rounds follow, and the last seed is the evaluator's.
+_PARTS = ("screen", "slopes", "proof", "games")
+_SEEDS = 16
+_EVALUATOR = "judge"
+#: Fraction (1/n) of the proof's games for an evaluator: agreement needs fewer games than a choice among boards.
+_EVALUATED = 4
+#: Half of the paired games draw sets of random sizes. Compared with the fifth of a study, standard errors are 0.6 times
+#: as large for levels and 1.03 times for deviations (4,800 games of `heuristic` each, two, three and four players).
+_SCREEN = ScreeningDesign(loose=0.5)
+
+
+class BoardTuning:
+    """A search in its folder.
+
+    Args:
+        config: configuration of the search.
+        folder: folder of all games and files.
+        run: function that plays a part; default: in processes on this machine, without progress output.
+
+    Attributes:
+        tournaments: the played parts.
+        proposal: the proposed component file, or game file if actions are covered; None before there is one.
+    """
+
+    def __init__(self, config: TuneConfig, folder: Path, run: RunTournament | None = None) -> None:
+        self.config, self.folder = config, folder
+        self.tournaments = StudyTournaments(folder, run or self._run_here)
+        self.proposal: Path | None = None
+
+    def _run_here(self, part: str, plan: Plan) -> None:
+        run_arena(plan, self.folder / part)
+
+    def search(self) -> BoardSearchResult:
+        """Play missing games and return the result of the search."""
+        result = search(self.config, self._screen)
+        if result.proposal is not None:
+            self.propose(result.proposal.board)
+        return result
+
+    def propose(self, board: BoardValues) -> None:
+        """Write the file with which a board is played."""
+        self.proposal = self._file(board)
+
+    def game(self, board: BoardValues) -> dict[str, Any]:
+        """Return the game configuration of a board without the number of players; write missing files."""
+        config = self.config
+        if board == published_board(config.free):
+            return {"components": config.components}
+        if searches_covers(config.free):
+            return {"components": config.components, "covered": covered_on(config.free, board)}
+        return {"components": str(self._file(board))}
+
+    def _file(self, board: BoardValues) -> Path:
+        return board_file(self.config.components, self.config.free, board, self.folder.resolve() / BOARDS)
+
+    def games(self, board: BoardValues) -> dict[str, dict[int, tuple[MatchupGames, MatchupGames]]]:
+        """Return games on the published board and another one, to measure length, points and win rates.
+
+        For each of the two boards and each number of players they are games among equals, and games of the player in
+        one seat with the weaker one in all others.
+        """
+        config, tables = self.config, []
+        boards = {"as it is": published_board(config.free), "proposed": board}
+        for name, one in boards.items():
+            for n in config.players:
+                common = {"games": config.quality, "game": {"num_players": n, **self.game(one)}}
+                lineups = [[config.player, *[config.weaker] * (n - 1)]]
+                tables.append({"name": f"{name}, {n} players", "players": [config.player], **common})
+                tables.append({"name": f"{name}, {n} players, against {config.weaker}", "lineups": lineups, **common})
+        loaded = iter(self._play("games", tables))
+        return {name: {n: (next(loaded), next(loaded)) for n in config.players} for name in boards}
+
+    def reevaluate(self, board: BoardValues, player: str) -> list[BoardEstimates]:
+        """Return another player's estimates for the published board and another one, on fresh deals.
+
+        It plays a quarter of the games of the proof; intervals hold simultaneously for both boards.
+        """
+        config, boards = self.config, [published_board(self.config.free), board]
+        requests = [
+            ScreeningRequest(one, n, max(MIN_SCREENING_DEALS * n, config.games.proof[n] // _EVALUATED))
+            for one in boards
+            for n in config.players
+        ]
+        return estimate_boards(config, boards, self._screen(_EVALUATOR, requests, player))
+
+    def _screen(
+        self, part: str, requests: Sequence[ScreeningRequest], player: str | None = None
+    ) -> list[ScreeningGames]:
+        tables = [
+            {
+                "name": f"board {i // len(self.config.players)}, {one.players} players",
+                "players": [player or self.config.player],
+                "games": one.games,
+                "game": {"num_players": one.players, **self.game(one.board)},
+                "screen": asdict(_SCREEN),
+            }
+            for i, one in enumerate(requests)
+        ]
+        return [
+            ScreeningGames(ablation_games(table), decode_action_sets(table.used)) for table in self._play(part, tables)
+        ]
+
+    def _play(self, part: str, tables: list[dict[str, Any]]) -> list[MatchupGames]:
+        return self.tournaments.tables(part, self.config.seed * _SEEDS + _number(part), tables)
+
+
+def _number(part: str) -> int:
+    """Return the seed index of a part; halving rounds use the ones in between."""
+    if part == _EVALUATOR:
+        return _SEEDS - 1
+    return _PARTS.index(part) if part in _PARTS else len(_PARTS) + int(part.rpartition("-")[2])
 
 
 @reuse_workers()
@@ -85,12 +201,7 @@ def tune_results(tuning: BoardTuning, judge: str | None = None, command: str | N
         "judged": _evaluation(tuning, proposal.board, judge) if proposal and judge else None,
         "numbers": _numbers(config, result),
         "tried": [
-            {
-                "change": _change(config, one.board),
-                "predicted": one.predicted,
-                "seen": one.seen,
-                "share": one.share,
-            }
+            {"change": _change(config, one.board), "predicted": one.predicted, "seen": one.seen, "share": one.share}
             for one in result.tried
         ],
         "games": [
@@ -212,7 +323,7 @@ def _numbers(config: TuneConfig, result: BoardSearchResult) -> list[dict[str, An
 def _measures(equals: MatchupGames, against_weaker: MatchupGames) -> dict[str, Any]:
     """Return length, points, win rates by seat and skill of the games on a board."""
     own, skill = (group_measures(games, np.zeros(len(games), np.int64), 1) for games in (equals, against_weaker))
-    measured = {name: (skill if name == "skill" else own)[name] for name in COMPARED_MEASURES}
+    measured = {name: (skill if name == "skill" else own)[name] for name in GAME_MEASURES}
     return {
         "games": len(equals),
         "measures": {name: {"mean": one.mean[0], "error": one.error[0]} for name, one in measured.items()},
@@ -298,75 +409,6 @@ def _agreement(config: TuneConfig, judge: str, before: BoardEstimates, after: Bo
     return f"Another player, '{judge}', {says}: {outcome}. Its level changes from {levels[0]} to {levels[1]}{kept}."
 
 
-def _check_estimates(by: str, *names: str) -> Schema:
-    """Return the schema of estimates with their intervals: numbers, unless the value of a key is None."""
-
-    def check(entry: Node) -> None:
-        form = nullable(finite_number) if entry[by].value is None else finite_number
-        check_schema(entry, {f"{name}{end}": form for name in names for end in ("", "_low", "_high")})
-
-    return check
-
-
-def _check_screen(entry: Node) -> None:
-    """Check a screening experiment."""
-    check_schema(entry, {"player": nonempty_text, "players": player_count})
-    counts = dict.fromkeys(("dead_low", "dead_high"), nonnegative_integer)
-    levels = dict.fromkeys(("level", "level_low", "level_high"), finite_number)
-    check_schema(entry["level"], {"dead": [action], **counts, **levels})
-    check_schema(entry["level"], _check_estimates("share", "share"))
-    check_schema(entry["actions"], of_actions({"power": nullable(finite_number)}))
-    check_schema(entry["actions"], of_actions(_check_estimates("power", "deviation", "power", "use")))
-
-
-_CHANGE: Schema = {
-    "action": action,
-    "kind": enum_of("cost", "strength", "covered"),
-    "was": nonnegative_integer,
-    "now": nonnegative_integer,
-}
-_ESTIMATES: Schema = {
-    **dict.fromkeys(("beyond", "beyond_low", "beyond_high"), nonnegative_number),
-    "screen": [_check_screen],
-}
-_RESULTS: Schema = {
-    "actions": all_actions,
-    "outcome": nonempty_text,
-    "summary": [nonempty_text],
-    "change": [_CHANGE],
-    "components": {"as it is": nonempty_text, "proposed": nonempty_text},
-    "before": _ESTIMATES,
-    "after": _ESTIMATES,
-    "numbers": [
-        {
-            "action": action,
-            "kind": enum_of("cost", "strength"),
-            "was": nonnegative_integer,
-            "values": [nonnegative_integer],
-            "power": mapping_of([finite_number]),
-        }
-    ],
-    "tried": [{"change": [_CHANGE], "predicted": finite_number, "seen": [finite_number], "share": finite_number}],
-    "games": [
-        {
-            "board": nonempty_text,
-            "players": player_count,
-            "games": nonnegative_integer,
-            "measures": {
-                key: {"mean": finite_number, "error": nullable(nonnegative_number)} for key in COMPARED_MEASURES
-            },
-            "seats": SEATS,
-        }
-    ],
-    "provenance": {
-        **dict.fromkeys(("environment", "package", "numpy", "scipy"), nonempty_text),
-        "networks": mapping_of(nonempty_text),
-        "parts": mapping_of({"seed": nonnegative_integer, "games": nonnegative_integer}),
-    },
-}
-"""Schema of the data from which a report is rebuilt when another player evaluates the proposal."""
-
-
 def read_found(path: Path, *, trust: bool = False) -> tuple[TuneConfig, dict[str, Any]]:
     """Read the configuration and the results of an earlier search from its `tune.json`.
 
@@ -384,22 +426,14 @@ def read_found(path: Path, *, trust: bool = False) -> tuple[TuneConfig, dict[str
     check_code(config.player_names, path, trust=trust)
     if not data["change"].entries("changes"):
         data["change"].fail("a change: the search proposed none that could be evaluated")
-    # Check everything the report needs now, not after hours of games.
-    check_schema(data, _RESULTS)
-    for name in ("before", "after"):
-        counts = [entry["players"].value for entry in data[name]["screen"].entries("screens")]
-        if counts != list(config.players):
-            data[name]["screen"].fail(
-                f"one screen for each of {short_repr(list(config.players))} players", found=short_repr(counts)
-            )
-    for game in data["games"].entries("games"):
-        check_seats(game)
-    for number in data["numbers"].entries("numbers"):
-        for _, powers in number["power"].items():
-            powers.entries("effects, one for each value", length=len(number["values"].value))
-        if number["kind"].value == "strength":
-            number["action"].choice(tuple(STRENGTHS), "an action with a strength: ")
     board_of(config.free, config.most, data["change"])
+    with data.usable_for("the report of a search"):  # now, not after hours of games
+        counts = [[entry["players"] for entry in data.value[name]["screen"]] for name in ("before", "after")]
+        if counts != [list(config.players)] * 2:
+            raise StudyError(
+                f"{path}: found screens for {short_repr(counts)} players, expected {short_repr(list(config.players))}"
+            )
+        list(report_page(all_printable(data.value | {"judged": None})))
     digest = load_components(config.components).digest
     if data["components"]["as it is"].value != digest:
         data["components"]["as it is"].fail(f"{digest}: the component file {config.components!r} has changed since")

@@ -3,7 +3,7 @@
 1. A screening experiment on the published board. If it does not surely miss the aim, the search ends. Its level, the
 mean effect of the actions, sets the floor.
 2. Boards with random numbers show how effects depend on cost and strength. Boards with random covered actions show how
-they depend on the covered set (`helsinki_env.evaluation.balance.helsinki.tune.model`).
+they depend on the covered set (`helsinki_env.evaluation.balance.helsinki.tune.estimates`).
 3. Candidates are sets of a few changes, ranked by their distance from the aim as the model predicts it. There are too
 many boards to evaluate. A beam search therefore starts with all boards with one change and extends the best by one more
 change, up to the limit. All sets of five covered actions can be evaluated.
@@ -32,20 +32,22 @@ import numpy.typing as npt
 
 from helsinki_env.evaluation.balance.effects import AblationGames
 from helsinki_env.evaluation.balance.helsinki.conclusions import deviations
-from helsinki_env.evaluation.balance.helsinki.tune.config import LIFT, TuneConfig
-from helsinki_env.evaluation.balance.helsinki.tune.model import EffectModel, EffectModelData
-from helsinki_env.evaluation.balance.helsinki.tune.numbers import (
+from helsinki_env.evaluation.balance.helsinki.tune.config import (
+    LIFT,
     BoardArray,
     BoardNumber,
     BoardValues,
+    TuneConfig,
     coverings,
     published_board,
     random_boards,
     searches_covers,
     sizes,
 )
-from helsinki_env.evaluation.balance.helsinki.tune.proof import (
+from helsinki_env.evaluation.balance.helsinki.tune.estimates import (
     BoardEstimates,
+    EffectModel,
+    EffectModelData,
     ScreeningGames,
     estimate_boards,
     open_action_effects,

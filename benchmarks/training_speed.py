@@ -1,7 +1,7 @@
 """Benchmark training throughput, in alternation with Stable-Baselines3.
 
-    python -m helsinki_env.training.bench --help
-    python -m helsinki_env.training.bench --preset standard --rounds 3
+    python benchmarks/training_speed.py --help
+    python benchmarks/training_speed.py --preset standard --rounds 3
 
 Both learn two-player games with networks of similar size and the same numbers of parallel games, epochs and samples
 per minibatch. Both may use all CPU cores. Our learner starts from a trained network, the typical state of a run.
@@ -32,8 +32,6 @@ from helsinki_env.utils.terminal import plain_console, prepare_output
 if TYPE_CHECKING:
     from helsinki_env.agents.net.network import Network
     from helsinki_env.training.preset import Preset
-
-__all__ = ["main"]
 
 #: Run one update; return the number of steps, the number of evaluated steps, and the time by activity.
 Update = Callable[[], tuple[int, int, dict[str, float]]]
@@ -216,6 +214,6 @@ if __name__ == "__main__":
     prepare_output()
     with requires_extra("sb3", program=True):
         try:
-            tyro.cli(main, prog="python -m helsinki_env.training.bench")
+            tyro.cli(main, prog="python benchmarks/training_speed.py")
         except UserError as problem:
-            sys.exit(f"helsinki_env.training.bench: {problem}")
+            sys.exit(f"training_speed.py: {problem}")

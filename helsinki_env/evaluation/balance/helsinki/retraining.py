@@ -1,0 +1,555 @@
+"""Check whether conclusions hold for agents trained without the action.
+
+A balance study denies actions to players that have learned to play with all of them. The measured effect may be habit:
+a player that has learned to play without the action might lose less. Here networks are trained from scratch, with the
+action and with the action covered for all, and play each other. Each network is a training run, each part of the games
+a resumable tournament. A seat lacks an action in three ways, on the same deals:
+
+- **habit** (zero-shot): a network trained with all actions is denied it, as in the screening experiment; the others
+  have it;
+- **retrained**: a network trained without it is denied it in that seat;
+- **at home**: a network trained without it plays the others in games where it is covered for all. A network that is
+  weaker here is weaker for reasons other than the action. A stronger one may benefit from having trained on exactly
+  this game.
+
+As in a study, conclusions rest on the deviation: the effect of having an action minus the mean effect of all fifteen.
+*Habit* is the estimate from the screening experiment of a network trained with all actions. *Retrained* uses a seat
+that is denied the action and has learned without it, among others that have it. Its effect is the seat's win rate below
+the chance level, minus the mean effect in the screening experiment of the same seed.
+
+A claim **stands** if for every seed the interval lies entirely beyond the margin on the claimed side. It **falls** if
+for every seed no part of the interval does. Otherwise it is **undecided**. Intervals hold simultaneously for all
+actions, seeds and numbers of players, separately for habit and retrained.
+
+Networks trained in the same way differ in strength by more than a conclusion allows for. The gain from training without
+an action (*regained*) is therefore also reported as the mean over actions, with an interval over seeds. Each seed
+counts as one observation, because its networks played each other.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from helsinki_env.data import Node, read_json, with_digest
+from helsinki_env.evaluation.arena.designs import ScreeningDesign
+from helsinki_env.evaluation.arena.load import MatchupGames
+from helsinki_env.evaluation.balance.effects import WinEffects, estimate_win_effects, simultaneous_quantile
+from helsinki_env.evaluation.balance.helsinki.base import (
+    ConfigFile,
+    RunTournament,
+    StudyError,
+    StudyTournaments,
+    check_design,
+    check_screen,
+    field_entry,
+    game_counts,
+    software_versions,
+    to_json_data,
+)
+from helsinki_env.evaluation.balance.helsinki.conclusions import EffectEstimates, findings
+from helsinki_env.evaluation.balance.helsinki.figures import forest_plot
+from helsinki_env.evaluation.balance.helsinki.screening import ablation_games
+from helsinki_env.evaluation.balance.helsinki.tune.report import action_label_markdown, signed
+from helsinki_env.evaluation.match_stats import fractional_wins, mean_by_deal, proportion_interval, student_quantile
+from helsinki_env.games.helsinki.action_numbers import BOARD_ACTIONS
+from helsinki_env.utils.files import check_no_link
+from helsinki_env.utils.markdown import all_printable, code_span, escape_outside_code, markdown_table
+
+__all__ = [
+    "TEST_CONDITIONS",
+    "ClaimDirection",
+    "RetrainingConfig",
+    "RetrainingStudy",
+    "Train",
+    "TrainingJob",
+    "claim_conclusion",
+    "retraining_report_files",
+    "retraining_results",
+]
+
+
+ClaimDirection = Literal["too strong", "too weak"]
+"""Conclusion of a study on an action."""
+TEST_CONDITIONS = ("habit", "retrained", "at home")
+"""Ways in which a seat lacks an action."""
+_PARTS = ("screen", "meetings")
+_MOST_NETWORKS = 20
+
+
+@dataclass(frozen=True)
+class RetrainingConfig(ConfigFile):
+    """Configuration of a retraining study, see ``configs/retrained/standard.yaml``.
+
+    Attributes:
+        name: name of the study.
+        seed: seed of the whole study; the training seeds start at it.
+        claims: conclusions to re-test, by action name.
+        preset: training configuration of all networks: a name in ``configs/training``, or a path.
+        seeds: number of networks trained with all actions, and without each action of `claims`.
+        screen: games of every network trained with all actions, with seats denied actions by a design, by number of
+            players.
+        meetings: games of each way in which a seat lacks an action, for the same numbers of players.
+        design: design of the screening experiment.
+        band: half width of the equivalence margin, win %.
+        level: simultaneous coverage of all intervals of the screening experiments, and of all those of the meetings.
+    """
+
+    WHAT, FOLDER, FILE, MAX_SEED = "retraining", "retrained", "retrained.json", 2**56
+    PARTS: ClassVar[Mapping[str, type]] = {"design": ScreeningDesign}
+
+    name: str
+    seed: int
+    claims: Mapping[str, ClaimDirection]
+    screen: Mapping[int, int]
+    meetings: Mapping[int, int]
+    preset: str = "retrained"
+    seeds: int = 3
+    design: ScreeningDesign = field(default_factory=ScreeningDesign)
+    band: float = 1.0
+    level: float = 0.95
+
+    def __post_init__(self) -> None:
+        """Check every value."""
+        self._check_common()
+        field_entry(self, "preset").text("a name")
+        field_entry(self, "seeds").integer(1, _MOST_NETWORKS)
+        claims = field_entry(self, "claims")
+        if not isinstance(self.claims, Mapping) or not self.claims:
+            claims.fail("the claim on at least one action, such as {two_points: too strong}")
+        for action, claim in claims.items():
+            Node(action, StudyError, "claims").choice(BOARD_ACTIONS)
+            claim.choice(("too strong", "too weak"))
+        for key in ("screen", "meetings"):
+            counts = {n: games for n, games in sorted(game_counts(self, key).items()) if games}
+            object.__setattr__(self, key, counts)
+            check_screen(counts, key)
+        check_design(self.design, "design")
+        if not self.screen or tuple(self.screen) != tuple(self.meetings):
+            field_entry(self, "meetings").fail("games for the same numbers of players as for screen, at least one")
+
+    @property
+    def players(self) -> tuple[int, ...]:
+        """Numbers of players, ascending."""
+        return tuple(self.screen)
+
+    @property
+    def training_seeds(self) -> range:
+        """Training seeds of the networks."""
+        return range(self.seed, self.seed + self.seeds)
+
+
+@dataclass(frozen=True)
+class TrainingJob:
+    """A network to train, with an action covered for all during training, or without one ("")."""
+
+    seed: int
+    without: str = ""
+
+    @property
+    def name(self) -> str:
+        """Name of its folder."""
+        return f"{f'without-{self.without}' if self.without else 'with-all'}-{self.seed}"
+
+
+Train = Callable[[TrainingJob, Path], None]
+"""Trains a network in a folder, or resumes its training if unfinished; the result is ``best.safetensors``."""
+
+
+class RetrainingStudy:
+    """Networks and games of a retraining study in their folder.
+
+    Args:
+        config: configuration of the study.
+        folder: folder of all networks and games.
+        train: function that trains a network.
+        run: function that plays a part.
+
+    Attributes:
+        tournaments: the played parts.
+    """
+
+    def __init__(self, config: RetrainingConfig, folder: Path, train: Train, run: RunTournament) -> None:
+        self.config, self.folder, self._train = config, folder, train
+        self.tournaments = StudyTournaments(folder, run)
+
+    @property
+    def learners(self) -> list[TrainingJob]:
+        """All networks to train: for each seed one with all actions, then one without each re-tested action."""
+        return [
+            TrainingJob(seed, without) for seed in self.config.training_seeds for without in ("", *self.config.claims)
+        ]
+
+    def folder_of(self, learner: TrainingJob) -> Path:
+        """Return the training folder of a network."""
+        return self.folder / "networks" / learner.name
+
+    def player(self, learner: TrainingJob) -> str:
+        """Return the player name of a network."""
+        return f"net:{self.folder_of(learner) / 'best.safetensors'}"
+
+    def train(self) -> None:
+        """Train the missing networks."""
+        for learner in self.learners:
+            folder = self.folder_of(learner)
+            for own in (folder.parent, folder):
+                check_no_link(own)
+            self._train(learner, folder)
+
+    def screens(self) -> dict[tuple[int, int], MatchupGames]:
+        """Return the games of the screening experiments by training seed and number of players; play missing ones."""
+        tables = {
+            (seed, n): {
+                "name": f"{TrainingJob(seed).name}, {n} players",
+                "players": [self.player(TrainingJob(seed))],
+                "games": self.config.screen[n],
+                "game": {"num_players": n},
+                "screen": asdict(self.config.design),
+            }
+            for seed in self.config.training_seeds
+            for n in self.config.players
+        }
+        return dict(zip(tables, self._play("screen", list(tables.values())), strict=True))
+
+    def meetings(self) -> dict[tuple[str, int, int, str], MatchupGames]:
+        """Return the games of the meetings by action, seed, number of players and way; play missing ones."""
+        tables = {
+            (action, seed, n, way): table
+            for action in self.config.claims
+            for seed in self.config.training_seeds
+            for n in self.config.players
+            for way, table in self._meetings(action, seed, n)
+        }
+        return dict(zip(tables, self._play("meetings", list(tables.values())), strict=True))
+
+    def _meetings(self, action: str, seed: int, n: int) -> Iterator[tuple[str, dict[str, Any]]]:
+        """Yield the matchups in which a seat lacks an action, by way."""
+        with_all, without = self.player(TrainingJob(seed)), self.player(TrainingJob(seed, action))
+        denied = {"handicap": {"denied": [[action], *([] for _ in range(n - 1))]}}
+        ways: tuple[tuple[str, dict[str, Any], dict[str, Any]], ...] = (
+            (with_all, denied, {}),
+            (without, denied, {}),
+            (without, {}, {"covered": [action]}),
+        )
+        for way, (player, design, game) in zip(TEST_CONDITIONS, ways, strict=True):
+            yield (
+                way,
+                {
+                    "name": f"{action}, {seed}, {n} players, {way}",
+                    "lineups": [[player, *[with_all] * (n - 1)]],
+                    "games": self.config.meetings[n],
+                    "game": {"num_players": n, **game},
+                    **design,
+                },
+            )
+
+    def _play(self, part: str, tables: list[dict[str, Any]]) -> list[MatchupGames]:
+        return self.tournaments.tables(part, self.config.seed * len(_PARTS) + _PARTS.index(part), tables)
+
+
+Array = npt.NDArray[np.float64]
+Data = Mapping[str, Any]
+
+
+def retraining_results(retrained: RetrainingStudy) -> dict[str, Any]:
+    """Train and play what is missing, and return all results with a digest."""
+    config = retrained.config
+    retrained.train()
+    effects = {key: estimate_win_effects(ablation_games(table)) for key, table in retrained.screens().items()}
+    screen = _screens(config, effects)
+    shares = {}
+    for (action, seed, n, way), table in retrained.meetings().items():
+        without = retrained.player(TrainingJob(seed, action)) if way == "at home" else None
+        shares[action, seed, n, way] = _win_rate_without(table, action, without)
+    meetings = _meetings(config, effects, shares)
+    verdicts = [_verdict(config, action, n, screen, meetings) for action in config.claims for n in config.players]
+    digests = retrained.tournaments.networks
+    data = {
+        "asked": config.to_dict(),
+        "summary": _summary(config, verdicts, meetings),
+        "verdicts": verdicts,
+        "meetings": meetings,
+        "screen": screen,
+        "actions": list(BOARD_ACTIONS),
+        "networks": [_network(retrained, learner, digests) for learner in retrained.learners],
+        "provenance": {**software_versions(), "parts": retrained.tournaments.played},
+    }
+    return with_digest(to_json_data(data))
+
+
+def _win_rate_without(table: MatchupGames, action: str, player: str | None) -> Array:
+    """Return the win share of the seat that is denied the action, or of a player's seat, by deal, float64 (D,)."""
+    if player is not None:
+        without = table.seating == table.players.index(player)
+    else:
+        without = table.denied >> BOARD_ACTIONS.index(action) & 1 == 1
+    return mean_by_deal((fractional_wins(table.places) * without).sum(axis=1), table.deck)
+
+
+def _screens(config: RetrainingConfig, effects: Mapping[tuple[int, int], WinEffects]) -> list[dict[str, Any]]:
+    """Return the screening estimates of all actions in the form that `figures` draws."""
+    estimates = [EffectEstimates(n, f"seed {seed}", seed, e.power, e.covariance) for (seed, n), e in effects.items()]
+    found = findings(estimates, config.level)
+    return [
+        {
+            "seed": seed,
+            "player": f"seed {seed}",
+            "players": n,
+            "games": effects[seed, n].games,
+            "mean_power": float(effects[seed, n].power.mean()),
+            "actions": [
+                {
+                    "action": one.action,
+                    "power": one.power,
+                    "deviation": one.deviation,
+                    "deviation_low": one.low,
+                    "deviation_high": one.high,
+                }
+                for one in found
+                if (one.strength, one.players) == (seed, n)
+            ],
+        }
+        for seed, n in effects
+    ]
+
+
+def _meetings(
+    config: RetrainingConfig,
+    effects: Mapping[tuple[int, int], WinEffects],
+    shares: Mapping[tuple[str, int, int, str], Array],
+) -> list[dict[str, Any]]:
+    """Return the win rate of the seat without an action, and the resulting effect of the action."""
+    meetings: list[dict[str, Any]] = []
+    errors: list[float] = []
+    mean = np.full(len(BOARD_ACTIONS), 1 / len(BOARD_ACTIONS))
+    for action in config.claims:
+        for seed in config.training_seeds:
+            for n in config.players:
+                by_way = {way: shares[action, seed, n, way] for way in TEST_CONDITIONS}
+                habit, without = by_way["habit"], by_way["retrained"]
+                power, screened = 100 * (1 / n - without.mean()), effects[seed, n]
+                variance = 1e4 * without.var(ddof=1) / len(without) + mean @ screened.covariance @ mean
+                errors.append(float(np.sqrt(variance)))
+                regained, half = _mean(100 * (without - habit))
+                meetings.append(
+                    {
+                        "action": action,
+                        "seed": seed,
+                        "players": n,
+                        "decks": len(without),
+                        "won": {way: _won(share) for way, share in by_way.items()},
+                        "regained": regained,
+                        "regained_low": regained - half,
+                        "regained_high": regained + half,
+                        "power": float(power),
+                        "deviation": float(power - screened.power.mean()),
+                    }
+                )
+    quantile = simultaneous_quantile(np.diag(np.square(errors)), config.level)
+    for one, error in zip(meetings, errors, strict=True):
+        one["deviation_low"] = one["deviation"] - quantile * error
+        one["deviation_high"] = one["deviation"] + quantile * error
+    return meetings
+
+
+def _won(share: Array) -> dict[str, float]:
+    ends = proportion_interval(share[:, None], np.ones((len(share), 1)))
+    return {key: float(100 * end[0]) for key, end in zip(("share", "low", "high"), ends, strict=True)}
+
+
+def _mean(values: Array) -> tuple[float, float]:
+    """Return a mean over independent values, such as deals, and the half width of its 95% interval."""
+    error = float(values.std(ddof=1)) / np.sqrt(len(values))
+    return float(values.mean()), float(student_quantile(len(values)) * error)
+
+
+def _verdict(
+    config: RetrainingConfig, action: str, n: int, screen: Sequence[Data], meetings: Sequence[Data]
+) -> dict[str, Any]:
+    """Return the conclusions on a claim from the intervals of its action over all seeds."""
+    claim = config.claims[action]
+    estimates = {
+        "habit": [one for e in screen if e["players"] == n for one in e["actions"] if one["action"] == action],
+        "retrained": [one for one in meetings if (one["action"], one["players"]) == (action, n)],
+    }
+    conclusions = {
+        way: claim_conclusion([(one["deviation_low"], one["deviation_high"]) for one in found], claim, config.band)
+        for way, found in estimates.items()
+    }
+    return {"action": action, "players": n, "claim": claim, **conclusions}
+
+
+def claim_conclusion(intervals: Sequence[tuple[float, float]], claim: str, band: float) -> str:
+    """Return the conclusion on a claim (stands, falls, undecided) from intervals of deviations, one for each seed."""
+    sides = [(low, high) if claim == "too strong" else (-high, -low) for low, high in intervals]
+    if all(low > band for low, _ in sides):
+        return "stands"
+    return "falls" if all(high <= band for _, high in sides) else "undecided"
+
+
+def _network(retrained: RetrainingStudy, learner: TrainingJob, digests: Mapping[str, str]) -> dict[str, Any]:
+    """Return training details and strength of a network, from its training summary."""
+    data = read_json(retrained.folder_of(learner) / "summary.json", StudyError)
+    return {
+        "name": learner.name,
+        "seed": learner.seed,
+        "without": learner.without,
+        "digest": digests[retrained.player(learner)],
+        **{key: data[key].integer(0) for key in ("positions", "decisions")},
+        "minutes": data["seconds"].number(0) / 60,
+        "standings": [
+            {key: one[key].value for key in ("players", "opponent", "games", "share", "low", "high")}
+            for one in data["standings"].entries("match results")
+        ],
+    }
+
+
+def _summary(config: RetrainingConfig, verdicts: Sequence[Data], meetings: Sequence[Data]) -> list[str]:
+    """Return the outcome as sentences."""
+    sentences = []
+    for one in verdicts:
+        conclusion = f"{one['habit']} (habit), {one['retrained']} (retrained)"
+        if one["habit"] == one["retrained"]:
+            conclusion = f"{one['habit']} (habit and retrained)"
+        action = one["action"].replace("_", " ")
+        sentences.append(f"'{action}' with {one['players']} players, {one['claim']}: {conclusion}.")
+    seeds = "one seed" if config.seeds == 1 else f"all {config.seeds} seeds"
+    sentences.append(
+        f"A claim stands if for {seeds} the whole interval lies beyond the margin of ±{config.band:g} games of 100 on "
+        f"the claimed side. It falls if for {seeds} no part of the interval does ({100 * config.level:g}% for all "
+        "intervals together)."
+    )
+    return sentences + [_averages(meetings, n) for n in config.players if config.seeds > 1]
+
+
+def _averages(meetings: Sequence[Data], n: int) -> str:
+    """Return the effect of training without an action, the mean over actions, with an interval over seeds."""
+    by_seed: dict[int, list[Data]] = {}
+    for one in meetings:
+        if one["players"] == n:
+            by_seed.setdefault(one["seed"], []).append(one)
+    regained = [np.mean([one["regained"] for one in own]) for own in by_seed.values()]
+    at_home = [np.mean([one["won"]["at home"]["share"] for one in own]) for own in by_seed.values()]
+    return (
+        f"With {n} players, on average over all actions and {len(by_seed)} seeds, a seat that alone is denied an "
+        f"action gains {_over_seeds(regained, '+')} games of 100 from training without it. Where the action is covered "
+        f"for all, a network trained without it wins {_over_seeds(at_home)} of 100; the chance level is {100 / n:.3g}."
+    )
+
+
+def _over_seeds(values: Sequence[float], sign: str = "") -> str:
+    middle, half = _mean(np.array(values))
+    return f"{middle:{sign}.1f} ({middle - half:{sign}.1f} to {middle + half:{sign}.1f})"
+
+
+def retraining_report_files(data: Data) -> dict[Path, bytes]:
+    """Return the contents of the report files by relative path."""
+    shown = all_printable(data)
+    study, claims = {"band": shown["asked"]["band"]}, list(shown["asked"]["claims"])
+    retested = forest_plot({"study": study, "actions": claims, "screen": [*_retested(shown, claims)]})
+    every = forest_plot({"study": study, "actions": shown["actions"], "screen": shown["screen"]})
+    return {
+        Path("retrained.md"): ("\n\n".join(_page(shown)) + "\n").encode(),
+        Path("retrained.json"): (json.dumps(data, indent=1, allow_nan=False) + "\n").encode(),
+        Path("images", "retrained-forest.svg"): retested,
+        Path("images", "habit-forest.svg"): every,
+    }
+
+
+def _retested(data: Data, claims: Sequence[str]) -> Iterator[Data]:
+    """Yield the re-tested actions, zero-shot and retrained, in the form of a forest plot."""
+    seeds = sorted({entry["seed"] for entry in data["screen"]})
+    for n in sorted({entry["players"] for entry in data["screen"]}):
+        habit = {entry["seed"]: entry["actions"] for entry in data["screen"] if entry["players"] == n}
+        retrained = {seed: [e for e in data["meetings"] if (e["seed"], e["players"]) == (seed, n)] for seed in seeds}
+        for way, found in (("habit", habit), ("retrained", retrained)):
+            for seed in seeds:
+                by_name = {one["action"]: one for one in found[seed]}
+                player = f"{way}, seed {seed}"
+                yield {"player": player, "players": n, "actions": [by_name[action] for action in claims]}
+
+
+def _page(data: Data) -> Iterator[str]:
+    """Yield the paragraphs of the page."""
+    asked = data["asked"]
+    yield "# Conclusions re-tested with retrained players"
+    yield "\n".join(f"- {escape_outside_code(sentence)}" for sentence in data["summary"])
+    yield "![Effect of each action minus the mean effect](images/retrained-forest.svg)"
+    yield (
+        "*Effect of each action minus the mean effect. Habit: a network trained with all actions is denied actions by "
+        "design, in all seats. Retrained: a seat is denied the action and was trained without it, among others that "
+        "have it. Lines: intervals that hold simultaneously, separately for habit and retrained. Gray: the equivalence "
+        "margin.*"
+    )
+    yield _verdicts(data)
+    yield "## What a seat wins without the action"
+    yield (
+        "Games won of 100, with individual 95% intervals, on the same deals. The intervals cover the luck of deals, "
+        "not the differences between networks trained in the same way. Habit: a network trained with all actions is "
+        "denied the action. Retrained: a network trained without the action is denied it. Regained: the difference. At "
+        "home: the network trained without the action, where it is covered for all, against those trained with it. A "
+        "win rate above the chance level there comes from its strength, or from training on exactly this game."
+    )
+    yield _meeting_table(data)
+    yield "## All actions (habit)"
+    yield "![Effect of each action minus the mean effect, by network](images/habit-forest.svg)"
+    yield "*Screening experiments: each network trained with all actions takes all seats.*"
+    yield "## The networks"
+    yield _networks(data)
+    yield "## Where the numbers come from"
+    p = data["provenance"]
+    yield (
+        f"Made by {code_span('helsinki balance retrain ' + asked['name'])}, seed {asked['seed']}, training preset "
+        f"{code_span(asked['preset'])}; {p['environment']}, helsinki-env {p['package']}, NumPy {p['numpy']}, SciPy "
+        f"{p['scipy']}. All numbers: retrained.json."
+    )
+    yield _table(["part", "seed", "games"], [[part, e["seed"], f"{e['games']:,}"] for part, e in p["parts"].items()])
+
+
+def _verdicts(data: Data) -> str:
+    rows = [
+        [action_label_markdown(one["action"]), one["players"], one["claim"], one["habit"], one["retrained"]]
+        for one in data["verdicts"]
+    ]
+    return _table(["action", "players", "claim", "habit", "retrained"], rows, left=5)
+
+
+def _meeting_table(data: Data) -> str:
+    rows = []
+    for one in data["meetings"]:
+        won = (one["won"][way] for way in TEST_CONDITIONS)
+        habit, retrained, at_home = (f"{w['share']:.1f} ({w['low']:.1f} to {w['high']:.1f})" for w in won)
+        rows.append([
+            action_label_markdown(one["action"]), one["players"], one["seed"], f"{one['decks']:,}", habit, retrained,
+            _interval(one, "regained"), at_home, _interval(one, "deviation"),
+        ])  # fmt: skip
+    ways = ["habit", "retrained", "regained", "at home"]
+    return _table(["action", "players", "seed", "deals", *ways, "deviation"], rows)
+
+
+def _networks(data: Data) -> str:
+    rows = []
+    for one in data["networks"]:
+        won = "; ".join(
+            f"{s['share']:.1%} ({s['low']:.1%} to {s['high']:.1%}) against {s['opponent']}, {s['players']} players"
+            for s in one["standings"]
+        )
+        trained = f"without {action_label_markdown(one['without'])}" if one["without"] else "with all actions"
+        size = f"{one['positions']:,} and {one['decisions']:,}"
+        rows.append([trained, one["seed"], size, f"{one['minutes']:.1f}", won, code_span(one["digest"])])
+    head = ["trained", "seed", "supervised samples and self-play steps", "minutes", "games won", "file"]
+    return _table(head, rows)
+
+
+def _interval(one: Data, key: str) -> str:
+    return f"{signed(one[key])} ({signed(one[f'{key}_low'])} to {signed(one[f'{key}_high'])})"
+
+
+def _table(head: Sequence[str], rows: Sequence[Sequence[Any]], left: int = 1) -> str:
+    return markdown_table(head, [[str(cell) for cell in row] for row in rows], left)
