@@ -31,7 +31,7 @@ def server(data: Path) -> Iterator[Server]:
 
 def closed_spot(view: dict[str, Any]) -> str:
     """A spot of another player's board, which no legal action uses."""
-    return next(name for name in view["spots"] if name.startswith("cell 1 "))
+    return next(str(name) for name in view["spots"] if name.startswith("cell 1 "))
 
 
 @EACH_GAME

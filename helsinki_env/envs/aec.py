@@ -304,7 +304,8 @@ class GameAECEnv(AECEnv):  # type: ignore[misc]  # an untyped base class
         if not self.global_state:
             raise NotImplementedError(f"state(): {_NO_GLOBAL_STATE}")
         self._check_dealt()
-        return global_states(self.config, self._states)[0]
+        state: npt.NDArray[np.int8] = global_states(self.config, self._states)[0]
+        return state
 
     def _seat(self, agent: str) -> int:
         try:

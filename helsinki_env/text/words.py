@@ -88,7 +88,7 @@ def position_text(game: BoardGame, seat: int) -> str:
     spec = game.spec
     module = text_module(spec)
     copy = spec.to_dict(game, game.validate_seat(seat))  # type: ignore[misc]  # checked by `text_module`
-    lines: list[str] = module.position_lines(copy, game.config.component_set, seat)
+    lines: list[str] = module.position_lines(game, copy, seat)
     return "\n".join(lines)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from helsinki_env.drawing.checked import pluralize
+from helsinki_env.drawing.lines import pluralize
 from helsinki_env.games.copenhagen.components import Components
 from helsinki_env.games.copenhagen.text.position_text import (
     abilities_text,

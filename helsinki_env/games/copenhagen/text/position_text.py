@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from helsinki_env.drawing.checked import pluralize
+from helsinki_env.drawing.lines import pluralize
 from helsinki_env.games.copenhagen.actions import KIND_PLACE, encode
 from helsinki_env.games.copenhagen.components import ABILITIES, COLOURS, COLUMNS, ROWS, TILE_SIZES, Components
+from helsinki_env.games.copenhagen.game import CopenhagenGame
 from helsinki_env.games.copenhagen.notation import action_to_string
 from helsinki_env.games.copenhagen.render.view import read_table_view
 
@@ -57,15 +58,15 @@ def display_text(display: Sequence[int | None]) -> str:
     return "; ".join(f"{i} {'empty' if card is None else COLOURS[card]}" for i, card in enumerate(display))
 
 
-def position_lines(position: Mapping[str, Any], components: Components, viewer: int) -> list[str]:
+def position_lines(game: CopenhagenGame, position: Mapping[str, Any], viewer: int) -> list[str]:
     """Return the copy of a seat in words, in lines.
 
     Args:
+        game: the game.
         position: the copy, from `to_dict(game, viewer)`.
-        components: the component file of the game.
         viewer: the seat.
     """
-    table, _ = read_table_view(position, components, viewer)
+    table, components = read_table_view(game, viewer), game.config.component_set
     p = position
     lines = [f"Copenhagen, {p['players']} players. You are player {viewer}."]
     lines.append(f"Round {p['round']}.{' The game is over.' if p['done'] else ''}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from helsinki_env.drawing.checked import pluralize
+from helsinki_env.drawing.lines import pluralize
 from helsinki_env.games.helsinki.components import Components
 from helsinki_env.games.helsinki.text.position_text import card_counts, cells_text, display_text
 

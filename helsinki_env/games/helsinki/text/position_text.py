@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from helsinki_env.drawing.checked import pluralize
+from helsinki_env.drawing.lines import pluralize
 from helsinki_env.games.helsinki.actions import SIDES
 from helsinki_env.games.helsinki.components import BOARD_ACTIONS, COLOURS, ROOFS, Components
+from helsinki_env.games.helsinki.game import HelsinkiGame
 from helsinki_env.games.helsinki.notation import card_to_string
 from helsinki_env.games.helsinki.render.view import BOARD_SIZE, read_table_view
 
@@ -73,15 +74,15 @@ def display_text(display: Sequence[int | None], components: Components) -> str:
     return "; ".join(shown)
 
 
-def position_lines(position: Mapping[str, Any], components: Components, viewer: int) -> list[str]:
+def position_lines(game: HelsinkiGame, position: Mapping[str, Any], viewer: int) -> list[str]:
     """Return the copy of a seat in words, in lines.
 
     Args:
+        game: the game.
         position: the copy, from `to_dict(game, viewer)`.
-        components: the component file of the game.
         viewer: the seat.
     """
-    table = read_table_view(position, components, viewer)
+    table, components = read_table_view(game, viewer), game.config.component_set
     p = position
     lines = [f"Helsinki, {p['players']} players. You are player {viewer}."]
     last, over = " This is the last round." * p["last_round"], " The game is over." * p["done"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from helsinki_env.drawing.checked import pluralize
+from helsinki_env.drawing.lines import pluralize
 from helsinki_env.engine.component_reader import orientations
 from helsinki_env.games.helsinki.action_words import cost_text
 from helsinki_env.games.helsinki.actions import SIDES
