@@ -40,11 +40,7 @@ INTERNAL = re.compile(
     r"|helsinki_env\.envs\.(?!(aec|flat|global_state|seat|tensors|vector)$)"
     r"|helsinki_env\.games\.\w+\."
     r"(?!(components|config|episodes|game|notation|observation|position|render|render\.ansi\.ansi|ui_actions)$)"
-    r"|helsinki_env\.records\.(codec|files)$"
     r"|helsinki_env\.text\.\w+$"
-    r"|helsinki_env\.evaluation\."
-    r"(figure_style|play|arena\.(bounded_parquet|cluster|designs|files|parquet|plan|store|work_unit|workers))$"
-    r"|helsinki_env\.evaluation\.(rating\.(anchored|bootstrap|figures|model|plackett_luce|shares)|gauntlet\.[a-z_]+)$"
     r"|helsinki_env\.agents\.(rows|program\.supervisor|heuristic\.playouts|mlp\.inputs)$"
     r"|helsinki_env\.agents\.(net\.(afterstates|choices|evaluation|features))$"
     r"|helsinki_env\.agents\.search\.(flat|playout|tree|workspace)$"
@@ -166,11 +162,12 @@ def test_every_argument_of_the_environments_is_described(name: str) -> None:
     """Arguments of the AEC environment are on the page of the game; those of the other classes on one page for all."""
     module = importlib.import_module(f"helsinki_env.{name}_v0")
     page, classes = ((ROOT / "docs" / f"{page}.md").read_text(encoding="utf-8") for page in (name, "environment"))
-    options = set(inspect.signature(module.raw_env).parameters)
+    rules = getattr(importlib.import_module(f"helsinki_env.games.{name}.config"), f"{name.capitalize()}Options")
+    options = {*inspect.signature(module.raw_env).parameters, *rules.__annotations__} - {"options"}
     assert all(f"\n| `{option}` |" in page for option in options)
     for kind in ("VectorEnv", "SeatEnv", "SeatVectorEnv", "TorchEnv"):
         for argument in inspect.signature(getattr(helsinki_env, f"{name.capitalize()}{kind}")).parameters:
-            assert argument in options or re.search(rf"(\n\| .*|)`{argument}=?`", classes), (kind, argument)
+            assert argument in {*options, "options"} or re.search(rf"(\n\| .*|)`{argument}=?`", classes), (kind, argument)
 
 
 def test_every_info_key_of_a_batch_is_described() -> None:

@@ -27,8 +27,7 @@ def texts(game: TestedGame) -> Any:
 
 
 def spots(one: Any) -> dict[str, Any]:
-    position = one.spec.to_dict(one, one.seat)
-    return one.spec.render().spots(position, one.config.component_set, viewer=one.seat)  # type: ignore[no-any-return]
+    return one.spec.render().svg_and_spots(one, viewer=one.seat)[1]  # type: ignore[no-any-return]
 
 
 def positions(game: TestedGame, count: int) -> list[Any]:

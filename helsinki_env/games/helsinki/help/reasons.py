@@ -65,7 +65,7 @@ def why_not(game: HelsinkiGame, spot: str) -> str:
 
     Args:
         game: a game in progress.
-        spot: the name of a spot (`render.spots`) that no legal action uses.
+        spot: the name of a spot (`render.svg_and_spots`) that no legal action uses.
     """
     name, *numbers = spot.split()
     values = [int(one) for one in numbers if one.isdigit()]

@@ -29,7 +29,7 @@ def card_text(components: Components, card: int) -> str:
 
 
 def help_text(game: HelsinkiGame, viewer: int | None, spot: str) -> str:
-    """Return a description of a spot of the picture (`render.spots`); empty for an unknown one."""
+    """Return a description of a spot of the picture (`render.svg_and_spots`); empty for an unknown one."""
     name, *numbers = spot.split()
     values = [int(one) for one in numbers if one.isdigit()]
     c, g = game.config.component_set, game.state
