@@ -163,11 +163,11 @@ def test_every_argument_of_the_environments_is_described(name: str) -> None:
     module = importlib.import_module(f"helsinki_env.{name}_v0")
     page, classes = ((ROOT / "docs" / f"{page}.md").read_text(encoding="utf-8") for page in (name, "environment"))
     rules = getattr(importlib.import_module(f"helsinki_env.games.{name}.config"), f"{name.capitalize()}Options")
-    options = {*inspect.signature(module.raw_env).parameters, *rules.__annotations__} - {"options"}
-    assert all(f"\n| `{option}` |" in page for option in options)
+    options = {*inspect.signature(module.raw_env).parameters, *rules.__annotations__}
+    assert all(f"\n| `{option}` |" in page for option in options - {"options"})
     for kind in ("VectorEnv", "SeatEnv", "SeatVectorEnv", "TorchEnv"):
         for argument in inspect.signature(getattr(helsinki_env, f"{name.capitalize()}{kind}")).parameters:
-            assert argument in {*options, "options"} or re.search(rf"(\n\| .*|)`{argument}=?`", classes), (kind, argument)
+            assert argument in options or re.search(rf"(\n\| .*|)`{argument}=?`", classes), (kind, argument)
 
 
 def test_every_info_key_of_a_batch_is_described() -> None:

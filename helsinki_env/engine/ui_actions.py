@@ -18,7 +18,7 @@ ShapeRows = tuple[str, ...]
 class UIAction:
     """A legal action, as shown to people.
 
-    Spots are names of rectangles from the game's `render.spots`.
+    Spots are names of rectangles from the game's `render.svg_and_spots`.
 
     Attributes:
         id: id of the action.

@@ -36,6 +36,7 @@ from helsinki_env.games.helsinki.config import HelsinkiConfig
 from helsinki_env.games.helsinki.determinization import SCRATCH
 from helsinki_env.games.helsinki.episodes import RandomEpisodes
 from helsinki_env.games.helsinki.state import PHASES, RECORD, new_states
+from helsinki_env.games.helsinki.state_checks import are_consistent
 from helsinki_env.games.helsinki.state_from_observation import states_from_observations
 
 __all__ = [
@@ -134,7 +135,7 @@ HELSINKI: GameSpec = GameSpec(
     states_from_observations=states_from_observations,
     scratch=SCRATCH,
     episodes=RandomEpisodes,
-    check=lambda states, config: check_states(HELSINKI, states, config),
+    check=lambda states, config: are_consistent(states, config) or check_states(HELSINKI, states, config),
     render=lambda: _module("render"),
     list_ui_actions=lambda game, seat: _module("ui_actions").list_ui_actions(game, seat),
     available_selection=lambda game, seat: _module("ui_actions").available_selection(game, seat),
