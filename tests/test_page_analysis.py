@@ -226,7 +226,7 @@ def test_an_own_game_is_taken_apart_from_its_table_and_from_the_list(server: Ser
     over = server.make_over("greedy", "random", game="copenhagen", seed=2)
     player = Player(browser, f"{server.address}/tables/{over}")
     player.wait(lambda view: view["done"])
-    for leave in ("#player button", "#tables li:first-child button:has-text('Analyze')"):
+    for leave in ("#player button", "#finished li:first-child button:has-text('Analyze')"):
         player.page.click(leave)
         player.page.wait_for_selector("#tools:not([hidden])")
         assert "greedy" in player.page.inner_text("#title")

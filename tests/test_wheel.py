@@ -27,7 +27,7 @@ game = HelsinkiGame(HelsinkiConfig.from_yaml("first_game"), seed=1)
 while not game.done:
     game.step(game.legal_actions()[0])
 assert load_components("alternative").types == 46
-assert (Path(helsinki_env.__file__).parent / "evaluation" / "rating" / "model.py").exists()  # which needs an extra
+assert (Path(helsinki_env.__file__).parent / "evaluation" / "rating" / "ratings.py").exists()  # which needs an extra
 assert find_spec("agents") is None
 assert find_spec("training") is None
 played = play_match(["heuristic", "mc:2", "ismcts:2"], games=3)
