@@ -117,6 +117,11 @@ def _places(scores: npt.NDArray[np.integer]) -> npt.NDArray[np.int64]:
     return places
 
 
+def _check(states: States, config: HelsinkiConfig) -> None:
+    if not are_consistent(states, config):
+        check_states(HELSINKI, states, config)
+
+
 HELSINKI: GameSpec = GameSpec(
     name="helsinki",
     is_default=True,
@@ -135,7 +140,7 @@ HELSINKI: GameSpec = GameSpec(
     states_from_observations=states_from_observations,
     scratch=SCRATCH,
     episodes=RandomEpisodes,
-    check=lambda states, config: are_consistent(states, config) or check_states(HELSINKI, states, config),
+    check=_check,
     render=lambda: _module("render"),
     list_ui_actions=lambda game, seat: _module("ui_actions").list_ui_actions(game, seat),
     available_selection=lambda game, seat: _module("ui_actions").available_selection(game, seat),
