@@ -5,7 +5,7 @@ from __future__ import annotations
 __all__ = ["LEVELS"]
 
 LEVELS = (
-    ("greedy", "Easy", "looks at what each action brings at once; wins 5 of 100 two-player games against Medium"),
+    ("greedy", "Easy", "takes the largest immediate gain; wins 5 of 100 two-player games against Medium"),
     ("heuristic", "Medium", "plans its turn; wins 95 of 100 two-player games against Easy"),
     ("net", "Hard", "a trained network; wins 89 of 100 two-player games against Medium"),
     ("net+search:50", "Hardest", "the network, thinking ahead; stronger than Hard (docs/ladder-copenhagen.md)"),
