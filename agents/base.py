@@ -50,6 +50,7 @@ __all__ = [
     "KeyArray",
     "Player",
     "PlayerError",
+    "PlayerWrapper",
     "call_player",
     "checked_actions",
     "choose_action",
@@ -152,6 +153,25 @@ class Player(Protocol):
             Ids of legal actions, int64 (B,). Row b depends only on row b of the arguments.
         """
         ...
+
+
+class PlayerWrapper:
+    """Base of players that wrap another one: its batch size limit and its use of histories hold for the wrapper, too.
+
+    Args:
+        player: the wrapped player.
+        name: name of the wrapper.
+    """
+
+    def __init__(self, player: Player, name: str) -> None:
+        self.player, self.name = player, name
+        if hasattr(player, "max_batch_size"):
+            self.max_batch_size = player.max_batch_size
+
+    @property
+    def wants_history(self) -> bool:
+        """Whether the wrapped player uses the history of its games."""
+        return bool(getattr(self.player, "wants_history", False))
 
 
 def _mix(keys: KeyArray) -> KeyArray:

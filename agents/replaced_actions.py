@@ -12,7 +12,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from helsinki_env.agents.base import Histories, Int8Array, Int64Array, KeyArray, Player, call_player, checked_actions
+from helsinki_env.agents.base import (
+    Histories,
+    Int8Array,
+    Int64Array,
+    KeyArray,
+    Player,
+    PlayerWrapper,
+    call_player,
+    checked_actions,
+)
 from helsinki_env.agents.registry import make_player
 from helsinki_env.engine.arrays import action_masks, key_array
 from helsinki_env.engine.playout import sample_actions
@@ -87,7 +96,7 @@ def replaced_actions_of(player: Player) -> ReplacedActions:
     return found if isinstance(found, ReplacedActions) else ReplacedActions()
 
 
-class CountedPlayer:
+class CountedPlayer(PlayerWrapper):
     """Wrap a player and replace its illegal actions by uniformly random legal ones.
 
     Args:
@@ -95,19 +104,13 @@ class CountedPlayer:
     """
 
     def __init__(self, player: Player) -> None:
-        self.player, self.name, self._illegal = player, player.name, 0
-        if hasattr(player, "max_batch_size"):
-            self.max_batch_size = player.max_batch_size
+        super().__init__(player, player.name)
+        self._illegal = 0
 
     @property
     def replaced_actions(self) -> ReplacedActions:
         """Number of actions replaced so far."""
         return replaced_actions_of(self.player).add(ReplacedActions(illegal=self._illegal))
-
-    @property
-    def wants_history(self) -> bool:
-        """Whether the wrapped player uses the history of its games."""
-        return bool(getattr(self.player, "wants_history", False))
 
     def act(
         self, observation: Int8Array, action_mask: Int8Array, keys: KeyArray, histories: Histories = None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from helsinki_env import HelsinkiConfig
-from helsinki_env.agents.base import Histories, Int8Array, Int64Array, KeyArray, Player, call_player
+from helsinki_env.agents.base import Histories, Int8Array, Int64Array, KeyArray, Player, PlayerWrapper, call_player
 from helsinki_env.agents.registry import PlayerError, make_player
 from helsinki_env.data import UserError, choices_text, short_repr
 from helsinki_env.engine.arrays import action_masks, key_array
@@ -16,7 +16,7 @@ from helsinki_env.games.helsinki.game import action_table
 __all__ = ["ForcedPlayer", "make_forced_player"]
 
 
-class ForcedPlayer:
+class ForcedPlayer(PlayerWrapper):
     """Uses a board action as soon as it is legal, regardless of its value.
 
     Args:
@@ -31,16 +31,9 @@ class ForcedPlayer:
     def __init__(self, action: str, player: Player, config: HelsinkiConfig | None = None) -> None:
         if action not in BOARD_ACTIONS:
             raise UserError(f"action: found {action!r}, expected one of {', '.join(BOARD_ACTIONS)}")
-        self.player, self.name = player, f"forced:{action}:{player.name}"
-        if hasattr(player, "max_batch_size"):
-            self.max_batch_size = player.max_batch_size
+        super().__init__(player, f"forced:{action}:{player.name}")
         table = action_table((config or HelsinkiConfig()).component_set.types)
         self._use, self._ids = int(table.offsets[KIND_USE]) + BOARD_ACTIONS.index(action), table.size
-
-    @property
-    def wants_history(self) -> bool:
-        """Whether the wrapped player uses the history of its games."""
-        return bool(getattr(self.player, "wants_history", False))
 
     def act(
         self, observation: Int8Array, action_mask: Int8Array, keys: KeyArray, histories: Histories = None

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import numpy as np
 
+from helsinki_env.drawing.lines import pluralize
 from helsinki_env.games.copenhagen import actions as a
 from helsinki_env.games.copenhagen.abilities import active
 from helsinki_env.games.copenhagen.bits import supported
 from helsinki_env.games.copenhagen.build import costs
 from helsinki_env.games.copenhagen.components import COLOURS, TILE_SIZES
 from helsinki_env.games.copenhagen.game import CopenhagenGame
-from helsinki_env.games.copenhagen.help.rules import ability_label, counted
+from helsinki_env.games.copenhagen.help.rules import ability_label
 
 __all__ = ["task", "why_not"]
 
@@ -28,14 +29,16 @@ def task(game: CopenhagenGame) -> str:
     if phase == "TAKE" and g.first < 0:
         return "Take one more card of the row."
     if phase == "DISCARD":
-        return f"Discard {counted(int(g.hand[g.seat].sum()) - c.hand_limit, 'card')}: the hand limit is {c.hand_limit}."
+        return (
+            f"Discard {pluralize(int(g.hand[g.seat].sum()) - c.hand_limit, 'card')}: the hand limit is {c.hand_limit}."
+        )
     return {
         "MAIN": "Take two cards that lie next to each other, or choose a tile to construct.",
         "TAKE": "Take the second card, next to the first.",
         "END": "Use an ability, or end the turn.",
         "PLACE": "Place the tile on your facade.",
         "RECOLOUR": "Choose the color that counts as the tile's color.",
-        "PAY": f"Pay {counted(int(g.due), 'more card')} for the tile.",
+        "PAY": f"Pay {pluralize(int(g.due), 'more card')} for the tile.",
         "COAT": "Choose the reward for a coat of arms.",
     }[phase]
 
@@ -117,7 +120,7 @@ def _tile(game: CopenhagenGame, kind: int) -> str:
     if not found:
         return f"A {color} tile of {size} cells fits on no free part of your facade."
     least, held = (found & -found).bit_length() - 1, int(g.hand[g.seat, kind // 4])
-    return f"This tile costs at least {counted(least, f'{color} card')}, and you have {held}."
+    return f"This tile costs at least {pluralize(least, f'{color} card')}, and you have {held}."
 
 
 def _ability(game: CopenhagenGame, ability: int) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from helsinki_env.games.copenhagen.components import ABILITIES, DISPLAY
 from helsinki_env.games.copenhagen.config import CopenhagenConfig
 
-__all__ = ["ability_label", "ability_sentence", "counted", "rules_text"]
+__all__ = ["ability_label", "ability_sentence", "rules_text"]
 
 _LABELS = ("Any cards", "Additional card", "Construction discount", "Change of colors", "Both actions")
 _SENTENCES = (
@@ -15,11 +15,6 @@ _SENTENCES = (
     "pay with cards of one other color as if they had the tile's color.",
     "construct in the same turn after taking cards.",
 )
-
-
-def counted(number: int, noun: str) -> str:
-    """Return a number with its noun: ``1 card``, ``2 cards``."""
-    return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 def ability_label(ability: int) -> str:

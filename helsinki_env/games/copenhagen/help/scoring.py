@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from helsinki_env.drawing.lines import pluralize
 from helsinki_env.games.copenhagen.components import CELLS, COLUMNS, ROWS
 from helsinki_env.games.copenhagen.game import CopenhagenGame
-from helsinki_env.games.copenhagen.help.rules import counted
 
 __all__ = ["effects", "score_sheet"]
 
@@ -69,9 +69,9 @@ def effects(before: CopenhagenGame, after: CopenhagenGame, seat: int) -> list[st
         found.append(f"{gained:+d} point{'s' * (gained != 1)}")
     paid = int(a.hand[seat].sum()) - int(b.hand[seat].sum())
     if b.tile_count[seat] > a.tile_count[seat]:
-        found.append(f"pays {counted(paid, 'card')}")
+        found.append(f"pays {pluralize(paid, 'card')}")
     # A reward that is taken lowers the number by one; those that a white tile wins come on top.
     coats = int(b.rewards) - int(a.rewards) + int(a.white_tiles > b.white_tiles)
     if coats > 0 and not after.done:
-        found.append(f"wins {counted(coats, 'reward')}")
+        found.append(f"wins {pluralize(coats, 'reward')}")
     return found

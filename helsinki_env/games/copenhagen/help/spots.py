@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from helsinki_env.drawing.lines import pluralize
 from helsinki_env.games.copenhagen.components import COLOURS, COLUMNS, ROWS, TILE_SIZES
 from helsinki_env.games.copenhagen.game import CopenhagenGame
-from helsinki_env.games.copenhagen.help.rules import ability_sentence, counted
+from helsinki_env.games.copenhagen.help.rules import ability_sentence
 
 __all__ = ["help_text"]
 
@@ -23,7 +24,7 @@ def help_text(game: CopenhagenGame, viewer: int | None, spot: str) -> str:
         return f"Your {color} cards: each pays for one cell of a {color} tile."
     if name == "kind" and values:
         color, size = COLOURS[values[0] // len(TILE_SIZES)], TILE_SIZES[values[0] % len(TILE_SIZES)]
-        left = counted(int(g.supply[values[0]]), "tile")
+        left = pluralize(int(g.supply[values[0]]), "tile")
         return (
             f"A {color} tile of {size} cells: it costs {size} {color} cards, or {size - 1} if it touches {color}. "
             f"The supply has {left}."
@@ -36,7 +37,7 @@ def help_text(game: CopenhagenGame, viewer: int | None, spot: str) -> str:
         return f"A player's facade: a full row scores {c.points_row}, a full column {c.points_column}."
     ends = " It holds the End of Game card." if g.end_card else ""
     return {
-        "draw": f"The draw pile has {counted(int(g.pile_size), 'card')}.{ends}",
+        "draw": f"The draw pile has {pluralize(int(g.pile_size), 'card')}.{ends}",
         "discard": "The discard pile: the cards that were paid or discarded.",
         "now": "The next step of the turn in progress.",
     }.get(name, "")
@@ -64,4 +65,4 @@ def _cell(game: CopenhagenGame, seat: int, cell: int) -> str:
     in_row = COLUMNS - sum(filled >> (COLUMNS * row + x) & 1 for x in range(COLUMNS))
     in_column = ROWS - sum(filled >> (COLUMNS * y + column) & 1 for y in range(ROWS))
     coat = " A coat of arms lies next to the row." if row in c.coat_rows else ""
-    return f"An empty cell: its row needs {counted(in_row, 'more cell')}, its column {in_column}.{coat}"
+    return f"An empty cell: its row needs {pluralize(in_row, 'more cell')}, its column {in_column}.{coat}"

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from helsinki_env.drawing.lines import pluralize
 from helsinki_env.games.helsinki import actions as a
 from helsinki_env.games.helsinki.action_words import cost_text
 from helsinki_env.games.helsinki.actions import SIDES
@@ -21,7 +22,7 @@ from helsinki_env.games.helsinki.build import (
 from helsinki_env.games.helsinki.coats import can_move_superstructure, usable_actions, wild_cells
 from helsinki_env.games.helsinki.components import COLOURS
 from helsinki_env.games.helsinki.game import HelsinkiGame
-from helsinki_env.games.helsinki.help.rules import counted, label_of
+from helsinki_env.games.helsinki.help.rules import label_of
 
 __all__ = ["task", "why_not"]
 
@@ -40,14 +41,14 @@ def task(game: HelsinkiGame) -> str:
         color = COLOURS[c.card_color(int(g.card))]
         if g.substitute:
             return f"Pay one card that is neither {color} nor wild."
-        return f"Pay {counted(int(g.to_pay), 'more card')} for the pavilion: {color} or wild."
+        return f"Pay {pluralize(int(g.to_pay), 'more card')} for the pavilion: {color} or wild."
     if phase == "MAIN" and g.only_build:
         return "Build a pavilion now: a board action was paid for it."
     if phase == "MOVE" and g.move:
         return f"Move your token 4 to {int(g.move)} spaces, as paid for."
     if phase == "DISCARD":
         over = int(g.hand[g.seat].sum()) - c.hand_limit
-        return f"Discard {counted(over, 'card')}: the hand limit is {c.hand_limit}."
+        return f"Discard {pluralize(over, 'card')}: the hand limit is {c.hand_limit}."
     return {
         "START": "Choose the space on which your token starts.",
         "MOVE": "Move your token first: 1 to 3 spaces clockwise.",
@@ -160,7 +161,7 @@ def _build(game: HelsinkiGame, card: int) -> str:
         elsewhere = bool(fits_elsewhere(t, g, kind)) and place == NEVER
         more = f"; {label_of(c, a.ANY_SIDE)} would help" if elsewhere and a.ANY_SIDE not in game.config.covered else ""
         return f"A {color} tile with {roofs} roofs does not fit from the {side}, where your token stands{more}."
-    return f"Payment and placement together need {counted(pay + place, 'coat')}, and you have {coats}."
+    return f"Payment and placement together need {pluralize(pay + place, 'coat')}, and you have {coats}."
 
 
 def _action(game: HelsinkiGame, action: int) -> str:

@@ -6,7 +6,7 @@ from helsinki_env.games.helsinki.action_words import action_label, cost_text
 from helsinki_env.games.helsinki.components import BOARD_ACTIONS, Components
 from helsinki_env.games.helsinki.config import HelsinkiConfig
 
-__all__ = ["action_sentence", "counted", "label_of", "rules_text"]
+__all__ = ["action_sentence", "label_of", "rules_text"]
 
 #: The effect of each board action; `n` is its strength and `s` the plural ending.
 _SENTENCES: dict[str, str] = {
@@ -26,11 +26,6 @@ _SENTENCES: dict[str, str] = {
     "any_card_as_wild": "Pay one card of another color as if it were wild.",
     "two_points": "Score {n} point{s} now.",
 }
-
-
-def counted(number: int, noun: str) -> str:
-    """Return a number with its noun: ``1 card``, ``2 cards``."""
-    return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 def label_of(components: Components, action: int) -> str:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from helsinki_env.drawing.lines import pluralize
 from helsinki_env.games.helsinki.game import HelsinkiGame
-from helsinki_env.games.helsinki.help.rules import counted
 
 __all__ = ["effects", "score_sheet"]
 
@@ -64,7 +64,7 @@ def score_sheet(game: HelsinkiGame) -> list[list[dict[str, Any]]]:
                 )
             )
         if best < _SIZE and not game.done:
-            entries.append(("Nearest line", best, 0, f"{counted(_SIZE - best, 'cell')} to go"))
+            entries.append(("Nearest line", best, 0, f"{pluralize(_SIZE - best, 'cell')} to go"))
         sheets.append([_line(*entry) for entry in entries])
     return sheets
 
@@ -85,12 +85,12 @@ def effects(before: HelsinkiGame, after: HelsinkiGame, seat: int) -> list[str]:
     if gained:
         found.append(f"{gained:+d} point{'s' * (abs(gained) != 1)}")
     if new_rows > rows:
-        found.append(f"fills {counted(new_rows - rows, 'row')}")
+        found.append(f"fills {pluralize(new_rows - rows, 'row')}")
     if new_columns > columns:
-        found.append(f"fills {counted(new_columns - columns, 'column')}")
+        found.append(f"fills {pluralize(new_columns - columns, 'column')}")
     coats = int(a.coats[seat]).bit_count() - int(b.coats[seat]).bit_count()
     if coats:
-        found.append(f"wins {counted(coats, 'coat')}")
+        found.append(f"wins {pluralize(coats, 'coat')}")
     if b.tile_count[seat] > a.tile_count[seat] and b.hand[seat].sum() > a.hand[seat].sum():
         found.append("draws a bonus card")
     return found

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from helsinki_env.drawing.lines import pluralize
 from helsinki_env.games.helsinki.action_words import cost_text
 from helsinki_env.games.helsinki.actions import SIDES
 from helsinki_env.games.helsinki.components import COLOURS, ROOFS, Components
 from helsinki_env.games.helsinki.game import HelsinkiGame
-from helsinki_env.games.helsinki.help.rules import action_sentence, counted
+from helsinki_env.games.helsinki.help.rules import action_sentence
 from helsinki_env.games.helsinki.shapes import tile_cells
 
 __all__ = ["card_text", "help_text"]
@@ -22,7 +23,7 @@ def card_text(components: Components, card: int) -> str:
     extra = components.card_superstructures(card)
     tile = f"a {color} tile of {roofs} roofs"
     if extra:
-        tile += f" with {counted(extra, 'superstructure')}"
+        tile += f" with {pluralize(extra, 'superstructure')}"
     number = components.card_number(card)
     cost = "itself alone" if number == 1 else f"{number} cards, itself included"
     return f"This card builds {tile} and costs {cost}."
@@ -45,7 +46,7 @@ def help_text(game: HelsinkiGame, viewer: int | None, spot: str) -> str:
         return action_sentence(c, values[0]) + _status(game, viewer, values[0])
     if name == "kind" and values:
         color, roofs = COLOURS[values[0] // len(ROOFS)], ROOFS[values[0] % len(ROOFS)]
-        left = counted(int(g.supply[values[0]]), "tile")
+        left = pluralize(int(g.supply[values[0]]), "tile")
         return f"The common supply has {left} of {color} with {roofs} roofs."
     if name == "cell" and len(values) == 2:
         return _cell(game, *values)
@@ -55,7 +56,7 @@ def help_text(game: HelsinkiGame, viewer: int | None, spot: str) -> str:
             f"Coats in the meadow pay for board actions: {int(g.meadow[values[0]])} there."
         )
     return {
-        "draw": f"The draw pile has {counted(int(g.pile_size), 'card')}: when it becomes empty, the round is the last.",
+        "draw": f"The draw pile has {pluralize(int(g.pile_size), 'card')}: when it is empty, the round is the last.",
         "discard": "The discard pile: it becomes the new draw pile when that is empty.",
         "now": "The next step of the turn in progress.",
     }.get(name, "")
@@ -77,7 +78,7 @@ def _cell(game: HelsinkiGame, seat: int, cell: int) -> str:
         return "The statue: it counts as a filled cell, stops tiles, and carries no superstructure."
     if int(g.superstructures[seat]) >> cell & 1:
         return (
-            f"A superstructure: {counted(c.points_crossing, 'point')} if its row and column are full, "
+            f"A superstructure: {pluralize(c.points_crossing, 'point')} if its row and column are full, "
             f"{c.points_line} if one of them is."
         )
     if int(g.wild[seat]) >> cell & 1:
@@ -95,7 +96,7 @@ def _cell(game: HelsinkiGame, seat: int, cell: int) -> str:
     built = int(g.built[seat])
     in_row = _SIZE - sum(built >> (_SIZE * row + i) & 1 for i in range(_SIZE))
     in_column = _SIZE - sum(built >> (_SIZE * i + column) & 1 for i in range(_SIZE))
-    text = f"An empty cell: its row needs {counted(in_row, 'more cell')}, its column {in_column}."
+    text = f"An empty cell: its row needs {pluralize(in_row, 'more cell')}, its column {in_column}."
     if game.config.dry_roads and cell in c.crosswalks:
         text = "A cell next to a crosswalk: connect all four of them with tiles for a bonus card."
     return text
