@@ -18,6 +18,7 @@ def problems(page: Any) -> list[str]:
     """The serious findings of axe-core: the rule and the first element that violates it."""
     from axe_playwright_python.sync_playwright import Axe
 
+    page.emulate_media(reduced_motion="reduce")  # text that is fading in has less contrast than it will have
     found = Axe().run(page).response["violations"]
     return [
         f"{one['id']} ({one['impact']}): {one['nodes'][0]['html'][:200]} {one['nodes'][0]['failureSummary']}"

@@ -191,7 +191,7 @@ def test_a_click_into_a_silent_network_counts_once(arrives: bool, server: Server
         assert player.page.locator("#choices button:not(:disabled)").count() == 0
         between.up = between.down = True
         view = player.wait(lambda new: new["number"] == 1)
-        player.page.wait_for_function("!document.body.matches('.cut, .waiting')")
+        player.page.wait_for_function("() => !document.body.matches('.cut, .waiting')")
         assert [one["words"] for one in view["log"]] == ["started on space 5"]
     with seated(server, made["table"], made["links"][1]["link"].partition("key=")[2]) as (_, view):
         assert view["number"] == 1
