@@ -1,4 +1,9 @@
-"""Helpers to read component files, for any game."""
+"""Helpers to read component files, for any game.
+
+A file with the key `base` changes another one: it names a bundled file and holds only what differs. Mappings are merged
+key by key, anything else is replaced, and null removes a key. The keys `fact` and `reason` say which fact of the
+components the file changes and why it is plausible; they are not part of the content.
+"""
 
 from __future__ import annotations
 
@@ -6,12 +11,14 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from helsinki_env.data import Node, digest_of, read_yaml
 from helsinki_env.utils.yaml_files import find_yaml
 
 __all__ = [
+    "ChangedFact",
+    "changed_fact",
     "component_facts",
     "distinct_values",
     "facts_digest",
@@ -34,7 +41,44 @@ def load_component_file(name_or_path: str | Path, error: type[ValueError], read:
 @lru_cache(maxsize=64)
 def _load(path: Path, _changed_ns: int, error: type[ValueError], read: Callable[[Node, str], Any]) -> Any:
     """Read one file. The modification time is only part of the cache key, so an edited file is read again."""
-    return read(read_yaml(path, error), path.stem)
+    return read(_with_base(read_yaml(path, error)), path.stem)
+
+
+class ChangedFact(NamedTuple):
+    """What a component file changes, and why that is plausible."""
+
+    fact: str
+    reason: str
+
+
+def changed_fact(name_or_path: str | Path, error: type[ValueError]) -> ChangedFact:
+    """Return what a component file changes; `error` if it does not say so."""
+    data = read_yaml(find_yaml(name_or_path, "components", error), error)
+    return ChangedFact(*(data[key].text(f"the {key}, as text") for key in ("fact", "reason")))
+
+
+def _with_base(data: Node) -> Node:
+    """Return the content of a file, merged into that of its base."""
+    if not isinstance(data.value, dict) or "base" not in data.value:
+        return data
+    base = read_yaml(find_yaml(data["base"].text("the name of a component file"), "components", data.error), data.error)
+    if base["base"].is_present:
+        data["base"].fail("a component file that has no base itself")
+    changes = {key: value for key, value in data.value.items() if key not in ("base", "fact", "reason")}
+    data.value = _merged(base.mapping().value, changes)
+    return data
+
+
+def _merged(base: dict[str, Any], changes: dict[str, Any]) -> dict[str, Any]:
+    """Return a mapping with changes; those that are mappings are merged in turn, and null removes a key."""
+    merged = dict(base)
+    for key, value in changes.items():
+        if value is None:
+            merged.pop(key, None)
+        else:
+            both = isinstance(value, dict) and isinstance(merged.get(key), dict)
+            merged[key] = _merged(merged[key], value) if both else value
+    return merged
 
 
 def component_facts(components: Any) -> dict[str, Any]:

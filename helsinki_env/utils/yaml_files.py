@@ -27,8 +27,8 @@ def find_yaml(name_or_path: str | Path, kind: str, error: type[ValueError]) -> P
     """Return the path of a YAML file.
 
     Args:
-        name_or_path: a bare name means ``configs/<kind>/<name>.yaml``; a ``Path``, or text that ends in ``.yaml`` or
-            ``.yml`` or contains a slash, is a path.
+        name_or_path: a name means ``configs/<kind>/<name>.yaml``, also with a subfolder as in ``alternatives/coats``; a
+            ``Path``, text that ends in ``.yaml`` or ``.yml``, or text with a slash that is no such name, is a path.
         kind: subfolder of the bundled files.
         error: exception class to raise.
 
@@ -36,8 +36,9 @@ def find_yaml(name_or_path: str | Path, kind: str, error: type[ValueError]) -> P
         error: if the file does not exist; lists the bundled ones.
     """
     text = str(name_or_path)
-    is_path = isinstance(name_or_path, Path) or text.endswith((".yaml", ".yml")) or "/" in text or "\\" in text
-    path = Path(text) if is_path else configs_folder() / kind / f"{text}.yaml"
+    bundled = configs_folder() / kind / f"{text}.yaml"
+    is_path = isinstance(name_or_path, Path) or text.endswith((".yaml", ".yml")) or "\\" in text
+    path = Path(text) if is_path or ("/" in text and not is_file(bundled)) else bundled
     if is_file(path):
         return path
     expected = f"the path of a .yaml file or {choices_text(list_yaml(kind), text)}"

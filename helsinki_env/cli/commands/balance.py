@@ -326,7 +326,65 @@ def retrain(
     return 0
 
 
-main = {"run": run, "report": report, "effects": effects, "tune": tune, "retrain": retrain}
+def sensitivity(
+    config: Annotated[str, tyro.conf.Positional] = "helsinki",
+    out: Path = Path("runs/sensitivity"),
+    processes: int | None = None,
+    ray: Ray = None,
+    trust: bool = False,
+) -> int:
+    """Check which conclusions depend on reconstructed facts of the components.
+
+    The command plays the same matchups with the reference components and with alternatives to each uncertain fact. The
+    report is written to OUT/report. The same command resumes an interrupted run.
+
+    Example: helsinki balance sensitivity helsinki --out runs/sensitivity
+
+    Example: helsinki balance sensitivity copenhagen --out runs/sensitivity-copenhagen
+
+    Args:
+        config: analysis: a name in configs/sensitivity or the path of a YAML file.
+        out: folder of all games.
+        processes: number of parallel processes; default: one per CPU core.
+        ray: address of the Ray cluster that plays the games; without an address, a new cluster on this machine.
+        trust: run code that the file names: program:COMMAND and MODULE:ATTRIBUTE. Read the code first.
+    """
+    with requires_extra("stats" if ray is None else "ray"):
+        from helsinki_env.evaluation.balance import sensitivity as analysis
+    from helsinki_env.evaluation.arena.load import load_run
+    from helsinki_env.evaluation.arena.plan import environment_versions
+
+    address_of(ray)
+    asked = analysis.SensitivityConfig.from_yaml(config, trust=trust)
+    plan = asked.plan
+    for table in plan.tables:
+        check_players(table.players, table.config)
+    out_folder(out)
+    precompile_groups(groups_for({name for table in plan.tables for name in table.players}))
+    tournament_runner(out, processes, ray)("games", plan)
+    check_no_link(out / "report")
+    provenance = {
+        "environment": environment_versions(plan.tables),
+        "package": helsinki_env.__version__,
+        "plan": plan.digest,
+        "command": shlex.join(["helsinki", "balance", "sensitivity", config, "--out", str(out)]),
+    }
+    data = analysis.sensitivity_results(asked, load_run(out / "games"), provenance)
+    files = analysis.sensitivity_report_files(data, asked.name, f"What depends on reconstructed facts: {asked.name}")
+    _write_report(out / "report", files, ())
+    write_json(out / "report" / f"{asked.name}.json", data)
+    plain_console().print(f"Wrote {out}/report/{asked.name}.md, {asked.name}.json and images/")
+    return 0
+
+
+main = {
+    "run": run,
+    "report": report,
+    "effects": effects,
+    "tune": tune,
+    "retrain": retrain,
+    "sensitivity": sensitivity,
+}
 
 
 def _module(name: str) -> Any:

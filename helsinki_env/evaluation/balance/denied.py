@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from helsinki_env.engine.spec import spec_of
 from helsinki_env.evaluation.arena.load import MatchupGames
@@ -30,7 +31,7 @@ from helsinki_env.evaluation.figure_style import LINE_COLORS, figure_to_svg, sty
 from helsinki_env.evaluation.rating import RatingError
 from helsinki_env.utils.markdown import code_span, markdown_table, printable
 
-__all__ = ["AblationEffect", "ablation_effects", "ablation_report_files"]
+__all__ = ["AblationEffect", "ablation_effects", "ablation_report_files", "denied_items"]
 
 
 _METHOD = (
@@ -59,19 +60,7 @@ def ablation_effects(table: MatchupGames) -> list[AblationEffect]:
     Raises:
         RatingError: if nothing was denied, or effects are not identifiable.
     """
-    names = spec_of(table.config).deniable
-    if not len(table):
-        raise RatingError(f"table {table.name!r}: found no games yet, expected some (helsinki arena plays them)")
-    # An action that is covered whenever it is denied is not identifiable either.
-    ids = [number for number in names if ((table.denied & ~table.covered[:, None]) >> number & 1).any()]
-    if not ids:
-        raise RatingError(
-            f"table {table.name!r}: found nothing denied to any seat, expected sets drawn at random: boards with "
-            "denied in its file"
-        )
-    covered = ((table.covered[:, None] >> np.array(ids)) & 1 > 0)[:, None]
-    # Covered actions do not distinguish the seats of a game: do not count them as denied.
-    denied = ((table.denied[:, :, None] >> np.array(ids)) & 1 > 0) & ~covered
+    names, ids, denied, covered = denied_items(table)
     used = (table.used[:, :, None] >> np.array(ids)) & 1 > 0
     wins = estimate_win_effects(AblationGames(denied, table.places, table.deck))
     points = estimate_margin_effects(denied, table.scores, table.deck)
@@ -80,8 +69,34 @@ def ablation_effects(table: MatchupGames) -> list[AblationEffect]:
     for i, (power, margin) in enumerate(intervals):
         had = ~denied[:, :, i] & ~covered[:, :, i]
         share = float(used[:, :, i][had].mean())
-        out.append(AblationEffect(names[ids[i]], power, margin, int(denied[:, :, i].sum()), share))
+        out.append(AblationEffect(names[i], power, margin, int(denied[:, :, i].sum()), share))
     return out
+
+
+def denied_items(table: MatchupGames) -> tuple[list[str], list[int], npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
+    """Return what some seats of a matchup were denied.
+
+    Returns:
+        names and numbers of the A items, those denied to each seat, bool (G, S, A), and those covered for all seats of
+        a game, bool (G, 1, A), which do not count as denied.
+
+    Raises:
+        RatingError: if nothing was denied.
+    """
+    all_names = spec_of(table.config).deniable
+    if not len(table):
+        raise RatingError(f"table {table.name!r}: found no games yet, expected some (helsinki arena plays them)")
+    # An action that is covered whenever it is denied is not identifiable either.
+    ids = [number for number in all_names if ((table.denied & ~table.covered[:, None]) >> number & 1).any()]
+    if not ids:
+        raise RatingError(
+            f"table {table.name!r}: found nothing denied to any seat, expected sets drawn at random: boards with "
+            "denied in its file"
+        )
+    covered = ((table.covered[:, None] >> np.array(ids)) & 1 > 0)[:, None]
+    # Covered actions do not distinguish the seats of a game.
+    denied = ((table.denied[:, :, None] >> np.array(ids)) & 1 > 0) & ~covered
+    return [all_names[number] for number in ids], ids, denied, covered
 
 
 def _intervals(values: Any, covariance: Any) -> list[tuple[float, float, float]]:

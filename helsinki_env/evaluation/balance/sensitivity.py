@@ -1,0 +1,322 @@
+"""Which conclusions depend on reconstructed facts: the same games with alternatives to uncertain components.
+
+Some facts of the published components are reconstructed (marked [D] in the component files). A sensitivity analysis
+plays the same matchups with the reference components and with each alternative: one changed fact per component file,
+with the reason why it is plausible. Three kinds of conclusions of the reference are then looked up in each alternative:
+
+- an action or ability is worth more, or less, than the mean of all (matchups with random `boards`);
+- one player is stronger than the next one (matchups of several players);
+- a seat wins more often, or less often, than its share.
+
+A conclusion *holds* in an alternative if the 95% interval there lies on the same side, is *contradicted* if it lies on
+the other side, and is *open* otherwise. Points and rounds are reported as well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from helsinki_env.agents.registry import check_code
+from helsinki_env.data import Node, UserError, read_yaml
+from helsinki_env.engine.component_reader import changed_fact
+from helsinki_env.evaluation.arena.load import MatchupGames
+from helsinki_env.evaluation.arena.plan import Plan, plan_from_dict
+from helsinki_env.evaluation.balance.denied import denied_items
+from helsinki_env.evaluation.balance.effects import AblationGames, estimate_win_effects, simultaneous_quantile
+from helsinki_env.evaluation.figure_style import LINE_COLORS, figure_to_svg, styled_figure
+from helsinki_env.evaluation.match_stats import fractional_wins, mean_by_deal, student_quantile
+from helsinki_env.evaluation.rating.ratings import rate
+from helsinki_env.utils.markdown import code_span, escape_markdown, markdown_table, printable
+from helsinki_env.utils.yaml_files import find_yaml
+
+__all__ = ["SensitivityConfig", "SensitivityError", "sensitivity_report_files", "sensitivity_results"]
+
+Array = npt.NDArray[np.float64]
+
+
+class SensitivityError(UserError):
+    """An invalid sensitivity analysis; the message names file, key, value found and value expected."""
+
+
+@dataclass(frozen=True)
+class Alternative:
+    """A component file that changes one reconstructed fact."""
+
+    components: str  # name of the file
+    fact: str
+    reason: str  # why it is plausible
+
+
+@dataclass(frozen=True)
+class SensitivityConfig:
+    """A sensitivity analysis: matchups to play with the reference components and with each alternative."""
+
+    name: str
+    seed: int
+    reference: str  # component file
+    alternatives: tuple[Alternative, ...]
+    tables: tuple[Mapping[str, Any], ...]  # as in a tournament file, without components
+
+    @classmethod
+    def from_yaml(cls, name_or_path: str | Path, *, trust: bool = False) -> SensitivityConfig:
+        """Return the analysis of a file in ``configs/sensitivity``, or of a path.
+
+        Raises:
+            SensitivityError: names file, key, value found and value expected.
+            ArenaError: if a matchup is invalid.
+            PlayerError: if the file names code and is not trusted.
+        """
+        data = read_yaml(find_yaml(name_or_path, "sensitivity", SensitivityError), SensitivityError)
+        data.mapping(("seed", "reference", "alternatives", "tables"))
+        names = [item.text("a component file") for item in data["alternatives"].entries("component files", least=1)]
+        if len(set(names)) < len(names):
+            data["alternatives"].fail("each file once")
+        tables = tuple(_table(entry) for entry in data["tables"].entries("at least one matchup", least=1))
+        found = cls(
+            name=Path(name_or_path).stem,
+            seed=data["seed"].integer(0),
+            reference=data["reference"].text("a component file"),
+            alternatives=tuple(Alternative(name, *changed_fact(name, SensitivityError)) for name in names),
+            tables=tables,
+        )
+        check_code((player for table in found.plan.tables for player in table.players), data.file, trust=trust)
+        return found
+
+    @property
+    def components(self) -> tuple[str, ...]:
+        """The component files: the reference, then the alternatives."""
+        return (self.reference, *(one.components for one in self.alternatives))
+
+    @property
+    def plan(self) -> Plan:
+        """The tournament: every matchup with every component file."""
+        tables = [
+            {**table, "name": _matchup(table["name"], components), "game": {**table["game"], "components": components}}
+            for table in self.tables
+            for components in self.components
+        ]
+        return plan_from_dict({"seed": self.seed, "tables": tables})
+
+
+def _table(entry: Node) -> Mapping[str, Any]:
+    """Return a matchup of the file, with a name, and a game as a mapping without components."""
+    table: dict[str, Any] = entry.mapping().value
+    entry["name"].text("the name of the matchup")
+    if "components" in entry["game"].mapping().value:
+        entry["game"]["components"].fail("no components: they are the reference and the alternatives", found="them")
+    return table
+
+
+def _matchup(table: str, components: str) -> str:
+    return f"{table} / {components}"
+
+
+# --- results
+
+
+def sensitivity_results(
+    config: SensitivityConfig, games: Sequence[MatchupGames], provenance: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return the results as plain data.
+
+    Args:
+        config: the analysis.
+        games: its games, from `load_run`; matchups without games are left out.
+        provenance: source of the games: environment, package, digest of the plan, and command.
+    """
+    played = {table.name: table for table in games if len(table)}
+    tables = []
+    for table in config.tables:
+        found = {name: played.get(_matchup(table["name"], name)) for name in config.components}
+        measured = {name: _measured(one) for name, one in found.items() if one is not None}
+        if config.reference in measured:
+            tables.append({"name": table["name"], "measured": measured})
+    return {
+        "provenance": {**provenance, "seed": config.seed},
+        "reference": config.reference,
+        "alternatives": [vars(one) for one in config.alternatives],
+        "missing": sum(table.missing for table in games),
+        "tables": tables,
+        "conclusions": [one for table in tables for one in _conclusions(config.reference, table)],
+    }
+
+
+def _measured(games: MatchupGames) -> dict[str, Any]:
+    """Return all estimates of a matchup: claims with estimate and 95% interval around 0, points, rounds."""
+    claims: dict[str, list[float]] = {}
+    if games.denied.any():
+        names, _, denied, _ = denied_items(games)
+        wins = estimate_win_effects(AblationGames(denied, games.places, games.deck))
+        from_mean = np.eye(len(names)) - 1 / len(names)
+        covariance = from_mean @ wins.covariance @ from_mean.T
+        half = simultaneous_quantile(covariance) * np.sqrt(np.diag(covariance))
+        claims |= _intervals(names, from_mean @ wins.power, half)
+    if len(games.players) > 1:
+        ratings = rate(games, reference=games.players[0], resamples=100)
+        gaps = np.diff(np.eye(len(games.players)), axis=0)
+        errors = np.sqrt(np.diag(gaps @ ratings.covariance @ gaps.T))
+        names = [f"{one} over {other}" for other, one in pairwise(games.players)]
+        claims |= _intervals(names, gaps @ ratings.elo, student_quantile(ratings.decks) * errors)
+    shares = 100 * mean_by_deal(fractional_wins(games.places), games.deck)
+    mean, half = _mean(shares - 100 / shares.shape[1])
+    claims |= _intervals([f"seat {seat + 1}" for seat in range(shares.shape[1])], mean, half)
+    points, points_half = _mean(mean_by_deal(games.scores.mean(axis=1)[:, None], games.deck))
+    return {
+        "games": len(games),
+        "points": [float(points[0]), float(points_half[0])],
+        "rounds": float(games.rounds.mean()),
+        "claims": claims,
+    }
+
+
+def _mean(by_deal: Array) -> tuple[Array, Array]:
+    """Return means over deals, (N,) for values (D, N), with the half widths of their 95% intervals."""
+    deals = len(by_deal)
+    return by_deal.mean(axis=0), student_quantile(deals) * by_deal.std(axis=0, ddof=1) / np.sqrt(deals)
+
+
+def _intervals(names: Sequence[str], values: Array, half: Array) -> dict[str, list[float]]:
+    return {name: [float(v), float(v - h), float(v + h)] for name, v, h in zip(names, values, half, strict=True)}
+
+
+def _conclusions(reference: str, table: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield each conclusion of the reference in a matchup, with the alternatives by result."""
+    others = {name: found["claims"] for name, found in table["measured"].items() if name != reference}
+    for claim, (value, low, high) in table["measured"][reference]["claims"].items():
+        if low <= 0 <= high:
+            continue
+        sign = 1 if value > 0 else -1
+        results: dict[str, list[str]] = {"holds": [], "open": [], "contradicted": []}
+        estimates = [value]
+        for name, claims in others.items():
+            if claim not in claims:
+                continue
+            estimate, *ends = claims[claim]
+            estimates.append(estimate)
+            near, far = min(sign * end for end in ends), max(sign * end for end in ends)
+            results["holds" if near > 0 else "contradicted" if far < 0 else "open"].append(name)
+        yield {
+            "matchup": table["name"],
+            "claim": claim,
+            "estimate": [value, low, high],
+            "range": [min(estimates), max(estimates)],
+            **results,
+        }
+
+
+# --- report
+
+_METHOD = (
+    "Facts of the components that no source states are reconstructed. Every alternative changes one of them, and plays "
+    "the same matchups with the same seeds. Effects are percentage points of the win rate, relative to the mean of all "
+    "actions or abilities, with simultaneous 95% intervals; leads are Elo points; seats are percentage points above an "
+    "equal share. A conclusion of the reference holds in an alternative if the 95% interval there is on the same side "
+    "of 0, is contradicted if it is on the other side, and is open otherwise."
+)
+
+
+def sensitivity_report_files(data: Mapping[str, Any], name: str, title: str) -> dict[Path, bytes]:
+    """Return the page of an analysis and its figures.
+
+    Args:
+        data: results of `sensitivity_results`.
+        name: prefix of the file names.
+        title: title of the page.
+    """
+    provenance, conclusions = data["provenance"], data["conclusions"]
+    games = sum(one["games"] for table in data["tables"] for one in table["measured"].values())
+    missing = f" {data['missing']:,} more games are planned and not played yet." if data["missing"] else ""
+    total = sum(len(one[kind]) for one in conclusions for kind in _RESULTS)
+    counts = {kind: sum(len(one[kind]) for one in conclusions) for kind in _RESULTS}
+    paragraphs = [
+        f"# {escape_markdown(title)}",
+        (
+            f"{games:,} games with seed {provenance['seed']}, plan {code_span(provenance['plan'])}; "
+            f"{provenance['environment']}, helsinki-env {provenance['package']}.{missing} Made by"
+        ),
+        f"    {printable(provenance['command'])}",
+        _METHOD,
+        "## Result",
+        (
+            f"The reference {code_span(data['reference'])} gives {len(conclusions)} conclusions, looked up in "
+            f"{len(data['alternatives'])} alternatives: {total} comparisons. {counts['holds']} hold, {counts['open']} "
+            f"are open, {counts['contradicted']} are contradicted."
+        ),
+        "## Alternatives",
+        _alternatives(data),
+    ]
+    files = {}
+    for number, table in enumerate(data["tables"], 1):
+        image = Path("images", f"{name}-{number}.svg")
+        files[image] = _figure(table, data["reference"])
+        rows = [_row(one) for one in conclusions if one["matchup"] == table["name"]]
+        paragraphs += [
+            f"## {escape_markdown(table['name'])}",
+            f"![Estimates of the reference and of all alternatives]({image.as_posix()})",
+            markdown_table(("conclusion", "reference", "95% CI", "range", "holds", "open", "contradicted"), rows)
+            if rows
+            else "The reference gives no conclusion.",
+        ]
+    return {Path(f"{name}.md"): ("\n\n".join(paragraphs) + "\n").encode(), **files}
+
+
+_RESULTS = ("holds", "open", "contradicted")
+
+
+def _alternatives(data: Mapping[str, Any]) -> str:
+    """Return the table of alternatives, with points and rounds of the first matchup."""
+    rows = []
+    for one in ({"components": data["reference"], "fact": "", "reason": ""}, *data["alternatives"]):
+        name = one["components"]
+        found = [table["measured"][name] for table in data["tables"] if name in table["measured"]]
+        kept = {kind: sum(name in claim[kind] for claim in data["conclusions"]) for kind in _RESULTS}
+        rows.append(
+            (
+                code_span(name),
+                escape_markdown(one["fact"]),
+                escape_markdown(one["reason"]),
+                *(str(kept[kind]) if one["fact"] else "" for kind in _RESULTS),
+                " ".join(f"{table['points'][0]:.1f}" for table in found),
+                " ".join(f"{table['rounds']:.1f}" for table in found),
+            )
+        )
+    head = ("components", "fact", "why plausible", *_RESULTS, "points by matchup", "rounds by matchup")
+    return markdown_table(head, rows, left=3)
+
+
+def _row(one: Mapping[str, Any]) -> tuple[str, ...]:
+    value, low, high = one["estimate"]
+    against = ", ".join(code_span(name) for name in one["contradicted"])
+    return (
+        escape_markdown(one["claim"].replace("_", " ")),
+        f"{value:+.1f}",
+        f"{low:+.1f} to {high:+.1f}",
+        f"{one['range'][0]:+.1f} to {one['range'][1]:+.1f}",
+        f"{len(one['holds'])} of {sum(len(one[kind]) for kind in _RESULTS)}",
+        str(len(one["open"])),
+        against or "none",
+    )
+
+
+def _figure(table: Mapping[str, Any], reference: str) -> bytes:
+    """Draw the estimates of a matchup: the reference with intervals, each alternative as a dot."""
+    measured = table["measured"]
+    claims = sorted(measured[reference]["claims"].items(), key=lambda item: item[1][0])
+    with styled_figure(1, 1, 6.4, 0.9 + 0.26 * len(claims)) as (figure, panels):
+        axis = panels[0, 0]
+        for y, (claim, (value, low, high)) in enumerate(claims):
+            others = [one["claims"][claim][0] for one in measured.values() if claim in one["claims"]]
+            axis.plot(others, [y] * len(others), "o", color=LINE_COLORS[1], alpha=0.5, markersize=3.5)
+            axis.plot((low, high), (y, y), color=LINE_COLORS[0], linewidth=1.5)
+            axis.plot(value, y, "o", color=LINE_COLORS[0], markersize=5)
+        axis.axvline(0, color="#888888", linewidth=0.8)
+        axis.set_yticks(range(len(claims)), [claim.replace("_", " ") for claim, _ in claims])
+        axis.set_xlabel("estimate; blue: the reference with its 95% interval, orange: alternatives")
+        return figure_to_svg(figure)
