@@ -36,7 +36,13 @@ from helsinki_env.evaluation.rating.ratings import rate
 from helsinki_env.utils.markdown import code_span, escape_markdown, markdown_table, printable
 from helsinki_env.utils.yaml_files import find_yaml
 
-__all__ = ["SensitivityConfig", "SensitivityError", "sensitivity_report_files", "sensitivity_results"]
+__all__ = [
+    "SensitivityConfig",
+    "SensitivityError",
+    "find_conclusions",
+    "sensitivity_report_files",
+    "sensitivity_results",
+]
 
 Array = npt.NDArray[np.float64]
 
@@ -144,7 +150,7 @@ def sensitivity_results(
         "alternatives": [vars(one) for one in config.alternatives],
         "missing": sum(table.missing for table in games),
         "tables": tables,
-        "conclusions": [one for table in tables for one in _conclusions(config.reference, table)],
+        "conclusions": [one for table in tables for one in find_conclusions(config.reference, table)],
     }
 
 
@@ -186,7 +192,7 @@ def _intervals(names: Sequence[str], values: Array, half: Array) -> dict[str, li
     return {name: [float(v), float(v - h), float(v + h)] for name, v, h in zip(names, values, half, strict=True)}
 
 
-def _conclusions(reference: str, table: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+def find_conclusions(reference: str, table: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     """Yield each conclusion of the reference in a matchup, with the alternatives by result."""
     others = {name: found["claims"] for name, found in table["measured"].items() if name != reference}
     for claim, (value, low, high) in table["measured"][reference]["claims"].items():

@@ -1,0 +1,166 @@
+"""What depends on reconstructed facts: component files with a base, and the analysis."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from helsinki_env.cli.main import main
+from helsinki_env.engine.component_reader import changed_fact
+from helsinki_env.games.copenhagen.components import load_components as copenhagen_components
+from helsinki_env.games.helsinki.components import ComponentError, load_components
+from helsinki_env.utils.yaml_files import configs_folder, list_yaml
+
+ALTERNATIVES = sorted(path.stem for path in (configs_folder() / "components" / "alternatives").glob("*.yaml"))
+
+
+def written(folder: Path, text: str) -> Path:
+    path = folder / "mine.yaml"
+    path.write_text(text)
+    return path
+
+
+def test_a_file_with_a_base_holds_only_what_differs(tmp_path: Path) -> None:
+    mine = load_components(written(tmp_path, "base: default\nboard: {crosswalks: [[0, 2], [2, 6], [6, 4], [4, 0]]}\n"))
+    base = load_components("default")
+    assert mine.crosswalks == (2, 20, 46, 28)
+    assert mine.coats == base.coats
+    assert mine.variants == base.variants
+
+
+def test_null_removes_a_key(tmp_path: Path) -> None:
+    text = "base: default\nshapes: {Z5: null}\ntiles: {shapes: {yellow: [I2, L3, S4, P5]}}\n"
+    assert "Z5" not in load_components(written(tmp_path, text)).shapes
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("base: nowhere\n", "components: found 'nowhere'"),
+        ("base: coats_inside\n", "base: found 'coats_inside', expected a component file that has no base"),
+        ("base: 3\n", "base: found 3, expected the name of a component file"),
+        ("base: default\nboard: {coats: [[9, 9]]}\n", "board.coats"),
+        ("base: default\nbord: {}\n", "bord"),
+    ],
+)
+def test_a_wrong_base_or_change_is_named(tmp_path: Path, text: str, message: str) -> None:
+    with pytest.raises(ComponentError) as error:
+        load_components(written(tmp_path, text))
+    assert message in str(error.value)
+
+
+@pytest.mark.parametrize("name", ALTERNATIVES)
+def test_every_alternative_is_valid_and_differs_from_its_base(name: str) -> None:
+    load, base = (
+        (copenhagen_components, "copenhagen") if name.startswith("copenhagen") else (load_components, "default")
+    )
+    assert load(f"alternatives/{name}").digest != load(base).digest
+
+
+@pytest.mark.parametrize(("name", "least"), [("helsinki", 20), ("copenhagen", 18)])
+def test_every_fact_has_three_alternatives(name: str, least: int) -> None:
+    from helsinki_env.evaluation.balance.sensitivity import SensitivityConfig
+
+    config = SensitivityConfig.from_yaml(name)
+    facts = [one.fact for one in config.alternatives]
+    assert len(facts) >= least
+    assert {fact: facts.count(fact) >= 3 for fact in facts} == dict.fromkeys(facts, True)
+    assert {one.components.removeprefix("alternatives/") for one in config.alternatives} <= {
+        *ALTERNATIVES,
+        *list_yaml("components"),
+    }
+
+
+def test_a_file_that_says_no_fact_is_no_alternative() -> None:
+    with pytest.raises(ComponentError, match="fact: found nothing"):
+        changed_fact("default", ComponentError)
+
+
+def test_conclusions_hold_are_open_or_are_contradicted() -> None:
+    from helsinki_env.evaluation.balance.sensitivity import find_conclusions
+
+    def measured(low: float, high: float) -> dict[str, dict[str, list[float]]]:
+        return {"claims": {"move_back": [(low + high) / 2, low, high], "seat 1": [0.0, -1.0, 1.0]}}
+
+    table = {
+        "name": "2 players",
+        "measured": {
+            "default": measured(-5.0, -3.0),
+            "same": measured(-9.0, -1.0),
+            "unclear": measured(-3.0, 1.0),
+            "opposite": measured(1.0, 2.0),
+        },
+    }
+    assert list(find_conclusions("default", table)) == [
+        {
+            "matchup": "2 players",
+            "claim": "move_back",
+            "estimate": [-4.0, -5.0, -3.0],
+            "range": [-5.0, 1.5],
+            "holds": ["same"],
+            "open": ["unclear"],
+            "contradicted": ["opposite"],
+        }
+    ]
+
+
+FILE = """
+seed: 1
+reference: default
+alternatives: [coats_inside, two_points]
+tables:
+  - name: ladder
+    game: {game: helsinki, num_players: 2}
+    games: 60
+    players: [random, greedy]
+  - name: two points
+    game: {game: helsinki, num_players: 2}
+    games: 600
+    players: [greedy]
+    boards: {denied: [0, 9]}
+"""
+
+
+def test_the_command_finds_a_planted_dependence(tmp_path: Path) -> None:
+    strong = written(tmp_path, "base: default\nfact: a test\nreason: a test\nactions: {two_points: {strength: 9}}\n")
+    file = tmp_path / "planted.yaml"
+    file.write_text(FILE.replace("two_points]", f"{strong}]"))
+    command = ["balance", "sensitivity", str(file), "--out", str(tmp_path / "out"), "--processes", "1"]
+    assert main(command) == 0
+    report = tmp_path / "out" / "report"
+    data = json.loads((report / "planted.json").read_text())
+    measured = data["tables"][1]["measured"]
+    worth = {name: one["claims"]["two_points"] for name, one in measured.items()}
+    assert worth[str(strong)][1] > worth["default"][2]  # the intervals do not overlap
+    assert data["conclusions"][0]["claim"] == "greedy over random"
+    assert data["conclusions"][0]["holds"] == ["coats_inside", str(strong)]
+    page = (report / "planted.md").read_bytes()
+    assert b"| greedy over random |" in page
+    assert main(command) == 0
+    assert (report / "planted.md").read_bytes() == page
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("seed: 1", "seed: -1", "seed: found -1"),
+        ("reference: default", "reference: nowhere", "nowhere"),
+        ("[coats_inside, two_points]", "[default]", "fact: found nothing"),
+        ("[coats_inside, two_points]", "[coats_inside, coats_inside]", "each file once"),
+        ("[coats_inside, two_points]", "[]", "alternatives"),
+        ("num_players: 2}\n    games: 60", "components: default}\n    games: 60", "tables[0].game.components"),
+        ("players: [greedy]", "players: [nobody]", "nobody"),
+    ],
+)
+def test_wrong_files_are_explained(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], old: str, new: str, message: str
+) -> None:
+    text = FILE.replace(old, new).replace(", two_points]", "]")
+    assert text != FILE.replace(", two_points]", "]") or "two_points]" in old
+    file = tmp_path / "wrong.yaml"
+    file.write_text(text)
+    assert main(["balance", "sensitivity", str(file), "--out", str(tmp_path / "out")]) == 2
+    assert message in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
