@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, SupportsIndex, TypedDict
+from typing import TYPE_CHECKING, Any, SupportsIndex
 
 from helsinki_env.data import Node
 from helsinki_env.engine.configuration import (
@@ -22,15 +22,7 @@ from helsinki_env.engine.configuration import (
 )
 from helsinki_env.games.copenhagen.components import ABILITIES, Components, load_components
 
-__all__ = ["REWARDS", "ConfigError", "CopenhagenConfig", "CopenhagenOptions"]
-
-
-class CopenhagenOptions(TypedDict, total=False):
-    """Options of a game other than `num_players`; see `CopenhagenConfig`."""
-
-    denied: Iterable[Iterable[SupportsIndex | str]] | None
-    components: str | Path
-    reward: str
+__all__ = ["REWARDS", "ConfigError", "CopenhagenConfig"]
 
 
 @lru_cache(maxsize=32)

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, SupportsIndex, TypedDict
+from typing import TYPE_CHECKING, Any, Literal, SupportsIndex
 
 from helsinki_env.data import Node
 from helsinki_env.engine.configuration import (
@@ -22,17 +22,7 @@ from helsinki_env.engine.configuration import (
 )
 from helsinki_env.games.helsinki.components import BOARD_ACTIONS, Components, load_components
 
-__all__ = ["REWARDS", "ConfigError", "HelsinkiConfig", "HelsinkiOptions"]
-
-
-class HelsinkiOptions(TypedDict, total=False):
-    """Options of a game other than `num_players`; see `HelsinkiConfig`."""
-
-    covered: Iterable[SupportsIndex | str] | Literal["first_game"]
-    denied: Iterable[Iterable[SupportsIndex | str]] | None
-    dry_roads: bool
-    components: str | Path
-    reward: str
+__all__ = ["REWARDS", "ConfigError", "HelsinkiConfig"]
 
 
 @lru_cache(maxsize=32)
