@@ -7,13 +7,13 @@ its specification. `spec_of` returns the specification of a configuration.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
 from pathlib import Path
 from pkgutil import iter_modules
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 __all__ = [
     "GameSpec",
     "NoEpisodeOptions",
+    "RuleSection",
     "SetupOption",
     "config_from_dict",
     "config_from_yaml",
@@ -100,6 +101,22 @@ class SetupOption:
             return {self.key: self.value} if entry.boolean() else {}
         names = [one.choice(self.choices) for one in entry.entries("names", most=len(self.choices))]
         return {self.key: names} if names else {}
+
+
+class RuleSection(NamedTuple):
+    """A section of the rules of a configuration in words.
+
+    Attributes:
+        title: its title.
+        rules: sentences for every reader.
+        details: further lines for language models: exact cases, parts, notation.
+        page: further sentences for pages, which do not show the details.
+    """
+
+    title: str
+    rules: Sequence[str] = ()
+    details: Sequence[str] = ()
+    page: Sequence[str] = ()
 
 
 @dataclass(frozen=True)

@@ -10,11 +10,11 @@ import numpy as np
 from helsinki_env.drawing.lines import pluralize
 from helsinki_env.games.copenhagen import actions as a
 from helsinki_env.games.copenhagen.abilities import active
+from helsinki_env.games.copenhagen.ability_words import ability_label
 from helsinki_env.games.copenhagen.bits import supported
 from helsinki_env.games.copenhagen.build import costs
 from helsinki_env.games.copenhagen.components import COLOURS, TILE_SIZES
 from helsinki_env.games.copenhagen.game import CopenhagenGame
-from helsinki_env.games.copenhagen.help.rules import ability_label
 
 __all__ = ["task", "why_not"]
 

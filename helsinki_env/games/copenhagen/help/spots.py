@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from helsinki_env.drawing.lines import pluralize
+from helsinki_env.games.copenhagen.ability_words import ability_sentence
 from helsinki_env.games.copenhagen.components import COLOURS, COLUMNS, ROWS, TILE_SIZES
 from helsinki_env.games.copenhagen.game import CopenhagenGame
-from helsinki_env.games.copenhagen.help.rules import ability_sentence
 
 __all__ = ["help_text"]
 

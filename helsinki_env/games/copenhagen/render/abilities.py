@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from helsinki_env.drawing import palette
 from helsinki_env.drawing.canvas import BOLD, Canvas, format_coordinate
+from helsinki_env.games.copenhagen.ability_words import ABILITY_LABELS
 from helsinki_env.games.copenhagen.components import ABILITIES
 from helsinki_env.games.copenhagen.render import parts
-from helsinki_env.games.copenhagen.render.view import ABILITY_LABELS
 
 if TYPE_CHECKING:
     from helsinki_env.games.copenhagen.render.view import SeatView, TableView

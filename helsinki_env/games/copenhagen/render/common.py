@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 from helsinki_env.drawing import palette, pieces
 from helsinki_env.drawing.canvas import BOLD, Canvas, text_width
 from helsinki_env.drawing.lines import pluralize
+from helsinki_env.games.copenhagen.ability_words import ABILITY_LABELS
 from helsinki_env.games.copenhagen.actions import ANY_CARDS
 from helsinki_env.games.copenhagen.components import COLOURS, DISPLAY, TILE_SIZES
 from helsinki_env.games.copenhagen.render import abilities, parts
-from helsinki_env.games.copenhagen.render.view import ABILITY_LABELS, kind_name
+from helsinki_env.games.copenhagen.render.view import kind_name
 
 if TYPE_CHECKING:
     from helsinki_env.games.copenhagen.components import Components

@@ -24,16 +24,7 @@ from helsinki_env.games.copenhagen.render.words import (
 )
 from helsinki_env.games.copenhagen.state import PHASES
 
-__all__ = ["ABILITY_LABELS", "Pending", "SeatView", "TableView", "Tile", "kind_name", "read_table_view"]
-
-ABILITY_LABELS = (
-    ("Any cards",),
-    ("Additional", "card"),
-    ("Construction", "discount"),
-    ("Change of", "colours"),
-    ("Both actions",),
-)
-"""The words next to each ability's picture, in lines."""
+__all__ = ["Pending", "SeatView", "TableView", "Tile", "kind_name", "read_table_view"]
 
 
 @dataclass(frozen=True)

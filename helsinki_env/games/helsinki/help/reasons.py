@@ -9,7 +9,7 @@ import numpy as np
 
 from helsinki_env.drawing.lines import pluralize
 from helsinki_env.games.helsinki import actions as a
-from helsinki_env.games.helsinki.action_words import cost_text
+from helsinki_env.games.helsinki.action_words import cost_text, label_of
 from helsinki_env.games.helsinki.actions import SIDES
 from helsinki_env.games.helsinki.build import (
     NEVER,
@@ -22,7 +22,6 @@ from helsinki_env.games.helsinki.build import (
 from helsinki_env.games.helsinki.coats import can_move_superstructure, usable_actions, wild_cells
 from helsinki_env.games.helsinki.components import COLOURS
 from helsinki_env.games.helsinki.game import HelsinkiGame
-from helsinki_env.games.helsinki.help.rules import label_of
 
 __all__ = ["task", "why_not"]
 

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from helsinki_env.drawing.lines import pluralize
-from helsinki_env.games.helsinki.action_words import cost_text
+from helsinki_env.games.helsinki.action_words import action_sentence, cost_text
 from helsinki_env.games.helsinki.actions import SIDES
 from helsinki_env.games.helsinki.components import COLOURS, ROOFS, Components
 from helsinki_env.games.helsinki.game import HelsinkiGame
-from helsinki_env.games.helsinki.help.rules import action_sentence
 from helsinki_env.games.helsinki.shapes import tile_cells
 
 __all__ = ["card_text", "help_text"]
