@@ -21,7 +21,7 @@ from helsinki_env.envs.vector import GameVectorEnv
 
 __all__ = ["OptionsAECEnv", "OptionsSeatEnv", "OptionsSeatVectorEnv", "OptionsVectorEnv"]
 
-ConfigT = TypeVar("ConfigT", bound=Configuration)
+ConfigT = TypeVar("ConfigT", bound=Configuration[Any])
 GameT = TypeVar("GameT", bound=BoardGame)
 EpisodesT = TypeVar("EpisodesT")
 

@@ -113,7 +113,7 @@ class Board:
 
 
 @dataclass(frozen=True)
-class TicTacToeConfig(Configuration):
+class TicTacToeConfig(Configuration[Board]):
     read_components: ClassVar[Any] = staticmethod(lambda name: Board())
     build_tables: ClassVar[Any] = staticmethod(lambda board: TABLES)
 

@@ -11,15 +11,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, SupportsIndex
 
-from helsinki_env.data import Node
-from helsinki_env.engine.configuration import (
-    REWARDS,
-    ConfigError,
-    Configuration,
-    disabled_by_seat,
-    distinct_ids,
-    list_entries,
-)
+from helsinki_env.engine.configuration import REWARDS, ConfigError, Configuration
 from helsinki_env.games.helsinki.components import BOARD_ACTIONS, Components, load_components
 
 __all__ = ["REWARDS", "ConfigError", "HelsinkiConfig"]
@@ -34,7 +26,7 @@ def _build_tables(components: Components) -> Any:
 
 
 @dataclass(frozen=True)
-class HelsinkiConfig(Configuration):
+class HelsinkiConfig(Configuration[Components]):
     """Configuration of a game.
 
     Frozen, hashable and picklable. Two configurations are equal if all values and the contents of the component files
@@ -57,6 +49,8 @@ class HelsinkiConfig(Configuration):
 
     read_components = staticmethod(load_components)
     build_tables = staticmethod(_build_tables)
+    disabled_names = BOARD_ACTIONS
+    disabled_nouns = ("action", "actions")
 
     num_players: int = 2
     covered: tuple[int, ...] = ()
@@ -85,37 +79,5 @@ class HelsinkiConfig(Configuration):
         covered = self._entry("covered")
         if isinstance(covered.value, str) and covered.value == "first_game":
             covered.value = loaded.action_rows[-1]
-        self._keep(
-            covered=_actions(covered, " (or 'first_game')"),
-            denied=disabled_by_seat(self._entry("denied"), self.num_players, "actions", _actions),
-        )
-
-    @property
-    def component_set(self) -> Components:
-        """The content of the component file."""
-        return self._loaded[1]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the configuration as JSON or YAML data with board actions by name, for `from_dict`."""
-        return {
-            "num_players": self.num_players,
-            "covered": [BOARD_ACTIONS[action] for action in self.covered],
-            "denied": [[BOARD_ACTIONS[action] for action in seat] for seat in self.denied],
-            "dry_roads": self.dry_roads,
-            "components": self.components,
-            "reward": self.reward,
-        }
-
-
-def _action(data: Node) -> int:
-    """Return the id of a board action given by id or name."""
-    if isinstance(data.value, str):
-        return BOARD_ACTIONS.index(data.choice(BOARD_ACTIONS, "an action: "))
-    most = len(BOARD_ACTIONS) - 1
-    return data.integer(0, most, f"an action: an id from 0 to {most} or a name such as {BOARD_ACTIONS[0]!r}")
-
-
-def _actions(data: Node, also: str = "") -> tuple[int, ...]:
-    """Return distinct board actions as ascending ids."""
-    entries = list_entries(data, f"a list of action ids or names{also}, [] for none")
-    return distinct_ids(entries, data.path, "action", _action, BOARD_ACTIONS)
+        covers = self._ids(covered, " (or 'first_game')")
+        self._keep(covered=covers, denied=self._ids_by_seat(self._entry("denied")))

@@ -1,6 +1,6 @@
 """Texts for people: help on what a picture shows, reasons, and points by category."""
 
-from helsinki_env.games.helsinki.help.lesson import lesson
+from helsinki_env.games.helsinki.help import lesson
 from helsinki_env.games.helsinki.help.reasons import why_not
 from helsinki_env.games.helsinki.help.scoring import effects, score_sheet
 from helsinki_env.games.helsinki.help.spots import help_text
