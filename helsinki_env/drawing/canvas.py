@@ -15,7 +15,7 @@ REGULAR, BOLD = 2.0, 2.9
 """Stroke widths of the letters in grid units of the stroke font."""
 
 
-Spot = tuple[float, float, float, float]
+Box = tuple[float, float, float, float]
 """The x, y, width and height of a rectangle, in pixels of the picture."""
 
 
@@ -30,7 +30,7 @@ class Canvas:
 
     def __init__(self) -> None:
         self._parts: list[str] = []
-        self.spots: dict[str, Spot] = {}
+        self.spots: dict[str, Box] = {}
 
     def spot(self, name: str, x: float, y: float, width: float, height: float) -> None:
         """Register a named region, in pixels of the whole picture; the first of a name counts."""
@@ -118,6 +118,11 @@ class Canvas:
         )
 
 
+def transform(x: float, y: float, scale: float) -> str:
+    """Return the transformation that moves (0, 0) to (x, y) after scaling."""
+    return f"translate({format_coordinate(x)} {format_coordinate(y)})scale({format_coordinate(scale)})"
+
+
 def _attributes(attributes: dict[str, str | float | None]) -> str:
     return "".join([_attribute(key, value) for key, value in attributes.items() if value is not None])
 
@@ -135,11 +140,12 @@ __all__ = [
     "PICTURE_WIDTH",
     "REGULAR",
     "TOP",
+    "Box",
     "Canvas",
-    "Spot",
     "format_coordinate",
     "sea",
     "text_width",
+    "transform",
 ]
 
 # the background of any table, in pixels

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 
 from helsinki_env.drawing import palette
-from helsinki_env.drawing.canvas import BOLD, Canvas, format_coordinate
+from helsinki_env.drawing.canvas import BOLD, Box, Canvas, format_coordinate, text_width, transform
 
 CARD_ASPECT = 1.36
 """Height of a card divided by its width."""
@@ -114,7 +114,7 @@ _SHIP = "M-3.8 1.6h7.6q-.8 2-2 2h-3.6q-1.2 0-2-2zM-.3-5v5.2h-2.7zM.7-4.4v4.6h2.6
 def player_coat(canvas: Canvas, x: float, y: float, size: float, seat: int, **style: str) -> None:
     """Draw a player's coat of arms, a shield with a boat, `size` pixels high around (x, y)."""
     tone = palette.PLAYERS[seat]
-    place = f"translate({format_coordinate(x)} {format_coordinate(y)})scale({format_coordinate(size / 14)})"
+    place = transform(x, y, size / 14)
     with canvas.group(transform=place, **style):
         canvas.path(SHIELD, fill=tone.base, stroke=palette.INK, stroke_width=1.1)
         canvas.path(_SHIP, fill=tone.line)
@@ -180,3 +180,48 @@ def panel(canvas: Canvas, x: float, y: float, width: float, height: float, edge:
     """Draw the panel behind a part of the table."""
     canvas.rect(x, y + 2.5, width, height, r=12, fill="#000", fill_opacity=0.22)
     canvas.rect(x, y, width, height, r=12, fill=palette.PANEL, stroke=edge, stroke_width=1.2)
+
+
+def fit_grid(box: Box, rows: int, columns: int, largest: float) -> tuple[float, float, float]:
+    """Return the x, y and cell size of a grid centered in a box, with cells of at most `largest` pixels."""
+    x, y, width, height = box
+    size = min(largest, width / columns, height / rows)
+    return x + (width - columns * size) / 2, y + (height - rows * size) / 2, size
+
+
+def lay_cards(count: int, box: Box, card_width: float, rows: int) -> list[tuple[float, float]]:
+    """Return the corners of cards in rows in a box; they overlap if `rows` have too little space."""
+    x, y, width, _ = box
+    gap = 5.0
+    per_row = max(1, int((width + gap) // (card_width + gap)), -(-count // rows))
+    step = min(card_width + gap, (width - card_width) / max(1, per_row - 1))
+    down = CARD_ASPECT * card_width + gap
+    return [(x + step * (i % per_row), y + i // per_row * down) for i in range(count)]
+
+
+def seat_header(
+    canvas: Canvas, seat: int, mark: str, is_viewer: bool, score: int, x: float, y: float, width: float
+) -> float:
+    """Draw a player's token, name, marks and score above a board; return the width of the score.
+
+    `mark` is a rank, such as ``1st``, ``to move``, or empty.
+    """
+    token(canvas, x + 17, y + 24, 14, seat)
+    pill_x = x + 49 + canvas.text(x + 40, y + 21, f"Player {seat}", 15, weight=BOLD - 0.2)
+    marks = [("you", palette.SIDE_SHADES[2].light, palette.SIDE_SHADES[2].line)] if is_viewer else []
+    if mark:
+        marks.append((mark, palette.GOLD if mark in ("1st", "to move") else palette.PAVING, palette.INK))
+    for text, fill, ink in marks:
+        pill_w = text_width(text, 11) + 14
+        canvas.rect(pill_x, y + 8, pill_w, 17, r=8.5, fill=fill)
+        canvas.text(pill_x + 7, y + 20.3, text, 11, fill=ink, weight=2.4)
+        pill_x += pill_w + 5
+    return canvas.text(x + width - 2, y + 37, str(score), 32, anchor="end", weight=BOLD)
+
+
+def last_action(canvas: Canvas, box: Box, text: str) -> None:
+    """Draw the last action in the lower part of a panel."""
+    x, y, width, height = box
+    canvas.path(f"M{x + 14} {y + height - 30}h{width - 28}", stroke=palette.PANEL_EDGE, stroke_width=1.2)
+    used = canvas.text(x + 16, y + height - 11, "Last:", 12, fill=palette.SOFT_INK)
+    canvas.text(x + 22 + used, y + height - 11, text, 12, width=width - 40 - used, weight=2.2)

@@ -5,19 +5,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from helsinki_env.drawing import palette, pieces
-from helsinki_env.drawing.canvas import BOLD, Canvas, text_width
+from helsinki_env.drawing.canvas import BOLD, Box, Canvas, text_width
 from helsinki_env.drawing.lines import pluralize
 from helsinki_env.games.copenhagen.ability_words import ABILITY_LABELS
 from helsinki_env.games.copenhagen.actions import ANY_CARDS
 from helsinki_env.games.copenhagen.components import COLOURS, DISPLAY, TILE_SIZES
-from helsinki_env.games.copenhagen.render import abilities, parts
+from helsinki_env.games.copenhagen.render import parts
 from helsinki_env.games.copenhagen.render.view import kind_name
 
 if TYPE_CHECKING:
     from helsinki_env.games.copenhagen.components import Components
     from helsinki_env.games.copenhagen.render.view import TableView
 
-Box = tuple[float, float, float, float]  # x, y, width, height
 CARD_W = 66.0
 
 
@@ -196,10 +195,7 @@ def current_action_panel(canvas: Canvas, table: TableView, components: Component
     if detail:
         canvas.text(left, middle + 16, detail, 12, fill=palette.SOFT_INK, width=space)
     if last:
-        line = y + height - 30
-        canvas.path(f"M{x + 14} {line}h{width - 28}", stroke=palette.PANEL_EDGE, stroke_width=1.2)
-        used = canvas.text(x + 16, y + height - 11, "Last:", 12, fill=palette.SOFT_INK)
-        canvas.text(x + 22 + used, y + height - 11, last, 12, width=width - 40 - used, weight=2.2)
+        pieces.last_action(canvas, box, last)
 
 
 def _in_play(canvas: Canvas, table: TableView, components: Components, box: Box) -> float:
@@ -225,6 +221,6 @@ def _in_play(canvas: Canvas, table: TableView, components: Components, box: Box)
         right -= 56
         with canvas.group(f"In use: {' '.join(ABILITY_LABELS[ability])}", data_part="using"):
             canvas.rect(right, y + 18, 50, 40, r=7, fill=palette.CARD, stroke=palette.GOLD_DARK, stroke_width=1.3)
-            abilities.icon(canvas, ability, right + 25, y + 33, 40)
+            parts.ability_icon(canvas, ability, right + 25, y + 33, 40)
             canvas.text(right + 25, y + 54, "in use", 8.5, anchor="middle", fill=palette.SOFT_INK)
     return x + width - 14 - right + 6

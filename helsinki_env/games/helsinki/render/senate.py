@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from helsinki_env.drawing import palette, pieces
-from helsinki_env.drawing.canvas import BOLD, Canvas, format_coordinate
+from helsinki_env.drawing.canvas import BOLD, Box, Canvas, format_coordinate
 from helsinki_env.games.helsinki.render import parts
 from helsinki_env.games.helsinki.render.view import SIDES, discard_by_color
 
@@ -97,7 +97,7 @@ def plate(canvas: Canvas, x: float, y: float, text: str, side: int, size: float,
         canvas.text(x + 0.35 * size, y, text, size, fill=tone.line, anchor="middle", weight=BOLD - 0.3, turn=-90)
 
 
-def _box(place: tuple[int, int], x: float, y: float) -> tuple[float, float, float, float]:
+def _box(place: tuple[int, int], x: float, y: float) -> Box:
     """Return (x, y, width, height) of a position in the 5x5 arrangement."""
     lefts = (
         0,
