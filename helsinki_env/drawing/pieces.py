@@ -161,6 +161,34 @@ def card_back_with_emblem(canvas: Canvas, x: float, y: float, width: float, embl
     emblem(canvas, x + width / 2, y + height / 2, 0.62 * width, palette.BACK_LIGHT)
 
 
+def pile(canvas: Canvas, amount: int, x: float, y: float, width: float, emblem: Emblem | None = None) -> None:
+    """Draw a pile of cards with its corner at (x, y): backs with an emblem, or blank faces."""
+    if not amount:
+        empty_slot(canvas, x, y, width)
+        return
+    for lift in range(min(3, 1 + amount // 12), -1, -1):
+        left, top = x + 1.5 * lift, y + 1.5 * lift
+        if emblem is not None:
+            card_back_with_emblem(canvas, left, top, width, emblem)
+        else:
+            edge = palette.STONE_DARK
+            canvas.rect(left, top, width, CARD_ASPECT * width, r=5, fill=palette.CARD, stroke=edge, stroke_width=0.9)
+
+
+def pile_label(canvas: Canvas, amount: int, x: float, y: float, width: float, label: str, above: float) -> None:
+    """Write the number of cards on a pile with its corner at (x, y), and its label `above` pixels above it."""
+    middle = x + width / 2, y + CARD_ASPECT * width / 2
+    canvas.circle(*middle, 15, fill=palette.PANEL, stroke=palette.INK, stroke_width=1.1)
+    canvas.text(middle[0], middle[1] + 5.6, str(amount), 16, anchor="middle", weight=BOLD)
+    canvas.text(middle[0], y - above, label, 11.5, anchor="middle", fill=palette.SOFT_INK)
+
+
+def glow(canvas: Canvas, x: float, y: float, width: float) -> None:
+    """Draw the ground behind a card that can be taken."""
+    box = (x - 4, y - 4, width + 8, CARD_ASPECT * width + 8)
+    canvas.rect(*box, r=11, fill=palette.GOLD, fill_opacity=0.55, data_part="near")
+
+
 def card_spots(canvas: Canvas, cards: Sequence[tuple[int | None, float, float]], width: float) -> None:
     """Register the regions of a hand's cards, (type, x, y) each in the order drawn; adjacent cards of a type share one.
 

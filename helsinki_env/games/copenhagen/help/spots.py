@@ -8,6 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from helsinki_env.drawing.lines import pluralize
+from helsinki_env.engine.ui_actions import spot_parts
 from helsinki_env.games.copenhagen import actions as a
 from helsinki_env.games.copenhagen.abilities import active
 from helsinki_env.games.copenhagen.ability_words import ability_label, ability_sentence
@@ -21,8 +22,7 @@ __all__ = ["help_text", "task", "why_not"]
 
 def help_text(game: CopenhagenGame, viewer: int | None, spot: str) -> str:
     """Return a description of a spot of the picture (`render.svg_and_spots`); empty for an unknown one."""
-    name, *numbers = spot.split()
-    values = [int(one) for one in numbers if one.isdigit()]
+    name, values = spot_parts(spot)
     c, g = game.config.component_set, game.state
     if name == "slot" and values:
         if g.display[values[0]] < 0:
@@ -109,8 +109,7 @@ def why_not(game: CopenhagenGame, spot: str) -> str:
         game: a game in progress.
         spot: the name of a spot (`render.svg_and_spots`) that no legal action uses.
     """
-    name, *numbers = spot.split()
-    values = [int(one) for one in numbers if one.isdigit()]
+    name, values = spot_parts(spot)
     if name == "slot" and values:
         return _slot(game, values[0])
     if name == "card" and values:

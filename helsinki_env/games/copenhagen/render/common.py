@@ -43,16 +43,7 @@ def display(canvas: Canvas, table: TableView, box: Box) -> None:
         canvas.spot(f"slot {slot}", px, top, CARD_W, card_h)
         with canvas.group(f"Slot {slot}", data_part="slot"):
             if slot in near:
-                canvas.rect(
-                    px - 4,
-                    top - 4,
-                    CARD_W + 8,
-                    card_h + 8,
-                    r=11,
-                    fill=palette.GOLD,
-                    fill_opacity=0.55,
-                    data_part="near",
-                )
+                pieces.glow(canvas, px, top, CARD_W)
             if colour is None:
                 pieces.empty_slot(canvas, px, top, CARD_W)
             else:
@@ -79,17 +70,8 @@ def _piles(canvas: Canvas, table: TableView, x: float, top: float, width: float)
         px = x + 6 + number * step + (step - card_w) / 2
         canvas.spot(label.lower(), px, top, card_w, card_h)
         with canvas.group(f"{label}: {pluralize(amount, 'card')}"):
-            if not amount:
-                pieces.empty_slot(canvas, px, top, card_w)
-            for lift in range(min(3, 1 + amount // 12) if amount else -1, -1, -1):
-                if number == 0:
-                    parts.city_card_back(canvas, px + 1.5 * lift, top + 1.5 * lift, card_w)
-                else:
-                    place = (px + 1.5 * lift, top + 1.5 * lift, card_w, card_h)
-                    canvas.rect(*place, r=5, fill=palette.CARD, stroke=palette.STONE_DARK, stroke_width=0.9)
-        canvas.circle(px + card_w / 2, top + card_h / 2, 15, fill=palette.PANEL, stroke=palette.INK, stroke_width=1.1)
-        canvas.text(px + card_w / 2, top + card_h / 2 + 5.6, str(amount), 16, anchor="middle", weight=BOLD)
-        canvas.text(px + card_w / 2, top - 11, label, 11.5, anchor="middle", fill=palette.SOFT_INK)
+            pieces.pile(canvas, amount, px, top, card_w, None if number else parts.houses)
+        pieces.pile_label(canvas, amount, px, top, card_w, label, 11)
 
 
 def chips(canvas: Canvas, counts: tuple[int, ...], x: float, y: float, width: float) -> float:

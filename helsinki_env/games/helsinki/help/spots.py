@@ -8,6 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from helsinki_env.drawing.lines import pluralize
+from helsinki_env.engine.ui_actions import spot_parts
 from helsinki_env.games.helsinki import actions as a
 from helsinki_env.games.helsinki.action_words import action_sentence, cost_text, label_of
 from helsinki_env.games.helsinki.actions import SIDES
@@ -46,8 +47,7 @@ def card_text(components: Components, card: int) -> str:
 
 def help_text(game: HelsinkiGame, viewer: int | None, spot: str) -> str:
     """Return a description of a spot of the picture (`render.svg_and_spots`); empty for an unknown one."""
-    name, *numbers = spot.split()
-    values = [int(one) for one in numbers if one.isdigit()]
+    name, values = spot_parts(spot)
     c, g = game.config.component_set, game.state
     if name == "space" and values:
         side = SIDES[values[0] // 2]
@@ -159,8 +159,7 @@ def why_not(game: HelsinkiGame, spot: str) -> str:
         game: a game in progress.
         spot: the name of a spot (`render.svg_and_spots`) that no legal action uses.
     """
-    name, *numbers = spot.split()
-    values = [int(one) for one in numbers if one.isdigit()]
+    name, values = spot_parts(spot)
     reasons = {"space": _space, "slot": _slot, "card": _card, "action": _action}
     if name in reasons and values:
         return reasons[name](game, values[0])

@@ -162,16 +162,7 @@ def _cards(canvas: Canvas, table: TableView, components: Components, x: float, y
         canvas.spot(f"slot {slot}", bx, by, SENATE_CARD_WIDTH, SENATE_CARD_HEIGHT)
         kind = table.display[slot]
         if slot in near:
-            canvas.rect(
-                bx - 4,
-                by - 4,
-                SENATE_CARD_WIDTH + 8,
-                SENATE_CARD_HEIGHT + 8,
-                r=11,
-                fill=palette.GOLD,
-                fill_opacity=0.55,
-                data_part="near",
-            )
+            pieces.glow(canvas, bx, by, SENATE_CARD_WIDTH)
         if kind is None:
             pieces.empty_slot(canvas, bx, by, SENATE_CARD_WIDTH)
         else:
@@ -187,31 +178,12 @@ def _piles(canvas: Canvas, table: TableView, components: Components, x: float, y
     draw_x, discard_x = cx - 9 - width, cx + 9
     discarded = sum(table.discard)
     with canvas.group(f"Draw pile: {table.draw_pile} cards"):
-        if table.draw_pile:
-            for lift in range(min(3, 1 + table.draw_pile // 12), -1, -1):
-                pieces.card_back_with_emblem(canvas, draw_x + 1.5 * lift, top + 1.5 * lift, width, parts.cathedral)
-        else:
-            pieces.empty_slot(canvas, draw_x, top, width)
+        pieces.pile(canvas, table.draw_pile, draw_x, top, width, parts.cathedral)
     with canvas.group(f"Discard pile: {discarded} cards"):
-        if discarded:
-            for lift in range(min(3, 1 + discarded // 12), -1, -1):
-                canvas.rect(
-                    discard_x + 1.5 * lift,
-                    top + 1.5 * lift,
-                    width,
-                    height,
-                    r=5,
-                    fill=palette.CARD,
-                    stroke=palette.STONE_DARK,
-                    stroke_width=0.9,
-                )
-        else:
-            pieces.empty_slot(canvas, discard_x, top, width)
+        pieces.pile(canvas, discarded, discard_x, top, width)
     for px, amount, label in ((draw_x, table.draw_pile, "Draw"), (discard_x, discarded, "Discard")):
         canvas.spot(f"{label.lower()} pile", px, top, width, height)
-        canvas.circle(px + width / 2, top + height / 2, 15, fill=palette.PANEL, stroke=palette.INK, stroke_width=1.1)
-        canvas.text(px + width / 2, top + height / 2 + 5.6, str(amount), 16, anchor="middle", weight=BOLD)
-        canvas.text(px + width / 2, top - 7, label, 11.5, anchor="middle", fill=palette.SOFT_INK)
+        pieces.pile_label(canvas, amount, px, top, width, label, 7)
     counts = discard_by_color(table, components)
     chip, gap = 19.5, 2.5
     left = cx - (6 * chip + 5 * gap) / 2
