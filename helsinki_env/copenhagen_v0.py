@@ -34,15 +34,8 @@ zeros for agents that are not acting, and for all agents after the end.
 **Observation.** The public information and the agent's own hidden information, from its own seat.
 `helsinki_env.games.copenhagen.observation.unpack` returns the fields by name. All values are from 0 to 127.
 
-**Rewards.** Rewards are 0 until the game ends. Then all agents terminate and get their rewards. The rewards sum
-to zero. Tied players receive the average reward of the ranks they share: with `"win"`, two tied winners of a game of
-three get (1 - 1/2) / 2 each.
-
-| `reward` | reward of an agent |
-| --- | --- |
-| `"win"` | 1 for the winner, -1 / (n - 1) for the others |
-| `"rank"` | from 1 for the first rank to -1 for the last, in equal steps |
-| `"margin"` | own points minus the mean of the others' points |
+**Rewards** are those of `helsinki_v0`. Tied players receive the average reward of the ranks they share: with `"win"`,
+two tied winners of a game of three get (1 - 1/2) / 2 each.
 
 At the end, `infos[agent]` holds `scores` and `places` of all seats (0 is the first rank; ties share a rank).
 

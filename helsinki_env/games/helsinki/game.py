@@ -21,7 +21,7 @@ import numpy.typing as npt
 
 from helsinki_env.data import as_integer, seed_to_uint64
 from helsinki_env.engine.game import BoardGame, IllegalActionError
-from helsinki_env.engine.layout import unpack_seat_sets
+from helsinki_env.engine.layout import ActionTable, unpack_seat_sets
 from helsinki_env.engine.positions import check_states
 from helsinki_env.engine.spec import GameSpec, SetupOption, package_parts
 from helsinki_env.engine.states import States
@@ -29,7 +29,7 @@ from helsinki_env.games.helsinki import (
     observation,
     turn,  # noqa: F401  # registers the rules that the engine's loops call
 )
-from helsinki_env.games.helsinki.actions import KINDS, ActionTable, action_table
+from helsinki_env.games.helsinki.actions import KINDS, action_table
 from helsinki_env.games.helsinki.components import BOARD_ACTIONS
 from helsinki_env.games.helsinki.config import HelsinkiConfig
 from helsinki_env.games.helsinki.determinization import SCRATCH

@@ -18,9 +18,10 @@ from typing import Any
 import numpy as np
 
 from helsinki_env.data import Node, as_integer
+from helsinki_env.engine.layout import ActionTable
 from helsinki_env.engine.spec import why_illegal
 from helsinki_env.games.helsinki import actions as a
-from helsinki_env.games.helsinki.actions import KINDS, SIDES, ActionTable, action_table
+from helsinki_env.games.helsinki.actions import KINDS, SIDES, action_table
 from helsinki_env.games.helsinki.components import BOARD_ACTIONS, COLOURS, Components, load_components
 from helsinki_env.games.helsinki.position import from_dict, to_dict
 

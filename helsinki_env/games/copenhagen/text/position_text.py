@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from helsinki_env.drawing.lines import pluralize
+from helsinki_env.engine.positions import seen_hand
 from helsinki_env.games.copenhagen.actions import KIND_PLACE, encode
 from helsinki_env.games.copenhagen.components import ABILITIES, COLOURS, COLUMNS, ROWS, TILE_SIZES, Components
 from helsinki_env.games.copenhagen.game import CopenhagenGame
@@ -116,7 +117,7 @@ def _pending(key: str, value: Any) -> str:
 def _seat_lines(p: Mapping[str, Any], components: Components, number: int, viewer: int) -> list[str]:
     """Return a player's area in words."""
     seat = p["seats"][number]
-    hand = seat["hand"]
+    size, known = seen_hand(seat)
     denied = p["denied"][number] if "denied" in p else []
     lines = [
         f"Player {number}{' (you)' if number == viewer else ''}: {pluralize(seat['points'], 'point')}",
@@ -124,11 +125,11 @@ def _seat_lines(p: Mapping[str, Any], components: Components, number: int, viewe
     ]
     if denied:
         lines.append(f"  Abilities denied: {abilities_text(denied)}")
-    if isinstance(hand, Mapping):
-        lines.append(f"  Hand of {hand['size']}; known cards: {card_counts(hand['known'])}")
+    if number == viewer:
+        lines.append(f"  Hand of {size}: {card_counts(seat['hand'])}")
+        lines.append(f"  Of these, the others know: {card_counts(known)}")
     else:
-        lines.append(f"  Hand of {sum(hand)}: {card_counts(hand)}")
-        lines.append(f"  Of these, the others know: {card_counts(seat['known'])}")
+        lines.append(f"  Hand of {size}; known cards: {card_counts(known)}")
     built = [
         f"{tile['colour']} {tile['size']}: {cells_text(tile['cells'])} brick {cell_name(tile['brick'])}"
         for tile in seat["tiles"]
@@ -168,9 +169,7 @@ def describe_events(
         yield f"The display by slot: {display_text(after['display'])}.", False
         yield f"The draw pile has {pluralize(after['draw_pile'], 'card')}.", False
         for number, seat in enumerate(after["seats"]):
-            hand = seat["hand"]
-            size = hand["size"] if isinstance(hand, Mapping) else sum(hand)
-            yield f"Player {number} holds {pluralize(size, 'card')}.", False
+            yield f"Player {number} holds {pluralize(seen_hand(seat)[0], 'card')}.", False
         yield f"Your hand: {card_counts(after['seats'][viewer]['hand'])}.", True
         return
     for number, (then, now) in enumerate(zip(before["seats"], after["seats"], strict=True)):

@@ -37,43 +37,14 @@ SEAT_FIELDS = tuple(RECORD[name] for name in ("meadow", "used", "token", "points
 _LAST_KEYS = ("paid", "action", "resume")
 
 _KEYS = (
-    "game",
-    "version",
-    "components",
-    "players",
-    "covered",
-    "denied",
-    "dry_roads",
-    "phase",
-    "to_move",
-    "round",
-    "last_round",
-    "done",
-    "draw_pile",
-    "discard_pile",
-    "display",
-    "tile_supply",
-    "wild_tiles",
-    "superstructures",
-    "bonus_cards",
-    "seats",
-    "pending",
-    "chance",
-)
+    "game", "version", "components", "players", "covered", "denied", "dry_roads", "phase", "to_move", "round",
+    "last_round", "done", "draw_pile", "discard_pile", "display", "tile_supply", "wild_tiles", "superstructures",
+    "bonus_cards", "seats", "pending", "chance",
+)  # fmt: skip
 _SEAT_KEYS = (
-    "pavilions",
-    "wild",
-    "superstructures",
-    "coats_on_board",
-    "meadow",
-    "used",
-    "hand",
-    "known",
-    "token",
-    "points",
-    "bonus",
-    "limit_lifted",
-)
+    "pavilions", "wild", "superstructures", "coats_on_board", "meadow", "used", "hand", "known", "token", "points",
+    "bonus", "limit_lifted",
+)  # fmt: skip
 _CELLS = 49
 
 

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from helsinki_env.drawing.lines import pluralize
+from helsinki_env.engine.positions import seen_hand
 from helsinki_env.games.helsinki.actions import SIDES
 from helsinki_env.games.helsinki.components import BOARD_ACTIONS, COLOURS, ROOFS, Components
 from helsinki_env.games.helsinki.game import HelsinkiGame
@@ -137,8 +138,7 @@ def _seat_lines(p: Mapping[str, Any], score: int, components: Components, number
     where = "not placed" if token is None else f"space {token} ({SIDES[token // 2]})"
     denied = p["denied"][number]
     hand = seat["hand"]
-    size = hand["size"] if isinstance(hand, Mapping) else sum(hand)
-    known = hand["known"] if isinstance(hand, Mapping) else seat["known"]
+    size, known = seen_hand(seat)
     who = f"Player {number}{' (you)' if number == viewer else ''}"
     lines = [
         f"{who}: {pluralize(score, 'point')} if the game ended now, {seat['points']} of them made in play",
@@ -208,17 +208,6 @@ def _gain(then: Sequence[int], now: Sequence[int]) -> list[int]:
     return [max(0, new - old) for old, new in zip(then, now, strict=True)]
 
 
-def _known(seat: Mapping[str, Any]) -> list[int]:
-    """Return the cards in a hand that everybody knows, by card type."""
-    known: list[int] = seat["hand"]["known"] if isinstance(seat["hand"], Mapping) else seat["known"]
-    return known
-
-
-def _size(seat: Mapping[str, Any]) -> int:
-    size: int = seat["hand"]["size"] if isinstance(seat["hand"], Mapping) else sum(seat["hand"])
-    return size
-
-
 def _seat_events(
     number: int, then: Mapping[str, Any], now: Mapping[str, Any], components: Components, viewer: int
 ) -> Iterator[tuple[str, bool]]:
@@ -239,8 +228,9 @@ def _seat_events(
             f"{who} scores {pluralize(now['points'] - then['points'], 'point')} in play, {now['points']} in all.",
             False,
         )
-    shown = _gain(_known(then), _known(now))
-    unseen = _size(now) - _size(then) - sum(shown)
+    (size_then, known_then), (size_now, known_now) = seen_hand(then), seen_hand(now)
+    shown = _gain(known_then, known_now)
+    unseen = size_now - size_then - sum(shown)
     if any(shown):
         yield f"{who} takes, seen by everybody: {card_counts(shown, components)}.", False
     if unseen > 0:
