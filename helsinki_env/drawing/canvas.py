@@ -8,7 +8,7 @@ from functools import lru_cache
 from xml.sax.saxutils import escape, quoteattr
 
 from helsinki_env.drawing import palette
-from helsinki_env.drawing.glyphs import UNITS_PER_EM, fit_text, format_coordinate, outline, text_width
+from helsinki_env.drawing.glyphs import UNITS_PER_EM, fit_text, num, outline, text_width
 from helsinki_env.utils.markdown import printable
 
 REGULAR, BOLD = 2.0, 2.9
@@ -87,12 +87,12 @@ class Canvas:
             y += shift * scale
         else:
             y -= shift * scale
-        place = f"translate({format_coordinate(round(x, 1))} {format_coordinate(round(y, 1))})"
+        place = f"translate({num(round(x, 1))} {num(round(y, 1))})"
         if turn:
             place += f"rotate({turn})"
-        bold = "" if weight == REGULAR else f' stroke-width="{format_coordinate(weight)}"'
+        bold = "" if weight == REGULAR else f' stroke-width="{num(weight)}"'
         self._parts.append(
-            f'<path aria-label={quoteattr(text)} d="{data}" transform="{place}scale({format_coordinate(scale)})" '
+            f'<path aria-label={quoteattr(text)} d="{data}" transform="{place}scale({num(scale)})" '
             f'stroke="{fill}"{bold}/>'
         )
         return units * scale
@@ -110,9 +110,9 @@ class Canvas:
         """Return the whole SVG document, with a title and a description for screen readers."""
         return (
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 '
-            f'{format_coordinate(width)} {format_coordinate(height)}" '
-            f'width="{format_coordinate(width)}" height="{format_coordinate(height)}" role="img" fill="none" '
-            f'stroke-width="{format_coordinate(REGULAR)}" stroke-linecap="round" stroke-linejoin="round">'
+            f'{num(width)} {num(height)}" '
+            f'width="{num(width)}" height="{num(height)}" role="img" fill="none" '
+            f'stroke-width="{num(REGULAR)}" stroke-linecap="round" stroke-linejoin="round">'
             f"<title>{escape(printable(title))}</title><desc>{escape(printable(text))}</desc>"
             f"{''.join(self._parts)}</svg>"
         )
@@ -120,7 +120,7 @@ class Canvas:
 
 def transform(x: float, y: float, scale: float) -> str:
     """Return the transformation that moves (0, 0) to (x, y) after scaling."""
-    return f"translate({format_coordinate(x)} {format_coordinate(y)})scale({format_coordinate(scale)})"
+    return f"translate({num(x)} {num(y)})scale({num(scale)})"
 
 
 def _attributes(attributes: dict[str, str | float | None]) -> str:
@@ -129,7 +129,7 @@ def _attributes(attributes: dict[str, str | float | None]) -> str:
 
 @lru_cache(maxsize=1 << 15)
 def _attribute(key: str, value: str | float) -> str:
-    text = value if isinstance(value, str) else format_coordinate(value)
+    text = value if isinstance(value, str) else num(value)
     return f" {key.replace('_', '-')}={quoteattr(text)}"
 
 
@@ -142,7 +142,7 @@ __all__ = [
     "TOP",
     "Box",
     "Canvas",
-    "format_coordinate",
+    "num",
     "sea",
     "text_width",
     "transform",

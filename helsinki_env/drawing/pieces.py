@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 
 from helsinki_env.drawing import palette
-from helsinki_env.drawing.canvas import BOLD, Box, Canvas, format_coordinate, text_width, transform
+from helsinki_env.drawing.canvas import BOLD, Box, Canvas, num, text_width, transform
 
 CARD_ASPECT = 1.36
 """Height of a card divided by its width."""
@@ -49,11 +49,11 @@ def _outline(filled: frozenset[GridCell], x: float, y: float, size: float, inset
             begin = (round(px - radius * before[0], 1), round(py - radius * before[1], 1))
             end = (round(px + radius * step[0], 1), round(py + radius * step[1], 1))
             if not path:
-                path = f"M{format_coordinate(begin[0])} {format_coordinate(begin[1])}"
+                path = f"M{num(begin[0])} {num(begin[1])}"
             elif before[0]:
-                path += f"h{format_coordinate(begin[0] - pen[0])}"
+                path += f"h{num(begin[0] - pen[0])}"
             else:
-                path += f"v{format_coordinate(begin[1] - pen[1])}"
+                path += f"v{num(begin[1] - pen[1])}"
             knee = (round(px, 1) - begin[0], round(py, 1) - begin[1])
             path += f"q{_pair(*knee)}{_pair(end[0] - begin[0], end[1] - begin[1], first=False)}"
             pen = end
@@ -64,38 +64,33 @@ def _outline(filled: frozenset[GridCell], x: float, y: float, size: float, inset
 
 def _pair(x: float, y: float, first: bool = True) -> str:
     """Format two numbers as short path data; `first` if no number precedes them."""
-    a, b = format_coordinate(x), format_coordinate(y)
+    a, b = num(x), num(y)
     return f"{'' if first or a.startswith('-') else ' '}{a}{'' if b.startswith('-') else ' '}{b}"
 
 
 def square(x: float, y: float, h: float) -> str:
     """Return the path of a square of side `h` around (x, y)."""
-    q = format_coordinate(h)
-    return f"M{format_coordinate(x - h / 2)} {format_coordinate(y - h / 2)}h{q}v{q}h-{q}z"
+    q = num(h)
+    return f"M{num(x - h / 2)} {num(y - h / 2)}h{q}v{q}h-{q}z"
 
 
 def _plus(x: float, y: float, h: float) -> str:
-    q = format_coordinate(2 * h)
-    return (
-        f"M{format_coordinate(x - h)} {format_coordinate(y)}h{q}M{format_coordinate(x)} {format_coordinate(y - h)}v{q}"
-    )
+    q = num(2 * h)
+    return f"M{num(x - h)} {num(y)}h{q}M{num(x)} {num(y - h)}v{q}"
 
 
 def _diamond(x: float, y: float, h: float) -> str:
-    q, k = format_coordinate(0.66 * h), 0.66 * h
-    return f"M{format_coordinate(x)} {format_coordinate(y - k)}l{q} {q}l-{q} {q}l-{q}-{q}z"
+    q, k = num(0.66 * h), 0.66 * h
+    return f"M{num(x)} {num(y - k)}l{q} {q}l-{q} {q}l-{q}-{q}z"
 
 
 def _stripes(x: float, y: float, h: float) -> str:
-    q = format_coordinate(2 * h)
-    return (
-        f"M{format_coordinate(x - h)} {format_coordinate(y - 0.45 * h)}h{q}"
-        f"M{format_coordinate(x - h)} {format_coordinate(y + 0.45 * h)}h{q}"
-    )
+    q = num(2 * h)
+    return f"M{num(x - h)} {num(y - 0.45 * h)}h{q}M{num(x - h)} {num(y + 0.45 * h)}h{q}"
 
 
 def _dot(x: float, y: float, h: float) -> str:
-    return f"M{format_coordinate(x)} {format_coordinate(y)}h.01"  # a point, drawn as a disc by a broad round stroke
+    return f"M{num(x)} {num(y)}h.01"  # a point, drawn as a disc by a broad round stroke
 
 
 PATTERNS: tuple[Callable[[float, float, float], str], ...] = (square, _plus, _diamond, _stripes, _dot)
@@ -150,13 +145,7 @@ def card_back_with_emblem(canvas: Canvas, x: float, y: float, width: float, embl
     canvas.rect(x, y, width, height, r=0.1 * width, fill=palette.BACK, stroke="#1e3243", stroke_width=0.9)
     pad = 0.09 * width
     canvas.rect(
-        x + pad,
-        y + pad,
-        width - 2 * pad,
-        height - 2 * pad,
-        r=0.05 * width,
-        stroke=palette.BACK_LIGHT,
-        stroke_width=0.9,
+        x + pad, y + pad, width - 2 * pad, height - 2 * pad, r=0.05 * width, stroke=palette.BACK_LIGHT, stroke_width=0.9
     )
     emblem(canvas, x + width / 2, y + height / 2, 0.62 * width, palette.BACK_LIGHT)
 

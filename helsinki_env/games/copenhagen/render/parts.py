@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 from helsinki_env.drawing import palette, pieces
-from helsinki_env.drawing.canvas import BOLD, Box, Canvas, format_coordinate, transform
+from helsinki_env.drawing.canvas import BOLD, Box, Canvas, num, transform
 from helsinki_env.drawing.palette import ColorShades
 from helsinki_env.drawing.pieces import CARD_ASPECT, DOTTED, PATTERNS, GridCell
 from helsinki_env.games.copenhagen.ability_words import ABILITY_LABELS
@@ -36,10 +36,8 @@ def rows_down(cells: Iterable[int]) -> list[GridCell]:
 def _windows(canvas: Canvas, tone: ColorShades, colour: int, middles: list[tuple[float, float]], size: float) -> None:
     """Draw windows centered in cells; the glazing of color -1 is a plain crossbar."""
     half = 0.27 * size
-    side = format_coordinate(2 * half)
-    frames = "".join(
-        f"M{format_coordinate(x - half)} {format_coordinate(y - half)}h{side}v{side}h-{side}z" for x, y in middles
-    )
+    side = num(2 * half)
+    frames = "".join(f"M{num(x - half)} {num(y - half)}h{side}v{side}h-{side}z" for x, y in middles)
     edge = max(0.7, 0.05 * size)
     canvas.path(frames, fill=PANE if colour >= 0 else SKY, stroke=tone.line, stroke_width=edge, stroke_linejoin="miter")
     if size < 16:
@@ -47,9 +45,7 @@ def _windows(canvas: Canvas, tone: ColorShades, colour: int, middles: list[tuple
     bars = max(0.7, 0.045 * size)
     if colour < 0:
         canvas.path(
-            "".join(f"M{format_coordinate(x - half)} {format_coordinate(y)}h{side}" for x, y in middles),
-            stroke=tone.line,
-            stroke_width=bars,
+            "".join(f"M{num(x - half)} {num(y)}h{side}" for x, y in middles), stroke=tone.line, stroke_width=bars
         )
     elif colour == DOTTED:
         marks = "".join(PATTERNS[colour](x, y, half) for x, y in middles)
@@ -58,11 +54,7 @@ def _windows(canvas: Canvas, tone: ColorShades, colour: int, middles: list[tuple
     else:
         marks = "".join(PATTERNS[colour](x, y, half) for x, y in middles)
         canvas.path(marks, stroke=tone.dark, stroke_width=bars, stroke_linecap="butt", stroke_linejoin="miter")
-    sills = "".join(
-        f"M{format_coordinate(x - 1.3 * half)} {format_coordinate(y + half + 0.06 * size)}"
-        f"h{format_coordinate(2.6 * half)}"
-        for x, y in middles
-    )
+    sills = "".join(f"M{num(x - 1.3 * half)} {num(y + half + 0.06 * size)}h{num(2.6 * half)}" for x, y in middles)
     canvas.path(sills, stroke=tone.line, stroke_width=0.07 * size, stroke_linecap="butt")
 
 
@@ -75,12 +67,10 @@ def _brick(canvas: Canvas, tone: ColorShades, x: float, y: float, size: float) -
         return
     courses = 4 if size >= 16 else 3
     h = w / courses
-    lines = "".join(
-        f"M{format_coordinate(left)} {format_coordinate(top + i * h)}h{format_coordinate(w)}" for i in range(1, courses)
-    )
+    lines = "".join(f"M{num(left)} {num(top + i * h)}h{num(w)}" for i in range(1, courses))
     for i in range(courses):
         for at in (0.33, 0.67) if i % 2 else (0.5,):
-            lines += f"M{format_coordinate(left + at * w)} {format_coordinate(top + i * h)}v{format_coordinate(h)}"
+            lines += f"M{num(left + at * w)} {num(top + i * h)}v{num(h)}"
     canvas.path(lines, stroke=tone.light, stroke_width=max(0.6, 0.035 * size), stroke_linecap="butt")
 
 
@@ -108,14 +98,7 @@ def drawing_cells(drawing: tuple[str, ...]) -> tuple[list[GridCell], GridCell]:
     return sorted(marks), next(cell for cell, mark in marks.items() if mark == "B")
 
 
-def shape(
-    canvas: Canvas,
-    components: Components,
-    colour: int,
-    tile_size: int,
-    box: Box,
-    largest: float,
-) -> None:
+def shape(canvas: Canvas, components: Components, colour: int, tile_size: int, box: Box, largest: float) -> None:
     """Draw a kind of tile centered in a box (x, y, width, height), with cells of at most `largest` pixels."""
     drawing = components.drawings[colour][tile_size - TILE_SIZES[0]]
     left, top, size = pieces.fit_grid(box, len(drawing), len(drawing[0]), largest)
@@ -229,10 +212,7 @@ ICONS: tuple[Callable[[Canvas], None], ...] = (
 
 def ability_icon(canvas: Canvas, ability: int, x: float, y: float, width: float, opacity: float | None = None) -> None:
     """Draw an ability's picture around (x, y)."""
-    with canvas.group(
-        transform=transform(x, y, width / 42),
-        opacity=opacity,
-    ):
+    with canvas.group(transform=transform(x, y, width / 42), opacity=opacity):
         ICONS[ability](canvas)
 
 

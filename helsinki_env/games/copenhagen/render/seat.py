@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from helsinki_env.drawing import palette, pieces
-from helsinki_env.drawing.canvas import BOLD, Box, Canvas, format_coordinate, text_width
+from helsinki_env.drawing.canvas import BOLD, Box, Canvas, num, text_width
 from helsinki_env.drawing.lines import pluralize
 from helsinki_env.games.copenhagen.components import COLOURS, COLUMNS, ROWS
 from helsinki_env.games.copenhagen.render import parts
@@ -30,9 +30,9 @@ def _gable(canvas: Canvas, x: float, y: float, width: float, seat: int) -> None:
     tone = palette.PLAYERS[seat]
     step = width / 10
     canvas.path(
-        f"M{format_coordinate(x - 3)} {format_coordinate(y - 19)}h{format_coordinate(width + 6)}v-4"
-        f"h{format_coordinate(-2 * step)}v-5h{format_coordinate(-2 * step)}v-6"
-        f"h{format_coordinate(-2 * step - 6)}v6h{format_coordinate(-2 * step)}v5h{format_coordinate(-2 * step)}z",
+        f"M{num(x - 3)} {num(y - 19)}h{num(width + 6)}v-4"
+        f"h{num(-2 * step)}v-5h{num(-2 * step)}v-6"
+        f"h{num(-2 * step - 6)}v6h{num(-2 * step)}v5h{num(-2 * step)}z",
         fill=tone.base,
         stroke=palette.INK,
         stroke_width=1.1,
@@ -45,12 +45,12 @@ def _ground(canvas: Canvas, seat: SeatView, x: float, y: float, size: float) -> 
     width, height = COLUMNS * size, ROWS * size
     canvas.rect(x, y, width, height, fill=palette.PAVING, stroke=palette.INK, stroke_width=1.6)
     pad = 0.05 * size
-    side = format_coordinate(size - 2 * pad)
+    side = num(size - 2 * pad)
     empty = ""
     for cell in range(COLUMNS * ROWS):
         if cell not in seat.filled:
             px, py = _cell_corner(cell, x, y, size)
-            empty += f"M{format_coordinate(px + pad)} {format_coordinate(py + pad)}h{side}v{side}h-{side}z"
+            empty += f"M{num(px + pad)} {num(py + pad)}h{side}v{side}h-{side}z"
     if empty:
         canvas.path(empty, fill=palette.PAVING_CELL, stroke=palette.PAVING_LINE, stroke_width=0.8)
     for row in seat.rows:
@@ -58,11 +58,7 @@ def _ground(canvas: Canvas, seat: SeatView, x: float, y: float, size: float) -> 
         canvas.rect(x, at, width, size, fill=palette.GOLD, fill_opacity=0.75, data_part="full-row")
     for column in seat.columns:
         canvas.rect(x + column * size, y, size, height, fill=palette.GOLD, fill_opacity=0.75, data_part="full-column")
-    canvas.path(
-        f"M{format_coordinate(x - 8)} {format_coordinate(y + height + 2)}h{format_coordinate(width + 16)}",
-        stroke=palette.STONE_DARK,
-        stroke_width=3.5,
-    )
+    canvas.path(f"M{num(x - 8)} {num(y + height + 2)}h{num(width + 16)}", stroke=palette.STONE_DARK, stroke_width=3.5)
 
 
 def _edges(canvas: Canvas, components: Components, seat: SeatView, x: float, y: float, size: float) -> None:

@@ -372,13 +372,7 @@ class LastAction(NamedTuple):
 
 
 def parse_last_action(
-    text: str | None,
-    phase: str,
-    done: bool,
-    to_move: int,
-    seats: Sequence[SeatView],
-    pending: Pending,
-    t: Any,
+    text: str | None, phase: str, done: bool, to_move: int, seats: Sequence[SeatView], pending: Pending, t: Any
 ) -> LastAction:
     """Return what an action touched; only the text if it is invalid or does not fit the position."""
     if not text:

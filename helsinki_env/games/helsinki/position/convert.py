@@ -117,10 +117,7 @@ def _pavilion(game: HelsinkiGame, piece: int, corner: int) -> dict[str, Any]:
 
 def _pending(p: SimpleNamespace, types: int, players: int) -> dict[str, Any]:
     found = RECORD.pending_to_json(
-        p,
-        paid=lambda count: p.paid[:count],
-        action=BOARD_ACTIONS.__getitem__,
-        resume=PHASES.__getitem__,
+        p, paid=lambda count: p.paid[:count], action=BOARD_ACTIONS.__getitem__, resume=PHASES.__getitem__
     )
     if p.phase not in RECORD["resume"].required:
         found.pop("resume", None)

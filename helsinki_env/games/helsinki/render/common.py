@@ -102,11 +102,7 @@ def _legend(canvas: Canvas, components: Components, x: float, top: float) -> Non
 
 
 def current_action_panel(
-    canvas: Canvas,
-    table: TableView,
-    components: Components,
-    last_decision: str | None,
-    box: Box,
+    canvas: Canvas, table: TableView, components: Components, last_decision: str | None, box: Box
 ) -> None:
     """Draw the player to move, the pending action and its cards on a panel of the given box (x, y, width, height)."""
     x, y, width, height = box
@@ -135,13 +131,7 @@ def current_action_panel(
         pieces.last_action(canvas, box, last_decision)
 
 
-def _payment(
-    canvas: Canvas,
-    components: Components,
-    cards: list[int],
-    due: int,
-    box: Box,
-) -> float:
+def _payment(canvas: Canvas, components: Components, cards: list[int], due: int, box: Box) -> float:
     """Draw the card being built, the cards paid and placeholders for the cards due; return the width used."""
     x, top, width, _ = box
     card_w = 46.0

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from helsinki_env.drawing import palette
-from helsinki_env.drawing.canvas import BOLD, Box, Canvas, format_coordinate, transform
+from helsinki_env.drawing.canvas import BOLD, Box, Canvas, num, transform
 from helsinki_env.drawing.pieces import CARD_ASPECT, DOTTED, PATTERNS, GridCell, fit_grid, outline_path, square
 from helsinki_env.games.helsinki.render.view import COLOURS, card_name
 
@@ -17,15 +17,10 @@ if TYPE_CHECKING:
 
 def _facets(middles: Iterable[tuple[float, float]], h: float) -> tuple[str, str, str]:
     """Return the lit (north), shaded (east) and dark (south) sides of tent roofs of half-width `h`."""
-    q, w = format_coordinate(h), format_coordinate(2 * h)
+    q, w = num(h), num(2 * h)
     north, east, south = "", "", ""
     for x, y in middles:
-        left, right, top, bottom = (
-            format_coordinate(x - h),
-            format_coordinate(x + h),
-            format_coordinate(y - h),
-            format_coordinate(y + h),
-        )
+        left, right, top, bottom = (num(x - h), num(x + h), num(y - h), num(y + h))
         north += f"M{left} {top}h{w}l-{q} {q}z"
         east += f"M{right} {top}v{w}l-{q}-{q}z"
         south += f"M{left} {bottom}l{q}-{q} {q} {q}z"
@@ -125,14 +120,7 @@ def drawing_cells(drawing: tuple[str, ...]) -> list[GridCell]:
     return [(r, c) for r, row in enumerate(drawing) for c, mark in enumerate(row) if mark == "X"]
 
 
-def shape(
-    canvas: Canvas,
-    components: Components,
-    colour: int,
-    roofs: int,
-    box: Box,
-    largest: float,
-) -> None:
+def shape(canvas: Canvas, components: Components, colour: int, roofs: int, box: Box, largest: float) -> None:
     """Draw a tile in the center of a box (x, y, width, height), with cells of at most `largest` pixels."""
     drawing = components.shapes[components.tiles[colour][roofs - 2]]
     left, top, size = fit_grid(box, len(drawing), len(drawing[0]), largest)
@@ -169,12 +157,7 @@ def card(canvas: Canvas, components: Components, kind: int, x: float, y: float, 
         shape(canvas, components, colour, components.card_roofs(kind), box, 0.23 * width)
         letter = COLOURS[colour][0].upper()
         canvas.text(
-            x + 0.13 * width,
-            y + height - 0.12 * width,
-            letter,
-            max(8.5, 0.15 * width),
-            fill=tone.dark,
-            weight=2.6,
+            x + 0.13 * width, y + height - 0.12 * width, letter, max(8.5, 0.15 * width), fill=tone.dark, weight=2.6
         )
 
 

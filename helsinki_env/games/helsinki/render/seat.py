@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from helsinki_env.drawing import palette, pieces
-from helsinki_env.drawing.canvas import Box, Canvas, format_coordinate
+from helsinki_env.drawing.canvas import Box, Canvas, num
 from helsinki_env.drawing.lines import pluralize
 from helsinki_env.games.helsinki.render import parts
 from helsinki_env.games.helsinki.render.senate import frame, plate
@@ -30,9 +30,9 @@ def _ground(canvas: Canvas, seat: SeatView, x: float, y: float, cell: float) -> 
     canvas.rect(x, y, side, side, fill=palette.PAVING)
     pad = 0.05 * cell
     paving = "".join(
-        f"M{format_coordinate(x + c * cell + pad)} {format_coordinate(y + r * cell + pad)}"
-        f"h{format_coordinate(cell - 2 * pad)}v{format_coordinate(cell - 2 * pad)}"
-        f"h-{format_coordinate(cell - 2 * pad)}z"
+        f"M{num(x + c * cell + pad)} {num(y + r * cell + pad)}"
+        f"h{num(cell - 2 * pad)}v{num(cell - 2 * pad)}"
+        f"h-{num(cell - 2 * pad)}z"
         for r in range(BOARD_SIZE)
         for c in range(BOARD_SIZE)
         if BOARD_SIZE * r + c not in seat.built
@@ -51,7 +51,7 @@ def _line_marks(canvas: Canvas, seat: SeatView, x: float, y: float, cell: float,
     ends = (-wall / 2, side + wall / 2)
     places = [(x + at, y + (row + 0.5) * cell) for row in seat.full_rows for at in ends]
     places += [(x + (column + 0.5) * cell, y + at) for column in seat.full_columns for at in ends]
-    studs = "".join(f"M{format_coordinate(px)} {format_coordinate(py)}h.01" for px, py in places)
+    studs = "".join(f"M{num(px)} {num(py)}h.01" for px, py in places)
     if studs:
         canvas.path(studs, stroke=palette.GOLD_DARK, stroke_width=0.55 * wall)
         canvas.path(studs, stroke=palette.GOLD, stroke_width=0.42 * wall)
@@ -69,11 +69,11 @@ def _crosswalks(
         if across:
             cy = y - wall / 2 if row == 0 else y + BOARD_SIZE * cell + wall / 2
             w, h = stripe, wall - 3
-            line = f"M{format_coordinate(cx - w / 2 + 2)} {format_coordinate(cy)}h{format_coordinate(w - 4)}"
+            line = f"M{num(cx - w / 2 + 2)} {num(cy)}h{num(w - 4)}"
         else:
             cx = x - wall / 2 if column == 0 else x + BOARD_SIZE * cell + wall / 2
             w, h = wall - 3, stripe
-            line = f"M{format_coordinate(cx)} {format_coordinate(cy - h / 2 + 2)}v{format_coordinate(h - 4)}"
+            line = f"M{num(cx)} {num(cy - h / 2 + 2)}v{num(h - 4)}"
         dash = (stripe - 4) / 9
         full = column in seat.full_columns if across else row in seat.full_rows
         ground = palette.GOLD if full else "#6f7480"
@@ -84,7 +84,7 @@ def _crosswalks(
             stroke_opacity=0.9,
             stroke_width=wall * 0.62,
             stroke_linecap="butt",
-            stroke_dasharray=f"{format_coordinate(dash)} {format_coordinate(dash)}",
+            stroke_dasharray=f"{num(dash)} {num(dash)}",
         )
         parts.visitor(canvas, cx, cy, wall * 0.82, seat.seat, data_part="visitor")
 
@@ -108,8 +108,7 @@ def _entry(canvas: Canvas, table: TableView, seat: SeatView, x: float, y: float,
             )[side]
             canvas.path(
                 "M-9-5h18l-9 11z",
-                transform=f"translate({format_coordinate(place[0])} {format_coordinate(place[1])})rotate({90 * side})"
-                f"scale({format_coordinate(wall / 22)})",
+                transform=f"translate({num(place[0])} {num(place[1])})rotate({90 * side})scale({num(wall / 22)})",
                 fill=tone.base,
                 stroke=palette.INK,
                 stroke_width=1.3,
@@ -195,8 +194,7 @@ def meadow(canvas: Canvas, seat: SeatView, x: float, y: float, width: float, hei
     """Draw the meadow with its unspent coats."""
     canvas.rect(x, y, width, height, r=9, fill="#d5e4bd", stroke="#a9c185", stroke_width=1)
     blades = "".join(
-        f"M{format_coordinate(x + 8 + (width - 19) * at)} "
-        f"{format_coordinate(y + 7 + (height - 10) * (i * 3 % 7) / 7)}l1.5-4l1.5 4"
+        f"M{num(x + 8 + (width - 19) * at)} {num(y + 7 + (height - 10) * (i * 3 % 7) / 7)}l1.5-4l1.5 4"
         for i, at in enumerate((0, 0.07, 0.15, 0.22, 0.3, 0.68, 0.76, 0.83, 0.92, 1))
     )
     canvas.path(blades, stroke="#a9c185", stroke_width=1)

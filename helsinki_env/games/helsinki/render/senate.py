@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from helsinki_env.drawing import palette, pieces
-from helsinki_env.drawing.canvas import BOLD, Box, Canvas, format_coordinate
+from helsinki_env.drawing.canvas import BOLD, Box, Canvas, num
 from helsinki_env.games.helsinki.render import parts
 from helsinki_env.games.helsinki.render.view import SIDES, discard_by_color
 
@@ -29,10 +29,10 @@ _SPACE_AT = ((1, 0), (3, 0), (4, 1), (4, 3), (3, 4), (1, 4), (0, 3), (0, 1))
 
 def frame(canvas: Canvas, x: float, y: float, width: float, height: float, wall: float) -> None:
     """Draw the four facades, mitered at the corners, around a rectangle whose outer corner is (x, y)."""
-    w, h, k = format_coordinate(width), format_coordinate(height), format_coordinate(wall)
-    inner_w, inner_h = format_coordinate(width - 2 * wall), format_coordinate(height - 2 * wall)
-    right, bottom = format_coordinate(x + width), format_coordinate(y + height)
-    left, top = format_coordinate(x), format_coordinate(y)
+    w, h, k = num(width), num(height), num(wall)
+    inner_w, inner_h = num(width - 2 * wall), num(height - 2 * wall)
+    right, bottom = num(x + width), num(y + height)
+    left, top = num(x), num(y)
     outlines = (
         f"M{left} {top}h{w}l-{k} {k}h-{inner_w}z",
         f"M{right} {top}v{h}l-{k}-{k}v-{inner_h}z",
@@ -47,29 +47,22 @@ def frame(canvas: Canvas, x: float, y: float, width: float, height: float, wall:
         length = (width if across else height) - 2 * wall
         at = mid if side in (0, 3) else (height if across else width) - mid
         roof = edge if side in (0, 3) else (height if across else width) - edge
-        start = (
-            f"{format_coordinate(x + wall)} {format_coordinate(y + at)}"
-            if across
-            else f"{format_coordinate(x + at)} {format_coordinate(y + wall)}"
-        )
+        start = f"{num(x + wall)} {num(y + at)}" if across else f"{num(x + at)} {num(y + wall)}"
         eaves = (
-            f"M{format_coordinate(x + 2 * edge)} {format_coordinate(y + roof)}h{format_coordinate(width - 4 * edge)}"
+            f"M{num(x + 2 * edge)} {num(y + roof)}h{num(width - 4 * edge)}"
             if across
-            else (
-                f"M{format_coordinate(x + roof)} {format_coordinate(y + 2 * edge)}"
-                f"v{format_coordinate(height - 4 * edge)}"
-            )
+            else (f"M{num(x + roof)} {num(y + 2 * edge)}v{num(height - 4 * edge)}")
         )
         if wall >= 20:
             canvas.path(eaves, stroke=tone.dark, stroke_width=1, stroke_opacity=0.7)
         step = length / round(length / (0.55 * wall))
         canvas.path(
-            f"M{start}{'h' if across else 'v'}{format_coordinate(length)}",
+            f"M{start}{'h' if across else 'v'}{num(length)}",
             stroke=tone.light,
             stroke_width=0.34 * wall,
             stroke_linecap="butt",
-            stroke_dasharray=f"{format_coordinate(0.4 * step)} {format_coordinate(0.6 * step)}",
-            stroke_dashoffset=format_coordinate(-0.3 * step),
+            stroke_dasharray=f"{num(0.4 * step)} {num(0.6 * step)}",
+            stroke_dashoffset=num(-0.3 * step),
         )
 
 
