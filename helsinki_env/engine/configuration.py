@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import fields, replace
+from importlib import import_module
 from pathlib import Path
 from typing import Any, ClassVar, Generic, Self, TypeVar
 
@@ -47,9 +48,10 @@ class Configuration(Generic[ComponentsT]):
         reward: one of `REWARDS`.
     """
 
-    #: Functions that read a component file by name, and that build the kernel tables from it.
+    #: The function that reads a component file by name, and the module with `build_tables`, which makes tables for
+    #: kernels from it. The module imports kernels, so it is imported on demand.
     read_components: ClassVar[Any]
-    build_tables: ClassVar[Any]
+    tables_module: ClassVar[str]
     #: What can be disabled: names by id, the first id that can be, and the noun with its plural.
     disabled_names: ClassVar[tuple[str, ...]] = ()
     first_disabled: ClassVar[int] = 0
@@ -142,7 +144,7 @@ class Configuration(Generic[ComponentsT]):
     @property
     def tables(self) -> Any:
         """The kernel tables for this component file, built at first use and shared."""
-        return type(self).build_tables(self._loaded[1])
+        return import_module(self.tables_module).build_tables(self._loaded[1])
 
     @property
     def digest(self) -> str:

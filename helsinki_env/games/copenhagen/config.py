@@ -7,22 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, SupportsIndex
+from typing import TYPE_CHECKING, SupportsIndex
 
 from helsinki_env.engine.configuration import REWARDS, ConfigError, Configuration
 from helsinki_env.games.copenhagen.components import ABILITIES, Components, load_components
 
 __all__ = ["REWARDS", "ConfigError", "CopenhagenConfig"]
-
-
-@lru_cache(maxsize=32)
-def _build_tables(components: Components) -> Any:
-    """Build the kernels' tables; imported here because the rules modules import configurations."""
-    from helsinki_env.games.copenhagen.tables import build_tables
-
-    return build_tables(components)
 
 
 @dataclass(frozen=True)
@@ -46,7 +37,7 @@ class CopenhagenConfig(Configuration[Components]):
     """
 
     read_components = staticmethod(load_components)
-    build_tables = staticmethod(_build_tables)
+    tables_module = "helsinki_env.games.copenhagen.tables"
     disabled_names = ABILITIES
     first_disabled = 1
     disabled_nouns = ("ability", "abilities")

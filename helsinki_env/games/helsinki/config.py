@@ -7,22 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, SupportsIndex
+from typing import TYPE_CHECKING, Literal, SupportsIndex
 
 from helsinki_env.engine.configuration import REWARDS, ConfigError, Configuration
 from helsinki_env.games.helsinki.components import BOARD_ACTIONS, Components, load_components
 
 __all__ = ["REWARDS", "ConfigError", "HelsinkiConfig"]
-
-
-@lru_cache(maxsize=32)
-def _build_tables(components: Components) -> Any:
-    """Build the kernels' tables; imported lazily because this module is below the rules layer."""
-    from helsinki_env.games.helsinki.tables import build_tables
-
-    return build_tables(components)
 
 
 @dataclass(frozen=True)
@@ -48,7 +39,7 @@ class HelsinkiConfig(Configuration[Components]):
     """
 
     read_components = staticmethod(load_components)
-    build_tables = staticmethod(_build_tables)
+    tables_module = "helsinki_env.games.helsinki.tables"
     disabled_names = BOARD_ACTIONS
     disabled_nouns = ("action", "actions")
 

@@ -105,9 +105,7 @@ def task(game: CopenhagenGame) -> str:
 def why_not(game: CopenhagenGame, spot: str) -> str:
     """Return why a spot of the picture cannot be used by the seat to move; empty if no reason applies.
 
-    Args:
-        game: a game in progress.
-        spot: the name of a spot (`render.svg_and_spots`) that no legal action uses.
+    No legal action of the game in progress uses the spot (`render.svg_and_spots`).
     """
     name, values = spot_parts(spot)
     if name == "slot" and values:

@@ -155,9 +155,7 @@ def task(game: HelsinkiGame) -> str:
 def why_not(game: HelsinkiGame, spot: str) -> str:
     """Return why a spot of the picture cannot be used by the seat to move; empty if no reason applies.
 
-    Args:
-        game: a game in progress.
-        spot: the name of a spot (`render.svg_and_spots`) that no legal action uses.
+    No legal action of the game in progress uses the spot (`render.svg_and_spots`).
     """
     name, values = spot_parts(spot)
     reasons = {"space": _space, "slot": _slot, "card": _card, "action": _action}

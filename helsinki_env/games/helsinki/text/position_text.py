@@ -80,13 +80,7 @@ def display_text(display: Sequence[int | None], components: Components) -> str:
 
 
 def position_lines(game: HelsinkiGame, position: Mapping[str, Any], viewer: int) -> list[str]:
-    """Return the copy of a seat in words, in lines.
-
-    Args:
-        game: the game.
-        position: the copy, from `to_dict(game, viewer)`.
-        viewer: the seat.
-    """
+    """Return the copy of a position for the seat `viewer`, from `to_dict(game, viewer)`, in words, in lines."""
     table, components = read_table_view(game, viewer), game.config.component_set
     p = position
     lines = [f"Helsinki, {p['players']} players. You are player {viewer}."]
@@ -179,11 +173,7 @@ def describe_events(
 ) -> Iterator[tuple[str, bool]]:
     """Yield the visible consequences of an action in sentences, each with whether only the viewer sees it.
 
-    Args:
-        before: the viewer's copy of the position before the action; None for the deal.
-        after: the same after the action.
-        components: the component file of the game.
-        viewer: the seat whose copies these are.
+    `before` and `after` are the copies of the position for the seat `viewer`; `before` is None for the deal.
     """
     if before is None:
         yield f"The display by slot: {display_text(after['display'], components)}.", False
