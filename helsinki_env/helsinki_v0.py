@@ -85,60 +85,26 @@ Version History
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, SupportsIndex, Unpack
+from typing import Any
 
-from gymnasium.vector import AutoresetMode
-
-from helsinki_env.envs.aec import GameAECEnv, OrderEnforced, metadata_of
-from helsinki_env.envs.arguments import IllegalActionMode, render_modes
-from helsinki_env.envs.seat import GameSeatEnv, GameSeatVectorEnv, Opponent, SeatOption
-from helsinki_env.envs.vector import GameVectorEnv
-from helsinki_env.games.helsinki.config import HelsinkiConfig, HelsinkiOptions
+from helsinki_env.envs.aec import OrderEnforced, metadata_of
+from helsinki_env.envs.arguments import render_modes
+from helsinki_env.envs.by_options import OptionsAECEnv, OptionsSeatEnv, OptionsSeatVectorEnv, OptionsVectorEnv
+from helsinki_env.games.helsinki.config import HelsinkiConfig
 from helsinki_env.games.helsinki.episodes import RandomEpisodes
 from helsinki_env.games.helsinki.game import HELSINKI, HelsinkiGame
 
 __all__ = ["HelsinkiSeatEnv", "HelsinkiSeatVectorEnv", "HelsinkiVectorEnv", "env", "raw_env"]
 
 
-class raw_env(GameAECEnv):  # noqa: N801  # PettingZoo's name
+class raw_env(OptionsAECEnv[HelsinkiConfig, HelsinkiGame]):  # noqa: N801  # PettingZoo's name
     """Helsinki as a PettingZoo AEC environment; see the module for observations, actions and rewards.
 
-    Args:
-        num_players: 2 to 4.
-        render_mode: None, "ansi", "human" (prints the text at every step and in `render`), "rgb_array" or "svg".
-        illegal_action: how to treat an illegal action. "penalize": the game ends, the agent gets -1 (-100 with reward
-            "margin"), the others share the opposite amount, and the first illegal action also warns. "raise":
-            `IllegalActionError`; the environment does not change. An action that is not an integer is always an error.
-        render_width: width of "rgb_array" in pixels; None: 1,200.
-        global_state: whether `state()` and `state_space` exist. They show all hidden cards (`global_states`).
-        options: other options of the game, such as `reward`; see `HelsinkiConfig`.
-
-    Raises:
-        ConfigError: for invalid options. ValueError: for other invalid arguments.
+    Arguments: see `OptionsAECEnv`; options: see `HelsinkiConfig`.
     """
 
+    game_spec = HELSINKI
     metadata = metadata_of(HELSINKI)
-    config: HelsinkiConfig
-
-    def __init__(
-        self,
-        num_players: int = 2,
-        *,
-        render_mode: str | None = None,
-        illegal_action: IllegalActionMode = "penalize",
-        render_width: int | None = None,
-        global_state: bool = False,
-        **options: Unpack[HelsinkiOptions],
-    ) -> None:
-        config = HelsinkiConfig(num_players, **options)
-        super().__init__(config, render_mode, illegal_action, render_width, global_state)
-
-    @property
-    def game(self) -> HelsinkiGame:
-        """A copy of the current game, to inspect, search or save."""
-        game: HelsinkiGame = super().game
-        return game
 
 
 def env(*args: Any, **kwargs: Any) -> OrderEnforced:
@@ -146,140 +112,26 @@ def env(*args: Any, **kwargs: Any) -> OrderEnforced:
     return OrderEnforced(raw_env(*args, **kwargs))
 
 
-class HelsinkiVectorEnv(GameVectorEnv):
-    """A batch of games for self-play, all seats; see `GameVectorEnv` for returned values and autoreset.
+class HelsinkiVectorEnv(OptionsVectorEnv[HelsinkiConfig, HelsinkiGame, RandomEpisodes]):
+    """A batch of games for self-play, all seats. Arguments: see `OptionsVectorEnv`; options: see `HelsinkiConfig`.
 
     `helsinki_env.games.helsinki.observation.unpack` returns the observation fields by name.
-
-    Args:
-        num_envs: number of games B.
-        num_players: 2 to 4.
-        autoreset_mode, num_threads, copy, render_mode, render_width: see `GameVectorEnv`.
-        episodes: options to draw at random for each game (`RandomEpisodes`).
-        config: a `HelsinkiConfig` instead of num_players and options.
-        options: other options of the game, such as `reward`; see `HelsinkiConfig`.
-
-    Raises:
-        ConfigError: for invalid options. ValueError: for other invalid arguments.
-        IllegalActionError: by `step`; names game, action, phase and the legal actions. No game has been stepped.
     """
 
-    config: HelsinkiConfig
-
-    def __init__(
-        self,
-        num_envs: int = 1,
-        num_players: int = 2,
-        *,
-        autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
-        episodes: RandomEpisodes | None = None,
-        num_threads: int | None = 1,
-        copy: bool = True,
-        render_mode: str | None = None,
-        render_width: int | None = None,
-        config: HelsinkiConfig | None = None,
-        **options: Unpack[HelsinkiOptions],
-    ) -> None:
-        config = HELSINKI.config_or(config, num_players, **options)
-        super().__init__(num_envs, config, autoreset_mode, episodes, num_threads, copy, render_mode, render_width)
-
-    def game(self, b: SupportsIndex) -> HelsinkiGame:
-        """Return a copy of game `b`, to inspect, draw or save. ValueError for an invalid index."""
-        game: HelsinkiGame = super().game(b)
-        return game
+    game_spec = HELSINKI
 
 
-class HelsinkiSeatVectorEnv(GameSeatVectorEnv):
-    """A batch of games with one learning seat each; see `GameSeatVectorEnv` for returned values.
+class HelsinkiSeatVectorEnv(OptionsSeatVectorEnv[HelsinkiConfig, HelsinkiGame, RandomEpisodes]):
+    """A batch of games with one learning seat each.
 
-    Args:
-        num_envs: number of games B.
-        opponents, seat, illegal_action, autoreset_mode, copy, render_mode, render_width: see `GameSeatVectorEnv`.
-        num_players: 2 to 4.
-        episodes: options to draw at random for each game (`RandomEpisodes`).
-        config: a `HelsinkiConfig` instead of num_players and options.
-        options: other options of the game, such as `reward`; see `HelsinkiConfig`.
-
-    Raises:
-        ConfigError: for invalid options; see also `GameSeatVectorEnv`.
+    Arguments: see `OptionsSeatVectorEnv`; options: see `HelsinkiConfig`.
     """
 
-    config: HelsinkiConfig
-
-    def __init__(
-        self,
-        num_envs: int = 1,
-        opponents: Opponent | Sequence[Opponent] = "random",
-        seat: SeatOption = "random",
-        num_players: int = 2,
-        *,
-        illegal_action: IllegalActionMode = "penalize",
-        autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
-        episodes: RandomEpisodes | None = None,
-        copy: bool = True,
-        render_mode: str | None = None,
-        render_width: int | None = None,
-        config: HelsinkiConfig | None = None,
-        **options: Unpack[HelsinkiOptions],
-    ) -> None:
-        config = HELSINKI.config_or(config, num_players, **options)
-        super().__init__(
-            num_envs, config, opponents, seat, illegal_action, autoreset_mode, episodes, copy, render_mode, render_width
-        )
-
-    def game(self, b: SupportsIndex) -> HelsinkiGame:
-        """Return a copy of game `b` with all cards visible, for tools. ValueError for an invalid index."""
-        game: HelsinkiGame = super().game(b)
-        return game
+    game_spec = HELSINKI
 
 
-class HelsinkiSeatEnv(GameSeatEnv):
-    """A game with one learning seat; see `GameSeatEnv` for returned values.
+class HelsinkiSeatEnv(OptionsSeatEnv[HelsinkiConfig, HelsinkiGame, RandomEpisodes]):
+    """A game with one learning seat. Arguments: see `OptionsSeatEnv`; options: see `HelsinkiConfig`."""
 
-    Args:
-        opponents, seat, illegal_action, render_mode, render_width: see `GameSeatEnv`.
-        num_players: 2 to 4.
-        episodes: options to draw at random for each game (`RandomEpisodes`).
-        config: a `HelsinkiConfig` instead of num_players and options.
-        options: other options of the game, such as `reward`; see `HelsinkiConfig`.
-
-    Raises:
-        ConfigError: for invalid options. ValueError: for other invalid arguments.
-    """
-
+    game_spec = HELSINKI
     metadata = {"render_modes": render_modes(HELSINKI), "render_fps": 2}  # noqa: RUF012  # as in the base
-
-    def __init__(
-        self,
-        opponents: Opponent | Sequence[Opponent] = "random",
-        seat: SeatOption = "random",
-        num_players: int = 2,
-        *,
-        illegal_action: IllegalActionMode = "penalize",
-        episodes: RandomEpisodes | None = None,
-        render_mode: str | None = None,
-        render_width: int | None = None,
-        config: HelsinkiConfig | None = None,
-        **options: Unpack[HelsinkiOptions],
-    ) -> None:
-        super().__init__(
-            HELSINKI.config_or(config, num_players, **options),
-            opponents,
-            seat,
-            illegal_action,
-            episodes,
-            render_mode,
-            render_width,
-        )
-
-    @property
-    def config(self) -> HelsinkiConfig:
-        """The game configuration."""
-        config: HelsinkiConfig = super().config
-        return config
-
-    @property
-    def game(self) -> HelsinkiGame:
-        """A copy of the current game with all cards visible, for tools."""
-        game: HelsinkiGame = super().game
-        return game

@@ -19,7 +19,6 @@ from helsinki_env.engine.kernel import JIT
 from helsinki_env.games.helsinki import notation, render
 from helsinki_env.games.helsinki.action_numbers import BOARD_ACTIONS, MAX_COST, STRENGTHS
 from helsinki_env.games.helsinki.components import load_components
-from helsinki_env.games.helsinki.ui_actions import list_ui_actions
 from tests.oracles.helsinki import brute_force_legal_actions
 from tests.support.agreement import Pair, run_batch
 from tests.support.numbers import component_file, random_file, random_numbers
@@ -322,7 +321,8 @@ def test_numbers_are_seen_in_pictures_and_said_in_words(tmp_path: Path) -> None:
     text = render.ansi(game)
     assert "Not one coat: Move 1\u20136 no coat, 7 points 2 coats" in text
     assert "Not one coat" not in render.ansi(unchecked(position, load_components()))
-    said = [touch.words for touch in list_ui_actions(game, 0) if touch.kind == "USE"]
+    assert game.spec.list_ui_actions is not None
+    said = [touch.words for touch in game.spec.list_ui_actions(game, 0) if touch.kind == "USE"]
     assert len(set(said)) == len(said)
     assert {"Use: two points: 7 (2 coats)", "Use: move 4 to 6 spaces (no coat)", "Use: move 1 to 5: 4 spaces"} < {*said}
     assert {"Use: one wild tile: 3", "Use: two wild tiles", "Use: move back"} < {*said}

@@ -37,7 +37,7 @@ INTERNAL = re.compile(
     r"helsinki_env\.(bench|cli|cuda|data|drawing|notation|pages|utils|web)\b"
     r"|helsinki_env\.engine\."
     r"(?!(configuration|contract|determinization|game|kernel|layout|loops|overloads|playout|spec|states|ui_actions)$)"
-    r"|helsinki_env\.envs\.(?!(aec|flat|global_state|seat|tensors|vector)$)"
+    r"|helsinki_env\.envs\.(?!(aec|by_options|flat|global_state|seat|tensors|vector)$)"
     r"|helsinki_env\.games\.\w+\."
     r"(?!(components|config|episodes|game|notation|observation|position|render|render\.ansi\.ansi|ui_actions)$)"
     r"|helsinki_env\.text\.\w+$"
@@ -162,8 +162,7 @@ def test_every_argument_of_the_environments_is_described(name: str) -> None:
     """Arguments of the AEC environment are on the page of the game; those of the other classes on one page for all."""
     module = importlib.import_module(f"helsinki_env.{name}_v0")
     page, classes = ((ROOT / "docs" / f"{page}.md").read_text(encoding="utf-8") for page in (name, "environment"))
-    rules = getattr(importlib.import_module(f"helsinki_env.games.{name}.config"), f"{name.capitalize()}Options")
-    options = {*inspect.signature(module.raw_env).parameters, *rules.__annotations__}
+    options = {*inspect.signature(module.raw_env).parameters, *module.raw_env.game_spec.config.keys()}
     assert all(f"\n| `{option}` |" in page for option in options - {"options"})
     for kind in ("VectorEnv", "SeatEnv", "SeatVectorEnv", "TorchEnv"):
         for argument in inspect.signature(getattr(helsinki_env, f"{name.capitalize()}{kind}")).parameters:

@@ -118,7 +118,7 @@ def test_rules_follow_a_changed_component_file(tmp_path: Any) -> None:
     assert "discard down to 9." in whole
     assert "5 points (2 coats): Score 5 points now." in whole
     assert "These actions are covered, so no player uses them: Move back." in whole
-    assert "Their values: 3, 5, 7 points." in whole
+    assert "The bonus cards 3, 5, 7 are in play." in whole
 
 
 def helsinki(phase: str = "MAIN", **changes: Any) -> HelsinkiGame:

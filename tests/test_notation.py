@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import helsinki_env
 from helsinki_env import load_components
 from helsinki_env.games.helsinki import notation
-from helsinki_env.games.helsinki.actions import KINDS, SIDES, ActionTable, place_argument
+from helsinki_env.games.helsinki.actions import KINDS, SIDES, place_argument
 from helsinki_env.games.helsinki.game import action_table
 from tests.games import EACH_GAME, TestedGame
 from tests.oracles.helsinki import action_offsets, decode, encode
@@ -160,7 +160,7 @@ def test_components_are_given_by_name_or_as_loaded() -> None:
 
 @pytest.mark.parametrize("types", [6, 46, 51, 91])
 def test_the_action_table_is_the_one_of_the_plain_rules(types: int) -> None:
-    table = ActionTable(types)
+    table = action_table(types)
     offsets = action_offsets(types)
     assert list(offsets) == list(KINDS)
     assert [offset for offset, _ in offsets.values()] == list(table.offsets)
@@ -171,7 +171,7 @@ def test_the_action_table_is_the_one_of_the_plain_rules(types: int) -> None:
 
 
 def test_the_default_table_has_554_ids() -> None:
-    table = ActionTable(51)
+    table = action_table(51)
     assert table.size == 554
     assert table.offsets == (0, 8, 14, 15, 65, 116, 340, 389, 438, 487, 538, 553)
 
@@ -184,4 +184,4 @@ def test_arguments_of_a_placement() -> None:
 @pytest.mark.parametrize(("kind", "argument"), [(0, 8), (2, 1), (11, -1)])
 def test_arguments_beyond_the_kind_are_refused(kind: int, argument: int) -> None:
     with pytest.raises(ValueError, match=rf"{KINDS[kind]} takes an argument from 0 to \d+, not {argument}"):
-        ActionTable(51).encode(kind, argument)
+        action_table(51).encode(kind, argument)

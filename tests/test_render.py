@@ -320,10 +320,10 @@ def test_the_outline_of_a_tile_has_a_rounded_knee_at_every_corner() -> None:
 
 
 def test_letters() -> None:
-    assert glyphs.format_coordinate(0.5) == ".5"
-    assert glyphs.format_coordinate(-0.25) == "-.25"
-    assert glyphs.format_coordinate(-0.001) == "0"
-    assert glyphs.format_coordinate(123.456) == "123.5"
+    assert glyphs.num(0.5) == ".5"
+    assert glyphs.num(-0.25) == "-.25"
+    assert glyphs.num(-0.001) == "0"
+    assert glyphs.num(123.456) == "123.5"
     assert glyphs.outline("")[1] == 0
     assert glyphs.outline("\u00e9") == glyphs.outline("e")  # an accent is lost, the letter is not
     assert glyphs.outline("\u6f22")[0].endswith("z")  # a box for what the font does not hold

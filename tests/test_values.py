@@ -57,7 +57,8 @@ BOOLEANS: tuple[Any, ...] = (
 
 
 def seated(value: Any) -> None:
-    HelsinkiSeatVectorEnv(2, lambda obs, mask, words: [value, *mask[1:].argmax(axis=1)], seat=1).reset(seed=0)
+    act: Any = lambda obs, mask, words: [value, *mask[1:].argmax(axis=1)]  # noqa: E731
+    HelsinkiSeatVectorEnv(2, act, seat=1).reset(seed=0)
 
 
 def decided(value: Any) -> None:

@@ -8,14 +8,14 @@ from functools import lru_cache
 from xml.sax.saxutils import escape, quoteattr
 
 from helsinki_env.drawing import palette
-from helsinki_env.drawing.glyphs import UNITS_PER_EM, fit_text, format_coordinate, outline, text_width
+from helsinki_env.drawing.glyphs import UNITS_PER_EM, fit_text, num, outline, text_width
 from helsinki_env.utils.markdown import printable
 
 REGULAR, BOLD = 2.0, 2.9
 """Stroke widths of the letters in grid units of the stroke font."""
 
 
-Spot = tuple[float, float, float, float]
+Box = tuple[float, float, float, float]
 """The x, y, width and height of a rectangle, in pixels of the picture."""
 
 
@@ -30,7 +30,7 @@ class Canvas:
 
     def __init__(self) -> None:
         self._parts: list[str] = []
-        self.spots: dict[str, Spot] = {}
+        self.spots: dict[str, Box] = {}
 
     def spot(self, name: str, x: float, y: float, width: float, height: float) -> None:
         """Register a named region, in pixels of the whole picture; the first of a name counts."""
@@ -87,12 +87,12 @@ class Canvas:
             y += shift * scale
         else:
             y -= shift * scale
-        place = f"translate({format_coordinate(round(x, 1))} {format_coordinate(round(y, 1))})"
+        place = f"translate({num(round(x, 1))} {num(round(y, 1))})"
         if turn:
             place += f"rotate({turn})"
-        bold = "" if weight == REGULAR else f' stroke-width="{format_coordinate(weight)}"'
+        bold = "" if weight == REGULAR else f' stroke-width="{num(weight)}"'
         self._parts.append(
-            f'<path aria-label={quoteattr(text)} d="{data}" transform="{place}scale({format_coordinate(scale)})" '
+            f'<path aria-label={quoteattr(text)} d="{data}" transform="{place}scale({num(scale)})" '
             f'stroke="{fill}"{bold}/>'
         )
         return units * scale
@@ -110,12 +110,17 @@ class Canvas:
         """Return the whole SVG document, with a title and a description for screen readers."""
         return (
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 '
-            f'{format_coordinate(width)} {format_coordinate(height)}" '
-            f'width="{format_coordinate(width)}" height="{format_coordinate(height)}" role="img" fill="none" '
-            f'stroke-width="{format_coordinate(REGULAR)}" stroke-linecap="round" stroke-linejoin="round">'
+            f'{num(width)} {num(height)}" '
+            f'width="{num(width)}" height="{num(height)}" role="img" fill="none" '
+            f'stroke-width="{num(REGULAR)}" stroke-linecap="round" stroke-linejoin="round">'
             f"<title>{escape(printable(title))}</title><desc>{escape(printable(text))}</desc>"
             f"{''.join(self._parts)}</svg>"
         )
+
+
+def transform(x: float, y: float, scale: float) -> str:
+    """Return the transformation that moves (0, 0) to (x, y) after scaling."""
+    return f"translate({num(x)} {num(y)})scale({num(scale)})"
 
 
 def _attributes(attributes: dict[str, str | float | None]) -> str:
@@ -124,7 +129,7 @@ def _attributes(attributes: dict[str, str | float | None]) -> str:
 
 @lru_cache(maxsize=1 << 15)
 def _attribute(key: str, value: str | float) -> str:
-    text = value if isinstance(value, str) else format_coordinate(value)
+    text = value if isinstance(value, str) else num(value)
     return f" {key.replace('_', '-')}={quoteattr(text)}"
 
 
@@ -135,11 +140,12 @@ __all__ = [
     "PICTURE_WIDTH",
     "REGULAR",
     "TOP",
+    "Box",
     "Canvas",
-    "Spot",
-    "format_coordinate",
+    "num",
     "sea",
     "text_width",
+    "transform",
 ]
 
 # the background of any table, in pixels

@@ -105,10 +105,7 @@ _GLYPHS: dict[str, tuple[float, str]] = {
     ),
     "6": (8, "M0-4a4 4 0 0 1 8 0a4 4 0 0 1-8 0M.6-6.1l5-7.9"),
     "7": (8, "M0-14h8l-5 14"),
-    "8": (
-        8,
-        "M4-7.5a3.25 3.25 0 0 1 0-6.5a3.25 3.25 0 0 1 0 6.5a3.75 3.75 0 0 0 0 7.5a3.75 3.75 0 0 0 0-7.5",
-    ),
+    "8": (8, "M4-7.5a3.25 3.25 0 0 1 0-6.5a3.25 3.25 0 0 1 0 6.5a3.75 3.75 0 0 0 0 7.5a3.75 3.75 0 0 0 0-7.5"),
     "9": (8, "M0-10a4 4 0 0 1 8 0a4 4 0 0 1-8 0M7.4-7.9l-5 7.9"),
     ".": (0, "M0-.4" + _DOT),
     ",": (0.6, "M.6-.6l-1.2 3.2"),
@@ -142,10 +139,7 @@ _GLYPHS: dict[str, tuple[float, str]] = {
         11,
         ("M10-14l-9 14M0-11.4a2.4 2.4 0 0 1 4.8 0a2.4 2.4 0 0 1-4.8 0M6.2-2.4a2.4 2.4 0 0 1 4.8 0a2.4 2.4 0 0 1-4.8 0"),
     ),
-    "&": (
-        9.6,
-        "M9.6 0l-7-9a2.9 2.9 0 1 1 4.6.1c-1 1.2-6.8 3.3-6.8 6.1c0 1.7 1.6 2.8 3.6 2.8c2.8 0 4.8-2 5.2-5.2",
-    ),
+    "&": (9.6, "M9.6 0l-7-9a2.9 2.9 0 1 1 4.6.1c-1 1.2-6.8 3.3-6.8 6.1c0 1.7 1.6 2.8 3.6 2.8c2.8 0 4.8-2 5.2-5.2"),
     "<": (7, "M7-10l-7 4.5 7 4.5"),
     ">": (7, "M0-10l7 4.5-7 4.5"),
     "|": (0, "M0-15v17"),
@@ -157,24 +151,13 @@ _GLYPHS: dict[str, tuple[float, str]] = {
 _UNKNOWN = (8.0, "M0-12h8v12h-8z")
 
 # pairs that are too far apart on the even grid, in units
-_KERN = {
-    "Ta": -2.5,
-    "To": -2.5,
-    "Te": -2.5,
-    "Yo": -2,
-    "AV": -2,
-    "VA": -2,
-    "LT": -2,
-    "rt": -0.6,
-    "ro": -0.8,
-    "P.": -3,
-}
+_KERN = {"Ta": -2.5, "To": -2.5, "Te": -2.5, "Yo": -2, "AV": -2, "VA": -2, "LT": -2, "rt": -0.6, "ro": -0.8, "P.": -3}
 
 _SUBPATH = re.compile(r"M(-?\d*\.?\d+) ?(-?\d*\.?\d+)([^M]*)")
 
 
 @lru_cache(maxsize=1 << 15)  # pictures of a table repeat the same texts
-def format_coordinate(value: float) -> str:
+def num(value: float) -> str:
     """Format a coordinate without redundant zeros (``0.50`` -> ``.5``), two decimals below ten and one above."""
     text = (f"{value:.2f}" if abs(value) < 10 else f"{value:.1f}").rstrip("0").rstrip(".")
     if text.startswith("0."):
@@ -202,7 +185,7 @@ def outline(text: str) -> tuple[str, float]:
         pen += _KERN.get(previous + character, 0.0)
         advance, path = _glyph(character)
         for x, y, rest in _SUBPATH.findall(path):
-            parts.append(f"M{format_coordinate(pen + float(x))} {y}{rest}")
+            parts.append(f"M{num(pen + float(x))} {y}{rest}")
         width = pen + advance
         pen = width + LETTER_SPACING
         previous = character

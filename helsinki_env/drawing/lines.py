@@ -108,12 +108,7 @@ def walled(
     for row in range(rows + 1):
         line = TextLine()
         for column in range(columns + 1):
-            nw, ne, sw, se = (
-                at(row - 1, column - 1),
-                at(row - 1, column),
-                at(row, column - 1),
-                at(row, column),
-            )
+            nw, ne, sw, se = (at(row - 1, column - 1), at(row - 1, column), at(row, column - 1), at(row, column))
             joint = (nw != ne) + 2 * (ne != se) + 4 * (sw != se) + 8 * (nw != sw)
             inside = joint == 0 and se is not None
             text = _JOINTS[joint] if joint or inside else "\u00b7"

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 
 from helsinki_env.drawing import palette
-from helsinki_env.drawing.canvas import BOLD, Canvas, format_coordinate
+from helsinki_env.drawing.canvas import BOLD, Box, Canvas, num, text_width, transform
 
 CARD_ASPECT = 1.36
 """Height of a card divided by its width."""
@@ -49,11 +49,11 @@ def _outline(filled: frozenset[GridCell], x: float, y: float, size: float, inset
             begin = (round(px - radius * before[0], 1), round(py - radius * before[1], 1))
             end = (round(px + radius * step[0], 1), round(py + radius * step[1], 1))
             if not path:
-                path = f"M{format_coordinate(begin[0])} {format_coordinate(begin[1])}"
+                path = f"M{num(begin[0])} {num(begin[1])}"
             elif before[0]:
-                path += f"h{format_coordinate(begin[0] - pen[0])}"
+                path += f"h{num(begin[0] - pen[0])}"
             else:
-                path += f"v{format_coordinate(begin[1] - pen[1])}"
+                path += f"v{num(begin[1] - pen[1])}"
             knee = (round(px, 1) - begin[0], round(py, 1) - begin[1])
             path += f"q{_pair(*knee)}{_pair(end[0] - begin[0], end[1] - begin[1], first=False)}"
             pen = end
@@ -64,38 +64,33 @@ def _outline(filled: frozenset[GridCell], x: float, y: float, size: float, inset
 
 def _pair(x: float, y: float, first: bool = True) -> str:
     """Format two numbers as short path data; `first` if no number precedes them."""
-    a, b = format_coordinate(x), format_coordinate(y)
+    a, b = num(x), num(y)
     return f"{'' if first or a.startswith('-') else ' '}{a}{'' if b.startswith('-') else ' '}{b}"
 
 
 def square(x: float, y: float, h: float) -> str:
     """Return the path of a square of side `h` around (x, y)."""
-    q = format_coordinate(h)
-    return f"M{format_coordinate(x - h / 2)} {format_coordinate(y - h / 2)}h{q}v{q}h-{q}z"
+    q = num(h)
+    return f"M{num(x - h / 2)} {num(y - h / 2)}h{q}v{q}h-{q}z"
 
 
 def _plus(x: float, y: float, h: float) -> str:
-    q = format_coordinate(2 * h)
-    return (
-        f"M{format_coordinate(x - h)} {format_coordinate(y)}h{q}M{format_coordinate(x)} {format_coordinate(y - h)}v{q}"
-    )
+    q = num(2 * h)
+    return f"M{num(x - h)} {num(y)}h{q}M{num(x)} {num(y - h)}v{q}"
 
 
 def _diamond(x: float, y: float, h: float) -> str:
-    q, k = format_coordinate(0.66 * h), 0.66 * h
-    return f"M{format_coordinate(x)} {format_coordinate(y - k)}l{q} {q}l-{q} {q}l-{q}-{q}z"
+    q, k = num(0.66 * h), 0.66 * h
+    return f"M{num(x)} {num(y - k)}l{q} {q}l-{q} {q}l-{q}-{q}z"
 
 
 def _stripes(x: float, y: float, h: float) -> str:
-    q = format_coordinate(2 * h)
-    return (
-        f"M{format_coordinate(x - h)} {format_coordinate(y - 0.45 * h)}h{q}"
-        f"M{format_coordinate(x - h)} {format_coordinate(y + 0.45 * h)}h{q}"
-    )
+    q = num(2 * h)
+    return f"M{num(x - h)} {num(y - 0.45 * h)}h{q}M{num(x - h)} {num(y + 0.45 * h)}h{q}"
 
 
 def _dot(x: float, y: float, h: float) -> str:
-    return f"M{format_coordinate(x)} {format_coordinate(y)}h.01"  # a point, drawn as a disc by a broad round stroke
+    return f"M{num(x)} {num(y)}h.01"  # a point, drawn as a disc by a broad round stroke
 
 
 PATTERNS: tuple[Callable[[float, float, float], str], ...] = (square, _plus, _diamond, _stripes, _dot)
@@ -114,7 +109,7 @@ _SHIP = "M-3.8 1.6h7.6q-.8 2-2 2h-3.6q-1.2 0-2-2zM-.3-5v5.2h-2.7zM.7-4.4v4.6h2.6
 def player_coat(canvas: Canvas, x: float, y: float, size: float, seat: int, **style: str) -> None:
     """Draw a player's coat of arms, a shield with a boat, `size` pixels high around (x, y)."""
     tone = palette.PLAYERS[seat]
-    place = f"translate({format_coordinate(x)} {format_coordinate(y)})scale({format_coordinate(size / 14)})"
+    place = transform(x, y, size / 14)
     with canvas.group(transform=place, **style):
         canvas.path(SHIELD, fill=tone.base, stroke=palette.INK, stroke_width=1.1)
         canvas.path(_SHIP, fill=tone.line)
@@ -150,15 +145,37 @@ def card_back_with_emblem(canvas: Canvas, x: float, y: float, width: float, embl
     canvas.rect(x, y, width, height, r=0.1 * width, fill=palette.BACK, stroke="#1e3243", stroke_width=0.9)
     pad = 0.09 * width
     canvas.rect(
-        x + pad,
-        y + pad,
-        width - 2 * pad,
-        height - 2 * pad,
-        r=0.05 * width,
-        stroke=palette.BACK_LIGHT,
-        stroke_width=0.9,
+        x + pad, y + pad, width - 2 * pad, height - 2 * pad, r=0.05 * width, stroke=palette.BACK_LIGHT, stroke_width=0.9
     )
     emblem(canvas, x + width / 2, y + height / 2, 0.62 * width, palette.BACK_LIGHT)
+
+
+def pile(canvas: Canvas, amount: int, x: float, y: float, width: float, emblem: Emblem | None = None) -> None:
+    """Draw a pile of cards with its corner at (x, y): backs with an emblem, or blank faces."""
+    if not amount:
+        empty_slot(canvas, x, y, width)
+        return
+    for lift in range(min(3, 1 + amount // 12), -1, -1):
+        left, top = x + 1.5 * lift, y + 1.5 * lift
+        if emblem is not None:
+            card_back_with_emblem(canvas, left, top, width, emblem)
+        else:
+            edge = palette.STONE_DARK
+            canvas.rect(left, top, width, CARD_ASPECT * width, r=5, fill=palette.CARD, stroke=edge, stroke_width=0.9)
+
+
+def pile_label(canvas: Canvas, amount: int, x: float, y: float, width: float, label: str, above: float) -> None:
+    """Write the number of cards on a pile with its corner at (x, y), and its label `above` pixels above it."""
+    middle = x + width / 2, y + CARD_ASPECT * width / 2
+    canvas.circle(*middle, 15, fill=palette.PANEL, stroke=palette.INK, stroke_width=1.1)
+    canvas.text(middle[0], middle[1] + 5.6, str(amount), 16, anchor="middle", weight=BOLD)
+    canvas.text(middle[0], y - above, label, 11.5, anchor="middle", fill=palette.SOFT_INK)
+
+
+def glow(canvas: Canvas, x: float, y: float, width: float) -> None:
+    """Draw the ground behind a card that can be taken."""
+    box = (x - 4, y - 4, width + 8, CARD_ASPECT * width + 8)
+    canvas.rect(*box, r=11, fill=palette.GOLD, fill_opacity=0.55, data_part="near")
 
 
 def card_spots(canvas: Canvas, cards: Sequence[tuple[int | None, float, float]], width: float) -> None:
@@ -180,3 +197,48 @@ def panel(canvas: Canvas, x: float, y: float, width: float, height: float, edge:
     """Draw the panel behind a part of the table."""
     canvas.rect(x, y + 2.5, width, height, r=12, fill="#000", fill_opacity=0.22)
     canvas.rect(x, y, width, height, r=12, fill=palette.PANEL, stroke=edge, stroke_width=1.2)
+
+
+def fit_grid(box: Box, rows: int, columns: int, largest: float) -> tuple[float, float, float]:
+    """Return the x, y and cell size of a grid centered in a box, with cells of at most `largest` pixels."""
+    x, y, width, height = box
+    size = min(largest, width / columns, height / rows)
+    return x + (width - columns * size) / 2, y + (height - rows * size) / 2, size
+
+
+def lay_cards(count: int, box: Box, card_width: float, rows: int) -> list[tuple[float, float]]:
+    """Return the corners of cards in rows in a box; they overlap if `rows` have too little space."""
+    x, y, width, _ = box
+    gap = 5.0
+    per_row = max(1, int((width + gap) // (card_width + gap)), -(-count // rows))
+    step = min(card_width + gap, (width - card_width) / max(1, per_row - 1))
+    down = CARD_ASPECT * card_width + gap
+    return [(x + step * (i % per_row), y + i // per_row * down) for i in range(count)]
+
+
+def seat_header(
+    canvas: Canvas, seat: int, mark: str, is_viewer: bool, score: int, x: float, y: float, width: float
+) -> float:
+    """Draw a player's token, name, marks and score above a board; return the width of the score.
+
+    `mark` is a rank, such as ``1st``, ``to move``, or empty.
+    """
+    token(canvas, x + 17, y + 24, 14, seat)
+    pill_x = x + 49 + canvas.text(x + 40, y + 21, f"Player {seat}", 15, weight=BOLD - 0.2)
+    marks = [("you", palette.SIDE_SHADES[2].light, palette.SIDE_SHADES[2].line)] if is_viewer else []
+    if mark:
+        marks.append((mark, palette.GOLD if mark in ("1st", "to move") else palette.PAVING, palette.INK))
+    for text, fill, ink in marks:
+        pill_w = text_width(text, 11) + 14
+        canvas.rect(pill_x, y + 8, pill_w, 17, r=8.5, fill=fill)
+        canvas.text(pill_x + 7, y + 20.3, text, 11, fill=ink, weight=2.4)
+        pill_x += pill_w + 5
+    return canvas.text(x + width - 2, y + 37, str(score), 32, anchor="end", weight=BOLD)
+
+
+def last_action(canvas: Canvas, box: Box, text: str) -> None:
+    """Draw the last action in the lower part of a panel."""
+    x, y, width, height = box
+    canvas.path(f"M{x + 14} {y + height - 30}h{width - 28}", stroke=palette.PANEL_EDGE, stroke_width=1.2)
+    used = canvas.text(x + 16, y + height - 11, "Last:", 12, fill=palette.SOFT_INK)
+    canvas.text(x + 22 + used, y + height - 11, text, 12, width=width - 40 - used, weight=2.2)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import fields, replace
+from importlib import import_module
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Generic, Self, TypeVar
 
 import numpy as np
 
@@ -19,14 +20,13 @@ __all__ = [
     "ConfigError",
     "Configuration",
     "as_values",
-    "disabled_by_seat",
-    "distinct_ids",
-    "list_entries",
     "options_dtype",
     "read_num_players",
     "read_player_counts",
     "size_range",
 ]
+
+ComponentsT = TypeVar("ComponentsT")
 
 REWARDS = ("win", "rank", "margin")
 """Reward types at the end of a game."""
@@ -36,8 +36,10 @@ class ConfigError(UserError):
     """An invalid configuration. The message names the key, the value found and the expected value."""
 
 
-class Configuration:
+class Configuration(Generic[ComponentsT]):
     """Base class of game configurations: frozen dataclasses with at least these fields and a last keyword `_loaded`.
+
+    A subclass may have further tuples of ids of the same kind as `denied`.
 
     Attributes:
         num_players: number of players.
@@ -46,9 +48,14 @@ class Configuration:
         reward: one of `REWARDS`.
     """
 
-    #: Functions that read a component file by name, and that build the kernel tables from it.
+    #: The function that reads a component file by name, and the module with `build_tables`, which makes tables for
+    #: kernels from it. The module imports kernels, so it is imported on demand.
     read_components: ClassVar[Any]
-    build_tables: ClassVar[Any]
+    tables_module: ClassVar[str]
+    #: What can be disabled: names by id, the first id that can be, and the noun with its plural.
+    disabled_names: ClassVar[tuple[str, ...]] = ()
+    first_disabled: ClassVar[int] = 0
+    disabled_nouns: ClassVar[tuple[str, str]] = ("", "")
 
     num_players: int
     denied: tuple[tuple[int, ...], ...]
@@ -56,7 +63,7 @@ class Configuration:
     reward: str
     # The component file's name when it was read, and its content. They are saved, pickled and compared as well, so that
     # edits of the file do not change a game in progress. An argument, so that dataclasses.replace passes it on.
-    _loaded: tuple[str, Any]
+    _loaded: tuple[str, ComponentsT]
 
     def _load(self) -> Any:
         """Read the component file unless its content is given; check the common fields; store the results."""
@@ -77,6 +84,36 @@ class Configuration:
 
     def _entry(self, name: str) -> Node:
         return Node(getattr(self, name), ConfigError, name)
+
+    def _ids(self, data: Node, also: str = "") -> tuple[int, ...]:
+        """Return distinct ids of what can be disabled, ascending, each given by id or name.
+
+        `also` is a further accepted value, for messages.
+        """
+        names, first, noun = self.disabled_names, self.first_disabled, self.disabled_nouns[0]
+        found: list[int] = []
+        for item in _list_entries(data, f"a list of {noun} ids or names{also}, [] for none"):
+            if isinstance(item.value, str):
+                value = names.index(item.choice(names[first:], f"an {noun}: "))
+            else:
+                most = len(names) - 1
+                example = f"an {noun}: an id from {first} to {most} or a name such as {names[first]!r}"
+                value = item.integer(first, most, example)
+            if value in found:
+                item.fail(f"each {noun} once; {names[value]} is {data.path}[{found.index(value)}] already")
+            found.append(value)
+        return tuple(sorted(found))
+
+    def _ids_by_seat(self, data: Node) -> tuple[tuple[int, ...], ...]:
+        """Return the disabled ids of each seat; None means no restrictions."""
+        if data.value is None:
+            return ((),) * self.num_players
+        what = self.disabled_nouns[1]
+        each = f"one list of {what} for each of the {self.num_players} seats, or None (in YAML null)"
+        seats = tuple(self._ids(item) for item in _list_entries(data, each))
+        if len(seats) != self.num_players:
+            data.fail(f"{self.num_players} lists of {what}, one for each seat")
+        return seats
 
     @classmethod
     def keys(cls) -> tuple[str, ...]:
@@ -100,24 +137,30 @@ class Configuration:
         return replace(self, **changes)  # type: ignore[type-var]  # every subclass is a dataclass
 
     @property
-    def component_set(self) -> Any:
+    def component_set(self) -> ComponentsT:
         """The content of the component file."""
         return self._loaded[1]
 
     @property
     def tables(self) -> Any:
         """The kernel tables for this component file, built at first use and shared."""
-        return type(self).build_tables(self._loaded[1])
+        return import_module(self.tables_module).build_tables(self._loaded[1])
 
     @property
     def digest(self) -> str:
         """16 hexadecimal digits that identify the values; the component file is identified by its content."""
-        content = self.to_dict() | {"components": self.component_set.digest}
+        components: Any = self.component_set
+        content = self.to_dict() | {"components": components.digest}
         return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:16]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the configuration as plain data for JSON or YAML; `from_dict` reads it."""
-        raise NotImplementedError
+        """Return the configuration as plain data for JSON or YAML, with ids as names; `from_dict` reads it."""
+
+        def plain(value: Any) -> Any:
+            return [plain(item) for item in value] if isinstance(value, tuple) else self.disabled_names[value]
+
+        values = {key: getattr(self, key) for key in self.keys()}
+        return {key: plain(value) if isinstance(value, tuple) else value for key, value in values.items()}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any] | Node) -> Self:
@@ -146,7 +189,7 @@ def read_num_players(data: Node) -> int:
     return data.integer(2, 4, "2, 3 or 4")
 
 
-def list_entries(data: Node, expected: str) -> list[Node]:
+def _list_entries(data: Node, expected: str) -> list[Node]:
     """Return the elements of any collection as entries."""
     if isinstance(data.value, str | Mapping):
         data.fail(expected)
@@ -155,32 +198,6 @@ def list_entries(data: Node, expected: str) -> list[Node]:
     except TypeError:
         data.fail(expected)
     return data.entries(expected)
-
-
-def distinct_ids(
-    entries: Iterable[Node], path: str, one: str, number: Callable[[Node], int], names: Any
-) -> tuple[int, ...]:
-    """Return the distinct numbers of entries, ascending; `one`, `path` and `names` are for messages."""
-    found: list[int] = []
-    for item in entries:
-        value = number(item)
-        if value in found:
-            item.fail(f"each {one} once; {names[value]} is {path}[{found.index(value)}] already")
-        found.append(value)
-    return tuple(sorted(found))
-
-
-def disabled_by_seat(
-    data: Node, players: int, what: str, read: Callable[[Node], tuple[int, ...]]
-) -> tuple[tuple[int, ...], ...]:
-    """Return one set of disabled ids per seat, each from `read`; None means no restrictions."""
-    if data.value is None:
-        return ((),) * players
-    each = f"one list of {what} for each of the {players} seats, or None (in YAML null)"
-    seats = tuple(read(item) for item in list_entries(data, each))
-    if len(seats) != players:
-        data.fail(f"{players} lists of {what}, one for each seat")
-    return seats
 
 
 # Options of random episodes: one value, or several to draw from

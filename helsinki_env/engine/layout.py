@@ -1,15 +1,17 @@
-"""Layout of the observation, a flat array: offset, shape and meaning of its fields; its documentation page."""
+"""Layouts of observations and actions: offsets and meanings of fields and of kinds of actions; their pages."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 __all__ = [
+    "ActionTable",
     "ObservationField",
     "ObservationLayout",
     "action_table_lines",
@@ -97,6 +99,47 @@ def unpack_seat_sets(
     from_viewer = (np.arange(seats) - viewers[:, None]) % seats
     by_seat: npt.NDArray[np.int16] = np.take_along_axis(sets, from_viewer, axis=1).astype(np.int16)
     return by_seat
+
+
+@dataclass(frozen=True)
+class ActionTable:
+    """The action table: maps integers to actions, ``id = offset(kind) + argument``.
+
+    Attributes:
+        kinds: names of the kinds, in id order.
+        sizes: number of actions of each kind.
+    """
+
+    kinds: tuple[str, ...]
+    sizes: tuple[int, ...]
+
+    @cached_property
+    def offsets(self) -> tuple[int, ...]:
+        """First id of each kind."""
+        return tuple(sum(self.sizes[:kind]) for kind in range(len(self.sizes)))
+
+    @cached_property
+    def size(self) -> int:
+        """Number of ids."""
+        return sum(self.sizes)
+
+    @cached_property
+    def kind_of(self) -> npt.NDArray[np.int16]:
+        """Kind of every id, shape (size,)."""
+        return np.repeat(np.arange(len(self.kinds), dtype=np.int16), self.sizes)
+
+    def encode(self, kind: int, argument: int = 0) -> int:
+        """Return the id of an action; ValueError if the argument is out of range for the kind."""
+        if not 0 <= argument < self.sizes[kind]:
+            raise ValueError(f"{self.kinds[kind]} takes an argument from 0 to {self.sizes[kind] - 1}, not {argument}")
+        return self.offsets[kind] + argument
+
+    def decode(self, action: int) -> tuple[int, int]:
+        """Return (kind, argument) of an id; ValueError if the id is out of range."""
+        if not 0 <= action < self.size:
+            raise ValueError(f"action {action} does not exist: ids run from 0 to {self.size - 1}")
+        kind = int(self.kind_of[action])
+        return kind, action - self.offsets[kind]
 
 
 def action_table_lines(

@@ -34,6 +34,7 @@ __all__ = [
     "read_config",
     "read_header",
     "record_to_namespace",
+    "seen_hand",
 ]
 
 MAX_OBSERVED = 127
@@ -69,6 +70,12 @@ def record_to_namespace(state: Any) -> SimpleNamespace:
 def fill_record(states: Any, p: SimpleNamespace) -> None:
     """Write plain numbers into the single record of `states`: the inverse of `record_to_namespace`."""
     states[0] = tuple(getattr(p, name) for name in states.dtype.names)
+
+
+def seen_hand(seat: Mapping[str, Any]) -> tuple[int, list[int]]:
+    """Return the size and the publicly known cards of a hand in a position, or in a copy made for one seat."""
+    hand = seat["hand"]
+    return (hand["size"], hand["known"]) if isinstance(hand, Mapping) else (sum(hand), seat["known"])
 
 
 # Values of a position

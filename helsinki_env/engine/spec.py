@@ -7,13 +7,13 @@ its specification. `spec_of` returns the specification of a configuration.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
 from pathlib import Path
 from pkgutil import iter_modules
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 __all__ = [
     "GameSpec",
     "NoEpisodeOptions",
+    "RuleSection",
     "SetupOption",
     "config_from_dict",
     "config_from_yaml",
@@ -38,8 +39,10 @@ __all__ = [
     "default_config",
     "default_spec",
     "game_names",
+    "package_parts",
     "spec_by_name",
     "spec_of",
+    "why_illegal",
 ]
 
 
@@ -102,6 +105,38 @@ class SetupOption:
         return {self.key: names} if names else {}
 
 
+def why_illegal(game: Any, action: Any) -> str:
+    """Explain why an action is illegal: its name, the phase, and the legal actions."""
+    to_string = game.spec.action_to_string
+    try:
+        what = f"action {action} ({to_string(action, game.config)})"
+        problem = f"{what} is not legal in phase {game.phase} of seat {game.seat}"
+    except ValueError as found:
+        what = str(found)
+        problem = f"{what}; this is phase {game.phase} of seat {game.seat}"
+    if game.done:
+        return f"{what}: the game is over; start a new one"
+    legal = [to_string(int(i), game.config) for i in game.legal_actions()]
+    listed = ", ".join(legal[:20]) + (f", ... ({len(legal)} in all)" if len(legal) > 20 else "")
+    return f"{problem}. Legal: {listed}"
+
+
+class RuleSection(NamedTuple):
+    """A section of the rules of a configuration in words.
+
+    Attributes:
+        title: its title.
+        rules: sentences for every reader.
+        details: further lines for language models: exact cases, parts, notation.
+        page: further sentences for pages, which do not show the details.
+    """
+
+    title: str
+    rules: Sequence[str] = ()
+    details: Sequence[str] = ()
+    page: Sequence[str] = ()
+
+
 @dataclass(frozen=True)
 class GameSpec:
     """A game specification.
@@ -124,8 +159,8 @@ class GameSpec:
         config_of: returns the configuration of a record, given one with the same components.
         action_kinds: action kinds and their numbers of ids, in id order.
         observation_size: length of an observation, F.
-        why_illegal: explains why an action is illegal in a game, and which actions are legal.
         action_to_string: returns an action as text.
+        why_illegal: explains why an action is illegal in a game, and which actions are legal.
         states_from_observations: returns records for observations int8 (B, F) of the acting seats, with hidden cards
             blank. None: the game has no hidden information, and `contract.reconstruct_state` checks its own input.
         scratch: dtype of the scratch record of `contract.determinize_state`.
@@ -135,10 +170,12 @@ class GameSpec:
         render: returns the drawing module, which is imported on demand. The module has `ansi`, `svg` and `rgb_array`,
             which draw a game, and `svg_and_spots`, which also locates things in the picture. None: the game has no
             drawings.
-        list_ui_actions: returns a seat's legal actions in words, with the spots to click. None: the game has no web
+        list_ui_actions: returns a seat's legal actions in words, with the spots to click; empty for a seat that is not
+            to move. Hidden information is not used. ValueError if the seat does not exist. None: the game has no web
             page.
         available_selection: returns the sequence of actions that a seat may now choose in any order
-            (`ActionSelection`), or None if the next action is chosen alone. None: actions are never chosen together.
+            (`ActionSelection`), or None if the next action is chosen alone; otherwise as `list_ui_actions`. None:
+            actions are never chosen together.
         scales: returns the divisors that normalize an observation of a given length for networks of other libraries,
             float32 (F,), or None for a length that the game does not use. None: no scales are defined.
         deniable: names of what can be disabled for a seat, indexed by number, 0 to 14.
@@ -168,8 +205,8 @@ class GameSpec:
     config_of: Callable[[Any, Any], Any]
     action_kinds: Callable[[Any], tuple[tuple[str, int], ...]]
     observation_size: Callable[[Any], int]
-    why_illegal: Callable[[Any, object], str]
     action_to_string: Callable[[int, Any], str]
+    why_illegal: Callable[[Any, object], str] = why_illegal
     states_from_observations: Callable[[Any, npt.NDArray[np.int8]], States] | None = None
     scratch: np.dtype[Any] | None = None
     episodes: type[Any] = NoEpisodeOptions
@@ -260,6 +297,34 @@ class GameSpec:
     def config_or(self, config: object, num_players: Any, **options: Any) -> Any:
         """Return a configuration of this game; None stands for that of the options."""
         return self.check_config(self.config(num_players, **options) if config is None else config)
+
+
+def package_parts(package: str) -> dict[str, Any]:
+    """Return the fields of a specification that come from modules of a package, which are imported on demand.
+
+    The modules are `position` (`to_dict`, `from_dict`), `render`, `text` and `ui_actions` (`ui_action`, `selection`).
+    """
+
+    def module(name: str) -> Any:
+        return import_module(f"{package}.{name}")
+
+    def is_acting(game: Any, seat: int) -> bool:
+        return game.validate_seat(seat) == game.seat and not game.done
+
+    def list_ui_actions(game: Any, seat: int) -> list[UIAction]:
+        actions = game.legal_actions() if is_acting(game, seat) else ()
+        return [module("ui_actions").ui_action(game, int(action)) for action in actions]
+
+    return {
+        "render": lambda: module("render"),
+        "text": lambda: module("text"),
+        "to_dict": lambda game, seat=None: module("position").to_dict(game, seat),
+        "from_dict": lambda data, config=None: module("position").from_dict(data, config),
+        "list_ui_actions": list_ui_actions,
+        "available_selection": lambda game, seat: (
+            module("ui_actions").selection(game) if is_acting(game, seat) else None
+        ),
+    }
 
 
 _BY_CONFIG: dict[type[Any], GameSpec] = {}

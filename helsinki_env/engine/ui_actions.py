@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-__all__ = ["ActionSelection", "SelectionItem", "TileOrientation", "UIAction", "tile_orientations"]
+__all__ = ["ActionSelection", "SelectionItem", "TileOrientation", "UIAction", "spot_parts", "tile_orientations"]
 
 ShapeRows = tuple[str, ...]
 
@@ -51,6 +51,12 @@ class UIAction:
     def to_dict(self) -> dict[str, Any]:
         """Return the fields as plain data for JSON."""
         return asdict(self)
+
+
+def spot_parts(spot: str) -> tuple[str, list[int]]:
+    """Return the first word and the numbers in the name of a spot, such as ``cell 1 24``."""
+    name, *others = spot.split()
+    return name, [int(one) for one in others if one.isdigit()]
 
 
 @dataclass(frozen=True)

@@ -67,7 +67,15 @@ def rules(config: Any) -> str:
     Raises:
         TextError: for a game without text.
     """
-    lines: list[str] = text_module(spec_of(config)).rule_lines(config)
+    spec = spec_of(config)
+    lines = [
+        f"Rules of {spec.name.capitalize()} for this game",
+        "",
+        f"Players: {config.num_players}, numbered from 0 in clockwise order. Player 0 begins.",
+    ]
+    for section in text_module(spec).rule_sections(config):
+        rules = [" ".join(section.rules)] if section.rules else []
+        lines += ["", section.title.upper(), *rules, *section.details]
     return "\n".join(lines)
 
 

@@ -30,8 +30,10 @@ def help_module(game: str) -> Any | None:
 
 def rules_text(config: Any) -> list[dict[str, str]]:
     """Return the rules of a configuration as sections with `title` and `text`; empty if the game has no texts."""
-    module = help_module(spec_of(config).name)
-    return module.rules_text(config) if module is not None else []
+    spec = spec_of(config)
+    sections = spec.text().rule_sections(config) if spec.text is not None else []
+    texts = ((one.title, " ".join([*one.rules, *one.page])) for one in sections)
+    return [{"title": title, "text": text} for title, text in texts if text]
 
 
 def score_sheet(game: BoardGame) -> list[list[dict[str, Any]]]:

@@ -13,9 +13,13 @@ __all__ = ["has_lesson", "lesson_message", "lesson_table"]
 
 
 def _lesson(spec: GameSpec) -> dict[str, Any]:
-    """Return the lesson of a game, or an empty dict if it has none."""
+    """Return the lesson of a game: `seed`, `opponent`, `steps` and `end`; empty if it has none."""
     module = help_module(spec.name)
-    return module.lesson(spec.config(num_players=2)) if module is not None else {}
+    if module is None:
+        return {}
+    lesson, components = module.lesson, spec.config(num_players=2).component_set
+    steps = [{"action": action, "text": text.format(c=components)} for action, text in lesson.STEPS]
+    return {"seed": lesson.SEED, "opponent": "greedy", "steps": steps, "end": lesson.END.format(c=components)}
 
 
 def has_lesson(spec: GameSpec) -> bool:

@@ -15,11 +15,12 @@ import pytest
 
 from helsinki_env.engine.determinization import determinize
 from helsinki_env.games.copenhagen import render
+from helsinki_env.games.copenhagen.ability_words import ABILITY_LABELS
 from helsinki_env.games.copenhagen.components import ABILITIES, COLOURS, Components, load_components
 from helsinki_env.games.copenhagen.config import CopenhagenConfig
 from helsinki_env.games.copenhagen.game import CopenhagenGame
 from helsinki_env.games.copenhagen.notation import action_to_string
-from helsinki_env.games.copenhagen.render.view import ABILITY_LABELS, TableView, read_table_view
+from helsinki_env.games.copenhagen.render.view import TableView, read_table_view
 from helsinki_env.games.copenhagen.state import PHASES
 from tests.copenhagen.positions import (
     BLUE,

@@ -112,10 +112,14 @@ class Board:
     digest: str = "three by three"
 
 
+def build_tables(board: Board) -> Any:
+    return TABLES
+
+
 @dataclass(frozen=True)
-class TicTacToeConfig(Configuration):
+class TicTacToeConfig(Configuration[Board]):
     read_components: ClassVar[Any] = staticmethod(lambda name: Board())
-    build_tables: ClassVar[Any] = staticmethod(lambda board: TABLES)
+    tables_module: ClassVar[str] = __name__
 
     num_players: int = 2
     denied: tuple[tuple[int, ...], ...] = ((), ())

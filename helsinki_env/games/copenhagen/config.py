@@ -7,42 +7,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, SupportsIndex, TypedDict
+from typing import TYPE_CHECKING, SupportsIndex
 
-from helsinki_env.data import Node
-from helsinki_env.engine.configuration import (
-    REWARDS,
-    ConfigError,
-    Configuration,
-    disabled_by_seat,
-    distinct_ids,
-    list_entries,
-)
+from helsinki_env.engine.configuration import REWARDS, ConfigError, Configuration
 from helsinki_env.games.copenhagen.components import ABILITIES, Components, load_components
 
-__all__ = ["REWARDS", "ConfigError", "CopenhagenConfig", "CopenhagenOptions"]
-
-
-class CopenhagenOptions(TypedDict, total=False):
-    """Options of a game other than `num_players`; see `CopenhagenConfig`."""
-
-    denied: Iterable[Iterable[SupportsIndex | str]] | None
-    components: str | Path
-    reward: str
-
-
-@lru_cache(maxsize=32)
-def _build_tables(components: Components) -> Any:
-    """Build the kernels' tables; imported here because the rules modules import configurations."""
-    from helsinki_env.games.copenhagen.tables import build_tables
-
-    return build_tables(components)
+__all__ = ["REWARDS", "ConfigError", "CopenhagenConfig"]
 
 
 @dataclass(frozen=True)
-class CopenhagenConfig(Configuration):
+class CopenhagenConfig(Configuration[Components]):
     """Configuration of a game.
 
     Immutable, hashable and picklable. Configurations are equal if all values and the contents of the component files
@@ -62,7 +37,10 @@ class CopenhagenConfig(Configuration):
     """
 
     read_components = staticmethod(load_components)
-    build_tables = staticmethod(_build_tables)
+    tables_module = "helsinki_env.games.copenhagen.tables"
+    disabled_names = ABILITIES
+    first_disabled = 1
+    disabled_nouns = ("ability", "abilities")
 
     num_players: int = 2
     denied: tuple[tuple[int, ...], ...] = None  # type: ignore[assignment]  # replaced on creation
@@ -83,32 +61,4 @@ class CopenhagenConfig(Configuration):
     def __post_init__(self) -> None:
         """Read the component file, validate every value and normalize it."""
         self._load()
-        self._keep(denied=disabled_by_seat(self._entry("denied"), self.num_players, "abilities", _abilities))
-
-    @property
-    def component_set(self) -> Components:
-        """The content of the component file."""
-        return self._loaded[1]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the configuration as plain data for JSON or YAML, abilities by name; `from_dict` reads it."""
-        return {
-            "num_players": self.num_players,
-            "denied": [[ABILITIES[ability] for ability in seat] for seat in self.denied],
-            "components": self.components,
-            "reward": self.reward,
-        }
-
-
-def _ability(data: Node) -> int:
-    """Return the id of an ability that can be denied, given by id or name."""
-    if isinstance(data.value, str):
-        return ABILITIES.index(data.choice(ABILITIES[1:], "an ability: "))
-    most = len(ABILITIES) - 1
-    return data.integer(1, most, f"an ability: an id from 1 to {most} or a name such as {ABILITIES[1]!r}")
-
-
-def _abilities(data: Node) -> tuple[int, ...]:
-    """Return distinct abilities as ascending ids."""
-    entries = list_entries(data, "a list of ability ids or names, [] for none")
-    return distinct_ids(entries, data.path, "ability", _ability, ABILITIES)
+        self._keep(denied=self._ids_by_seat(self._entry("denied")))

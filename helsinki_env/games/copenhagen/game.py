@@ -12,7 +12,6 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -21,7 +20,7 @@ import numpy.typing as npt
 from helsinki_env.engine.game import BoardGame, IllegalActionError
 from helsinki_env.engine.layout import unpack_seat_sets
 from helsinki_env.engine.positions import check_states
-from helsinki_env.engine.spec import GameSpec
+from helsinki_env.engine.spec import GameSpec, package_parts
 from helsinki_env.engine.states import States
 from helsinki_env.games.copenhagen import (
     actions,
@@ -51,11 +50,6 @@ class Phase(StrEnum):
     COAT = "COAT"
 
 
-def _module(name: str) -> Any:
-    """Import a module that needs this one, or that few programs need."""
-    return import_module(f"{__package__}.{name}")
-
-
 def apply_setup(states: States, config: CopenhagenConfig) -> None:
     """Write the setup (players and denied abilities) into blank records."""
     states["players"] = config.num_players
@@ -76,6 +70,12 @@ def _used(
     return unpack_seat_sets(observations[:, owned.slice], owned.shape, viewers, config.num_players)
 
 
+def _action_to_string(action: int, config: CopenhagenConfig) -> str:
+    from helsinki_env.games.copenhagen.notation import action_to_string  # imports this module
+
+    return action_to_string(action)
+
+
 COPENHAGEN: GameSpec = GameSpec(
     name="copenhagen",
     version=0,
@@ -88,21 +88,15 @@ COPENHAGEN: GameSpec = GameSpec(
     config_of=_config_of,
     action_kinds=lambda config: tuple(zip(actions.KINDS, actions.KIND_SIZES, strict=True)),
     observation_size=lambda config: observation.OBSERVATION_SIZE,
-    why_illegal=lambda game, action: _module("notation").why_illegal(game, action),
-    action_to_string=lambda action, config: _module("notation").action_to_string(action),
+    action_to_string=_action_to_string,
     states_from_observations=states_from_observations,
     scratch=SCRATCH,
     episodes=RandomEpisodes,
     check=lambda states, config: check_states(COPENHAGEN, states, config),
-    render=lambda: _module("render"),
-    list_ui_actions=lambda game, seat: _module("ui_actions").list_ui_actions(game, seat),
-    available_selection=lambda game, seat: _module("ui_actions").available_selection(game, seat),
     scales=observation.scales,
     deniable=dict(enumerate(ABILITIES[1:], 1)),
     used=_used,
-    to_dict=lambda game, seat=None: _module("position").to_dict(game, seat),
-    from_dict=lambda data, config=None: _module("position").from_dict(data, config),
-    text=lambda: _module("text"),
+    **package_parts(__package__),
     allows_ties=True,
     revealing_fields=("pile_size",),
     hidden_fields=("hand",),

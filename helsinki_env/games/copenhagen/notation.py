@@ -10,18 +10,16 @@ abilities by name. PLACE names the orientation and the lower left corner of the 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from helsinki_env.data import as_integer, short_repr
+from helsinki_env.engine.spec import why_illegal
 from helsinki_env.games.copenhagen import actions as a
 from helsinki_env.games.copenhagen.actions import KINDS
 from helsinki_env.games.copenhagen.components import ABILITIES, COLOURS, COLUMNS, DISPLAY, ROWS, TILE_SIZES
 from helsinki_env.games.copenhagen.position import from_dict, to_dict
-
-if TYPE_CHECKING:
-    from helsinki_env.games.copenhagen.game import CopenhagenGame
 
 __all__ = ["action_to_string", "from_dict", "string_to_action", "tile_name", "to_dict", "why_illegal"]
 
@@ -99,18 +97,3 @@ def _expected(kind: int) -> str:
     if len(texts) == len(COLOURS):
         return f"'{name}' and one of {', '.join(texts)}"
     return f"something from '{name} {texts[0]}' to '{name} {texts[-1]}'"
-
-
-def why_illegal(game: CopenhagenGame, action: object) -> str:
-    """Explain why an action is illegal: its name, the phase, and the legal actions."""
-    try:
-        what = f"action {action} ({action_to_string(action)})"  # type: ignore[arg-type]  # this call checks the type
-        problem = f"{what} is not legal in phase {game.phase} of seat {game.seat}"
-    except ValueError as found:
-        what = str(found)
-        problem = f"{what}; this is phase {game.phase} of seat {game.seat}"
-    if game.done:
-        return f"{what}: the game is over; start a new one"
-    legal = [action_to_string(int(i)) for i in game.legal_actions()]
-    listed = ", ".join(legal[:20]) + (f", ... ({len(legal)} in all)" if len(legal) > 20 else "")
-    return f"{problem}. Legal: {listed}"

@@ -15,7 +15,7 @@ from helsinki_env.games.copenhagen.game import CopenhagenGame
 from helsinki_env.games.copenhagen.notation import action_to_string, tile_name
 from helsinki_env.games.copenhagen.state import PHASE_DISCARD, PHASE_MAIN, PHASE_PAY
 
-__all__ = ["available_selection", "list_ui_actions"]
+__all__ = ["selection", "ui_action"]
 
 #: The imperative and the past tense of each kind; the text after the verb is the same.
 _VERBS = {
@@ -33,33 +33,9 @@ _VERBS = {
 }
 
 
-def list_ui_actions(game: CopenhagenGame, seat: int) -> list[UIAction]:
-    """Return a UI action for each legal action of a seat, by id; empty if another seat is to move.
-
-    Args:
-        game: the game; hidden information is not used.
-        seat: the viewing seat.
-
-    Raises:
-        ValueError: if the seat does not exist.
-    """
-    if game.done or game.validate_seat(seat) != game.seat:
-        return []
-    return [_ui_action(game, int(action)) for action in game.legal_actions()]
-
-
-def available_selection(game: CopenhagenGame, seat: int) -> ActionSelection | None:
-    """Return the cards that a seat may choose one by one in any order now, or None.
-
-    Args:
-        game: the game; hidden information is not used.
-        seat: the viewing seat.
-
-    Raises:
-        ValueError: if the seat does not exist.
-    """
-    if game.done or game.validate_seat(seat) != game.seat:
-        return None
+def selection(game: CopenhagenGame) -> ActionSelection | None:
+    """Return the cards that the seat to move may choose one by one in any order, or None."""
+    seat = game.seat
     t, g = game.config.tables[0], game.state
     hand = [int(held) for held in g.hand[seat]]
     if g.phase == PHASE_MAIN:
@@ -93,9 +69,9 @@ def _pair(game: CopenhagenGame) -> ActionSelection | None:
         if second == first + 1 or (any_cards and second > first)
     )
     ids = sorted({slot for first, second, _ in pairs for slot in (first, second)})
-    between = _ui_action(game, int(a.encode(a.KIND_USE, a.ANY_CARDS))) if any_cards else None
+    between = ui_action(game, int(a.encode(a.KIND_USE, a.ANY_CARDS))) if any_cards else None
     return ActionSelection(
-        KINDS[a.KIND_TAKE], (2,), tuple(SelectionItem(_ui_action(game, one)) for one in ids), pairs, between
+        KINDS[a.KIND_TAKE], (2,), tuple(SelectionItem(ui_action(game, one)) for one in ids), pairs, between
     )
 
 
@@ -104,14 +80,15 @@ def _cards(game: CopenhagenGame, kind: int, count: int, held: list[int]) -> Acti
     if count < 2:
         return None
     items = [
-        SelectionItem(_ui_action(game, int(a.encode(kind, colour))), min(most, count))
+        SelectionItem(ui_action(game, int(a.encode(kind, colour))), min(most, count))
         for colour, most in enumerate(held)
         if most > 0
     ]
     return ActionSelection(KINDS[kind], (count,), tuple(items))
 
 
-def _ui_action(game: CopenhagenGame, action: int) -> UIAction:
+def ui_action(game: CopenhagenGame, action: int) -> UIAction:
+    """Return a legal action in words, with the spots to click; hidden information is not used."""
     kind, argument = a.decode(action)
     now, then = _VERBS[kind]
     what, where = _placement(game, argument) if kind == a.KIND_PLACE else _text_and_spots(game, kind, argument)

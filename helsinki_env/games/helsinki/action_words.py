@@ -1,11 +1,11 @@
-"""Labels and descriptions of the board actions, with the numbers of a component file."""
+"""Labels, effects and descriptions of the board actions, with the numbers of a component file."""
 
 from __future__ import annotations
 
 from helsinki_env.games.helsinki.action_numbers import BOARD_ACTIONS, STRENGTHS
 from helsinki_env.games.helsinki.components import Components
 
-__all__ = ["action_label", "action_phrase", "cost_text"]
+__all__ = ["action_effect", "action_label", "action_phrase", "action_sentence", "cost_text", "label_of"]
 
 #: Label under each board action's picture, in lines.
 _LABELS: dict[str, tuple[str, ...]] = {
@@ -37,6 +37,24 @@ _NUMBERED: dict[str, tuple[str, ...]] = {
     "move_back": ("Move back {n}",),
     "two_points": ("{n} point{s}",),
 }
+#: The effect of each board action; `n` is its strength and `s` the plural ending.
+_EFFECTS: dict[str, str] = {
+    "move_1_to_6": "Before the move: this move is at least 4 and at most {n} spaces.",
+    "two_wild_tiles": "Place at most {n} wild tile{s}, each on an empty cell next to your pavilions or wild tiles.",
+    "any_side": "Before you place a tile: it enters from one of the other three sides instead.",
+    "extra_card": "Instead of a normal draw: draw as usual, and {n} more card{s} from the draw pile.",
+    "extra_superstructure": "After a build: place at most {n} superstructure{s} on free roofs of the new tile.",
+    "move_1_to_5": "Before the move: this move is at least 4 and at most {n} spaces.",
+    "one_wild_tile": "Place at most {n} wild tile{s}, each on an empty cell next to your pavilions or wild tiles.",
+    "second_pavilion": "After a build: build once more in this turn.",
+    "one_card_fewer": "Before the first payment: pay {n} card{s} fewer for the pavilion that you build.",
+    "move_superstructure": "Move one of your superstructures to another free roof of your board.",
+    "move_back": "Instead of the normal move: move {n} space{s} counterclockwise.",
+    "no_hand_limit": "Before the first discard: your hand has no limit until the end of your next turn.",
+    "draw_and_build": "After drawing: build in the same turn.",
+    "any_card_as_wild": "Before the first payment: pay one card of another color as if it were wild.",
+    "two_points": "Score {n} point{s} now.",
+}
 _SPACES = {4: "4 spaces", 5: "4 or 5 spaces", 6: "4 to 6 spaces"}
 
 
@@ -46,6 +64,23 @@ def action_label(components: Components, name: str) -> tuple[str, ...]:
     if name not in STRENGTHS or strength == STRENGTHS[name].published:
         return _LABELS[name]
     return tuple(line.format(n=strength, s="s" * (strength > 1)) for line in _NUMBERED[name])
+
+
+def label_of(components: Components, action: int) -> str:
+    """Return the label of a board action in one line."""
+    return " ".join(action_label(components, BOARD_ACTIONS[action])).replace("- ", "")
+
+
+def action_effect(components: Components, action: int) -> str:
+    """Return what a board action does, as a sentence with its strength."""
+    strength = components.strengths[action]
+    return _EFFECTS[BOARD_ACTIONS[action]].format(n=strength, s="" if strength == 1 else "s")
+
+
+def action_sentence(components: Components, action: int) -> str:
+    """Return what a board action does, after its label and cost."""
+    cost = cost_text(components.costs[action])
+    return f"{label_of(components, action)} ({cost}): {action_effect(components, action)}"
 
 
 def action_phrase(components: Components, name: str) -> str:

@@ -5,11 +5,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import lru_cache
 
-import numpy as np
-import numpy.typing as npt
+from helsinki_env.engine.layout import ActionTable
 
 (
     KIND_START,
@@ -51,47 +49,6 @@ ORIENTATIONS = 8
 LANES = 7
 
 
-@dataclass(frozen=True)
-class ActionTable:
-    """Offsets and sizes of the action kinds for a number of card types (51 with the default components)."""
-
-    types: int
-
-    @cached_property
-    def sizes(self) -> tuple[int, ...]:
-        """Number of actions of each kind, in the order of `KINDS`."""
-        place = len(SIDES) * ORIENTATIONS * LANES
-        return (8, 6, 1, self.types - 1, self.types, place, 49, 49, 49, self.types, 15, 1)
-
-    @cached_property
-    def offsets(self) -> tuple[int, ...]:
-        """First id of each kind."""
-        return tuple(int(n) for n in np.concatenate(([0], np.cumsum(self.sizes)[:-1])))
-
-    @cached_property
-    def size(self) -> int:
-        """Number of ids (554 with the default components)."""
-        return sum(self.sizes)
-
-    @cached_property
-    def kind_of(self) -> npt.NDArray[np.int16]:
-        """Kind of every id, shape (size,)."""
-        return np.repeat(np.arange(len(KINDS), dtype=np.int16), self.sizes)
-
-    def encode(self, kind: int, argument: int = 0) -> int:
-        """Return the id of an action; ValueError if the argument is out of range for the kind."""
-        if not 0 <= argument < self.sizes[kind]:
-            raise ValueError(f"{KINDS[kind]} takes an argument from 0 to {self.sizes[kind] - 1}, not {argument}")
-        return self.offsets[kind] + argument
-
-    def decode(self, action: int) -> tuple[int, int]:
-        """Return (kind, argument) of an id; ValueError if the id is out of range."""
-        if not 0 <= action < self.size:
-            raise ValueError(f"action {action} does not exist: ids run from 0 to {self.size - 1}")
-        kind = int(self.kind_of[action])
-        return kind, action - self.offsets[kind]
-
-
 def place_argument(side: int, orientation: int, lane: int) -> int:
     """Argument of PLACE: `(side * 8 + orientation) * 7 + lane`."""
     return (side * ORIENTATIONS + orientation) * LANES + lane
@@ -99,5 +56,6 @@ def place_argument(side: int, orientation: int, lane: int) -> int:
 
 @lru_cache(maxsize=8)
 def action_table(types: int) -> ActionTable:
-    """Return the action table for a number of card types."""
-    return ActionTable(types)
+    """Return the action table for a number of card types (51 with the default components)."""
+    place = len(SIDES) * ORIENTATIONS * LANES
+    return ActionTable(KINDS, (8, 6, 1, types - 1, types, place, 49, 49, 49, types, 15, 1))

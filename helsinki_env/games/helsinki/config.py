@@ -7,44 +7,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, SupportsIndex, TypedDict
+from typing import TYPE_CHECKING, Literal, SupportsIndex
 
-from helsinki_env.data import Node
-from helsinki_env.engine.configuration import (
-    REWARDS,
-    ConfigError,
-    Configuration,
-    disabled_by_seat,
-    distinct_ids,
-    list_entries,
-)
+from helsinki_env.engine.configuration import REWARDS, ConfigError, Configuration
 from helsinki_env.games.helsinki.components import BOARD_ACTIONS, Components, load_components
 
-__all__ = ["REWARDS", "ConfigError", "HelsinkiConfig", "HelsinkiOptions"]
-
-
-class HelsinkiOptions(TypedDict, total=False):
-    """Options of a game other than `num_players`; see `HelsinkiConfig`."""
-
-    covered: Iterable[SupportsIndex | str] | Literal["first_game"]
-    denied: Iterable[Iterable[SupportsIndex | str]] | None
-    dry_roads: bool
-    components: str | Path
-    reward: str
-
-
-@lru_cache(maxsize=32)
-def _build_tables(components: Components) -> Any:
-    """Build the kernels' tables; imported lazily because this module is below the rules layer."""
-    from helsinki_env.games.helsinki.tables import build_tables
-
-    return build_tables(components)
+__all__ = ["REWARDS", "ConfigError", "HelsinkiConfig"]
 
 
 @dataclass(frozen=True)
-class HelsinkiConfig(Configuration):
+class HelsinkiConfig(Configuration[Components]):
     """Configuration of a game.
 
     Frozen, hashable and picklable. Two configurations are equal if all values and the contents of the component files
@@ -66,7 +39,9 @@ class HelsinkiConfig(Configuration):
     """
 
     read_components = staticmethod(load_components)
-    build_tables = staticmethod(_build_tables)
+    tables_module = "helsinki_env.games.helsinki.tables"
+    disabled_names = BOARD_ACTIONS
+    disabled_nouns = ("action", "actions")
 
     num_players: int = 2
     covered: tuple[int, ...] = ()
@@ -95,37 +70,5 @@ class HelsinkiConfig(Configuration):
         covered = self._entry("covered")
         if isinstance(covered.value, str) and covered.value == "first_game":
             covered.value = loaded.action_rows[-1]
-        self._keep(
-            covered=_actions(covered, " (or 'first_game')"),
-            denied=disabled_by_seat(self._entry("denied"), self.num_players, "actions", _actions),
-        )
-
-    @property
-    def component_set(self) -> Components:
-        """The content of the component file."""
-        return self._loaded[1]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the configuration as JSON or YAML data with board actions by name, for `from_dict`."""
-        return {
-            "num_players": self.num_players,
-            "covered": [BOARD_ACTIONS[action] for action in self.covered],
-            "denied": [[BOARD_ACTIONS[action] for action in seat] for seat in self.denied],
-            "dry_roads": self.dry_roads,
-            "components": self.components,
-            "reward": self.reward,
-        }
-
-
-def _action(data: Node) -> int:
-    """Return the id of a board action given by id or name."""
-    if isinstance(data.value, str):
-        return BOARD_ACTIONS.index(data.choice(BOARD_ACTIONS, "an action: "))
-    most = len(BOARD_ACTIONS) - 1
-    return data.integer(0, most, f"an action: an id from 0 to {most} or a name such as {BOARD_ACTIONS[0]!r}")
-
-
-def _actions(data: Node, also: str = "") -> tuple[int, ...]:
-    """Return distinct board actions as ascending ids."""
-    entries = list_entries(data, f"a list of action ids or names{also}, [] for none")
-    return distinct_ids(entries, data.path, "action", _action, BOARD_ACTIONS)
+        covers = self._ids(covered, " (or 'first_game')")
+        self._keep(covered=covers, denied=self._ids_by_seat(self._entry("denied")))

@@ -14,7 +14,6 @@ For many games use `HelsinkiVectorEnv`, which returns all masks and observations
 from __future__ import annotations
 
 from enum import StrEnum
-from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -22,15 +21,15 @@ import numpy.typing as npt
 
 from helsinki_env.data import as_integer, seed_to_uint64
 from helsinki_env.engine.game import BoardGame, IllegalActionError
-from helsinki_env.engine.layout import unpack_seat_sets
+from helsinki_env.engine.layout import ActionTable, unpack_seat_sets
 from helsinki_env.engine.positions import check_states
-from helsinki_env.engine.spec import GameSpec, SetupOption
+from helsinki_env.engine.spec import GameSpec, SetupOption, package_parts
 from helsinki_env.engine.states import States
 from helsinki_env.games.helsinki import (
     observation,
     turn,  # noqa: F401  # registers the rules that the engine's loops call
 )
-from helsinki_env.games.helsinki.actions import KINDS, ActionTable, action_table
+from helsinki_env.games.helsinki.actions import KINDS, action_table
 from helsinki_env.games.helsinki.components import BOARD_ACTIONS
 from helsinki_env.games.helsinki.config import HelsinkiConfig
 from helsinki_env.games.helsinki.determinization import SCRATCH
@@ -67,11 +66,6 @@ class Phase(StrEnum):
     ROOF = "ROOF"
     DISCARD = "DISCARD"
     END = "END"
-
-
-def _module(name: str) -> Any:
-    """Import a module that needs this one, or that few programs need."""
-    return import_module(f"{__package__}.{name}")
 
 
 def apply_setup(states: States, config: HelsinkiConfig) -> None:
@@ -122,6 +116,12 @@ def _check(states: States, config: HelsinkiConfig) -> None:
         check_states(HELSINKI, states, config)
 
 
+def _action_to_string(action: int, config: HelsinkiConfig) -> str:
+    from helsinki_env.games.helsinki.notation import action_to_string  # imports this module
+
+    return action_to_string(action, config.component_set)
+
+
 HELSINKI: GameSpec = GameSpec(
     name="helsinki",
     is_default=True,
@@ -135,21 +135,15 @@ HELSINKI: GameSpec = GameSpec(
     config_of=_config_of,
     action_kinds=_kinds,
     observation_size=lambda config: observation.observation_layout(config.component_set.types).size,
-    why_illegal=lambda game, action: _module("notation").why_illegal(game, action),
-    action_to_string=lambda action, config: _module("notation").action_to_string(action, config.component_set),
+    action_to_string=_action_to_string,
     states_from_observations=states_from_observations,
     scratch=SCRATCH,
     episodes=RandomEpisodes,
     check=_check,
-    render=lambda: _module("render"),
-    list_ui_actions=lambda game, seat: _module("ui_actions").list_ui_actions(game, seat),
-    available_selection=lambda game, seat: _module("ui_actions").available_selection(game, seat),
     scales=observation.scales,
     deniable=dict(enumerate(BOARD_ACTIONS)),
     used=_used,
-    to_dict=lambda game, seat=None: _module("position").to_dict(game, seat),
-    from_dict=lambda data, config=None: _module("position").from_dict(data, config),
-    text=lambda: _module("text"),
+    **package_parts(__package__),
     ranks=_places,
     revealing_fields=("pile_size",),
     hidden_fields=("hand", "unseen"),

@@ -18,13 +18,14 @@ from typing import Any
 import numpy as np
 
 from helsinki_env.data import Node, as_integer
+from helsinki_env.engine.layout import ActionTable
+from helsinki_env.engine.spec import why_illegal
 from helsinki_env.games.helsinki import actions as a
-from helsinki_env.games.helsinki.actions import KINDS, SIDES, ActionTable, action_table
+from helsinki_env.games.helsinki.actions import KINDS, SIDES, action_table
 from helsinki_env.games.helsinki.components import BOARD_ACTIONS, COLOURS, Components, load_components
-from helsinki_env.games.helsinki.game import HelsinkiGame
 from helsinki_env.games.helsinki.position import from_dict, to_dict
 
-__all__ = ["action_to_string", "card_to_string", "from_dict", "string_to_action", "to_dict"]
+__all__ = ["action_to_string", "card_to_string", "from_dict", "string_to_action", "to_dict", "why_illegal"]
 
 _CARD_KINDS = (a.KIND_BUILD, a.KIND_PAY, a.KIND_DISCARD)
 _CELL_KINDS = (a.KIND_WILD, a.KIND_LIFT, a.KIND_ROOF)
@@ -139,17 +140,3 @@ def _example(kind: int, table: ActionTable, components: Components) -> str:
         return f"'{KINDS[kind]}' alone"
     low, high = (action_to_string(table.encode(kind, i), components) for i in (0, table.sizes[kind] - 1))
     return f"something from '{low}' to '{high}'"
-
-
-def why_illegal(game: HelsinkiGame, action: object) -> str:
-    """Explain why an action is illegal: its name, the phase, and the legal alternatives."""
-    components = game.config.component_set
-    try:
-        name = f"action {action} ({action_to_string(action, components)})"  # type: ignore[arg-type]  # checked by `action_to_string`
-    except ValueError as problem:
-        name = str(problem)
-    if game.done:
-        return f"{name}: the game is over; start a new one"
-    legal = [action_to_string(int(i), components) for i in game.legal_actions()]
-    shown = ", ".join(legal[:20]) + (f", ... ({len(legal)} in all)" if len(legal) > 20 else "")
-    return f"{name} is not legal in phase {game.phase} of seat {game.seat}. Legal: {shown}"

@@ -18,14 +18,13 @@ from helsinki_env.games.helsinki.actions import (
     ONE_CARD_FEWER,
     ONE_WILD_TILE,
     TWO_WILD_TILES,
-    ActionTable,
     action_table,
 )
 from helsinki_env.games.helsinki.components import Components
 from helsinki_env.games.helsinki.shapes import MOST_ROOFS, cells_of, seen_from
 from helsinki_env.games.helsinki.state import LAYOUTS, NARROW, WIDE, Bounds, record_table
 
-_MOST_IDS = ActionTable(WIDE).size
+_MOST_IDS = action_table(WIDE).size
 _PIECES = 160
 
 TABLES = np.dtype(
@@ -87,7 +86,7 @@ def build_tables(components: Components) -> npt.NDArray[Any]:
     """Return the tables of a component file, shape (1,), dtype `TABLES`; kernels take its single record."""
     array = np.zeros(1, TABLES)
     t = array[0]
-    actions = ActionTable(components.types)
+    actions = action_table(components.types)
     t.offset[:] = actions.offsets
     t.kind_of[:] = -1
     t.kind_of[: actions.size] = actions.kind_of

@@ -19,7 +19,7 @@ from helsinki_env.games.helsinki.notation import action_to_string, card_to_strin
 from helsinki_env.games.helsinki.shapes import resting_corner, tile_cells
 from helsinki_env.games.helsinki.state import PHASE_DISCARD, PHASE_PAY, PHASE_ROOF
 
-__all__ = ["available_selection", "list_ui_actions"]
+__all__ = ["selection", "ui_action"]
 
 _SIZE = 7
 #: Verb of each kind, imperative and past tense; the object is the same for both.
@@ -39,33 +39,9 @@ _VERBS = {
 }
 
 
-def list_ui_actions(game: HelsinkiGame, seat: int) -> list[UIAction]:
-    """Return a UI action for each legal action of a seat, by id; empty if another seat is to move.
-
-    Args:
-        game: the game; information hidden from the seat is not read.
-        seat: the viewing seat.
-
-    Raises:
-        ValueError: if the seat does not exist.
-    """
-    if game.done or game.validate_seat(seat) != game.seat:
-        return []
-    return [_ui_action(game, int(action)) for action in game.legal_actions()]
-
-
-def available_selection(game: HelsinkiGame, seat: int) -> ActionSelection | None:
-    """Return the cards or roofs that a seat may now select in any order, or None if there is nothing to select.
-
-    Args:
-        game: the game; information hidden from the seat is not read.
-        seat: the viewing seat.
-
-    Raises:
-        ValueError: if the seat does not exist.
-    """
-    if game.done or game.validate_seat(seat) != game.seat:
-        return None
+def selection(game: HelsinkiGame) -> ActionSelection | None:
+    """Return the cards or roofs that the seat to move may select in any order, or None."""
+    seat = game.seat
     t, g = game.config.tables[0], game.state
     wild = int(t.types) - 1
     if g.phase == PHASE_DISCARD:
@@ -97,7 +73,7 @@ def _selected(game: HelsinkiGame, kind: int, *parts: tuple[int, Sequence[int]]) 
         if sum(most for _, most in held) < count:
             return None  # a board action must come first
         items += [
-            SelectionItem(_ui_action(game, game.actions.encode(kind, one)), min(most, count), part)
+            SelectionItem(ui_action(game, game.actions.encode(kind, one)), min(most, count), part)
             for one, most in held
             if min(most, count)
         ]
@@ -105,7 +81,8 @@ def _selected(game: HelsinkiGame, kind: int, *parts: tuple[int, Sequence[int]]) 
     return ActionSelection(KINDS[kind], counts, tuple(items)) if sum(counts) > 1 else None
 
 
-def _ui_action(game: HelsinkiGame, action: int) -> UIAction:
+def ui_action(game: HelsinkiGame, action: int) -> UIAction:
+    """Return a legal action in words, with the spots to click; hidden information is not used."""
     kind, argument = game.actions.decode(action)
     now, then = _VERBS[kind]
     what, where = _placement(game, argument) if kind == a.KIND_PLACE else _text_and_spots(game, kind, argument)

@@ -1,9 +1,7 @@
-"""Texts for people: the rules of a configuration, help on what a picture shows, reasons, and points by category."""
+"""Texts for people: help on what a picture shows, reasons, and points by category."""
 
-from helsinki_env.games.copenhagen.help.lesson import lesson
-from helsinki_env.games.copenhagen.help.reasons import why_not
-from helsinki_env.games.copenhagen.help.rules import ability_sentence, rules_text
+from helsinki_env.games.copenhagen.help import lesson
 from helsinki_env.games.copenhagen.help.scoring import effects, score_sheet
-from helsinki_env.games.copenhagen.help.spots import help_text
+from helsinki_env.games.copenhagen.help.spots import help_text, why_not
 
-__all__ = ["ability_sentence", "effects", "help_text", "lesson", "rules_text", "score_sheet", "why_not"]
+__all__ = ["effects", "help_text", "lesson", "score_sheet", "why_not"]

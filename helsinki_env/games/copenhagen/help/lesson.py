@@ -1,15 +1,14 @@
-"""The guided game: a deal, an opponent, and what to do at each own action, and why."""
+"""The guided game: the seed of its deal, and what to do at each own action, and why.
+
+`c` are the components of the configuration; `helsinki_env.web.lessons` fills them in.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+__all__ = ["END", "SEED", "STEPS"]
 
-from helsinki_env.games.copenhagen.config import CopenhagenConfig
-
-__all__ = ["lesson"]
-
-_SEED = 10
-_STEPS = (
+SEED = 10
+STEPS = (
     (
         "TAKE 2",
         (
@@ -53,7 +52,7 @@ _STEPS = (
     ("END", "You could use Both actions now, but a larger tile is worth the wait. End the turn."),
     ("TAKE 5", "Take two more cards: the green one first."),
     ("TAKE 6", "The red one is what you need: four cards of one color pay for a tile of four cells."),
-    ("END", "End the turn. You may hold {limit} cards; with more you would discard some."),
+    ("END", "End the turn. You may hold {c.hand_limit} cards; with more you would discard some."),
     ("BUILD red 4", "You can pay for the red tile of four cells now. Choose it."),
     ("PLACE 0 at 0,0", "Lay it at the left, on the ground: rows fill from the bottom."),
     ("TAKE 0", "Two cells of each lower row are missing. Yellow fits there: take the yellow card."),
@@ -63,21 +62,14 @@ _STEPS = (
     (
         "PLACE 4 at 3,0",
         (
-            "The marked place completes a row. A full row scores {row}, and {windows} if it shows windows only. A"
-            " coat of arms next to the row wins another reward. Click it."
+            "The marked place completes a row. A full row scores {c.points_row}, "
+            "and {c.points_row_windows} if it shows windows only. "
+            "A coat of arms next to the row wins another reward. Click it."
         ),
     ),
     ("WHITE 3,0", "Take a white tile as the reward: it fills the last gap of the lowest row and scores at once."),
 )
-_END = (
+END = (
     "You know the game now. It continues, and from here on you choose. Everything that glows is possible. "
-    "Click anything else to read why it is not. A player with {goal} points ends the game and wins."
+    "Click anything else to read why it is not. A player with {c.goal} points ends the game and wins."
 )
-
-
-def lesson(config: CopenhagenConfig) -> dict[str, Any]:
-    """Return the lesson: `seed`, `opponent`, `steps` with `action` (its notation) and `text`, and `end`."""
-    c = config.component_set
-    numbers = {"row": c.points_row, "windows": c.points_row_windows, "limit": c.hand_limit, "goal": c.goal}
-    steps = [{"action": action, "text": text.format(**numbers)} for action, text in _STEPS]
-    return {"seed": _SEED, "opponent": "greedy", "steps": steps, "end": _END.format(**numbers)}

@@ -38,24 +38,9 @@ SEAT_FIELDS = tuple(RECORD[name] for name in ("owned", "used", "hand", "known", 
 """Fields of a seat with the same values in records and positions."""
 
 _KEYS = (
-    "game",
-    "version",
-    "components",
-    "players",
-    "denied",
-    "phase",
-    "to_move",
-    "round",
-    "done",
-    "draw_pile",
-    "discard_pile",
-    "display",
-    "tile_supply",
-    "white_tiles",
-    "seats",
-    "pending",
-    "chance",
-)
+    "game", "version", "components", "players", "denied", "phase", "to_move", "round", "done", "draw_pile",
+    "discard_pile", "display", "tile_supply", "white_tiles", "seats", "pending", "chance",
+)  # fmt: skip
 _SEAT_KEYS = ("tiles", "white", *(field.public_name for field in SEAT_FIELDS))
 
 

@@ -20,7 +20,7 @@ import math
 from typing import TYPE_CHECKING
 
 from helsinki_env.drawing import palette
-from helsinki_env.drawing.canvas import MARGIN, PANEL_GAP, PICTURE_WIDTH, TOP, Canvas, sea
+from helsinki_env.drawing.canvas import MARGIN, PANEL_GAP, PICTURE_WIDTH, TOP, Box, Canvas, sea
 from helsinki_env.drawing.raster import rgb_array
 from helsinki_env.games.copenhagen.game import CopenhagenGame
 from helsinki_env.games.copenhagen.render import common, parts, seat
@@ -99,7 +99,7 @@ def svg(game: CopenhagenGame, *, last_decision: str | None = None, viewer: int |
 
 def svg_and_spots(
     game: CopenhagenGame, *, last_decision: str | None = None, viewer: int | None = None
-) -> tuple[str, dict[str, tuple[float, float, float, float]]]:
+) -> tuple[str, dict[str, Box]]:
     """Draw the table as `svg`, and locate what can be clicked in the picture.
 
     Args:

@@ -14,9 +14,10 @@ from helsinki_env.drawing.lines import (
     pluralize,
     walled,
 )
+from helsinki_env.games.copenhagen.ability_words import ABILITY_LABELS
 from helsinki_env.games.copenhagen.components import COLOURS, COLUMNS, ROWS, TILE_SIZES
 from helsinki_env.games.copenhagen.render.parts import WHITE
-from helsinki_env.games.copenhagen.render.view import ABILITY_LABELS, SeatView, TableView, kind_name, read_table_view
+from helsinki_env.games.copenhagen.render.view import SeatView, TableView, kind_name, read_table_view
 
 if TYPE_CHECKING:
     from helsinki_env.games.copenhagen.components import Components

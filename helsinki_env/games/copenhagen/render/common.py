@@ -5,18 +5,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from helsinki_env.drawing import palette, pieces
-from helsinki_env.drawing.canvas import BOLD, Canvas, text_width
+from helsinki_env.drawing.canvas import BOLD, Box, Canvas, text_width
 from helsinki_env.drawing.lines import pluralize
+from helsinki_env.games.copenhagen.ability_words import ABILITY_LABELS
 from helsinki_env.games.copenhagen.actions import ANY_CARDS
 from helsinki_env.games.copenhagen.components import COLOURS, DISPLAY, TILE_SIZES
-from helsinki_env.games.copenhagen.render import abilities, parts
-from helsinki_env.games.copenhagen.render.view import ABILITY_LABELS, kind_name
+from helsinki_env.games.copenhagen.render import parts
+from helsinki_env.games.copenhagen.render.view import kind_name
 
 if TYPE_CHECKING:
     from helsinki_env.games.copenhagen.components import Components
     from helsinki_env.games.copenhagen.render.view import TableView
 
-Box = tuple[float, float, float, float]  # x, y, width, height
 CARD_W = 66.0
 
 
@@ -43,16 +43,7 @@ def display(canvas: Canvas, table: TableView, box: Box) -> None:
         canvas.spot(f"slot {slot}", px, top, CARD_W, card_h)
         with canvas.group(f"Slot {slot}", data_part="slot"):
             if slot in near:
-                canvas.rect(
-                    px - 4,
-                    top - 4,
-                    CARD_W + 8,
-                    card_h + 8,
-                    r=11,
-                    fill=palette.GOLD,
-                    fill_opacity=0.55,
-                    data_part="near",
-                )
+                pieces.glow(canvas, px, top, CARD_W)
             if colour is None:
                 pieces.empty_slot(canvas, px, top, CARD_W)
             else:
@@ -79,17 +70,8 @@ def _piles(canvas: Canvas, table: TableView, x: float, top: float, width: float)
         px = x + 6 + number * step + (step - card_w) / 2
         canvas.spot(label.lower(), px, top, card_w, card_h)
         with canvas.group(f"{label}: {pluralize(amount, 'card')}"):
-            if not amount:
-                pieces.empty_slot(canvas, px, top, card_w)
-            for lift in range(min(3, 1 + amount // 12) if amount else -1, -1, -1):
-                if number == 0:
-                    parts.city_card_back(canvas, px + 1.5 * lift, top + 1.5 * lift, card_w)
-                else:
-                    place = (px + 1.5 * lift, top + 1.5 * lift, card_w, card_h)
-                    canvas.rect(*place, r=5, fill=palette.CARD, stroke=palette.STONE_DARK, stroke_width=0.9)
-        canvas.circle(px + card_w / 2, top + card_h / 2, 15, fill=palette.PANEL, stroke=palette.INK, stroke_width=1.1)
-        canvas.text(px + card_w / 2, top + card_h / 2 + 5.6, str(amount), 16, anchor="middle", weight=BOLD)
-        canvas.text(px + card_w / 2, top - 11, label, 11.5, anchor="middle", fill=palette.SOFT_INK)
+            pieces.pile(canvas, amount, px, top, card_w, None if number else parts.houses)
+        pieces.pile_label(canvas, amount, px, top, card_w, label, 11)
 
 
 def chips(canvas: Canvas, counts: tuple[int, ...], x: float, y: float, width: float) -> float:
@@ -195,10 +177,7 @@ def current_action_panel(canvas: Canvas, table: TableView, components: Component
     if detail:
         canvas.text(left, middle + 16, detail, 12, fill=palette.SOFT_INK, width=space)
     if last:
-        line = y + height - 30
-        canvas.path(f"M{x + 14} {line}h{width - 28}", stroke=palette.PANEL_EDGE, stroke_width=1.2)
-        used = canvas.text(x + 16, y + height - 11, "Last:", 12, fill=palette.SOFT_INK)
-        canvas.text(x + 22 + used, y + height - 11, last, 12, width=width - 40 - used, weight=2.2)
+        pieces.last_action(canvas, box, last)
 
 
 def _in_play(canvas: Canvas, table: TableView, components: Components, box: Box) -> float:
@@ -224,6 +203,6 @@ def _in_play(canvas: Canvas, table: TableView, components: Components, box: Box)
         right -= 56
         with canvas.group(f"In use: {' '.join(ABILITY_LABELS[ability])}", data_part="using"):
             canvas.rect(right, y + 18, 50, 40, r=7, fill=palette.CARD, stroke=palette.GOLD_DARK, stroke_width=1.3)
-            abilities.icon(canvas, ability, right + 25, y + 33, 40)
+            parts.ability_icon(canvas, ability, right + 25, y + 33, 40)
             canvas.text(right + 25, y + 54, "in use", 8.5, anchor="middle", fill=palette.SOFT_INK)
     return x + width - 14 - right + 6

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from helsinki_env.drawing import palette, pieces
-from helsinki_env.drawing.canvas import BOLD, Canvas, format_coordinate, text_width
+from helsinki_env.drawing.canvas import BOLD, Box, Canvas, num, text_width
 from helsinki_env.drawing.lines import pluralize
 from helsinki_env.games.copenhagen.components import COLOURS, COLUMNS, ROWS
-from helsinki_env.games.copenhagen.render import abilities, parts
+from helsinki_env.games.copenhagen.render import parts
 from helsinki_env.games.copenhagen.render.view import kind_name
 
 if TYPE_CHECKING:
@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 HEADER = 50.0
 #: Margins of a board: row numbers and coats, points of rows, gable and points of columns, column numbers.
 LEFT, RIGHT, ABOVE, BELOW = 34.0, 22.0, 40.0, 17.0
-
-Box = tuple[float, float, float, float]  # x, y, width, height
 
 
 def _cell_corner(cell: int, x: float, y: float, size: float) -> tuple[float, float]:
@@ -32,9 +30,9 @@ def _gable(canvas: Canvas, x: float, y: float, width: float, seat: int) -> None:
     tone = palette.PLAYERS[seat]
     step = width / 10
     canvas.path(
-        f"M{format_coordinate(x - 3)} {format_coordinate(y - 19)}h{format_coordinate(width + 6)}v-4"
-        f"h{format_coordinate(-2 * step)}v-5h{format_coordinate(-2 * step)}v-6"
-        f"h{format_coordinate(-2 * step - 6)}v6h{format_coordinate(-2 * step)}v5h{format_coordinate(-2 * step)}z",
+        f"M{num(x - 3)} {num(y - 19)}h{num(width + 6)}v-4"
+        f"h{num(-2 * step)}v-5h{num(-2 * step)}v-6"
+        f"h{num(-2 * step - 6)}v6h{num(-2 * step)}v5h{num(-2 * step)}z",
         fill=tone.base,
         stroke=palette.INK,
         stroke_width=1.1,
@@ -47,12 +45,12 @@ def _ground(canvas: Canvas, seat: SeatView, x: float, y: float, size: float) -> 
     width, height = COLUMNS * size, ROWS * size
     canvas.rect(x, y, width, height, fill=palette.PAVING, stroke=palette.INK, stroke_width=1.6)
     pad = 0.05 * size
-    side = format_coordinate(size - 2 * pad)
+    side = num(size - 2 * pad)
     empty = ""
     for cell in range(COLUMNS * ROWS):
         if cell not in seat.filled:
             px, py = _cell_corner(cell, x, y, size)
-            empty += f"M{format_coordinate(px + pad)} {format_coordinate(py + pad)}h{side}v{side}h-{side}z"
+            empty += f"M{num(px + pad)} {num(py + pad)}h{side}v{side}h-{side}z"
     if empty:
         canvas.path(empty, fill=palette.PAVING_CELL, stroke=palette.PAVING_LINE, stroke_width=0.8)
     for row in seat.rows:
@@ -60,11 +58,7 @@ def _ground(canvas: Canvas, seat: SeatView, x: float, y: float, size: float) -> 
         canvas.rect(x, at, width, size, fill=palette.GOLD, fill_opacity=0.75, data_part="full-row")
     for column in seat.columns:
         canvas.rect(x + column * size, y, size, height, fill=palette.GOLD, fill_opacity=0.75, data_part="full-column")
-    canvas.path(
-        f"M{format_coordinate(x - 8)} {format_coordinate(y + height + 2)}h{format_coordinate(width + 16)}",
-        stroke=palette.STONE_DARK,
-        stroke_width=3.5,
-    )
+    canvas.path(f"M{num(x - 8)} {num(y + height + 2)}h{num(width + 16)}", stroke=palette.STONE_DARK, stroke_width=3.5)
 
 
 def _edges(canvas: Canvas, components: Components, seat: SeatView, x: float, y: float, size: float) -> None:
@@ -144,27 +138,13 @@ def _mark(
 def _header(canvas: Canvas, table: TableView, components: Components, seat: SeatView, box: Box) -> None:
     """Draw the token, the name, marks and the points above a board."""
     x, y, width, _ = box
-    pieces.token(canvas, x + 17, y + 24, 14, seat.seat)
-    name_x = x + 40
-    pill_x = name_x + 9 + canvas.text(name_x, y + 21, f"Player {seat.seat}", 15, weight=BOLD - 0.2)
-    marks = []
-    if seat.seat == table.viewer:
-        marks.append(("you", palette.SIDE_SHADES[2].light, palette.SIDE_SHADES[2].line))
-    if table.done:
-        place = ("1st", "2nd", "3rd", "4th")[table.places[seat.seat]]
-        marks.append((place, palette.GOLD if place == "1st" else palette.PAVING, palette.INK))
-    elif seat.seat == table.to_move:
-        marks.append(("to move", palette.GOLD, palette.INK))
-    for text, fill, ink in marks:
-        pill_w = text_width(text, 11) + 14
-        canvas.rect(pill_x, y + 8, pill_w, 17, r=8.5, fill=fill)
-        canvas.text(pill_x + 7, y + 20.3, text, 11, fill=ink, weight=2.4)
-        pill_x += pill_w + 5
-    score_w = canvas.text(x + width - 2, y + 37, str(seat.points), 32, anchor="end", weight=BOLD)
+    place = ("1st", "2nd", "3rd", "4th")[table.places[seat.seat]]
+    mark = place if table.done else "to move" if seat.seat == table.to_move else ""
+    score_w = pieces.seat_header(canvas, seat.seat, mark, seat.seat == table.viewer, seat.points, x, y, width)
     facts = f"points, {components.goal} end the game; {pluralize(seat.empty, 'cell')} empty"
     if text_width(facts, 11.5) > width - 56 - score_w:
         facts = f"points of {components.goal}; {pluralize(seat.empty, 'cell')} empty"
-    canvas.text(name_x, y + 39, facts, 11.5, fill=palette.SOFT_INK, width=width - 56 - score_w)
+    canvas.text(x + 40, y + 39, facts, 11.5, fill=palette.SOFT_INK, width=width - 56 - score_w)
 
 
 def hand(canvas: Canvas, table: TableView, components: Components, seat: SeatView, box: Box, card_w: float) -> None:
@@ -176,12 +156,11 @@ def hand(canvas: Canvas, table: TableView, components: Components, seat: SeatVie
     if known:
         parts.eye(canvas, x + title_w + 18, y + 5, 13)
         canvas.text(x + title_w + 28, y + 9, f"{known} known to all", 11, fill=palette.SOFT_INK)
-    gap, count, card_h = 5.0, seat.hand, card_w * pieces.CARD_ASPECT
+    gap, card_h = 5.0, card_w * pieces.CARD_ASPECT
     rows = max(1, int((height - 17 + gap) // (card_h + gap)))
-    per_row = max(1, int((width + gap) // (card_w + gap)), -(-count // rows))
-    step = min(card_w + gap, (width - card_w) / max(1, per_row - 1))
     cards = [*seat.faces, *([(None, False)] * seat.backs)]
-    laid = [(*card, x + step * (i % per_row), y + 17 + i // per_row * (card_h + gap)) for i, card in enumerate(cards)]
+    corners = pieces.lay_cards(len(cards), (x, y + 17, width, height), card_w, rows)
+    laid = [(*card, px, py) for card, (px, py) in zip(cards, corners, strict=True)]
     if seat.seat == table.hand_seat:
         pieces.card_spots(canvas, [(colour, px, py) for colour, _, px, py in laid], card_w)
     with canvas.group(data_part="hand"):
@@ -191,7 +170,7 @@ def hand(canvas: Canvas, table: TableView, components: Components, seat: SeatVie
             else:
                 with canvas.group("hidden card", data_part="back"):
                     parts.city_card_back(canvas, px, py, card_w)
-    if not count:
+    if not cards:
         canvas.text(x + width / 2, y + 17 + card_w * 0.75, "no cards", 11.5, fill=palette.FAINT, anchor="middle")
 
 
@@ -225,11 +204,11 @@ def area(canvas: Canvas, table: TableView, components: Components, seat: SeatVie
     beside = left + LEFT + COLUMNS * cell + RIGHT + 3
     room, high = left + inner - beside, ABOVE - 6 + ROWS * cell + BELOW
     if table.players > 2:
-        abilities.column(canvas, table, seat, beside, top - ABOVE + 6, room, high)
+        parts.ability_column(canvas, table, seat, beside, top - ABOVE + 6, room, high)
         below = top + ROWS * cell + BELOW + 10
         hand(canvas, table, components, seat, (left, below, inner, y + tall - below - 8), _card_width(inner))
         return
-    abilities.column(canvas, table, seat, beside + 8, top - ABOVE + 6, room - 8, 0.575 * high)
+    parts.ability_column(canvas, table, seat, beside + 8, top - ABOVE + 6, room - 8, 0.575 * high)
     under = top - ABOVE + 6 + 0.575 * high + 14
     hand(canvas, table, components, seat, (beside + 8, under, room - 8, top - ABOVE + 6 + high - under), 50.0)
 

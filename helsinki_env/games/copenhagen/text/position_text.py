@@ -1,18 +1,23 @@
-"""A position of Copenhagen in words, from the copy of a seat: every value of the copy appears in the text."""
+"""A position of Copenhagen and the events of an action in words, from what a seat sees.
+
+Every value of a position appears in its text.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from helsinki_env.drawing.lines import pluralize
+from helsinki_env.engine.positions import seen_hand
 from helsinki_env.games.copenhagen.actions import KIND_PLACE, encode
 from helsinki_env.games.copenhagen.components import ABILITIES, COLOURS, COLUMNS, ROWS, TILE_SIZES, Components
 from helsinki_env.games.copenhagen.game import CopenhagenGame
 from helsinki_env.games.copenhagen.notation import action_to_string
 from helsinki_env.games.copenhagen.render.view import read_table_view
 
-__all__ = ["PENDING", "abilities_text", "card_counts", "cell_name", "cells_text", "display_text", "position_lines"]
+__all__ = ["PENDING", "cell_name", "cells_text", "describe_events", "position_lines"]
+
 
 #: Sentences for the keys of `pending`; the text of the value replaces the braces.
 PENDING = {
@@ -59,13 +64,7 @@ def display_text(display: Sequence[int | None]) -> str:
 
 
 def position_lines(game: CopenhagenGame, position: Mapping[str, Any], viewer: int) -> list[str]:
-    """Return the copy of a seat in words, in lines.
-
-    Args:
-        game: the game.
-        position: the copy, from `to_dict(game, viewer)`.
-        viewer: the seat.
-    """
+    """Return the copy of a position for the seat `viewer`, from `to_dict(game, viewer)`, in words, in lines."""
     table, components = read_table_view(game, viewer), game.config.component_set
     p = position
     lines = [f"Copenhagen, {p['players']} players. You are player {viewer}."]
@@ -112,7 +111,7 @@ def _pending(key: str, value: Any) -> str:
 def _seat_lines(p: Mapping[str, Any], components: Components, number: int, viewer: int) -> list[str]:
     """Return a player's area in words."""
     seat = p["seats"][number]
-    hand = seat["hand"]
+    size, known = seen_hand(seat)
     denied = p["denied"][number] if "denied" in p else []
     lines = [
         f"Player {number}{' (you)' if number == viewer else ''}: {pluralize(seat['points'], 'point')}",
@@ -120,11 +119,11 @@ def _seat_lines(p: Mapping[str, Any], components: Components, number: int, viewe
     ]
     if denied:
         lines.append(f"  Abilities denied: {abilities_text(denied)}")
-    if isinstance(hand, Mapping):
-        lines.append(f"  Hand of {hand['size']}; known cards: {card_counts(hand['known'])}")
+    if number == viewer:
+        lines.append(f"  Hand of {size}: {card_counts(seat['hand'])}")
+        lines.append(f"  Of these, the others know: {card_counts(known)}")
     else:
-        lines.append(f"  Hand of {sum(hand)}: {card_counts(hand)}")
-        lines.append(f"  Of these, the others know: {card_counts(seat['known'])}")
+        lines.append(f"  Hand of {size}; known cards: {card_counts(known)}")
     built = [
         f"{tile['colour']} {tile['size']}: {cells_text(tile['cells'])} brick {cell_name(tile['brick'])}"
         for tile in seat["tiles"]
@@ -147,3 +146,62 @@ def _grid(seat: Mapping[str, Any], components: Components) -> list[str]:
         beside = " (o)" if row in components.coat_rows and not filled.issuperset(cells) else ""
         lines.append(f"{row} {' '.join(marks.get(cell, '.') for cell in cells)}{beside}")
     return [*lines, "  " + " ".join(map(str, range(COLUMNS)))]
+
+
+def describe_events(
+    before: Mapping[str, Any] | None, after: Mapping[str, Any], components: Components, viewer: int
+) -> Iterator[tuple[str, bool]]:
+    """Yield the visible consequences of an action in sentences, each with whether only the viewer sees it.
+
+    `before` and `after` are the copies of the position for the seat `viewer`; `before` is None for the deal.
+    """
+    if before is None:
+        yield f"The display by slot: {display_text(after['display'])}.", False
+        yield f"The draw pile has {pluralize(after['draw_pile'], 'card')}.", False
+        for number, seat in enumerate(after["seats"]):
+            yield f"Player {number} holds {pluralize(seen_hand(seat)[0], 'card')}.", False
+        yield f"Your hand: {card_counts(after['seats'][viewer]['hand'])}.", True
+        return
+    for number, (then, now) in enumerate(zip(before["seats"], after["seats"], strict=True)):
+        for sentence in _seat_events(f"Player {number}", then, now):
+            yield sentence, False
+    for sentence in _table_events(before, after):
+        yield sentence, False
+
+
+def _seat_events(who: str, then: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the changes of a player's area."""
+    for tile in now["tiles"][len(then["tiles"]) :]:
+        yield (
+            f"The tile {tile['colour']} {tile['size']} of {who.lower()} covers {cells_text(tile['cells'])}, with its "
+            f"brick on {cell_name(tile['brick'])}."
+        )
+    if now["points"] != then["points"]:
+        yield f"{who} scores {pluralize(now['points'] - then['points'], 'point')} and has {now['points']}."
+    if now["used"] != then["used"]:
+        yield f"The used abilities of {who.lower()}: {abilities_text(now['used'])}."
+
+
+def _table_events(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the changes of the display, the piles and the turn."""
+    pairs = zip(before["discard_pile"], after["discard_pile"], strict=True)
+    discarded = [max(0, now - then) for then, now in pairs]
+    if any(discarded):
+        yield f"To the discard pile: {card_counts(discarded)}."
+    if after["pending"].get("rewards", 0) > before["pending"].get("rewards", 0):
+        yield f"Rewards pending: {after['pending']['rewards']}."
+    if after["draw_pile"] > before["draw_pile"] or ("reshuffled" in after and "reshuffled" not in before):
+        yield "The discard pile is shuffled into a new draw pile, with the End of Game card."
+    if after["display"] != before["display"]:
+        yield f"The display by slot: {display_text(after['display'])}."
+    if after["draw_pile"] != before["draw_pile"]:
+        yield f"The draw pile has {pluralize(after['draw_pile'], 'card')}."
+    if before["end_card"] and not after["end_card"]:
+        yield "The End of Game card is drawn."
+    if after["done"]:
+        yield "The game is over."
+        return
+    if after["round"] != before["round"]:
+        yield f"Round {after['round']} begins."
+    if after["to_move"] != before["to_move"]:
+        yield f"It is the turn of player {after['to_move']}."

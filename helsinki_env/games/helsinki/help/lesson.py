@@ -1,15 +1,14 @@
-"""The guided game: a deal, an opponent, and what to do at each own action, and why."""
+"""The guided game: the seed of its deal, and what to do at each own action, and why.
+
+`c` are the components of the configuration; `helsinki_env.web.lessons` fills them in.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+__all__ = ["END", "SEED", "STEPS"]
 
-from helsinki_env.games.helsinki.config import HelsinkiConfig
-
-__all__ = ["lesson"]
-
-_SEED = 10
-_STEPS = (
+SEED = 10
+STEPS = (
     (
         "START 4",
         (
@@ -52,14 +51,20 @@ _STEPS = (
     (
         "ROOF r2c3",
         (
-            "Put the superstructure on the glowing roof. At the end it scores {crossing} if its row and its "
-            "column are full, and {line} if only one of them is."
+            "Put the superstructure on the glowing roof. At the end it scores {c.points_crossing} if its row and its "
+            "column are full, and {c.points_line} if only one of them is."
         ),
     ),
-    ("MOVE 3", "Full rows score {row} and full columns {column} at the end. Collect cards for a larger tile: move 3."),
+    (
+        "MOVE 3",
+        (
+            "Full rows score {c.points_row} and full columns {c.points_column} at the end. "
+            "Collect cards for a larger tile: move 3."
+        ),
+    ),
     ("DRAW", "Draw two cards. The score sheet at the side counts your points at any time."),
     ("MOVE 3", "Move 3 spaces. Rest the pointer on any card to read what it builds and costs."),
-    ("DRAW", "Draw once more. The hand limit is {limit} cards, and this exceeds it."),
+    ("DRAW", "Draw once more. The hand limit is {c.hand_limit} cards, and this exceeds it."),
     ("DISCARD yellow 3/4", "Discard a card that you need least: this yellow one, because you collect red."),
     ("MOVE 1", "Move 1 space, to the north side again."),
     (
@@ -85,21 +90,7 @@ _STEPS = (
     ),
     ("ROOF r1c1", "Put it on the tile that you have just built."),
 )
-_END = (
+END = (
     "You know the game now. It continues, and from here on you choose. Everything that glows is possible. "
     "Click anything else to read why it is not. The round in which the draw pile becomes empty is the last one."
 )
-
-
-def lesson(config: HelsinkiConfig) -> dict[str, Any]:
-    """Return the lesson: `seed`, `opponent`, `steps` with `action` (its notation) and `text`, and `end`."""
-    c = config.component_set
-    numbers = {
-        "row": c.points_row,
-        "column": c.points_column,
-        "crossing": c.points_crossing,
-        "line": c.points_line,
-        "limit": c.hand_limit,
-    }
-    steps = [{"action": action, "text": text.format(**numbers)} for action, text in _STEPS]
-    return {"seed": _SEED, "opponent": "greedy", "steps": steps, "end": _END}

@@ -56,12 +56,7 @@ def score_sheet(game: HelsinkiGame) -> list[list[dict[str, Any]]]:
             entries.append(("Bonus card", int(bonus > 0), bonus, "crosswalks connected"))
         if idle:
             entries.append(
-                (
-                    "Superstructures without a full line",
-                    idle,
-                    0,
-                    f"up to {c.points_crossing} each at the end",
-                )
+                ("Superstructures without a full line", idle, 0, f"up to {c.points_crossing} each at the end")
             )
         if best < _SIZE and not game.done:
             entries.append(("Nearest line", best, 0, f"{pluralize(_SIZE - best, 'cell')} to go"))

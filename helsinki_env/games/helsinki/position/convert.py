@@ -37,43 +37,14 @@ SEAT_FIELDS = tuple(RECORD[name] for name in ("meadow", "used", "token", "points
 _LAST_KEYS = ("paid", "action", "resume")
 
 _KEYS = (
-    "game",
-    "version",
-    "components",
-    "players",
-    "covered",
-    "denied",
-    "dry_roads",
-    "phase",
-    "to_move",
-    "round",
-    "last_round",
-    "done",
-    "draw_pile",
-    "discard_pile",
-    "display",
-    "tile_supply",
-    "wild_tiles",
-    "superstructures",
-    "bonus_cards",
-    "seats",
-    "pending",
-    "chance",
-)
+    "game", "version", "components", "players", "covered", "denied", "dry_roads", "phase", "to_move", "round",
+    "last_round", "done", "draw_pile", "discard_pile", "display", "tile_supply", "wild_tiles", "superstructures",
+    "bonus_cards", "seats", "pending", "chance",
+)  # fmt: skip
 _SEAT_KEYS = (
-    "pavilions",
-    "wild",
-    "superstructures",
-    "coats_on_board",
-    "meadow",
-    "used",
-    "hand",
-    "known",
-    "token",
-    "points",
-    "bonus",
-    "limit_lifted",
-)
+    "pavilions", "wild", "superstructures", "coats_on_board", "meadow", "used", "hand", "known", "token", "points",
+    "bonus", "limit_lifted",
+)  # fmt: skip
 _CELLS = 49
 
 
@@ -146,10 +117,7 @@ def _pavilion(game: HelsinkiGame, piece: int, corner: int) -> dict[str, Any]:
 
 def _pending(p: SimpleNamespace, types: int, players: int) -> dict[str, Any]:
     found = RECORD.pending_to_json(
-        p,
-        paid=lambda count: p.paid[:count],
-        action=BOARD_ACTIONS.__getitem__,
-        resume=PHASES.__getitem__,
+        p, paid=lambda count: p.paid[:count], action=BOARD_ACTIONS.__getitem__, resume=PHASES.__getitem__
     )
     if p.phase not in RECORD["resume"].required:
         found.pop("resume", None)

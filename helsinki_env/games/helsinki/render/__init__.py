@@ -20,7 +20,7 @@ import math
 from typing import TYPE_CHECKING
 
 from helsinki_env.drawing import palette, pieces
-from helsinki_env.drawing.canvas import BOLD, MARGIN, PANEL_GAP, PICTURE_WIDTH, TOP, Canvas, sea, text_width
+from helsinki_env.drawing.canvas import BOLD, MARGIN, PANEL_GAP, PICTURE_WIDTH, TOP, Box, Canvas, sea, text_width
 from helsinki_env.drawing.raster import rgb_array
 from helsinki_env.games.helsinki.game import HelsinkiGame
 from helsinki_env.games.helsinki.render import action_board, common, parts, seat, senate
@@ -62,7 +62,7 @@ def draw_scene(canvas: Canvas, table: TableView, components: Components, last_de
     inner = PICTURE_WIDTH - 2 * MARGIN
     count = table.players
     width = (inner - PANEL_GAP * (count - 1)) / count
-    area = seat.WIDE_HEIGHT if count == 2 else seat.tall_height(count, width)
+    area = seat.height(count, width)
     top = TOP
     below = top + senate.SENATE_HEIGHT + PANEL_GAP
     height = math.ceil(below + area + MARGIN)
@@ -80,10 +80,10 @@ def draw_scene(canvas: Canvas, table: TableView, components: Components, last_de
     x += actions_w + PANEL_GAP
     common.supply(canvas, table, components, x, top, PICTURE_WIDTH - MARGIN - x, senate.SENATE_HEIGHT)
     for one in table.seats:
-        place = seat.wide if count == 2 else seat.tall
+        box = (MARGIN + one.seat * (width + PANEL_GAP), below, width, area)
         with canvas.group(data_part=f"seat-{one.seat}"):
-            place(canvas, table, components, one, MARGIN + one.seat * (width + PANEL_GAP), below, width, area)
-        canvas.spot(f"seat {one.seat}", MARGIN + one.seat * (width + PANEL_GAP), below, width, area)
+            seat.area(canvas, table, components, one, box)
+        canvas.spot(f"seat {one.seat}", *box)
     return canvas.picture(PICTURE_WIDTH, height, "Helsinki", _describe(table))
 
 
@@ -106,7 +106,7 @@ def svg(game: HelsinkiGame, *, last_decision: str | None = None, viewer: int | N
 
 def svg_and_spots(
     game: HelsinkiGame, *, last_decision: str | None = None, viewer: int | None = None
-) -> tuple[str, dict[str, tuple[float, float, float, float]]]:
+) -> tuple[str, dict[str, Box]]:
     """Draw the game as `svg`, and locate the clickable elements of the picture.
 
     Args:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from helsinki_env.drawing import palette, pieces
-from helsinki_env.drawing.canvas import BOLD, Canvas, format_coordinate
+from helsinki_env.drawing.canvas import BOLD, Canvas, num
 from helsinki_env.games.helsinki.action_words import action_label, cost_text
 from helsinki_env.games.helsinki.render import parts
 from helsinki_env.games.helsinki.render.view import action_index
@@ -29,7 +29,7 @@ def _arrow(canvas: Canvas, data: str, width: float = 2.0) -> None:
 def _pawn(canvas: Canvas, x: float, y: float) -> None:
     canvas.path(
         "M-5 7h10c0-4.5-1.6-6.5-2.9-7.4a3.6 3.6 0 1 0-4.2 0c-1.3.9-2.9 2.9-2.9 7.4z",
-        transform=f"translate({format_coordinate(x)} {format_coordinate(y)})",
+        transform=f"translate({num(x)} {num(y)})",
         fill="#fff",
         stroke=INK,
         stroke_width=1.3,
@@ -80,11 +80,7 @@ def _plus(canvas: Canvas, x: float, y: float, number_of: int) -> None:
     if number_of > 1:
         canvas.text(x, y + 6, f"+{number_of}", 17, anchor="middle", weight=BOLD)
         return
-    canvas.path(
-        f"M{format_coordinate(x - 5)} {format_coordinate(y)}h10M{format_coordinate(x)} {format_coordinate(y - 5)}v10",
-        stroke=INK,
-        stroke_width=2.4,
-    )
+    canvas.path(f"M{num(x - 5)} {num(y)}h10M{num(x)} {num(y - 5)}v10", stroke=INK, stroke_width=2.4)
 
 
 def _extra_card(canvas: Canvas, cards: int) -> None:
@@ -119,11 +115,7 @@ def _no_hand_limit(canvas: Canvas) -> None:
     for turn in (-22, 0, 22):
         with canvas.group(transform=f"translate(-8 6)rotate({turn})"):
             canvas.rect(-6.5, -19, 13, 19, r=2, fill=palette.CARD, stroke=INK, stroke_width=1.2)
-    canvas.path(
-        "M18 2c-2.5-4-8-4-8 0s5.5 4 8 0s8-4 8 0s-5.5 4-8 0z",
-        stroke=INK,
-        stroke_width=2.2,
-    )
+    canvas.path("M18 2c-2.5-4-8-4-8 0s5.5 4 8 0s8-4 8 0s-5.5 4-8 0z", stroke=INK, stroke_width=2.2)
 
 
 def _draw_and_build(canvas: Canvas) -> None:
@@ -183,11 +175,7 @@ def _coats(canvas: Canvas, table: TableView, action: int, x: float, y: float) ->
             with canvas.group(f"Denied to player {seat.seat}", data_part="denied"):
                 tone = palette.PLAYERS[seat.seat]
                 canvas.circle(px, y, 5.5, fill=tone.base, stroke=INK, stroke_width=0.8)
-                canvas.path(
-                    f"M{format_coordinate(px - 5.5)} {format_coordinate(y - 5.5)}l11 11m0-11l-11 11",
-                    stroke="#b3352b",
-                    stroke_width=1.8,
-                )
+                canvas.path(f"M{num(px - 5.5)} {num(y - 5.5)}l11 11m0-11l-11 11", stroke="#b3352b", stroke_width=1.8)
         else:
             canvas.circle(px, y, 1.8, fill=palette.FAINT)
 
@@ -199,7 +187,7 @@ def _price(canvas: Canvas, cost: int, x: float, y: float) -> None:
         canvas.text(x - 24, y + 6.5, str(cost), 11, anchor="middle", weight=BOLD)
         canvas.path(
             pieces.SHIELD,
-            transform=f"translate({format_coordinate(x - 11)} {format_coordinate(y + 2.5)})scale(0.78)",
+            transform=f"translate({num(x - 11)} {num(y + 2.5)})scale(0.78)",
             fill="#fff",
             stroke=INK,
             stroke_width=1.1,
@@ -231,8 +219,7 @@ def _cell(canvas: Canvas, table: TableView, components: Components, name: str, x
             stroke_width=1.2,
         )
         with canvas.group(
-            transform=f"translate({format_coordinate(x + CELL_W / 2)} {format_coordinate(y + 26)})",
-            opacity=0.25 if covered else None,
+            transform=f"translate({num(x + CELL_W / 2)} {num(y + 26)})", opacity=0.25 if covered else None
         ):
             _icon(canvas, components, name)
         if cost != 1 and not covered:

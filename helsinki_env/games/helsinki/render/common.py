@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from helsinki_env.drawing import palette, pieces
-from helsinki_env.drawing.canvas import BOLD, Canvas
+from helsinki_env.drawing.canvas import BOLD, Box, Canvas
 from helsinki_env.games.helsinki.render import parts
 from helsinki_env.games.helsinki.render.view import COLOURS, ROOFS, card_name
 
@@ -102,11 +102,7 @@ def _legend(canvas: Canvas, components: Components, x: float, top: float) -> Non
 
 
 def current_action_panel(
-    canvas: Canvas,
-    table: TableView,
-    components: Components,
-    last_decision: str | None,
-    box: tuple[float, float, float, float],
+    canvas: Canvas, table: TableView, components: Components, last_decision: str | None, box: Box
 ) -> None:
     """Draw the player to move, the pending action and its cards on a panel of the given box (x, y, width, height)."""
     x, y, width, height = box
@@ -132,19 +128,10 @@ def current_action_panel(
         detail = table.detail[0].upper() + table.detail[1:]
         canvas.text(x + 56, middle + 15, detail, 12, fill=palette.SOFT_INK, width=space)
     if last_decision:
-        line = y + height - 30
-        canvas.path(f"M{x + 14} {line}h{width - 28}", stroke=palette.PANEL_EDGE, stroke_width=1.2)
-        used = canvas.text(x + 16, y + height - 11, "Last:", 12, fill=palette.SOFT_INK)
-        canvas.text(x + 22 + used, y + height - 11, last_decision, 12, width=width - 40 - used, weight=2.2)
+        pieces.last_action(canvas, box, last_decision)
 
 
-def _payment(
-    canvas: Canvas,
-    components: Components,
-    cards: list[int],
-    due: int,
-    box: tuple[float, float, float, float],
-) -> float:
+def _payment(canvas: Canvas, components: Components, cards: list[int], due: int, box: Box) -> float:
     """Draw the card being built, the cards paid and placeholders for the cards due; return the width used."""
     x, top, width, _ = box
     card_w = 46.0

@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from helsinki_env.drawing import palette
-from helsinki_env.drawing.canvas import BOLD, Canvas, format_coordinate
-from helsinki_env.drawing.pieces import CARD_ASPECT, DOTTED, PATTERNS, GridCell, outline_path, square
+from helsinki_env.drawing.canvas import BOLD, Box, Canvas, num, transform
+from helsinki_env.drawing.pieces import CARD_ASPECT, DOTTED, PATTERNS, GridCell, fit_grid, outline_path, square
 from helsinki_env.games.helsinki.render.view import COLOURS, card_name
 
 if TYPE_CHECKING:
@@ -17,15 +17,10 @@ if TYPE_CHECKING:
 
 def _facets(middles: Iterable[tuple[float, float]], h: float) -> tuple[str, str, str]:
     """Return the lit (north), shaded (east) and dark (south) sides of tent roofs of half-width `h`."""
-    q, w = format_coordinate(h), format_coordinate(2 * h)
+    q, w = num(h), num(2 * h)
     north, east, south = "", "", ""
     for x, y in middles:
-        left, right, top, bottom = (
-            format_coordinate(x - h),
-            format_coordinate(x + h),
-            format_coordinate(y - h),
-            format_coordinate(y + h),
-        )
+        left, right, top, bottom = (num(x - h), num(x + h), num(y - h), num(y + h))
         north += f"M{left} {top}h{w}l-{q} {q}z"
         east += f"M{right} {top}v{w}l-{q}-{q}z"
         south += f"M{left} {bottom}l{q}-{q} {q} {q}z"
@@ -74,7 +69,7 @@ def superstructure(canvas: Canvas, x: float, y: float, size: float, worth: int =
 
     `worth` is the number of full lines through it (0 to 2): white, pale gold, gold.
     """
-    place = f"translate({format_coordinate(x)} {format_coordinate(y)})scale({format_coordinate(size / 16)})"
+    place = transform(x, y, size / 16)
     with canvas.group(transform=place, stroke=palette.INK, stroke_width=1.1, **style):
         canvas.path(_DRUM, fill="#fff")
         canvas.path(_DOME, fill=DOMES[worth])
@@ -84,7 +79,7 @@ def superstructure_mark(canvas: Canvas, x: float, y: float, size: float) -> None
     """Draw the small cupola printed on cards, around (x, y)."""
     canvas.path(
         "M-5 7v-4.5a5 6 0 0 1 10 0v4.5zM-5 2.5h10M0-3.5v-3.5",
-        transform=f"translate({format_coordinate(x)} {format_coordinate(y)})scale({format_coordinate(size / 16)})",
+        transform=transform(x, y, size / 16),
         fill="#fff",
         stroke=palette.INK,
         stroke_width=1.4,
@@ -94,7 +89,7 @@ def superstructure_mark(canvas: Canvas, x: float, y: float, size: float) -> None
 def statue(canvas: Canvas, x: float, y: float, size: float, seat: int) -> None:
     """Draw the statue on its pedestal, in the player's color, in a cell of `size` pixels around (x, y)."""
     tone = palette.PLAYERS[seat]
-    place = f"translate({format_coordinate(x)} {format_coordinate(y)})scale({format_coordinate(size / 40)})"
+    place = transform(x, y, size / 40)
     with canvas.group("Statue", transform=place):
         canvas.rect(-17.5, -17.5, 35, 35, r=6, fill=palette.STONE, stroke="#7d735f", stroke_width=1.4)
         canvas.circle(0, 0, 13.5, fill="#e4dccb", stroke=palette.STONE_DARK, stroke_width=1)
@@ -112,7 +107,7 @@ def visitor(canvas: Canvas, x: float, y: float, size: float, seat: int, **style:
     tone = palette.PLAYERS[seat]
     canvas.path(
         "M0-2.2c2.6 0 3.6 2.7 3.6 7.2h-7.2c0-4.5 1-7.2 3.6-7.2zM-2.3-4.2a2.3 2.3 0 1 1 4.6 0a2.3 2.3 0 1 1-4.6 0",
-        transform=f"translate({format_coordinate(x)} {format_coordinate(y)})scale({format_coordinate(size / 12)})",
+        transform=transform(x, y, size / 12),
         fill=tone.base,
         stroke=palette.INK,
         stroke_width=1,
@@ -125,20 +120,10 @@ def drawing_cells(drawing: tuple[str, ...]) -> list[GridCell]:
     return [(r, c) for r, row in enumerate(drawing) for c, mark in enumerate(row) if mark == "X"]
 
 
-def shape(
-    canvas: Canvas,
-    components: Components,
-    colour: int,
-    roofs: int,
-    box: tuple[float, float, float, float],
-    largest: float,
-) -> None:
+def shape(canvas: Canvas, components: Components, colour: int, roofs: int, box: Box, largest: float) -> None:
     """Draw a tile in the center of a box (x, y, width, height), with cells of at most `largest` pixels."""
     drawing = components.shapes[components.tiles[colour][roofs - 2]]
-    rows, columns = len(drawing), len(drawing[0])
-    x, y, width, height = box
-    size = min(largest, width / columns, height / rows)
-    left, top = x + (width - columns * size) / 2, y + (height - rows * size) / 2
+    left, top, size = fit_grid(box, len(drawing), len(drawing[0]), largest)
     tile(canvas, colour, drawing_cells(drawing), left, top, size)
 
 
@@ -172,12 +157,7 @@ def card(canvas: Canvas, components: Components, kind: int, x: float, y: float, 
         shape(canvas, components, colour, components.card_roofs(kind), box, 0.23 * width)
         letter = COLOURS[colour][0].upper()
         canvas.text(
-            x + 0.13 * width,
-            y + height - 0.12 * width,
-            letter,
-            max(8.5, 0.15 * width),
-            fill=tone.dark,
-            weight=2.6,
+            x + 0.13 * width, y + height - 0.12 * width, letter, max(8.5, 0.15 * width), fill=tone.dark, weight=2.6
         )
 
 
@@ -202,6 +182,6 @@ def cathedral(canvas: Canvas, x: float, y: float, width: float, fill: str) -> No
     canvas.path(
         "M-15 12v-9h4v-4a2.5 3 0 0 1 5 0v1h1.5v-5h-.8a5.3 6.2 0 0 1 4.8-7v-3h1v3a5.3 6.2 0 0 1 4.8 7h-.8v5"
         "h1.5v-1a2.5 3 0 0 1 5 0v4h4v9z",
-        transform=f"translate({format_coordinate(x)} {format_coordinate(y)})scale({format_coordinate(width / 32)})",
+        transform=transform(x, y, width / 32),
         fill=fill,
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from helsinki_env.drawing import palette, pieces
-from helsinki_env.drawing.canvas import BOLD, Canvas, format_coordinate, text_width
+from helsinki_env.drawing.canvas import Box, Canvas, num
 from helsinki_env.drawing.lines import pluralize
 from helsinki_env.games.helsinki.render import parts
 from helsinki_env.games.helsinki.render.senate import frame, plate
@@ -30,9 +30,9 @@ def _ground(canvas: Canvas, seat: SeatView, x: float, y: float, cell: float) -> 
     canvas.rect(x, y, side, side, fill=palette.PAVING)
     pad = 0.05 * cell
     paving = "".join(
-        f"M{format_coordinate(x + c * cell + pad)} {format_coordinate(y + r * cell + pad)}"
-        f"h{format_coordinate(cell - 2 * pad)}v{format_coordinate(cell - 2 * pad)}"
-        f"h-{format_coordinate(cell - 2 * pad)}z"
+        f"M{num(x + c * cell + pad)} {num(y + r * cell + pad)}"
+        f"h{num(cell - 2 * pad)}v{num(cell - 2 * pad)}"
+        f"h-{num(cell - 2 * pad)}z"
         for r in range(BOARD_SIZE)
         for c in range(BOARD_SIZE)
         if BOARD_SIZE * r + c not in seat.built
@@ -51,7 +51,7 @@ def _line_marks(canvas: Canvas, seat: SeatView, x: float, y: float, cell: float,
     ends = (-wall / 2, side + wall / 2)
     places = [(x + at, y + (row + 0.5) * cell) for row in seat.full_rows for at in ends]
     places += [(x + (column + 0.5) * cell, y + at) for column in seat.full_columns for at in ends]
-    studs = "".join(f"M{format_coordinate(px)} {format_coordinate(py)}h.01" for px, py in places)
+    studs = "".join(f"M{num(px)} {num(py)}h.01" for px, py in places)
     if studs:
         canvas.path(studs, stroke=palette.GOLD_DARK, stroke_width=0.55 * wall)
         canvas.path(studs, stroke=palette.GOLD, stroke_width=0.42 * wall)
@@ -69,11 +69,11 @@ def _crosswalks(
         if across:
             cy = y - wall / 2 if row == 0 else y + BOARD_SIZE * cell + wall / 2
             w, h = stripe, wall - 3
-            line = f"M{format_coordinate(cx - w / 2 + 2)} {format_coordinate(cy)}h{format_coordinate(w - 4)}"
+            line = f"M{num(cx - w / 2 + 2)} {num(cy)}h{num(w - 4)}"
         else:
             cx = x - wall / 2 if column == 0 else x + BOARD_SIZE * cell + wall / 2
             w, h = wall - 3, stripe
-            line = f"M{format_coordinate(cx)} {format_coordinate(cy - h / 2 + 2)}v{format_coordinate(h - 4)}"
+            line = f"M{num(cx)} {num(cy - h / 2 + 2)}v{num(h - 4)}"
         dash = (stripe - 4) / 9
         full = column in seat.full_columns if across else row in seat.full_rows
         ground = palette.GOLD if full else "#6f7480"
@@ -84,7 +84,7 @@ def _crosswalks(
             stroke_opacity=0.9,
             stroke_width=wall * 0.62,
             stroke_linecap="butt",
-            stroke_dasharray=f"{format_coordinate(dash)} {format_coordinate(dash)}",
+            stroke_dasharray=f"{num(dash)} {num(dash)}",
         )
         parts.visitor(canvas, cx, cy, wall * 0.82, seat.seat, data_part="visitor")
 
@@ -108,8 +108,7 @@ def _entry(canvas: Canvas, table: TableView, seat: SeatView, x: float, y: float,
             )[side]
             canvas.path(
                 "M-9-5h18l-9 11z",
-                transform=f"translate({format_coordinate(place[0])} {format_coordinate(place[1])})rotate({90 * side})"
-                f"scale({format_coordinate(wall / 22)})",
+                transform=f"translate({num(place[0])} {num(place[1])})rotate({90 * side})scale({num(wall / 22)})",
                 fill=tone.base,
                 stroke=palette.INK,
                 stroke_width=1.3,
@@ -182,36 +181,20 @@ def board(
 
 
 def _header(canvas: Canvas, table: TableView, seat: SeatView, x: float, y: float, width: float) -> None:
-    """Draw the token, the name, marks and the score above a board."""
-    pieces.token(canvas, x + 17, y + 24, 14, seat.seat)
-    name_x = x + 40
-    name_w = canvas.text(name_x, y + 21, f"Player {seat.seat}", 15, weight=BOLD - 0.2)
-    pill_x = name_x + name_w + 9
-    marks = []
-    if seat.seat == table.viewer:
-        marks.append(("you", palette.SIDE_SHADES[2].light, palette.SIDE_SHADES[2].line))
-    if table.done:
-        place = ("1st", "2nd", "3rd", "4th")[table.places[seat.seat] - 1]
-        marks.append((place, palette.GOLD if place == "1st" else palette.PAVING, palette.INK))
-    elif seat.seat == table.to_move:
-        marks.append(("to move", palette.GOLD, palette.INK))
-    for text, fill, ink in marks:
-        pill_w = text_width(text, 11) + 14
-        canvas.rect(pill_x, y + 8, pill_w, 17, r=8.5, fill=fill)
-        canvas.text(pill_x + 7, y + 20.3, text, 11, fill=ink, weight=2.4)
-        pill_x += pill_w + 5
+    """Draw the token, the name, marks, the score and its parts above a board."""
+    place = ("1st", "2nd", "3rd", "4th")[table.places[seat.seat] - 1]
+    mark = place if table.done else "to move" if seat.seat == table.to_move else ""
+    score_w = pieces.seat_header(canvas, seat.seat, mark, seat.seat == table.viewer, seat.score, x, y, width)
     bonus = f" (bonus {seat.bonus})" if seat.bonus else ""
     breakdown = f"{seat.points} in play{bonus} + {seat.board_points} on the board"
-    score_w = canvas.text(x + width - 2, y + 37, str(seat.score), 32, anchor="end", weight=BOLD)
-    canvas.text(name_x, y + 39, breakdown, 11.5, fill=palette.SOFT_INK, width=width - 56 - score_w)
+    canvas.text(x + 40, y + 39, breakdown, 11.5, fill=palette.SOFT_INK, width=width - 56 - score_w)
 
 
 def meadow(canvas: Canvas, seat: SeatView, x: float, y: float, width: float, height: float) -> None:
     """Draw the meadow with its unspent coats."""
     canvas.rect(x, y, width, height, r=9, fill="#d5e4bd", stroke="#a9c185", stroke_width=1)
     blades = "".join(
-        f"M{format_coordinate(x + 8 + (width - 19) * at)} "
-        f"{format_coordinate(y + 7 + (height - 10) * (i * 3 % 7) / 7)}l1.5-4l1.5 4"
+        f"M{num(x + 8 + (width - 19) * at)} {num(y + 7 + (height - 10) * (i * 3 % 7) / 7)}l1.5-4l1.5 4"
         for i, at in enumerate((0, 0.07, 0.15, 0.22, 0.3, 0.68, 0.76, 0.83, 0.92, 1))
     )
     canvas.path(blades, stroke="#a9c185", stroke_width=1)
@@ -228,27 +211,13 @@ def meadow(canvas: Canvas, seat: SeatView, x: float, y: float, width: float, hei
 
 
 def hand(
-    canvas: Canvas,
-    table: TableView,
-    components: Components,
-    seat: SeatView,
-    x: float,
-    y: float,
-    width: float,
-    card_w: float,
-    rows: int,
+    canvas: Canvas, table: TableView, components: Components, seat: SeatView, box: Box, card_w: float, rows: int
 ) -> None:
     """Draw the hand in rows of cards, overlapping if necessary: faces first, then backs."""
+    x, y, width, _ = box
     cards: list[int | None] = [*seat.faces, *([None] * seat.backs)]
-    gap = 5.0
-    per_row = max(1, int((width + gap) // (card_w + gap)))
-    if len(cards) > per_row * rows:
-        per_row = -(-len(cards) // rows)
-    step = card_w + gap
-    if per_row > 1:
-        step = min(step, (width - card_w) / (per_row - 1))
-    down = card_w * pieces.CARD_ASPECT + gap
-    laid = [(kind, x + step * (i % per_row), y + i // per_row * down) for i, kind in enumerate(cards)]
+    corners = pieces.lay_cards(len(cards), box, card_w, rows)
+    laid = [(kind, px, py) for kind, (px, py) in zip(cards, corners, strict=True)]
     if seat.seat == table.hand_seat:
         pieces.card_spots(canvas, laid, card_w)
     with canvas.group(data_part="hand"):
@@ -266,18 +235,18 @@ def _hand_title(seat: SeatView, limit: int) -> str:
     return f"Hand {size}" + (", limit lifted" if seat.limit_lifted else f" of {limit}" if size <= limit else "")
 
 
-def wide(
-    canvas: Canvas,
-    table: TableView,
-    components: Components,
-    seat: SeatView,
-    x: float,
-    y: float,
-    width: float,
-    height: float,
-) -> None:
-    """Draw an area with meadow and hand to the right of the board (two players)."""
-    _sheet(canvas, table, seat, x, y, width, height)
+def area(canvas: Canvas, table: TableView, components: Components, seat: SeatView, box: Box) -> None:
+    """Draw a player's area: meadow and hand are to the right of the board with two players, otherwise below it."""
+    x, y, width, height = box
+    if seat.seat == table.to_move:
+        canvas.rect(x - 4, y - 4, width + 8, height + 8, r=15, fill=palette.GOLD)
+    pieces.panel(canvas, x, y, width, height)
+    draw = _wide if table.players == 2 else _tall
+    draw(canvas, table, components, seat, box)
+
+
+def _wide(canvas: Canvas, table: TableView, components: Components, seat: SeatView, box: Box) -> None:
+    x, y, width, _ = box
     cell, wall = 45.0, 22.0
     side = board_side(cell, wall)
     left = x + 14
@@ -289,49 +258,27 @@ def wide(
     canvas.text(right, top + 9, "Meadow", 12, fill=palette.SOFT_INK)
     meadow(canvas, seat, right, top + 16, room, 62)
     canvas.text(right, top + 101, _hand_title(seat, components.hand_limit), 12, fill=palette.SOFT_INK)
-    hand(canvas, table, components, seat, right, top + 109, room, (room - 10) / 3, 3)
+    hand(canvas, table, components, seat, (right, top + 109, room, 0), (room - 10) / 3, 3)
 
 
-def tall(
-    canvas: Canvas,
-    table: TableView,
-    components: Components,
-    seat: SeatView,
-    x: float,
-    y: float,
-    width: float,
-    height: float,
-) -> None:
-    """Draw an area with meadow and hand below the board (three or four players)."""
-    _sheet(canvas, table, seat, x, y, width, height)
-    wall = 20.0 if table.players == 3 else 16.0
-    pad = 12.0 if table.players == 3 else 9.0
-    inner = width - 2 * pad
-    cell = (inner - 2 * wall) // BOARD_SIZE  # whole pixels keep the drawing sharp and its text short
-    left = x + (width - board_side(cell, wall)) / 2
+def _tall(canvas: Canvas, table: TableView, components: Components, seat: SeatView, box: Box) -> None:
+    x, y, width, _ = box
+    wall, pad = (20.0, 12.0) if table.players == 3 else (16.0, 9.0)
+    cell = (width - 2 * pad - 2 * wall) // BOARD_SIZE  # whole pixels keep the drawing sharp and its text short
     inner = board_side(cell, wall)
+    left = x + (width - inner) / 2
     _header(canvas, table, seat, left, y + 4, inner)
     top = y + HEADER + 4
     board(canvas, table, components, seat, left, top, cell, wall)
-    top += board_side(cell, wall) + 9
+    top += inner + 9
     meadow(canvas, seat, left, top, inner, 28)
     canvas.text(left, top + 46, _hand_title(seat, components.hand_limit), 11.5, fill=palette.SOFT_INK)
-    card_w = (inner - 30) / 7
-    hand(canvas, table, components, seat, left, top + 53, inner, card_w, 1)
+    hand(canvas, table, components, seat, (left, top + 53, inner, 0), (inner - 30) / 7, 1)
 
 
-def tall_height(players: int, width: float) -> float:
-    """Return the height of a `tall` area of the given width."""
-    pad = 12.0 if players == 3 else 9.0
-    inner = width - 2 * pad
+def height(players: int, width: float) -> float:
+    """Return the height of an area of a given width."""
+    if players == 2:
+        return HEADER + 6 + board_side(45.0, 22.0) + 14
+    inner = width - 2 * (12.0 if players == 3 else 9.0)
     return HEADER + 4 + inner + 9 + 53 + (inner - 30) / 7 * pieces.CARD_ASPECT + 12
-
-
-WIDE_HEIGHT = HEADER + 6 + board_side(45.0, 22.0) + 14
-
-
-def _sheet(canvas: Canvas, table: TableView, seat: SeatView, x: float, y: float, width: float, height: float) -> None:
-    active = seat.seat == table.to_move
-    if active:
-        canvas.rect(x - 4, y - 4, width + 8, height + 8, r=15, fill=palette.GOLD)
-    pieces.panel(canvas, x, y, width, height)

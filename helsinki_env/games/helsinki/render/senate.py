@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from helsinki_env.drawing import palette, pieces
-from helsinki_env.drawing.canvas import BOLD, Canvas, format_coordinate
+from helsinki_env.drawing.canvas import BOLD, Box, Canvas, num
 from helsinki_env.games.helsinki.render import parts
 from helsinki_env.games.helsinki.render.view import SIDES, discard_by_color
 
@@ -29,10 +29,10 @@ _SPACE_AT = ((1, 0), (3, 0), (4, 1), (4, 3), (3, 4), (1, 4), (0, 3), (0, 1))
 
 def frame(canvas: Canvas, x: float, y: float, width: float, height: float, wall: float) -> None:
     """Draw the four facades, mitered at the corners, around a rectangle whose outer corner is (x, y)."""
-    w, h, k = format_coordinate(width), format_coordinate(height), format_coordinate(wall)
-    inner_w, inner_h = format_coordinate(width - 2 * wall), format_coordinate(height - 2 * wall)
-    right, bottom = format_coordinate(x + width), format_coordinate(y + height)
-    left, top = format_coordinate(x), format_coordinate(y)
+    w, h, k = num(width), num(height), num(wall)
+    inner_w, inner_h = num(width - 2 * wall), num(height - 2 * wall)
+    right, bottom = num(x + width), num(y + height)
+    left, top = num(x), num(y)
     outlines = (
         f"M{left} {top}h{w}l-{k} {k}h-{inner_w}z",
         f"M{right} {top}v{h}l-{k}-{k}v-{inner_h}z",
@@ -47,29 +47,22 @@ def frame(canvas: Canvas, x: float, y: float, width: float, height: float, wall:
         length = (width if across else height) - 2 * wall
         at = mid if side in (0, 3) else (height if across else width) - mid
         roof = edge if side in (0, 3) else (height if across else width) - edge
-        start = (
-            f"{format_coordinate(x + wall)} {format_coordinate(y + at)}"
-            if across
-            else f"{format_coordinate(x + at)} {format_coordinate(y + wall)}"
-        )
+        start = f"{num(x + wall)} {num(y + at)}" if across else f"{num(x + at)} {num(y + wall)}"
         eaves = (
-            f"M{format_coordinate(x + 2 * edge)} {format_coordinate(y + roof)}h{format_coordinate(width - 4 * edge)}"
+            f"M{num(x + 2 * edge)} {num(y + roof)}h{num(width - 4 * edge)}"
             if across
-            else (
-                f"M{format_coordinate(x + roof)} {format_coordinate(y + 2 * edge)}"
-                f"v{format_coordinate(height - 4 * edge)}"
-            )
+            else (f"M{num(x + roof)} {num(y + 2 * edge)}v{num(height - 4 * edge)}")
         )
         if wall >= 20:
             canvas.path(eaves, stroke=tone.dark, stroke_width=1, stroke_opacity=0.7)
         step = length / round(length / (0.55 * wall))
         canvas.path(
-            f"M{start}{'h' if across else 'v'}{format_coordinate(length)}",
+            f"M{start}{'h' if across else 'v'}{num(length)}",
             stroke=tone.light,
             stroke_width=0.34 * wall,
             stroke_linecap="butt",
-            stroke_dasharray=f"{format_coordinate(0.4 * step)} {format_coordinate(0.6 * step)}",
-            stroke_dashoffset=format_coordinate(-0.3 * step),
+            stroke_dasharray=f"{num(0.4 * step)} {num(0.6 * step)}",
+            stroke_dashoffset=num(-0.3 * step),
         )
 
 
@@ -97,7 +90,7 @@ def plate(canvas: Canvas, x: float, y: float, text: str, side: int, size: float,
         canvas.text(x + 0.35 * size, y, text, size, fill=tone.line, anchor="middle", weight=BOLD - 0.3, turn=-90)
 
 
-def _box(place: tuple[int, int], x: float, y: float) -> tuple[float, float, float, float]:
+def _box(place: tuple[int, int], x: float, y: float) -> Box:
     """Return (x, y, width, height) of a position in the 5x5 arrangement."""
     lefts = (
         0,
@@ -162,16 +155,7 @@ def _cards(canvas: Canvas, table: TableView, components: Components, x: float, y
         canvas.spot(f"slot {slot}", bx, by, SENATE_CARD_WIDTH, SENATE_CARD_HEIGHT)
         kind = table.display[slot]
         if slot in near:
-            canvas.rect(
-                bx - 4,
-                by - 4,
-                SENATE_CARD_WIDTH + 8,
-                SENATE_CARD_HEIGHT + 8,
-                r=11,
-                fill=palette.GOLD,
-                fill_opacity=0.55,
-                data_part="near",
-            )
+            pieces.glow(canvas, bx, by, SENATE_CARD_WIDTH)
         if kind is None:
             pieces.empty_slot(canvas, bx, by, SENATE_CARD_WIDTH)
         else:
@@ -187,31 +171,12 @@ def _piles(canvas: Canvas, table: TableView, components: Components, x: float, y
     draw_x, discard_x = cx - 9 - width, cx + 9
     discarded = sum(table.discard)
     with canvas.group(f"Draw pile: {table.draw_pile} cards"):
-        if table.draw_pile:
-            for lift in range(min(3, 1 + table.draw_pile // 12), -1, -1):
-                pieces.card_back_with_emblem(canvas, draw_x + 1.5 * lift, top + 1.5 * lift, width, parts.cathedral)
-        else:
-            pieces.empty_slot(canvas, draw_x, top, width)
+        pieces.pile(canvas, table.draw_pile, draw_x, top, width, parts.cathedral)
     with canvas.group(f"Discard pile: {discarded} cards"):
-        if discarded:
-            for lift in range(min(3, 1 + discarded // 12), -1, -1):
-                canvas.rect(
-                    discard_x + 1.5 * lift,
-                    top + 1.5 * lift,
-                    width,
-                    height,
-                    r=5,
-                    fill=palette.CARD,
-                    stroke=palette.STONE_DARK,
-                    stroke_width=0.9,
-                )
-        else:
-            pieces.empty_slot(canvas, discard_x, top, width)
+        pieces.pile(canvas, discarded, discard_x, top, width)
     for px, amount, label in ((draw_x, table.draw_pile, "Draw"), (discard_x, discarded, "Discard")):
         canvas.spot(f"{label.lower()} pile", px, top, width, height)
-        canvas.circle(px + width / 2, top + height / 2, 15, fill=palette.PANEL, stroke=palette.INK, stroke_width=1.1)
-        canvas.text(px + width / 2, top + height / 2 + 5.6, str(amount), 16, anchor="middle", weight=BOLD)
-        canvas.text(px + width / 2, top - 7, label, 11.5, anchor="middle", fill=palette.SOFT_INK)
+        pieces.pile_label(canvas, amount, px, top, width, label, 7)
     counts = discard_by_color(table, components)
     chip, gap = 19.5, 2.5
     left = cx - (6 * chip + 5 * gap) / 2

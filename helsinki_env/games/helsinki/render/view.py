@@ -213,10 +213,7 @@ def read_table_view(game: HelsinkiGame, viewer: int | None = None) -> TableView:
     if done:
         score = seats[to_move].score
         tied = sum(seat.score == score for seat in seats) > 1
-        headline, detail = (
-            "wins the game",
-            f"{score} points" + (": a tie goes to the later seat" if tied else ""),
-        )
+        headline, detail = ("wins the game", f"{score} points" + (": a tie goes to the later seat" if tied else ""))
     sizes = len(ROOFS)
     return TableView(
         players=p.players,

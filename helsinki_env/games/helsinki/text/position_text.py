@@ -1,18 +1,23 @@
-"""A position of Helsinki in words, from the copy of a seat: every value of the copy appears in the text."""
+"""A position of Helsinki and the events of an action in words, from what a seat sees.
+
+Every value of a position appears in its text.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from helsinki_env.drawing.lines import pluralize
+from helsinki_env.engine.positions import seen_hand
 from helsinki_env.games.helsinki.actions import SIDES
 from helsinki_env.games.helsinki.components import BOARD_ACTIONS, COLOURS, ROOFS, Components
 from helsinki_env.games.helsinki.game import HelsinkiGame
 from helsinki_env.games.helsinki.notation import card_to_string
 from helsinki_env.games.helsinki.render.view import BOARD_SIZE, read_table_view
 
-__all__ = ["PENDING", "card_counts", "cards_text", "cell_name", "cells_text", "display_text", "position_lines"]
+__all__ = ["PENDING", "cell_name", "cells_text", "describe_events", "position_lines"]
+
 
 #: Sentences for the keys of `pending`; the text of the value replaces the braces.
 PENDING = {
@@ -75,13 +80,7 @@ def display_text(display: Sequence[int | None], components: Components) -> str:
 
 
 def position_lines(game: HelsinkiGame, position: Mapping[str, Any], viewer: int) -> list[str]:
-    """Return the copy of a seat in words, in lines.
-
-    Args:
-        game: the game.
-        position: the copy, from `to_dict(game, viewer)`.
-        viewer: the seat.
-    """
+    """Return the copy of a position for the seat `viewer`, from `to_dict(game, viewer)`, in words, in lines."""
     table, components = read_table_view(game, viewer), game.config.component_set
     p = position
     lines = [f"Helsinki, {p['players']} players. You are player {viewer}."]
@@ -133,8 +132,7 @@ def _seat_lines(p: Mapping[str, Any], score: int, components: Components, number
     where = "not placed" if token is None else f"space {token} ({SIDES[token // 2]})"
     denied = p["denied"][number]
     hand = seat["hand"]
-    size = hand["size"] if isinstance(hand, Mapping) else sum(hand)
-    known = hand["known"] if isinstance(hand, Mapping) else seat["known"]
+    size, known = seen_hand(seat)
     who = f"Player {number}{' (you)' if number == viewer else ''}"
     lines = [
         f"{who}: {pluralize(score, 'point')} if the game ended now, {seat['points']} of them made in play",
@@ -168,3 +166,82 @@ def _grid(seat: Mapping[str, Any], components: Components) -> list[str]:
     for row in range(BOARD_SIZE):
         rows.append(f"r{row} " + "".join(cells[BOARD_SIZE * row : BOARD_SIZE * (row + 1)]).rstrip())
     return rows
+
+
+def describe_events(
+    before: Mapping[str, Any] | None, after: Mapping[str, Any], components: Components, viewer: int
+) -> Iterator[tuple[str, bool]]:
+    """Yield the visible consequences of an action in sentences, each with whether only the viewer sees it.
+
+    `before` and `after` are the copies of the position for the seat `viewer`; `before` is None for the deal.
+    """
+    if before is None:
+        yield f"The display by slot: {display_text(after['display'], components)}.", False
+        yield f"The draw pile has {pluralize(after['draw_pile'], 'card')}.", False
+        return
+    for number, (then, now) in enumerate(zip(before["seats"], after["seats"], strict=True)):
+        yield from _seat_events(number, then, now, components, viewer)
+    yield from _table_events(before, after, components)
+    if after["done"]:
+        yield "The game is over.", False
+        return
+    if after["round"] != before["round"]:
+        yield f"Round {after['round']} begins.", False
+    if after["last_round"] and not before["last_round"]:
+        yield "The draw pile has run out: this is the last round.", False
+    if after["to_move"] != before["to_move"] or after["round"] != before["round"]:
+        yield f"It is the turn of player {after['to_move']}.", False
+
+
+def _gain(then: Sequence[int], now: Sequence[int]) -> list[int]:
+    """Return the increase of each count, at least 0."""
+    return [max(0, new - old) for old, new in zip(then, now, strict=True)]
+
+
+def _seat_events(
+    number: int, then: Mapping[str, Any], now: Mapping[str, Any], components: Components, viewer: int
+) -> Iterator[tuple[str, bool]]:
+    """Yield the changes of a player's area."""
+    who = f"Player {number}"
+    if now["token"] != then["token"]:
+        yield f"The token of player {number} is on space {now['token']}.", False
+    for one in now["pavilions"][len(then["pavilions"]) :]:
+        yield f"The {one['colour']} tile of {who.lower()} covers {cells_text(one['cells'])}.", False
+    if now["meadow"] > then["meadow"]:
+        yield f"{who} wins {pluralize(now['meadow'] - then['meadow'], 'coat')} of arms and has {now['meadow']}.", False
+    elif now["meadow"] < then["meadow"]:
+        yield f"{who} pays {pluralize(then['meadow'] - now['meadow'], 'coat')} of arms and has {now['meadow']}.", False
+    if now["bonus"] is not None and then["bonus"] is None:
+        yield f"{who} takes the bonus card {now['bonus']}.", False
+    if now["points"] != then["points"]:
+        yield (
+            f"{who} scores {pluralize(now['points'] - then['points'], 'point')} in play, {now['points']} in all.",
+            False,
+        )
+    (size_then, known_then), (size_now, known_now) = seen_hand(then), seen_hand(now)
+    shown = _gain(known_then, known_now)
+    unseen = size_now - size_then - sum(shown)
+    if any(shown):
+        yield f"{who} takes, seen by everybody: {card_counts(shown, components)}.", False
+    if unseen > 0:
+        yield f"{who} draws {pluralize(unseen, 'card')} from the draw pile.", False
+        if number == viewer:
+            drawn = _gain(shown, _gain(then["hand"], now["hand"]))
+            yield f"You draw {card_counts(drawn, components)}.", True
+    if now["limit_lifted"] != then["limit_lifted"]:
+        yield f"The hand limit of player {number} {'is lifted' if now['limit_lifted'] else 'applies again'}.", False
+
+
+def _table_events(
+    before: Mapping[str, Any], after: Mapping[str, Any], components: Components
+) -> Iterator[tuple[str, bool]]:
+    """Yield the changes of the display and the piles."""
+    discarded = _gain(before["discard_pile"], after["discard_pile"])
+    if any(discarded):
+        yield f"To the discard pile: {card_counts(discarded, components)}.", False
+    if after["display"] != before["display"]:
+        yield f"The display by slot: {display_text(after['display'], components)}.", False
+    if sum(after["discard_pile"]) < sum(before["discard_pile"]) or after["draw_pile"] > before["draw_pile"]:
+        yield "The discard pile is shuffled into a new draw pile.", False
+    if after["draw_pile"] != before["draw_pile"]:
+        yield f"The draw pile has {pluralize(after['draw_pile'], 'card')}.", False

@@ -1,0 +1,187 @@
+"""Environments of one game, which take the options of its configuration by name instead of a configuration.
+
+`helsinki_v0`, `copenhagen_v0` and `torch_envs` derive the environments of each game from these classes. A subclass sets
+`game_spec`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar, Generic, SupportsIndex, TypeVar
+
+from gymnasium.vector import AutoresetMode
+
+from helsinki_env.engine.configuration import Configuration
+from helsinki_env.engine.game import BoardGame
+from helsinki_env.engine.spec import GameSpec
+from helsinki_env.envs.aec import GameAECEnv
+from helsinki_env.envs.arguments import IllegalActionMode
+from helsinki_env.envs.seat import GameSeatEnv, GameSeatVectorEnv, Opponent, SeatOption
+from helsinki_env.envs.vector import GameVectorEnv
+
+__all__ = ["OptionsAECEnv", "OptionsSeatEnv", "OptionsSeatVectorEnv", "OptionsVectorEnv"]
+
+ConfigT = TypeVar("ConfigT", bound=Configuration[Any])
+GameT = TypeVar("GameT", bound=BoardGame)
+EpisodesT = TypeVar("EpisodesT")
+
+
+class OptionsAECEnv(GameAECEnv, Generic[ConfigT, GameT]):
+    """One game as a PettingZoo AEC environment; see `GameAECEnv`.
+
+    Args:
+        num_players: 2 to 4.
+        render_mode, illegal_action, render_width, global_state: see `GameAECEnv`.
+        options: other options of the game, such as `reward`; see its configuration.
+
+    Raises:
+        ConfigError: for invalid options. ValueError: for other invalid arguments.
+    """
+
+    game_spec: GameSpec
+    config: ConfigT
+
+    def __init__(
+        self,
+        num_players: int = 2,
+        *,
+        render_mode: str | None = None,
+        illegal_action: IllegalActionMode = "penalize",
+        render_width: int | None = None,
+        global_state: bool = False,
+        **options: Any,
+    ) -> None:
+        config = self.game_spec.config(num_players, **options)
+        super().__init__(config, render_mode, illegal_action, render_width, global_state)
+
+    @property
+    def game(self) -> GameT:
+        """A copy of the current game, to inspect, search or save."""
+        game: GameT = super().game
+        return game
+
+
+class OptionsVectorEnv(GameVectorEnv, Generic[ConfigT, GameT, EpisodesT]):
+    """A batch of games for self-play, all seats; see `GameVectorEnv` for returned values and autoreset.
+
+    Args:
+        num_envs: number of games B.
+        num_players: 2 to 4.
+        autoreset_mode, num_threads, copy, render_mode, render_width: see `GameVectorEnv`.
+        episodes: options to draw at random for each game, the `RandomEpisodes` of the game.
+        config: a configuration instead of num_players and options.
+        options: other options of the game, such as `reward`; see its configuration.
+
+    Raises:
+        ConfigError: for invalid options. ValueError: for other invalid arguments.
+        IllegalActionError: by `step`; names game, action, phase and the legal actions. No game has been stepped.
+    """
+
+    game_spec: GameSpec
+    config: ConfigT
+
+    def __init__(
+        self,
+        num_envs: int = 1,
+        num_players: int = 2,
+        *,
+        autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
+        episodes: EpisodesT | None = None,
+        num_threads: int | None = 1,
+        copy: bool = True,
+        render_mode: str | None = None,
+        render_width: int | None = None,
+        config: ConfigT | None = None,
+        **options: Any,
+    ) -> None:
+        chosen = self.game_spec.config_or(config, num_players, **options)
+        super().__init__(num_envs, chosen, autoreset_mode, episodes, num_threads, copy, render_mode, render_width)
+
+    def game(self, b: SupportsIndex) -> GameT:
+        """Return a copy of game `b`, to inspect, draw or save. ValueError for an invalid index."""
+        game: GameT = super().game(b)
+        return game
+
+
+class OptionsSeatVectorEnv(GameSeatVectorEnv, Generic[ConfigT, GameT, EpisodesT]):
+    """A batch of games with one learning seat each; see `GameSeatVectorEnv` for returned values.
+
+    Args:
+        num_envs: number of games B.
+        opponents, seat, illegal_action, autoreset_mode, copy, render_mode, render_width: see `GameSeatVectorEnv`.
+        num_players, episodes, config, options: see `OptionsVectorEnv`.
+
+    Raises:
+        ConfigError: for invalid options; see also `GameSeatVectorEnv`.
+    """
+
+    game_spec: GameSpec
+    config: ConfigT
+
+    def __init__(
+        self,
+        num_envs: int = 1,
+        opponents: Opponent | Sequence[Opponent] = "random",
+        seat: SeatOption = "random",
+        num_players: int = 2,
+        *,
+        illegal_action: IllegalActionMode = "penalize",
+        autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
+        episodes: EpisodesT | None = None,
+        copy: bool = True,
+        render_mode: str | None = None,
+        render_width: int | None = None,
+        config: ConfigT | None = None,
+        **options: Any,
+    ) -> None:
+        chosen = self.game_spec.config_or(config, num_players, **options)
+        super().__init__(
+            num_envs, chosen, opponents, seat, illegal_action, autoreset_mode, episodes, copy, render_mode, render_width
+        )
+
+    def game(self, b: SupportsIndex) -> GameT:
+        """Return a copy of game `b` with all cards visible, for tools. ValueError for an invalid index."""
+        game: GameT = super().game(b)
+        return game
+
+
+class OptionsSeatEnv(GameSeatEnv, Generic[ConfigT, GameT, EpisodesT]):
+    """A game with one learning seat; see `GameSeatEnv` for returned values.
+
+    Args:
+        opponents, seat, illegal_action, render_mode, render_width: see `GameSeatEnv`.
+        num_players, episodes, config, options: see `OptionsVectorEnv`.
+
+    Raises:
+        ConfigError: for invalid options. ValueError: for other invalid arguments.
+    """
+
+    game_spec: ClassVar[GameSpec]
+
+    def __init__(
+        self,
+        opponents: Opponent | Sequence[Opponent] = "random",
+        seat: SeatOption = "random",
+        num_players: int = 2,
+        *,
+        illegal_action: IllegalActionMode = "penalize",
+        episodes: EpisodesT | None = None,
+        render_mode: str | None = None,
+        render_width: int | None = None,
+        config: ConfigT | None = None,
+        **options: Any,
+    ) -> None:
+        chosen = self.game_spec.config_or(config, num_players, **options)
+        super().__init__(chosen, opponents, seat, illegal_action, episodes, render_mode, render_width)
+
+    @property
+    def config(self) -> ConfigT:
+        """The game configuration."""
+        config: ConfigT = super().config
+        return config
+
+    @property
+    def game(self) -> GameT:
+        """A copy of the current game with all cards visible, for tools."""
+        game: GameT = super().game
+        return game

@@ -1,0 +1,37 @@
+"""Labels and effects of the abilities in words."""
+
+from __future__ import annotations
+
+__all__ = ["ABILITY_LABELS", "ability_effect", "ability_label", "ability_sentence"]
+
+ABILITY_LABELS = (
+    ("Any cards",),
+    ("Additional", "card"),
+    ("Construction", "discount"),
+    ("Change of", "colors"),
+    ("Both actions",),
+)
+"""Name of each ability in the lines next to its picture."""
+
+_EFFECTS = (
+    "After the first card: take the second from further to the right than the next one.",
+    "After you take two cards: take one more from any place of the row.",
+    "Before you place a tile: it costs one card less.",
+    "Before you place a tile: pay with cards of one other color as if they had its color.",
+    "After taking cards and discarding: construct in the same turn.",
+)
+
+
+def ability_label(ability: int) -> str:
+    """Return the name of an ability in one line."""
+    return " ".join(ABILITY_LABELS[ability])
+
+
+def ability_effect(ability: int) -> str:
+    """Return what an ability does, as a sentence."""
+    return _EFFECTS[ability]
+
+
+def ability_sentence(ability: int) -> str:
+    """Return what an ability does, after its name."""
+    return f"{ability_label(ability)}: {_EFFECTS[ability]}"
