@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Callable, Mapping
+from functools import cache
 from importlib.resources import files
 from pathlib import Path
+from string import Template
 from typing import Annotated, Any, Literal
 
 from helsinki_env.utils.extras import requires_extra
@@ -14,7 +16,7 @@ from helsinki_env.web.tables import HUMAN
 
 with requires_extra("play"):
     from fastapi import FastAPI, Query, Request
-    from fastapi.responses import FileResponse, JSONResponse, Response
+    from fastapi.responses import HTMLResponse, JSONResponse, Response
     from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 __all__ = [
@@ -32,10 +34,24 @@ __all__ = [
     "add_page",
     "error_response",
     "not_found_response",
+    "page_html",
 ]
 
 STATIC = Path(str(files("helsinki_env.web") / "static"))
-"""Folder of the static pages."""
+"""Folder of the scripts and styles of the pages."""
+#: The parts that pages share, by their placeholders in the files of the pages.
+_SHARED_PARTS = {
+    "head": """<!doctype html>
+<html lang="en">
+  <head>
+    <meta charset="utf-8">
+    <meta name="viewport" content="width=device-width, initial-scale=1">
+    <link rel="icon" href="/static/icon.svg" type="image/svg+xml">
+    <link rel="stylesheet" href="/static/style.css">""",
+    "body": """  </head>
+  <body>
+    <noscript><p class="error">This page needs JavaScript, which is disabled in this browser.</p></noscript>""",
+}
 TOTAL = "x-total-count"
 """Header with the total length of a list that is sent in part."""
 MAX_LIST_ENTRIES = 10_000
@@ -49,19 +65,25 @@ def error_response(text: str, status: int, more: Mapping[str, Any] | None = None
     return JSONResponse({"error": printable(text), **(more or {})}, status)
 
 
+@cache
+def page_html(file: str) -> str:
+    """Return a page as HTML, with the parts that all pages share."""
+    return Template((STATIC.parent / "pages" / file).read_text(encoding="utf-8")).substitute(_SHARED_PARTS)
+
+
 def not_found_response() -> Response:
     """Return the page for an unknown address, with links to existing pages."""
-    return FileResponse(STATIC / "missing.html", 404)
+    return HTMLResponse(page_html("missing.html"), 404)
 
 
 def add_page(app: FastAPI, path: str, file: str, exists: Callable[[str], bool] = lambda _: True) -> None:
-    """Serve a static page at a path, which may contain the `{name}` of something that must exist."""
+    """Serve a page at a path, which may contain the `{name}` of something that must exist."""
 
     @app.get(path, include_in_schema=False)
     async def page(request: Request) -> Response:
         if not exists(request.path_params.get("name", "")):
             return not_found_response()
-        return FileResponse(STATIC / file)
+        return HTMLResponse(page_html(file))
 
 
 def _plain(text: str) -> str:

@@ -30,9 +30,8 @@ class Level(NamedTuple):
 def levels_of(spec: GameSpec) -> tuple[Level, ...]:
     """Return the levels of a game from its agents package (`LEVELS`), or by default a random player."""
     module = f"helsinki_env.agents.{spec.name}"
-    if find_spec(module) is None or find_spec(f"{module}.levels") is None:
-        return (Level("random", "Chance", "chooses at random"),)
-    return tuple(Level(*level) for level in import_module(f"{module}.levels").LEVELS)
+    levels = () if find_spec(module) is None else getattr(import_module(module), "LEVELS", ())
+    return tuple(Level(*level) for level in levels) or (Level("random", "Chance", "chooses at random"),)
 
 
 def offered_players(spec: GameSpec, more: Iterable[str] = ()) -> tuple[str, ...]:
