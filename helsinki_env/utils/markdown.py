@@ -74,12 +74,12 @@ def link(words: str, target: str) -> str:
     return f"[{escape_markdown(words)}]({quote(target)})"
 
 
-def table_row(cells: Sequence[str]) -> str:
-    """Return a table row; cells are Markdown."""
-    return f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"
+def table_row(cells: Sequence[object]) -> str:
+    """Return a table row; cells are Markdown, or numbers."""
+    return f"| {' | '.join(str(cell).replace('|', chr(92) + '|') for cell in cells)} |"
 
 
-def markdown_table(head: Sequence[str], rows: Sequence[Sequence[str]], left: int = 1) -> str:
+def markdown_table(head: Sequence[str], rows: Sequence[Sequence[object]], left: int = 1) -> str:
     """Return a table of cells in Markdown; all but the first `left` columns are right-aligned, for numbers."""
     rule = ["---" if i < left else "---:" for i in range(len(head))]
     return "\n".join(table_row(cells) for cells in (head, rule, *rows))

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from textwrap import fill
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,7 @@ Data = Mapping[str, Any]
 _BAND = "#e8e8e8"
 _GRID = {"color": "#dddddd", "linewidth": 0.6}
 _POINTS = "games won of 100"
+_MOST_BINS = 40
 _BEYOND = f"effect minus the mean effect,\n{_POINTS}"
 _EFFECT = f"effect of having it,\n{_POINTS}"
 
@@ -297,34 +299,24 @@ def _covers(data: Data) -> bytes:
                 if entry["first_game"]:
                     axis.axvline(entry["first_game"][measure]["mean"], color="black", linewidth=1.2)
                 _label(axis, f"{entry['players']} players", y="sets of five", grid=None, legend=None)
-                axis.set_xlabel(_wrapped(unit), fontsize=8)
+                axis.set_xlabel(fill(unit, 31), fontsize=8)
         return figure_to_svg(figure)
 
 
-def _bins(values: Any, most: int = 40) -> Any:
+def _bins(values: Any) -> Any:
     """Return bin edges with equally many possible values per bin: means of few games lie on a lattice."""
     distinct = np.unique(values)
     if len(distinct) < 2:
         return 1
     step = float(np.median(np.diff(distinct)))  # values are rounded in the data
-    width = step * np.ceil((distinct[-1] - distinct[0]) / step / most)
+    width = step * np.ceil((distinct[-1] - distinct[0]) / step / _MOST_BINS)
     return np.arange(distinct[0] - step / 2, distinct[-1] + width, width)
-
-
-def _wrapped(text: str, width: int = 30) -> str:
-    lines = [""]
-    for word in text.split():
-        if len(lines[-1]) + len(word) > width:
-            lines.append("")
-        lines[-1] = f"{lines[-1]} {word}".strip()
-    return "\n".join(lines)
 
 
 def _scores(data: Data) -> bytes:
     kinds = list(dict.fromkeys(entry["game"] for entry in data["quality"]))
     with _panels(_counts(data["quality"]), 2.9, 1, 3.0, share_y=True) as (figure, axes):
         for axis, n in axes:
-            player = ""
             for i, kind in enumerate(kinds):
                 own = [entry for entry in _of(data["quality"], n) if entry["game"] == kind]
                 player = own[-1]["player"] if own else ""

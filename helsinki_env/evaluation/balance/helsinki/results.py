@@ -230,7 +230,7 @@ def _results_in(data: Node) -> dict[str, Any]:
     with data.usable_for("a report of a study of balance"):
         with data.prefix_errors():
             results = _with_conclusions(data.value)
-        list(chapters(all_printable(results), ""))  # now, not after hours of games
+        list(chapters(all_printable(results)))  # now, not after hours of games
     return results
 
 

@@ -509,7 +509,9 @@ def _page(data: Data) -> Iterator[str]:
         f"{code_span(asked['preset'])}; {p['environment']}, helsinki-env {p['package']}, NumPy {p['numpy']}, SciPy "
         f"{p['scipy']}. All numbers: retrained.json."
     )
-    yield _table(["part", "seed", "games"], [[part, e["seed"], f"{e['games']:,}"] for part, e in p["parts"].items()])
+    yield markdown_table(
+        ["part", "seed", "games"], [[part, e["seed"], f"{e['games']:,}"] for part, e in p["parts"].items()]
+    )
 
 
 def _verdicts(data: Data) -> str:
@@ -517,7 +519,7 @@ def _verdicts(data: Data) -> str:
         [action_label_markdown(one["action"]), one["players"], one["claim"], one["habit"], one["retrained"]]
         for one in data["verdicts"]
     ]
-    return _table(["action", "players", "claim", "habit", "retrained"], rows, left=5)
+    return markdown_table(["action", "players", "claim", "habit", "retrained"], rows, left=5)
 
 
 def _meeting_table(data: Data) -> str:
@@ -530,7 +532,7 @@ def _meeting_table(data: Data) -> str:
             _interval(one, "regained"), at_home, _interval(one, "deviation"),
         ])  # fmt: skip
     ways = ["habit", "retrained", "regained", "at home"]
-    return _table(["action", "players", "seed", "deals", *ways, "deviation"], rows)
+    return markdown_table(["action", "players", "seed", "deals", *ways, "deviation"], rows)
 
 
 def _networks(data: Data) -> str:
@@ -544,12 +546,8 @@ def _networks(data: Data) -> str:
         size = f"{one['positions']:,} and {one['decisions']:,}"
         rows.append([trained, one["seed"], size, f"{one['minutes']:.1f}", won, code_span(one["digest"])])
     head = ["trained", "seed", "supervised samples and self-play steps", "minutes", "games won", "file"]
-    return _table(head, rows)
+    return markdown_table(head, rows)
 
 
 def _interval(one: Data, key: str) -> str:
     return f"{signed(one[key])} ({signed(one[f'{key}_low'])} to {signed(one[f'{key}_high'])})"
-
-
-def _table(head: Sequence[str], rows: Sequence[Sequence[Any]], left: int = 1) -> str:
-    return markdown_table(head, [[str(cell) for cell in row] for row in rows], left)

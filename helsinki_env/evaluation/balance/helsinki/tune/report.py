@@ -242,7 +242,7 @@ def _provenance(data: Data) -> Iterator[str]:
     )
     files = ", ".join(f"{code_span(player)} is {digest}…" for player, digest in p["networks"].items())
     yield f"{origin}\nNetworks, by the first digits of the SHA-256 of their files: {files}." if files else origin
-    rows = [[part, str(entry["seed"]), f"{entry['games']:,}"] for part, entry in p["parts"].items()]
+    rows = [[part, entry["seed"], f"{entry['games']:,}"] for part, entry in p["parts"].items()]
     yield markdown_table(["part", "seed", "games"], rows)
     digests = ", ".join(f"{name} {code_span(digest)}" for name, digest in data["components"].items())
     yield f"Digests of the component files: {digests}."
