@@ -94,10 +94,7 @@ def play_games(
         disabled: actions disabled in each game; default: those of the configuration.
         should_stop: polled before each step.
 
-    Raises:
-        ArrayError: for arrays with a wrong shape, dtype or range.
-        PlayerError: if a player raises an error, or does not return one integer for each row.
-        IllegalActionError: if a player takes an illegal action; names the player.
+    Raise ArrayError for invalid arrays, PlayerError if a player fails, IllegalActionError for its illegal action.
     """
     seating = integer_array("seating", seating, (None, config.num_players), 0, len(players) - 1)
     n, seats = seating.shape

@@ -86,17 +86,10 @@ def markdown_table(head: Sequence[str], rows: Sequence[Sequence[object]], left: 
 
 
 def replace_section(page: str, name: str, content: str | None = None) -> str:
-    """Return a generated section of a page, or the page with new content in that section.
+    """Return a page with new content in a section, or without content that section alone.
 
-    The section is between the lines ``<!-- written: NAME -->`` and ``<!-- end: NAME -->``.
-
-    Args:
-        page: text of the page.
-        name: name of the section.
-        content: new content; None: return the current content.
-
-    Raises:
-        ValueError: if the page does not have exactly one such section.
+    The section is between the lines ``<!-- written: NAME -->`` and ``<!-- end: NAME -->``; UserError unless a page has
+    exactly one of this name.
     """
     page = page if page.endswith("\n") else page + "\n"
     begin, end = f"<!-- written: {name} -->\n", f"<!-- end: {name} -->\n"

@@ -24,16 +24,10 @@ def list_yaml(kind: str) -> list[str]:
 
 
 def find_yaml(name_or_path: str | Path, kind: str, error: type[ValueError]) -> Path:
-    """Return the path of a YAML file.
+    """Return the path of a YAML file; `error`, with the names of the bundled ones, if it does not exist.
 
-    Args:
-        name_or_path: a bare name means ``configs/<kind>/<name>.yaml``; a ``Path``, or text that ends in ``.yaml`` or
-            ``.yml`` or contains a slash, is a path.
-        kind: subfolder of the bundled files.
-        error: exception class to raise.
-
-    Raises:
-        error: if the file does not exist; lists the bundled ones.
+    A bare name means ``configs/<kind>/<name>.yaml``. A ``Path``, or text that ends in ``.yaml`` or ``.yml`` or contains
+    a slash, is a path.
     """
     text = str(name_or_path)
     is_path = isinstance(name_or_path, Path) or text.endswith((".yaml", ".yml")) or "/" in text or "\\" in text
