@@ -8,7 +8,7 @@ from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from string import Template
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NamedTuple
 
 from helsinki_env.utils.extras import requires_extra
 from helsinki_env.utils.markdown import printable
@@ -39,19 +39,6 @@ __all__ = [
 
 STATIC = Path(str(files("helsinki_env.web") / "static"))
 """Folder of the scripts and styles of the pages."""
-#: The parts that pages share, by their placeholders in the files of the pages.
-_SHARED_PARTS = {
-    "head": """<!doctype html>
-<html lang="en">
-  <head>
-    <meta charset="utf-8">
-    <meta name="viewport" content="width=device-width, initial-scale=1">
-    <link rel="icon" href="/static/icon.svg" type="image/svg+xml">
-    <link rel="stylesheet" href="/static/style.css">""",
-    "body": """  </head>
-  <body>
-    <noscript><p class="error">This page needs JavaScript, which is disabled in this browser.</p></noscript>""",
-}
 TOTAL = "x-total-count"
 """Header with the total length of a list that is sent in part."""
 MAX_LIST_ENTRIES = 10_000
@@ -65,10 +52,47 @@ def error_response(text: str, status: int, more: Mapping[str, Any] | None = None
     return JSONResponse({"error": printable(text), **(more or {})}, status)
 
 
+class _Page(NamedTuple):
+    title: str
+    styles: tuple[str, ...]  # in addition to style.css
+    script: str
+    link: str = ""  # the link of the navigation that leads here
+
+
+_PAGES = {
+    "index.html": _Page("Play", ("/static/start.css",), "start.js", "/"),
+    "table.html": _Page("Table", ("/static/advice.css",), "table.js"),
+    "analysis.html": _Page("Analysis", ("/static/analysis.css",), "analysis.js", "/analysis"),
+    "study.html": _Page("Analysis", ("/viewer/viewer.css", "/static/analysis.css"), "study.js", "/analysis"),
+    "tournaments.html": _Page("Tournaments", ("/static/tournaments.css",), "tournaments.js", "/tournaments"),
+    "tournament.html": _Page("Tournament", ("/static/tournaments.css",), "tournament.js"),
+    "missing.html": _Page("Page not found", (), "access.js"),
+}
+_NOSCRIPT = (
+    '    <noscript><p class="error">This page needs JavaScript, which is disabled in this browser.</p></noscript>'
+)
+
+
 @cache
 def page_html(file: str) -> str:
-    """Return a page as HTML, with the parts that all pages share."""
-    return Template((STATIC.parent / "pages" / file).read_text(encoding="utf-8")).substitute(_SHARED_PARTS)
+    """Return a page: its content in the frame that all pages share."""
+    page, folder = _PAGES[file], STATIC.parent / "pages"
+    frame, content = (Template((folder / name).read_text(encoding="utf-8")) for name in ("page.html", file))
+    styles = [f'    <link rel="stylesheet" href="{path}">' for path in ("/static/style.css", *page.styles)]
+    return frame.substitute(
+        title=page.title,
+        styles="\n".join(styles),
+        script=page.script,
+        content=content.substitute(noscript=_NOSCRIPT, navigation=_navigation(page.link)),
+    )
+
+
+def _navigation(current: str) -> str:
+    """Return the links to the pages, with a mark at the current one."""
+    links = {"/": "Play" if current == "/" else "Tables", "/analysis": "Analysis", "/tournaments": "Tournaments"}
+    here = ' aria-current="page"'
+    lines = [f'        <a href="{path}"{here if path == current else ""}>{text}</a>' for path, text in links.items()]
+    return "\n".join(['      <nav class="pages" aria-label="Pages">', *lines, "      </nav>"])
 
 
 def not_found_response() -> Response:
