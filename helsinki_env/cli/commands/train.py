@@ -126,7 +126,7 @@ def _read_preset(name: str, game: str | None, against: str | None, minutes: floa
     return preset if minutes is None else replace(preset, minutes=minutes)
 
 
-def _usable_device(device: str) -> str:
+def _usable_device(device: str) -> Literal["cpu", "cuda"]:
     """Return the device of the option; UserError for a GPU that PyTorch does not find."""
     from torch import cuda
 
