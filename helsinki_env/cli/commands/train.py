@@ -126,13 +126,15 @@ def _read_preset(name: str, game: str | None, against: str | None, minutes: floa
     return preset if minutes is None else replace(preset, minutes=minutes)
 
 
-def _usable_device(device: str) -> Literal["cpu", "cuda"]:
+def _usable_device(device: Literal["auto", "cpu", "cuda"]) -> Literal["cpu", "cuda"]:
     """Return the device of the option; UserError for a GPU that PyTorch does not find."""
     from torch import cuda
 
+    if device == "auto":
+        return "cuda" if cuda.is_available() else "cpu"
     if device == "cuda" and not cuda.is_available():
         raise UserError("--device: found cuda, but PyTorch finds no usable GPU; expected cpu or auto")
-    return ("cuda" if cuda.is_available() else "cpu") if device == "auto" else device
+    return device
 
 
 def _pretrains(preset: Preset) -> bool:
