@@ -124,12 +124,9 @@ def _columns(table: MatchupPlan, chunk: WorkUnit, games: WorkUnitGames) -> _Colu
         "seating": planned.seating,
         "block": chunk.lineup * table.blocks + planned.block,
         "deck": planned.block,
-        "places": played.places,
-        "scores": played.scores,
-        "rounds": played.rounds,
         "covered": planned.disabled.covered,
         "denied": planned.disabled.denied,
-        "used": played.used,
+        **{name: getattr(played, name) for name in ("places", "scores", "rounds", "used")},
     }
 
 

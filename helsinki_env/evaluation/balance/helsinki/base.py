@@ -196,6 +196,12 @@ def to_json_data(value: Any) -> Any:
     return rounded(value)
 
 
+def versions_text(provenance: Mapping[str, Any]) -> str:
+    """Return the versions in a provenance (see `software_versions`) as text."""
+    p = provenance
+    return f"{p['environment']}, helsinki-env {p['package']}, NumPy {p['numpy']}, SciPy {p['scipy']}"
+
+
 def software_versions() -> dict[str, str]:
     """Return the versions of the software that made the estimates."""
     return {

@@ -16,6 +16,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
+from helsinki_env.evaluation.balance.helsinki.base import versions_text
 from helsinki_env.evaluation.balance.helsinki.conclusions import STRONGEST_CLASSES, rejected_players, strongest_of
 from helsinki_env.evaluation.balance.helsinki.figures import study_figures
 from helsinki_env.utils.markdown import all_printable, escape_markdown, escape_outside_code, link, table_row
@@ -393,10 +394,9 @@ def _method(data: Data) -> Iterator[Any]:
 
 def _provenance(data: Data) -> Iterator[Any]:
     p = data["provenance"]
-    versions = f"helsinki-env {p['package']}, NumPy {p['numpy']}, SciPy {p['scipy']}"
     yield (
         f"Played by `helsinki balance run {data['study']['name']}`, seed {data['study']['seed']}; made by "
-        f"`{p['command']}`; {p['environment']}, {versions}."
+        f"`{p['command']}`; {versions_text(p)}."
     )
     networks = {player: digest for player, digest in p["networks"].items() if not player.startswith("forced:")}
     if networks:

@@ -52,11 +52,12 @@ from helsinki_env.evaluation.balance.helsinki.base import (
     game_counts,
     software_versions,
     to_json_data,
+    versions_text,
 )
 from helsinki_env.evaluation.balance.helsinki.conclusions import EffectEstimates, findings
 from helsinki_env.evaluation.balance.helsinki.figures import forest_plot
 from helsinki_env.evaluation.balance.helsinki.screening import ablation_games
-from helsinki_env.evaluation.balance.helsinki.tune.report import action_label_markdown, signed
+from helsinki_env.evaluation.balance.helsinki.tune.report import action_label_markdown, interval_text
 from helsinki_env.evaluation.match_stats import fractional_wins, mean_by_deal, proportion_interval, student_quantile
 from helsinki_env.games.helsinki.action_numbers import BOARD_ACTIONS
 from helsinki_env.utils.files import check_no_link
@@ -506,8 +507,7 @@ def _page(data: Data) -> Iterator[str]:
     p = data["provenance"]
     yield (
         f"Made by {code_span('helsinki balance retrain ' + asked['name'])}, seed {asked['seed']}, training preset "
-        f"{code_span(asked['preset'])}; {p['environment']}, helsinki-env {p['package']}, NumPy {p['numpy']}, SciPy "
-        f"{p['scipy']}. All numbers: retrained.json."
+        f"{code_span(asked['preset'])}; {versions_text(p)}. All numbers: retrained.json."
     )
     yield markdown_table(
         ["part", "seed", "games"], [[part, e["seed"], f"{e['games']:,}"] for part, e in p["parts"].items()]
@@ -529,7 +529,7 @@ def _meeting_table(data: Data) -> str:
         habit, retrained, at_home = (f"{w['share']:.1f} ({w['low']:.1f} to {w['high']:.1f})" for w in won)
         rows.append([
             action_label_markdown(one["action"]), one["players"], one["seed"], f"{one['decks']:,}", habit, retrained,
-            _interval(one, "regained"), at_home, _interval(one, "deviation"),
+            interval_text(one, "regained"), at_home, interval_text(one, "deviation"),
         ])  # fmt: skip
     ways = ["habit", "retrained", "regained", "at home"]
     return markdown_table(["action", "players", "seed", "deals", *ways, "deviation"], rows)
@@ -547,7 +547,3 @@ def _networks(data: Data) -> str:
         rows.append([trained, one["seed"], size, f"{one['minutes']:.1f}", won, code_span(one["digest"])])
     head = ["trained", "seed", "supervised samples and self-play steps", "minutes", "games won", "file"]
     return markdown_table(head, rows)
-
-
-def _interval(one: Data, key: str) -> str:
-    return f"{signed(one[key])} ({signed(one[f'{key}_low'])} to {signed(one[f'{key}_high'])})"
