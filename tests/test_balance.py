@@ -236,7 +236,7 @@ def test_figures_are_those_of_the_players_that_judged(tmp_path: Path) -> None:
     assert {verdict["why"].rpartition("average action: ")[2].split()[0] for verdict in data["verdicts"]} == {
         "heuristic"
     }
-    told = dict(chapters(data, "balance"))["Every action"]
+    told = dict(chapters(data))["Every action"]
     header, rows = next(item for item in told if isinstance(item, tuple))
     assert header[2::2] == [f"{name}, deviation" for name in ["heuristic"] * 3]
     own = next(one for one in data["screen"] if (one["player"], one["players"]) == ("heuristic", 2))

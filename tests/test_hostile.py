@@ -46,8 +46,7 @@ from helsinki_env.evaluation.rating import RatingError
 from helsinki_env.evaluation.rating.report import rating_report_files, read_report
 from helsinki_env.games.copenhagen import components as copenhagen_components
 from helsinki_env.games.helsinki import components as helsinki_components
-from helsinki_env.records import Record, RecordError, read_records
-from helsinki_env.records.codec import _digest
+from helsinki_env.records import Record, RecordError, _digest, read_records
 from helsinki_env.utils.yaml_files import configs_folder
 from tests.copenhagen.test_position import paying
 from tests.games import GAMES as TESTED
@@ -381,7 +380,7 @@ def results() -> dict[str, Any]:
 
 def read_and_report(data: dict[str, Any]) -> None:
     """The text of a report on data with the digest that belongs to it: somebody who writes results of their own."""
-    list(chapters(_results_in(Node(with_digest(data), StudyError, file="balance.json")), "balance"))
+    list(chapters(_results_in(Node(with_digest(data), StudyError, file="balance.json"))))
 
 
 def ratings() -> dict[str, Any]:

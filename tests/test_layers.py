@@ -7,6 +7,8 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -134,6 +136,40 @@ def test_a_planted_import_is_found(planted: str) -> None:
     own = floor_of("helsinki_env.envs.seat")
     assert own is not None
     assert [t for t in modules_in(imports(planted)) if (floor_of(t) or 0) > own]
+
+
+def loaded_at_once(tree: ast.AST) -> Iterator[ast.Import | ast.ImportFrom]:
+    """Imports that run when a module is loaded: not those in functions, or for type checkers."""
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            yield node
+        elif not isinstance(
+            node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+        ) and "TYPE_CHECKING" not in ast.unparse(getattr(node, "test", ast.Constant(""))):
+            yield from loaded_at_once(node)
+
+
+def imported_modules(source: str) -> set[str]:
+    """Modules of the project that a source loads at once; for `from a import b` only `a.b` if it is a module."""
+    known, found = {name_of(path) for path in FILES}, set[str]()
+    for node in loaded_at_once(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            found.update(alias.name for alias in node.names)
+        elif node.module is not None:
+            parts = {f"{node.module}.{alias.name}" for alias in node.names}
+            found |= parts & known or {node.module}
+    return found & known
+
+
+def test_imports_form_no_circle() -> None:
+    graph = {name_of(path): imported_modules(path.read_text(encoding="utf-8")) - {name_of(path)} for path in FILES}
+    assert [*TopologicalSorter(graph).static_order()]
+    lower = next(iter(graph["helsinki_env.records"]))
+    with pytest.raises(CycleError):
+        TopologicalSorter(graph | {lower: {"helsinki_env.records"}}).prepare()
+    assert imported_modules("def f():\n    import helsinki_env.records") == set()
+    assert imported_modules("if TYPE_CHECKING:\n    from helsinki_env import records") == set()
+    assert imported_modules("with f():\n    from helsinki_env import records") == {"helsinki_env.records"}
 
 
 #: Folders that are a game's own, and modules of public names.

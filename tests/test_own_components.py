@@ -17,7 +17,6 @@ from helsinki_env import (
     HelsinkiVectorEnv,
     helsinki_v0,
 )
-from helsinki_env.evaluation.arena.plan import with_seats
 from helsinki_env.evaluation.match import play_match
 from helsinki_env.games.helsinki.config import ConfigError
 from helsinki_env.games.helsinki.game import IllegalActionError
@@ -79,6 +78,6 @@ def test_games_matches_and_their_records_go_on(config: HelsinkiConfig) -> None:
     with pytest.raises(IllegalActionError, match="is not legal in phase"):
         game.step(game.actions.size - 1)
     assert game.clone().config.component_set is config.component_set
-    assert with_seats(config, 2).component_set is config.component_set
+    assert config.replace(num_players=2).component_set is config.component_set
     for record in play_match(["random"] * 3, config, games=3, seed=1).records():
         assert record.config.component_set is config.component_set

@@ -16,7 +16,16 @@ from helsinki_env import CopenhagenConfig, CopenhagenVectorEnv, HelsinkiConfig, 
 from helsinki_env.engine.kernel import JIT
 from helsinki_env.engine.playout import random_keys, sample_actions
 from helsinki_env.engine.spec import spec_of
-from helsinki_env.records import Record, RecordError, initial_game, read_records, replay, replay_steps, write_records
+from helsinki_env.records import (
+    Record,
+    RecordError,
+    _digest,
+    initial_game,
+    read_records,
+    replay,
+    replay_steps,
+    write_records,
+)
 
 CONFIGS = [
     HelsinkiConfig(),
@@ -167,7 +176,6 @@ def without(key: str) -> Callable[[dict[str, Any]], dict[str, Any]]:
 
 def with_digest(data: dict[str, Any]) -> dict[str, Any]:
     """The same data with the digest that belongs to it: somebody who writes records of their own."""
-    from helsinki_env.records.codec import _digest
 
     return {**data, "digest": _digest(data)}
 

@@ -18,7 +18,6 @@ from helsinki_env.agents.registry import make_player
 from helsinki_env.data import UserError
 from helsinki_env.engine.spec import spec_of
 from helsinki_env.evaluation.arena.designs import RandomBoards, encode_action_sets
-from helsinki_env.evaluation.arena.plan import with_seats
 from helsinki_env.evaluation.match import play_match
 from helsinki_env.evaluation.match_stats import fractional_wins
 from helsinki_env.evaluation.play import DisabledActions, deal_seeds, play_games
@@ -96,7 +95,7 @@ def evaluate_against(
     """
     results = []
     for count in players:
-        config = with_seats(game, count)
+        config = game.replace(num_players=count)
         for name in opponents:
             others = [make(name, config)] * (count - 1)
             match = play_match([player, *others], config, games=games, seed=seed)
@@ -134,7 +133,7 @@ class _Pairing:
     """Games between two players for one player count, with half of the seats each."""
 
     def __init__(self, both: list[Player], game: Any, players: int, boards: RandomBoards, seed: int) -> None:
-        self.players, self.game, self.boards, self.seed = both, with_seats(game, players), boards, seed
+        self.players, self.game, self.boards, self.seed = both, game.replace(num_players=players), boards, seed
         half = np.arange(players) >= players // 2
         lineups = [half, ~half] if players % 2 else [half]
         rotations = (np.arange(players)[:, None] + np.arange(players)) % players

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from helsinki_env.data import read_json, shorten
-from helsinki_env.evaluation.figure_style import LINE_COLORS, MARKERS, figure_to_svg, styled_figure
+from helsinki_env.evaluation.figure_style import LINE_COLORS, MARKERS, figure_to_svg, label_panel, styled_figure
 from helsinki_env.training.checkpoint_io import check_curve
 from helsinki_env.training.run import RunError
 from helsinki_env.utils.files import is_file
@@ -67,8 +67,5 @@ def _panel(axis: Any, curve: list[dict[str, Any]], count: int) -> None:
         )
     axis.axhline(100 / count, color="#999999", linewidth=0.8, linestyle="--", zorder=0)
     axis.set_ylim(0, 103)
-    axis.grid(axis="y", color="#dddddd", linewidth=0.6)
-    axis.set_axisbelow(True)
-    axis.set_title(f"{count} players", loc="left")
-    axis.set_xlabel("self-play steps (0: after pretraining)")
-    axis.legend(frameon=False, loc="lower right")
+    steps = "self-play steps (0: after pretraining)"
+    label_panel(axis, f"{count} players", steps, grid="y", legend={"loc": "lower right"})

@@ -7,6 +7,7 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from helsinki_env.data import Node, UserError, short_repr
 from helsinki_env.engine.spec import spec_of
@@ -88,6 +89,13 @@ class MatchupConfig:
             )
         except ValueError as problem:
             raise UserError(str(problem).removeprefix("num_")) from None
+
+
+def fixed_opponent_games(games: int, fraction: float) -> npt.NDArray[np.bool_]:
+    """Return in which games the learner has one seat, bool (games,): a fraction of them, evenly spread."""
+    spread = np.arange(games) * fraction
+    chosen: npt.NDArray[np.bool_] = np.floor(spread + fraction) > np.floor(spread)
+    return chosen
 
 
 def divide_games(matchups: Sequence[MatchupConfig], games: int) -> list[tuple[MatchupConfig, int]]:

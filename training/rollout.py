@@ -22,7 +22,7 @@ from helsinki_env.agents.net.player import best_choices, choice_index
 from helsinki_env.engine.contract import MAX_SEATS
 from helsinki_env.envs.vector import GameVectorEnv
 from helsinki_env.training.checkpoint_io import StateError, state_array
-from helsinki_env.training.matchups import MatchupConfig, divide_games
+from helsinki_env.training.matchups import MatchupConfig, divide_games, fixed_opponent_games
 from helsinki_env.training.search_targets import SearchConfig, SearchTargets, TargetSearcher
 from helsinki_env.training.values import VALUE_COMPONENTS, outcome_components, to_seat_order
 from helsinki_env.utils.extras import requires_extra
@@ -93,9 +93,7 @@ class RolloutCollector:
         starts = [env.reset(seed=seed * 1009 + i) for i, env in enumerate(self.envs)]
         self._gather([obs for obs, _ in starts], [info for _, info in starts])
         #: The learner's seat in games against opponents; -1 if it has all seats.
-        self.own = np.full(games, -1, np.int64)
-        spread = np.arange(games) * fixed_opponent_fraction
-        self.own[np.floor(spread + fixed_opponent_fraction) > np.floor(spread)] = 0
+        self.own = np.where(fixed_opponent_games(games, fixed_opponent_fraction), 0, -1)
         self._deal_seats(np.ones(games, np.bool_))
 
     def _deal_seats(self, chosen: npt.NDArray[np.bool_]) -> None:

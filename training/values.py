@@ -79,16 +79,7 @@ def compute_gae(
 ) -> Floats:
     """Return the advantage of every action in each component, float32 (n, C); returns are these plus `expected`.
 
-    Args:
-        decision: index of the action taken at a step of a game, int64 (T, B); -1 if it is not a sample.
-        seat: acting seat, int64 (T, B).
-        ended: whether the game ended at this step, bool (T, B).
-        outcome: result of a game that ended, float32 (T, B, C).
-        expected: predicted values before the action, float32 (n, C).
-        after: predicted values after the action, float32 (n, C); the bootstrap value at the end of the rollout.
-        seats: largest number of seats.
-        gamma: discount factor per action of the same seat.
-        gae_lambda: lambda of the estimator.
+    The arrays are fields of `helsinki_env.training.rollout.Rollout`; `gamma` discounts each action of the same seat.
     """
     steps, games = decision.shape
     row = np.arange(games)

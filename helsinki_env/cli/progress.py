@@ -40,12 +40,7 @@ class Pace:
 
 
 class ProgressDisplay:
-    """Shows the number of finished games after a short delay.
-
-    Args:
-        games: total number of games.
-        what: name of the counted items.
-    """
+    """Shows the number of finished items after a short delay: of `games` in total, or what `what` names."""
 
     def __init__(self, games: int, what: str = "games") -> None:
         self.games, self.what, self.done, self.before = games, what, 0, 0

@@ -17,6 +17,7 @@ PLAYER_COUNT_COLORS = {2: "#0072B2", 3: "#D55E00", 4: "#009E73"}
 LINE_COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 """Line colors of one panel: the eight colors of Okabe and Ito except yellow, which is too pale on white."""
 MARKERS = "osD^vPX"
+GRID = {"color": "#dddddd", "linewidth": 0.6}
 _STYLE: Any = {
     "svg.hashsalt": "ratings",  # element ids are derived from this instead of random
     "text.parse_math": False,  # show names literally, even with a $
@@ -43,6 +44,18 @@ def styled_figure(
         figure = Figure(figsize=(width, height))
         FigureCanvasAgg(figure)
         yield figure, figure.subplots(rows, columns, squeeze=False, sharex=share_x, sharey=share_y)
+
+
+def label_panel(axis: Any, title: str, x: str = "", y: str = "", grid: str | None = "both", legend: Any = 7.5) -> None:
+    """Set title, axis labels and grid, and the legend: its font size, or its options."""
+    axis.set_title(title, loc="left")
+    axis.set_xlabel(x)
+    axis.set_ylabel(y)
+    if grid:
+        axis.grid(axis=grid, **GRID)
+        axis.set_axisbelow(True)
+    if legend:
+        axis.legend(frameon=False, **(legend if isinstance(legend, dict) else {"fontsize": legend}))
 
 
 def figure_to_svg(figure: Figure) -> bytes:

@@ -189,10 +189,7 @@ class Match:
                     numbers=numbers[rows],
                     seating=seating[rows],
                     seeds=decks[rows],
-                    scores=played.scores,
-                    places=played.places,
-                    rounds=played.rounds,
-                    decisions=played.decisions,
+                    **{name: getattr(played, name) for name in ("scores", "places", "rounds", "decisions")},
                 )
             )
 

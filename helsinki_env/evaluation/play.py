@@ -94,82 +94,107 @@ def play_games(
         disabled: actions disabled in each game; default: those of the configuration.
         should_stop: polled before each step.
 
-    Raises:
-        ArrayError: for arrays with a wrong shape, dtype or range.
-        PlayerError: if a player raises an error, or does not return one integer for each row.
-        IllegalActionError: if a player takes an illegal action; names the player.
+    Raise ArrayError for invalid arrays, PlayerError if a player fails, IllegalActionError for its illegal action.
     """
     seating = integer_array("seating", seating, (None, config.num_players), 0, len(players) - 1)
     n, seats = seating.shape
     decks = integer_array("decks", decks, (n,), 0, 2**64 - 1, UINT64)
     streams = integer_array("streams", streams, (n, seats), 0, 2**64 - 1, UINT64)
-    every = np.arange(n)
-    key_streams = streams.reshape(-1).copy()
-    scores, places = np.zeros((n, seats), np.int16), np.zeros((n, seats), np.int8)
-    used, seat_decisions = np.zeros((n, seats), np.int16), np.zeros((n, seats), np.int16)
-    rounds = np.zeros(n, np.int16)
-    decisions = [np.zeros(0, np.int16)] * n
-    seconds, action_counts = np.zeros(len(players)), np.zeros(len(players), np.int64)
-
-    def result(games: npt.NDArray[np.int64]) -> TimedGameResults:
-        return TimedGameResults(
-            scores=scores[games],
-            places=places[games],
-            rounds=rounds[games],
-            used=used[games],
-            seat_decisions=seat_decisions[games],
-            decisions=tuple(decisions[g] for g in games.tolist()),
-            seconds=seconds.copy(),
-            action_counts=action_counts.copy(),
-        )
-
-    spec = spec_of(config)
     env = GameVectorEnv(n, config, copy=False)
     options = {} if disabled is None else {"setup": _setup(config, disabled, n)}
     obs, info = env.reset(seed=decks.tolist(), options=options)
-    playing = np.ones(n, np.bool_)
-    histories = _histories(players, env)
-    taken, steps = np.zeros((_STEPS, n), np.int16), 0
-    while playing.any():
+    batch = _Batch(players, config, seating, streams, _histories(players, env))
+    while batch.playing.any():
         if should_stop is not None and should_stop():
             raise Stopped
-        observation, mask, seat = obs["observation"], obs["action_mask"], info["seat"]
-        deciding = seating[every, seat]
+        actions = batch.choose_actions(obs["observation"], obs["action_mask"], info["seat"])
+        obs, _, over, _, info = env.step(actions)
+        ended = np.flatnonzero(over & batch.playing)
+        if len(ended):
+            batch.end_games(ended, obs["observation"][ended], info)
+            if on_games_end is not None:
+                on_games_end(ended, batch.result(ended))
+    env.close()
+    return batch.result(np.arange(n))
+
+
+class _Batch:
+    """A batch of games in progress, with their actions and results so far; arguments as for `play_games`."""
+
+    def __init__(
+        self,
+        players: Sequence[Player],
+        config: Any,
+        seating: npt.NDArray[np.int64],
+        streams: npt.NDArray[np.uint64],
+        histories: list[Any],
+    ) -> None:
+        n, seats = seating.shape
+        self._players, self._config, self._seating, self._histories = players, config, seating, histories
+        self._key_streams = streams.reshape(-1).copy()
+        self._every = np.arange(n)
+        self.playing = np.ones(n, np.bool_)
+        #: The columns of `GameResults` except the actions.
+        self._columns: dict[str, npt.NDArray[Any]] = {
+            "scores": np.zeros((n, seats), np.int16),
+            "places": np.zeros((n, seats), np.int8),
+            "rounds": np.zeros(n, np.int16),
+            "used": np.zeros((n, seats), np.int16),
+            "seat_decisions": np.zeros((n, seats), np.int16),
+        }
+        self._decisions = [np.zeros(0, np.int16)] * n
+        #: The actions of all games by step; there is room for more.
+        self._taken, self._steps = np.zeros((_STEPS, n), np.int16), 0
+        self._seconds, self._action_counts = np.zeros(len(players)), np.zeros(len(players), np.int64)
+
+    def choose_actions(
+        self, observation: npt.NDArray[np.int8], mask: npt.NDArray[np.int8], seat: npt.NDArray[np.int64]
+    ) -> npt.NDArray[np.int64]:
+        """Return and save an action for each game, of the player in the acting seat."""
+        seats, acting = self._seating.shape[1], self._seating[self._every, seat]
         # Games that have ended restart in the environment; any legal action will do there.
-        actions = np.zeros(n, np.int64) if playing.all() else mask.argmax(axis=1)
-        for number, player in enumerate(players):
-            rows = np.flatnonzero(playing & (deciding == number))
+        actions = np.zeros(len(mask), np.int64) if self.playing.all() else mask.argmax(axis=1)
+        for number, player in enumerate(self._players):
+            rows = np.flatnonzero(self.playing & (acting == number))
             if len(rows):
                 begin = perf_counter()
-                keys = next_keys(key_streams, rows * seats + seat[rows])
+                keys = next_keys(self._key_streams, rows * seats + seat[rows])
                 with converted_player_errors(player.name, "does not decide"):
-                    seen = histories and [histories[g].lines(int(seat[g])) for g in rows.tolist()]
+                    seen = self._histories and [self._histories[g].lines(int(seat[g])) for g in rows.tolist()]
                     chosen = call_player(player, observation[rows], mask[rows], keys, seen or None)
-                seconds[number] += perf_counter() - begin
-                action_counts[number] += len(rows)
+                self._seconds[number] += perf_counter() - begin
+                self._action_counts[number] += len(rows)
                 actions[rows] = _checked(player, chosen, mask, rows)
-        seat_decisions[every, seat] += playing
-        if steps == len(taken):
-            taken = np.concatenate([taken, np.zeros_like(taken)])
-        taken[steps] = actions
-        steps += 1
-        for g in np.flatnonzero(playing).tolist() if histories else ():
-            histories[g].step(int(actions[g]))
-        obs, _, over, _, info = env.step(actions)
-        now = np.flatnonzero(over & playing)
-        if len(now):
-            final = obs["observation"][now]
-            scores[now], places[now] = info["scores"][now], info["places"][now]
-            rounds[now] = info["rounds"][now]
-            if spec.used is not None:
-                used[now] = spec.used(config, final, info["seat"][now])
-            for g in now.tolist():
-                decisions[g] = taken[:steps, g].copy()
-            playing[now] = False
-            if on_games_end is not None:
-                on_games_end(now, result(now))
-    env.close()
-    return result(every)
+        self._save_actions(actions, seat)
+        return actions
+
+    def _save_actions(self, actions: npt.NDArray[np.int64], seat: npt.NDArray[np.int64]) -> None:
+        self._columns["seat_decisions"][self._every, seat] += self.playing
+        if self._steps == len(self._taken):
+            self._taken = np.concatenate([self._taken, np.zeros_like(self._taken)])
+        self._taken[self._steps] = actions
+        self._steps += 1
+        for g in np.flatnonzero(self.playing).tolist() if self._histories else ():
+            self._histories[g].step(int(actions[g]))
+
+    def end_games(self, games: npt.NDArray[np.int64], final: npt.NDArray[np.int8], info: dict[str, Any]) -> None:
+        """Save the results of games that just ended, with their final observations, int8 (k, F)."""
+        for name in ("scores", "places", "rounds"):
+            self._columns[name][games] = info[name][games]
+        if (used := spec_of(self._config).used) is not None:
+            self._columns["used"][games] = used(self._config, final, info["seat"][games])
+        for g in games.tolist():
+            self._decisions[g] = self._taken[: self._steps, g].copy()
+        self.playing[games] = False
+
+    def result(self, games: npt.NDArray[np.int64]) -> TimedGameResults:
+        """Return the results of some games."""
+        return TimedGameResults(
+            **{name: values[games] for name, values in self._columns.items()},
+            decisions=tuple(self._decisions[g] for g in games.tolist()),
+            seconds=self._seconds.copy(),
+            action_counts=self._action_counts.copy(),
+        )
 
 
 def _histories(players: Sequence[Player], env: GameVectorEnv) -> list[Any]:

@@ -72,16 +72,8 @@ def install_command(extra: str) -> str:
 def requires_extra(extra: str, *, program: bool = False) -> Iterator[None]:
     """Name the missing extra if an import in the block finds no module.
 
-    Blocks may be nested: the outermost one names its extra, because it knows what the user asked for.
-
-    Args:
-        extra: a key of `EXTRAS`.
-        program: whether the module was started by ``python -m``, where no caller catches the error: it becomes one line
-            and exit status 2.
-
-    Raises:
-        MissingExtraError: if a module of another project is missing.
-        SystemExit: the same for a program.
+    Blocks may be nested: the outermost one names its extra, a key of `EXTRAS`, because it knows what the user asked
+    for. With `program`, for a module that ``python -m`` starts, MissingExtraError becomes one line and exit status 2.
     """
     try:
         yield

@@ -74,29 +74,22 @@ def link(words: str, target: str) -> str:
     return f"[{escape_markdown(words)}]({quote(target)})"
 
 
-def table_row(cells: Sequence[str]) -> str:
-    """Return a table row; cells are Markdown."""
-    return f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"
+def table_row(cells: Sequence[object]) -> str:
+    """Return a table row; cells are Markdown, or numbers."""
+    return f"| {' | '.join(str(cell).replace('|', chr(92) + '|') for cell in cells)} |"
 
 
-def markdown_table(head: Sequence[str], rows: Sequence[Sequence[str]], left: int = 1) -> str:
+def markdown_table(head: Sequence[str], rows: Sequence[Sequence[object]], left: int = 1) -> str:
     """Return a table of cells in Markdown; all but the first `left` columns are right-aligned, for numbers."""
     rule = ["---" if i < left else "---:" for i in range(len(head))]
     return "\n".join(table_row(cells) for cells in (head, rule, *rows))
 
 
 def replace_section(page: str, name: str, content: str | None = None) -> str:
-    """Return a generated section of a page, or the page with new content in that section.
+    """Return a page with new content in a section, or without content that section alone.
 
-    The section is between the lines ``<!-- written: NAME -->`` and ``<!-- end: NAME -->``.
-
-    Args:
-        page: text of the page.
-        name: name of the section.
-        content: new content; None: return the current content.
-
-    Raises:
-        ValueError: if the page does not have exactly one such section.
+    The section is between the lines ``<!-- written: NAME -->`` and ``<!-- end: NAME -->``; UserError unless a page has
+    exactly one of this name.
     """
     page = page if page.endswith("\n") else page + "\n"
     begin, end = f"<!-- written: {name} -->\n", f"<!-- end: {name} -->\n"

@@ -25,12 +25,7 @@ def check_main(error: type[ValueError]) -> None:
 
 
 def exit_reason(processes: Iterable[multiprocessing.process.BaseProcess], began: bool) -> str:
-    """Return why worker processes ended unexpectedly.
-
-    Args:
-        processes: all workers; they have ended.
-        began: whether any of them had finished importing the main script.
-    """
+    """Return why all workers ended unexpectedly; `began`: whether any had finished importing the main script."""
     codes = {process.exitcode or 0 for process in processes}
     if not began and max(codes, default=0) > 0:
         script = _script() or "that started it"

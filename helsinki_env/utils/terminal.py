@@ -38,13 +38,7 @@ class _PlainConsole(Console):
 
 
 def plain_console(**options: Any) -> Console:
-    """Return a console that shows text and table cells literally.
-
-    By default, Rich interprets ``[name]`` as a style and ``:name:`` as an emoji.
-
-    Args:
-        options: arguments of Rich's `Console`.
-    """
+    """Return Rich's console, but with text and cells shown literally: ``[name]`` is no style, ``:name:`` no emoji."""
     return _PlainConsole(markup=False, emoji=False, **options)
 
 

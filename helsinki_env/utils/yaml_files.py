@@ -24,16 +24,10 @@ def list_yaml(kind: str) -> list[str]:
 
 
 def find_yaml(name_or_path: str | Path, kind: str, error: type[ValueError]) -> Path:
-    """Return the path of a YAML file.
+    """Return the path of a YAML file; `error`, with the names of the bundled ones, if it does not exist.
 
-    Args:
-        name_or_path: a name means ``configs/<kind>/<name>.yaml``, also with a subfolder as in ``alternatives/coats``; a
-            ``Path``, text that ends in ``.yaml`` or ``.yml``, or text with a slash that is no such name, is a path.
-        kind: subfolder of the bundled files.
-        error: exception class to raise.
-
-    Raises:
-        error: if the file does not exist; lists the bundled ones.
+    A name means ``configs/<kind>/<name>.yaml``, also with a subfolder as in ``alternatives/coats_corners``. A ``Path``,
+    text that ends in ``.yaml`` or ``.yml``, or text with a slash that is no such name, is a path.
     """
     text = str(name_or_path)
     bundled = configs_folder() / kind / f"{text}.yaml"

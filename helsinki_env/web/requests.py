@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Callable, Mapping
+from functools import cache
 from importlib.resources import files
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from string import Template
+from typing import Annotated, Any, Literal, NamedTuple
 
 from helsinki_env.utils.extras import requires_extra
 from helsinki_env.utils.markdown import printable
@@ -14,7 +16,7 @@ from helsinki_env.web.tables import HUMAN
 
 with requires_extra("play"):
     from fastapi import FastAPI, Query, Request
-    from fastapi.responses import FileResponse, JSONResponse, Response
+    from fastapi.responses import HTMLResponse, JSONResponse, Response
     from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 __all__ = [
@@ -32,10 +34,11 @@ __all__ = [
     "add_page",
     "error_response",
     "not_found_response",
+    "page_html",
 ]
 
 STATIC = Path(str(files("helsinki_env.web") / "static"))
-"""Folder of the static pages."""
+"""Folder of the scripts and styles of the pages."""
 TOTAL = "x-total-count"
 """Header with the total length of a list that is sent in part."""
 MAX_LIST_ENTRIES = 10_000
@@ -49,19 +52,62 @@ def error_response(text: str, status: int, more: Mapping[str, Any] | None = None
     return JSONResponse({"error": printable(text), **(more or {})}, status)
 
 
+class _Page(NamedTuple):
+    title: str
+    styles: tuple[str, ...]  # in addition to style.css
+    script: str
+    link: str = ""  # the link of the navigation that leads here
+
+
+_PAGES = {
+    "index.html": _Page("Play", ("/static/start.css",), "start.js", "/"),
+    "table.html": _Page("Table", ("/static/advice.css",), "table.js"),
+    "analysis.html": _Page("Analysis", ("/static/analysis.css",), "analysis.js", "/analysis"),
+    "study.html": _Page("Analysis", ("/viewer/viewer.css", "/static/analysis.css"), "study.js", "/analysis"),
+    "tournaments.html": _Page("Tournaments", ("/static/tournaments.css",), "tournaments.js", "/tournaments"),
+    "tournament.html": _Page("Tournament", ("/static/tournaments.css",), "tournament.js"),
+    "missing.html": _Page("Page not found", (), "access.js"),
+}
+_NOSCRIPT = (
+    '    <noscript><p class="error">This page needs JavaScript, which is disabled in this browser.</p></noscript>'
+)
+
+
+@cache
+def page_html(file: str) -> str:
+    """Return a page: its content in the frame that all pages share."""
+    page, folder = _PAGES[file], STATIC.parent / "pages"
+    frame, content = (Template((folder / name).read_text(encoding="utf-8")) for name in ("page.html", file))
+    styles = [f'    <link rel="stylesheet" href="{path}">' for path in ("/static/style.css", *page.styles)]
+    return frame.substitute(
+        title=page.title,
+        styles="\n".join(styles),
+        script=page.script,
+        content=content.substitute(noscript=_NOSCRIPT, navigation=_navigation(page.link)),
+    )
+
+
+def _navigation(current: str) -> str:
+    """Return the links to the pages, with a mark at the current one."""
+    links = {"/": "Play" if current == "/" else "Tables", "/analysis": "Analysis", "/tournaments": "Tournaments"}
+    here = ' aria-current="page"'
+    lines = [f'        <a href="{path}"{here if path == current else ""}>{text}</a>' for path, text in links.items()]
+    return "\n".join(['      <nav class="pages" aria-label="Pages">', *lines, "      </nav>"])
+
+
 def not_found_response() -> Response:
     """Return the page for an unknown address, with links to existing pages."""
-    return FileResponse(STATIC / "missing.html", 404)
+    return HTMLResponse(page_html("missing.html"), 404)
 
 
 def add_page(app: FastAPI, path: str, file: str, exists: Callable[[str], bool] = lambda _: True) -> None:
-    """Serve a static page at a path, which may contain the `{name}` of something that must exist."""
+    """Serve a page at a path, which may contain the `{name}` of something that must exist."""
 
     @app.get(path, include_in_schema=False)
     async def page(request: Request) -> Response:
         if not exists(request.path_params.get("name", "")):
             return not_found_response()
-        return FileResponse(STATIC / file)
+        return HTMLResponse(page_html(file))
 
 
 def _plain(text: str) -> str:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import asyncio
 import hmac
 import logging
+import random
 import secrets
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,6 @@ from helsinki_env.web.analysis import add_analysis
 from helsinki_env.web.evaluation import EvaluationJobs
 from helsinki_env.web.help import rules_text
 from helsinki_env.web.lessons import has_lesson, lesson_table
-from helsinki_env.web.picture import sample_picture
 from helsinki_env.web.player_workers import PlayerPool
 from helsinki_env.web.records import GameStart, SavedGames, start_from_saved
 from helsinki_env.web.requests import (
@@ -57,6 +57,7 @@ __all__ = ["ServerSettings", "create_app"]
 _SIT_TIMEOUT = 10.0
 """Seconds within which a page must identify itself."""
 _MAX_TABLES = 10_000
+_SAMPLE_SEED, _SAMPLE_ACTIONS = 7, 90
 _log = logging.getLogger(__name__)
 
 
@@ -104,7 +105,7 @@ def _warm_up() -> None:
     for spec in map(spec_by_name, game_names()):
         if spec.list_ui_actions is not None:
             offered_options(spec)
-            table = GameTable("", "", spec.config(), 0, (SeatAssignment(HUMAN, ""),) * spec.config().num_players)
+            table = _example_table(spec, 0)
             table.question()
             picture(table, 0)
             table.decide(0, choices(table.game)[0]["id"], "")
@@ -156,7 +157,7 @@ def _add_tables(app: FastAPI, settings: ServerSettings, sessions: TableSessions,
     @app.get("/api/games/{name}/picture")
     async def game_picture(name: str) -> dict[str, Any]:
         """Return a picture of a game in progress."""
-        return await asyncio.to_thread(sample_picture, browser_game(name).name)
+        return await asyncio.to_thread(_sample_picture, browser_game(name).name)
 
     @app.get("/api/tables")
     async def tables(answer: Response, offset: Offset = 0, limit: Limit = MAX_LIST_ENTRIES) -> list[dict[str, Any]]:
@@ -206,6 +207,26 @@ def _add_tables(app: FastAPI, settings: ServerSettings, sessions: TableSessions,
         """Delete a table."""
         sessions.remove(name)
         return {"table": name}
+
+
+@lru_cache(maxsize=8)
+def _sample_picture(name: str) -> dict[str, Any]:
+    """Return the `svg` of a game in progress for the start page; always the same one."""
+    rng = random.Random(_SAMPLE_SEED)
+    table = _example_table(spec_by_name(name), _SAMPLE_SEED)
+    for _ in range(_SAMPLE_ACTIONS):
+        if table.game.done:
+            break
+        found = choices(table.game)
+        best = max(found, key=lambda one: (len(one["wins"]), one["kind"] == "BUILD", rng.random()))
+        table.decide(table.number, best["id"], "")
+    return {"svg": picture(table, 0)["svg"]}
+
+
+def _example_table(spec: GameSpec, seed: int) -> GameTable:
+    """Return a table of a game with humans in all seats."""
+    config = spec.config()
+    return GameTable("", "", config, seed, (SeatAssignment(HUMAN, ""),) * config.num_players)
 
 
 def _check_room(store: TableStore) -> None:

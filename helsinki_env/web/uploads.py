@@ -10,8 +10,7 @@ from helsinki_env.data import Node, UserError, choices_text, parse_json, short_r
 from helsinki_env.data.source_span import SourceSpan, span_at, span_in_json
 from helsinki_env.engine.game import BoardGame
 from helsinki_env.engine.spec import spec_by_name
-from helsinki_env.records import Record, replay
-from helsinki_env.records.codec import MAX_LINE
+from helsinki_env.records import MAX_LINE, Record, replay
 from helsinki_env.utils.markdown import printable
 from helsinki_env.utils.yaml_files import list_yaml
 

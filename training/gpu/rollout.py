@@ -19,7 +19,7 @@ from helsinki_env.envs.tensors import GameTorchEnv
 from helsinki_env.training.checkpoint_io import StateError, state_array
 from helsinki_env.training.gpu.distributed import ProcessGroup
 from helsinki_env.training.gpu.tensors import game_keys, hash_key, outcome_components, sample_categorical, to_seat_order
-from helsinki_env.training.matchups import MatchupConfig, divide_games
+from helsinki_env.training.matchups import MatchupConfig, divide_games, fixed_opponent_games
 from helsinki_env.training.values import VALUE_COMPONENTS
 from helsinki_env.utils.extras import requires_extra
 
@@ -130,8 +130,7 @@ class GpuRolloutCollector:
             start += size
         #: Indices of this process' games among all games.
         self.numbers = np.concatenate(rows)
-        spread = np.arange(games) * fixed_opponent_fraction
-        against_opponent = (np.floor(spread + fixed_opponent_fraction) > np.floor(spread))[self.numbers]
+        against_opponent = fixed_opponent_games(games, fixed_opponent_fraction)[self.numbers]
         self.games = len(self.numbers)
         #: The learner's seat in games against a past version; -1 if it has all seats.
         self.own = torch.from_numpy(np.where(against_opponent, 0, -1)).to(device)

@@ -169,11 +169,7 @@ def _own_address(family: int) -> str:
 
 
 def _listen(host: str, port: int) -> socket.socket:
-    """Return a listening socket.
-
-    Raises:
-        ValueError: if the address cannot be bound.
-    """
+    """Return a listening socket; UserError if the address cannot be bound."""
     if not 0 <= port <= 65535:
         raise UserError(f"--port: found {port}, expected 0 to 65535; 0 selects a free port")
     try:

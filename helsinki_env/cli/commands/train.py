@@ -7,7 +7,7 @@ import shlex
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
@@ -16,6 +16,9 @@ from helsinki_env.data import UserError
 from helsinki_env.utils.extras import requires_extra
 from helsinki_env.utils.stopping import rerun_command_line, save_on_interrupt
 from helsinki_env.utils.terminal import plain_console
+
+if TYPE_CHECKING:
+    from helsinki_env.training.preset import Preset
 
 
 def main(
@@ -63,46 +66,29 @@ def main(
     # four times as long. PyTorch reads this setting when it is loaded.
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     from helsinki_env.cli.options import out_folder
-    from helsinki_env.cli.precompile import group_name, groups_for, precompile_groups
 
     with requires_extra("train"):
         import torch
 
-        from helsinki_env.agents.net.description import AFTERSTATE_KIND
         from helsinki_env.training.gpu.distributed import ProcessGroup
-        from helsinki_env.training.preset import Preset
         from helsinki_env.training.run import Training, check_run_folder
 
     preset = preset or ("quick" if against is None else "best_response")
-    chosen = Preset.from_yaml(preset, trust=trust)
-    if game is not None and game != chosen.rules:
-        chosen = chosen.for_game(game, preset)
-    if against is not None:
-        chosen = chosen.best_response_to(against)
-    if minutes is not None:
-        chosen = replace(chosen, minutes=minutes)
-    if device == "auto":
-        device = "cuda" if torch.cuda.is_available() else "cpu"
-    elif device == "cuda" and not torch.cuda.is_available():
-        raise UserError("--device: found cuda, but PyTorch finds no usable GPU; expected cpu or auto")
+    chosen = _read_preset(preset, game, against, minutes, trust)
+    device = _usable_device(device)
     torch.set_num_threads(threads)
     folder = out or Path("runs") / (Path(preset).stem if game is None else f"{game}-{Path(preset).stem}")
     group = ProcessGroup.from_torchrun(device)
     console = plain_console()
     console.quiet = not group.is_main
-    pretrains = chosen.learner == AFTERSTATE_KIND
-    taught = f"{chosen.pretraining.samples:,} samples of the heuristic's games, then " if pretrains else ""
-    if chosen.start:
-        taught = f"from the network {chosen.start} on, {taught if chosen.pretraining.samples else ''}"
     console.print(
-        f"Training {preset} on {device}: {taught}{chosen.ppo.total_timesteps:,} self-play steps, at most "
-        f"{chosen.minutes:g} minutes; results go to {folder}"
+        f"Training {preset} on {device}: {_pretraining_text(chosen)}{chosen.ppo.total_timesteps:,} self-play steps, "
+        f"at most {chosen.minutes:g} minutes; results go to {folder}"
     )
     out_folder(folder)
     check_run_folder(folder, resume)  # before anything is compiled
-    parts = groups_for(["net", "heuristic", "greedy"] if pretrains else chosen.evaluation.opponents, chosen.game)
     if group.is_main:
-        precompile_groups([group_name("training", chosen.game), *parts] if pretrains else parts)
+        _precompile(chosen)
     group.broadcast(None)  # barrier: the other processes wait here for the first one
     training = Training(chosen, folder, seed, device, resume, group)
 
@@ -126,6 +112,52 @@ def main(
             f"Resume with: {shlex.join(command)} "
             f"--minutes {2 * chosen.minutes:g}"
         )
+
+
+def _read_preset(name: str, game: str | None, against: str | None, minutes: float | None, trust: bool) -> Preset:
+    """Return the preset with the changes of the options."""
+    from helsinki_env.training.preset import Preset
+
+    preset = Preset.from_yaml(name, trust=trust)
+    if game is not None and game != preset.rules:
+        preset = preset.for_game(game, name)
+    if against is not None:
+        preset = preset.best_response_to(against)
+    return preset if minutes is None else replace(preset, minutes=minutes)
+
+
+def _usable_device(device: Literal["auto", "cpu", "cuda"]) -> Literal["cpu", "cuda"]:
+    """Return the device of the option; UserError for a GPU that PyTorch does not find."""
+    from torch import cuda
+
+    if device == "auto":
+        return "cuda" if cuda.is_available() else "cpu"
+    if device == "cuda" and not cuda.is_available():
+        raise UserError("--device: found cuda, but PyTorch finds no usable GPU; expected cpu or auto")
+    return device
+
+
+def _pretrains(preset: Preset) -> bool:
+    from helsinki_env.agents.net.description import AFTERSTATE_KIND
+
+    return preset.learner == AFTERSTATE_KIND
+
+
+def _pretraining_text(preset: Preset) -> str:
+    """Return what precedes self-play, for the first line of the output."""
+    samples = preset.pretraining.samples
+    taught = f"{samples:,} samples of the heuristic's games, then " if _pretrains(preset) else ""
+    return f"from the network {preset.start} on, {taught if samples else ''}" if preset.start else taught
+
+
+def _precompile(preset: Preset) -> None:
+    from helsinki_env.cli.precompile import group_name, groups_for, precompile_groups
+
+    if _pretrains(preset):
+        parts = groups_for(["net", "heuristic", "greedy"], preset.game)
+        precompile_groups([group_name("training", preset.game), *parts])
+    else:
+        precompile_groups(groups_for(preset.evaluation.opponents, preset.game))
 
 
 def learn(training: Any, console: Any, resume_command: Callable[[], str]) -> dict[str, Any]:

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from helsinki_env.evaluation.arena.designs import MAX_DENIABLE_IDS, encode_action_sets
 from helsinki_env.evaluation.arena.plan import ArenaError, MatchupPlan, WorkUnit
-from helsinki_env.evaluation.arena.store import RunFolder
+from helsinki_env.evaluation.arena.store import RunFolder, records_of
 from helsinki_env.evaluation.arena.work_unit import WorkUnitGames
 from helsinki_env.records import Record, RecordError
 
@@ -113,7 +113,8 @@ def load_records(path: str | Path) -> Iterator[Record]:
     Raises:
         ArenaError: if there is no run, or it was played with another version of the environment.
     """
-    return RunFolder.open(Path(path)).records()
+    folder = RunFolder.open(Path(path))
+    return records_of(folder.plan, folder.games())
 
 
 def _columns(table: MatchupPlan, chunk: WorkUnit, games: WorkUnitGames) -> _Columns:
@@ -123,12 +124,9 @@ def _columns(table: MatchupPlan, chunk: WorkUnit, games: WorkUnitGames) -> _Colu
         "seating": planned.seating,
         "block": chunk.lineup * table.blocks + planned.block,
         "deck": planned.block,
-        "places": played.places,
-        "scores": played.scores,
-        "rounds": played.rounds,
         "covered": planned.disabled.covered,
         "denied": planned.disabled.denied,
-        "used": played.used,
+        **{name: getattr(played, name) for name in ("places", "scores", "rounds", "used")},
     }
 
 

@@ -45,7 +45,7 @@ from helsinki_env.evaluation.arena.designs import (
 )
 from helsinki_env.utils.yaml_files import find_yaml
 
-__all__ = ["plan_from_dict", "plan_from_yaml", "with_seats"]
+__all__ = ["plan_from_dict", "plan_from_yaml"]
 
 WORK_UNIT_GAMES = 60
 """Games in a work unit: nearly as fast as large batches, and an interrupted run loses little."""
@@ -341,11 +341,6 @@ def plan_from_dict(data: Mapping[str, Any] | Node) -> Plan:
         return Plan(seed, tables, chunk)
 
 
-def with_seats(config: Any, seats: int) -> Any:
-    """Return a configuration for `seats` seats; a new number resets the actions denied to single seats."""
-    return config.replace(num_players=seats)
-
-
 def _table(data: Node, name: str) -> MatchupPlan:
     data.mapping(_TABLE_KEYS)
     name = data.get("name", name).text("a name")
@@ -396,12 +391,12 @@ def _config(data: Node) -> Any:
     else:
         config = config_from_dict(game)
     if seats.is_present:
-        return with_seats(config, seats.integer(2, 4, "2, 3 or 4"))
+        return config.replace(num_players=seats.integer(2, 4, "2, 3 or 4"))
     if game.value is None and data["lineups"].is_present:
         first = data["lineups"].entries("at least one line-up", least=1)[0]
         size = len(_names(first, 2))
         with first.prefix_errors():
-            return with_seats(config, size)
+            return config.replace(num_players=size)
     return config
 
 

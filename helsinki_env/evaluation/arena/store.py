@@ -379,10 +379,6 @@ class RunFolder:
                     if chunk in missing:
                         self._chunks.write(chunk, games.played, games.times)
 
-    def records(self) -> Iterator[Record]:
-        """Yield the record of every game played so far, in the order of the plan."""
-        return records_of(self.plan, self.games())
-
     def join(self, form: str) -> Path:
         """Write all games to one file, "parquet" or "jsonl", and the times to another; return the path of the former.
 

@@ -70,13 +70,11 @@ class AblationGames:
 
 
 @dataclass(frozen=True)
-class WinEffects:
-    """Estimated average marginal effects of having an action rather than being denied it."""
+class MarginEffects:
+    """Effects of having an action rather than being denied it on the margin, in points."""
 
-    power: Array  # percentage points of the win rate, float64 (A,)
+    power: Array  # float64 (A,)
     covariance: Array  # of `power`, float64 (A, A)
-    seat: Array  # win rate of each seat when nothing is denied, in %, float64 (S,)
-    fit: Fit  # the first S - 1 parameters are seat effects, followed by A effects of denial
     blocks: int
     games: int
 
@@ -84,6 +82,14 @@ class WinEffects:
     def error(self) -> Array:
         """Standard errors of `power`, float64 (A,)."""
         return np.sqrt(np.diag(self.covariance))
+
+
+@dataclass(frozen=True)
+class WinEffects(MarginEffects):
+    """The same average marginal effects on winning, in percentage points of the win rate."""
+
+    seat: Array  # win rate of each seat when nothing is denied, in %, float64 (S,)
+    fit: Fit  # the first S - 1 parameters are seat effects, followed by A effects of denial
 
 
 def ablation_features(study: AblationGames) -> Array:
@@ -168,11 +174,11 @@ def marginal_effects(features: Array, theta: Array, seats: int) -> tuple[Array, 
     return power, slope
 
 
-#: Number of draws for a quantile; 200,000 draws give it to about 0.006.
-_DECIMALS = 2
+#: Number of draws for a quantile, and its decimals: the draws give it to about 0.006.
+_DRAWS, _DECIMALS = 200_000, 2
 
 
-def simultaneous_quantile(covariance: Array, level: float = 0.95, draws: int = 200_000, seed: int = 0) -> float:
+def simultaneous_quantile(covariance: Array, level: float = 0.95) -> float:
     """Return the half-width, in standard errors, of intervals that cover all estimates simultaneously.
 
     They do so with probability `level`. The half-width is a quantile of the largest of A errors, from normal draws with
@@ -182,27 +188,12 @@ def simultaneous_quantile(covariance: Array, level: float = 0.95, draws: int = 2
     correlation = covariance / np.outer(error, error)
     values, vectors = np.linalg.eigh(correlation)
     root = vectors * np.sqrt(np.clip(values, 0.0, None))
-    generator = np.random.default_rng(seed)
+    generator = np.random.default_rng(0)
     largest = np.concatenate(
-        [np.abs(generator.standard_normal((10_000, len(root))) @ root.T).max(axis=1) for _ in range(draws // 10_000)]
+        [np.abs(generator.standard_normal((10_000, len(root))) @ root.T).max(axis=1) for _ in range(_DRAWS // 10_000)]
     )
     # Round more coarsely than the Monte Carlo error and the rounding differences between thread counts.
     return round(max(float(np.quantile(largest, level)), float(stats.norm.ppf(0.5 + level / 2))), _DECIMALS)
-
-
-@dataclass(frozen=True)
-class MarginEffects:
-    """Effects of having an action rather than being denied it on the margin, in points."""
-
-    power: Array  # float64 (A,)
-    covariance: Array  # of `power`, float64 (A, A)
-    blocks: int
-    games: int
-
-    @property
-    def error(self) -> Array:
-        """Standard errors of `power`, float64 (A,)."""
-        return np.sqrt(np.diag(self.covariance))
 
 
 @dataclass(frozen=True)

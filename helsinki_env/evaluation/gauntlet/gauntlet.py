@@ -76,11 +76,7 @@ class Gauntlet:
     def from_yaml(cls, name_or_path: str | Path, *, trust: bool = False) -> Gauntlet:
         """Load a gauntlet from a path or a name in ``configs/gauntlets``.
 
-        `trust` allows players that run code (``program:COMMAND``, ``MODULE:ATTRIBUTE``).
-
-        Raises:
-            GauntletError: names file, key, value found and value expected.
-            PlayerError: if the file names code and is not trusted.
+        GauntletError for an invalid file; PlayerError for players that run code in a file without `trust`.
         """
         path = find_yaml(name_or_path, "gauntlets", GauntletError)
         if path.suffix == ".json":

@@ -104,13 +104,6 @@ class Leaderboard:
             self._write({self._rated: table})
         return path
 
-    def rated(self, pins: ReferenceRatings) -> str:
-        """Return the table of the rated players; GauntletError if a certificate is invalid or outdated."""
-        certificates, problems = self._certificates(pins)
-        if problems:
-            raise GauntletError("\n".join(problems))
-        return rated_table(pins, certificates.values())
-
     def _lock(self) -> AbstractContextManager[None]:
         """Lock the page, which all gauntlets share."""
         busy = GauntletError(f"{self.path}: found another process that writes to it; run the same command again")

@@ -15,7 +15,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from helsinki_env.data import Node, read_json, shorten, with_digest
-from helsinki_env.evaluation.figure_style import LINE_COLORS, MARKERS, PLAYER_COUNT_COLORS, figure_to_svg, styled_figure
+from helsinki_env.evaluation.figure_style import (
+    LINE_COLORS,
+    MARKERS,
+    PLAYER_COUNT_COLORS,
+    figure_to_svg,
+    label_panel,
+    styled_figure,
+)
 from helsinki_env.evaluation.match_stats import student_quantile
 from helsinki_env.evaluation.rating import RatingError
 from helsinki_env.evaluation.rating.ratings import Ratings
@@ -70,16 +77,14 @@ def draw_ratings(tables: Sequence[RatingTable]) -> bytes:
             axis.axvline(0, color="#999999", linewidth=0.8, zorder=0)
             axis.set_yticks(rows, [shorten_name(player["player"]) for player in players])
             axis.set_ylim(-0.6, len(players) - 0.4)
-            axis.grid(axis="x", color="#dddddd", linewidth=0.6)
-            axis.set_axisbelow(True)
             for row, value, end in zip(rows, elo, high, strict=True):
                 axis.annotate(
                     f"{value:.0f}", (max(value, end), row), (6, 0), textcoords="offset points", va="center", fontsize=8
                 )
-            axis.set_title(f"{_title(table)}, {table['games']:,} games", loc="left")
+            scale = f"rating in Elo points with 95% interval ({shorten_name(table['reference'])} = 0)"
+            title = f"{_title(table)}, {table['games']:,} games"
+            label_panel(axis, title, scale if labeled else "", grid="x", legend=None)
             axis.tick_params(labelbottom=labeled)
-            if labeled:
-                axis.set_xlabel(f"rating in Elo points with 95% interval ({shorten_name(table['reference'])} = 0)")
             axis.set_xlim(lowest - 0.05 * (highest - lowest), highest + 0.12 * (highest - lowest))
         return figure_to_svg(figure)
 
@@ -163,13 +168,9 @@ def draw_budgets(tables: Sequence[RatingTable]) -> bytes | None:
             axis.set_xscale("log", base=2)
             axis.set_xticks(ticks, [f"{tick:,}" for tick in ticks], rotation=45 if len(ticks) > 5 else 0)
             axis.minorticks_off()
-            axis.grid(color="#dddddd", linewidth=0.6)
-            axis.set_axisbelow(True)
-            axis.set_title(_title(table), loc="left")
-            axis.set_xlabel("search budget (logarithmic)")
+            scale = f"rating in Elo points ({shorten_name(entries[0]['player'])} = 0)"
+            label_panel(axis, _title(table), "search budget (logarithmic)", scale, legend={"loc": "upper left"})
             axis.tick_params(labelleft=True)
-            axis.set_ylabel(f"rating in Elo points ({shorten_name(entries[0]['player'])} = 0)")
-            axis.legend(frameon=False, loc="upper left")
         return figure_to_svg(figure)
 
 

@@ -58,15 +58,9 @@ class ConfigFile:
 
     @classmethod
     def from_yaml(cls, name_or_path: str | Path, *, trust: bool = False) -> Self:
-        """Read the configuration from a YAML file; the name of the study defaults to the file name.
+        """Read a YAML file: a name in the study's folder of ``configs``, by default also the study's name, or a path.
 
-        Args:
-            name_or_path: name in the study's folder of ``configs``, or a path.
-            trust: allow players that run code (``program:COMMAND``, ``MODULE:ATTRIBUTE``).
-
-        Raises:
-            StudyError: for an invalid file; names file, key, value found and expected value.
-            PlayerError: if the file names code and is not trusted.
+        StudyError for an invalid file; PlayerError for players that run code in a file without `trust`.
         """
         path = find_yaml(name_or_path, cls.FOLDER, StudyError)
         data = read_yaml(path, StudyError)
@@ -100,12 +94,7 @@ class ConfigFile:
         return data
 
     def open(self, folder: Path) -> None:
-        """Store the configuration in the folder of the games, or check that the stored one is the same.
-
-        Raises:
-            StudyError: if the folder holds games of another configuration.
-            OSError: if the folder cannot be written.
-        """
+        """Store the configuration in the folder of the games; StudyError if it holds games of another one."""
         path, config = folder / self.FILE, self.to_dict()
         played = folder.is_dir() and any(entry.is_dir() for entry in folder.iterdir())
         if not path.exists() or not played:  # no games yet: the configuration may change
@@ -205,6 +194,12 @@ def to_json_data(value: Any) -> Any:
     if isinstance(value, bool | str | int | None):
         return value
     return rounded(value)
+
+
+def versions_text(provenance: Mapping[str, Any]) -> str:
+    """Return the versions in a provenance (see `software_versions`) as text."""
+    p = provenance
+    return f"{p['environment']}, helsinki-env {p['package']}, NumPy {p['numpy']}, SciPy {p['scipy']}"
 
 
 def software_versions() -> dict[str, str]:

@@ -201,11 +201,7 @@ def draw_conclusions(findings: Sequence[Finding], band: float = 1.0, level: floa
         ConclusionError: if findings are missing, duplicated, not finite, or of equally strong classes.
     """
     _check(findings, band, level)
-    groups: dict[tuple[int, str], list[Finding]] = {}
-    for finding in findings:
-        groups.setdefault((finding.players, finding.action), []).append(finding)
-    for group in groups.values():
-        group.sort(key=lambda finding: -finding.strength)
+    groups = _groups(findings)
     p = [_p(group[:STRONGEST_CLASSES], band) for group in groups.values()]
     verdicts = []
     for ((players, action), group), single, adjusted in zip(groups.items(), p, holm(p).tolist(), strict=True):
@@ -314,11 +310,7 @@ def summarize_conclusions(verdicts: Sequence[Conclusion], findings: Sequence[Fin
     first. A final sentence explains the numbers: deviations of the strongest class with simultaneous intervals.
     `Conclusion.why` gives those of both strongest classes.
     """
-    strongest: dict[tuple[str, int], Finding] = {}
-    for one in findings:
-        known = strongest.get((one.action, one.players))
-        if known is None or one.strength > known.strength:
-            strongest[one.action, one.players] = one
+    groups = _groups(findings)
     sentences = []
     for label, called in _CALLED.items():
         counts: dict[str, tuple[int, ...]] = {}
@@ -327,7 +319,7 @@ def summarize_conclusions(verdicts: Sequence[Conclusion], findings: Sequence[Fin
                 counts[verdict.action] = (*counts.get(verdict.action, ()), verdict.players)
         for together in sorted(set(counts.values()), key=lambda players: (-len(players), players)):
             named = {
-                action: [strongest[action, players] for players in together]
+                action: [groups[players, action][0] for players in together]
                 for action, own in counts.items()
                 if own == together
             }
@@ -444,9 +436,9 @@ def _counts(cells: Mapping[ConclusionKey, str]) -> str:
 def _groups(findings: Sequence[Finding]) -> dict[ConclusionKey, list[Finding]]:
     """Return the findings for each number of players and action, strongest class first."""
     groups: dict[ConclusionKey, list[Finding]] = {}
-    for one in sorted(findings, key=lambda one: -one.strength):
+    for one in findings:
         groups.setdefault((one.players, one.action), []).append(one)
-    return groups
+    return {cell: sorted(group, key=lambda one: -one.strength) for cell, group in groups.items()}
 
 
 def _classes(groups: Mapping[ConclusionKey, Sequence[Finding]]) -> set[str]:

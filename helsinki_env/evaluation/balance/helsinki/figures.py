@@ -7,13 +7,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from textwrap import fill
 from typing import Any
 
 import numpy as np
 
 from helsinki_env.evaluation.balance.helsinki.conclusions import strongest_of
 from helsinki_env.evaluation.balance.helsinki.covers import GAME_MEASURES
-from helsinki_env.evaluation.figure_style import LINE_COLORS, MARKERS, PLAYER_COUNT_COLORS, figure_to_svg, styled_figure
+from helsinki_env.evaluation.figure_style import (
+    GRID,
+    LINE_COLORS,
+    MARKERS,
+    PLAYER_COUNT_COLORS,
+    figure_to_svg,
+    label_panel,
+    styled_figure,
+)
 from helsinki_env.games.helsinki.components import BOARD_ACTIONS
 
 __all__ = ["forest_plot", "study_figures"]
@@ -21,8 +30,8 @@ __all__ = ["forest_plot", "study_figures"]
 Data = Mapping[str, Any]
 
 _BAND = "#e8e8e8"
-_GRID = {"color": "#dddddd", "linewidth": 0.6}
 _POINTS = "games won of 100"
+_MOST_BINS = 40
 _BEYOND = f"effect minus the mean effect,\n{_POINTS}"
 _EFFECT = f"effect of having it,\n{_POINTS}"
 
@@ -79,22 +88,10 @@ def _panels(counts: Sequence[Any], width: float, margin: float, height: float, *
         yield figure, list(zip(axes[0], counts, strict=True))
 
 
-def _label(axis: Any, title: str, x: str = "", y: str = "", grid: str | None = "both", legend: Any = 7.5) -> None:
-    """Set title, axis labels and grid, and the legend: its font size, or its options."""
-    axis.set_title(title, loc="left")
-    axis.set_xlabel(x)
-    axis.set_ylabel(y)
-    if grid:
-        axis.grid(axis=grid, **_GRID)
-        axis.set_axisbelow(True)
-    if legend:
-        axis.legend(frameon=False, **(legend if isinstance(legend, dict) else {"fontsize": legend}))
-
-
 def _label_rows(axis: Any, data: Data, order: Any, title: str, label: str, corner: str = "lower right") -> None:
     axis.set_yticks(range(len(order)), [_name(data["actions"][i]) for i in order])
     axis.set_ylim(-0.6, len(order) - 0.4)
-    _label(axis, title, label, grid="x", legend={"fontsize": 7.5, "loc": corner})
+    label_panel(axis, title, label, grid="x", legend={"fontsize": 7.5, "loc": corner})
 
 
 def _draw_intervals(axis: Any, values: Sequence[Any], number: int, count: int, label: str, **style: Any) -> None:
@@ -156,7 +153,7 @@ def _strength(data: Data) -> bytes | None:
             names = [entry["player"] for entry in _of(screen, counts[0])]
             axis.set_xticks(range(len(names)), names, rotation=30, ha="right", fontsize=7)
             axis.set_xlim(-0.4, len(names) - 0.6)
-            _label(axis, "", grid="y", legend=None)
+            label_panel(axis, "", grid="y", legend=None)
             axis.set_title(_name(data["actions"][i]), loc="left", fontsize=8.5)
         figure.supylabel(f"effect minus the mean effect, {_POINTS}; 95% intervals", fontsize=9)
         figure.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside upper right", frameon=False, ncols=3)
@@ -173,7 +170,7 @@ def _use(data: Data) -> bytes:
     with _panels(panels, 2.6, 1.6, _rows_high(0.3), share_y=True) as (figure, axes):
         for axis, (key, factor, label) in axes:
             for row in range(len(order)):
-                axis.axhline(row, color=_GRID["color"], linewidth=_GRID["linewidth"], zorder=0)
+                axis.axhline(row, color=GRID["color"], linewidth=GRID["linewidth"], zorder=0)
             for i, n in enumerate(counts):
                 entry = strongest_of(data, n)
                 rows = np.arange(len(order)) + 0.2 * (i - (len(counts) - 1) / 2)
@@ -260,7 +257,7 @@ def _confirm(data: Data) -> bytes | None:
                 label = f"{_name(entry['action'])}, {'denied' if denied else 'only seat with it'}"
                 axis.plot(path[:, 0], path[:, 1], "-" if denied else "--", color=color, linewidth=1.2, label=label)
             axis.set_ylim(3 * low, 3 * high)
-            _label(axis, f"{n} players", "deals played", "log likelihood ratio", legend=6.5)
+            label_panel(axis, f"{n} players", "deals played", "log likelihood ratio", legend=6.5)
         return figure_to_svg(figure)
 
 
@@ -283,7 +280,7 @@ def _seats(data: Data) -> bytes | None:
             axis.set_xticks(range(n), [f"seat {seat + 1}" for seat in range(n)])
             axis.set_ylim(0, 150 / n)
             legend = {"fontsize": 7, "loc": "upper center", "ncols": 2}
-            _label(axis, f"{n} players", y="games won, %", grid=None, legend=legend)
+            label_panel(axis, f"{n} players", y="games won, %", grid=None, legend=legend)
         return figure_to_svg(figure)
 
 
@@ -296,35 +293,25 @@ def _covers(data: Data) -> bytes:
                 axis.hist(values, _bins(values), color=PLAYER_COUNT_COLORS[entry["players"]])
                 if entry["first_game"]:
                     axis.axvline(entry["first_game"][measure]["mean"], color="black", linewidth=1.2)
-                _label(axis, f"{entry['players']} players", y="sets of five", grid=None, legend=None)
-                axis.set_xlabel(_wrapped(unit), fontsize=8)
+                label_panel(axis, f"{entry['players']} players", y="sets of five", grid=None, legend=None)
+                axis.set_xlabel(fill(unit, 31), fontsize=8)
         return figure_to_svg(figure)
 
 
-def _bins(values: Any, most: int = 40) -> Any:
+def _bins(values: Any) -> Any:
     """Return bin edges with equally many possible values per bin: means of few games lie on a lattice."""
     distinct = np.unique(values)
     if len(distinct) < 2:
         return 1
     step = float(np.median(np.diff(distinct)))  # values are rounded in the data
-    width = step * np.ceil((distinct[-1] - distinct[0]) / step / most)
+    width = step * np.ceil((distinct[-1] - distinct[0]) / step / _MOST_BINS)
     return np.arange(distinct[0] - step / 2, distinct[-1] + width, width)
-
-
-def _wrapped(text: str, width: int = 30) -> str:
-    lines = [""]
-    for word in text.split():
-        if len(lines[-1]) + len(word) > width:
-            lines.append("")
-        lines[-1] = f"{lines[-1]} {word}".strip()
-    return "\n".join(lines)
 
 
 def _scores(data: Data) -> bytes:
     kinds = list(dict.fromkeys(entry["game"] for entry in data["quality"]))
     with _panels(_counts(data["quality"]), 2.9, 1, 3.0, share_y=True) as (figure, axes):
         for axis, n in axes:
-            player = ""
             for i, kind in enumerate(kinds):
                 own = [entry for entry in _of(data["quality"], n) if entry["game"] == kind]
                 player = own[-1]["player"] if own else ""
@@ -332,7 +319,7 @@ def _scores(data: Data) -> bytes:
                     scores = np.array(own[-1]["scores"], np.float64)
                     share = 100 * scores / scores.sum()
                     axis.plot(np.arange(len(scores)), share, color=LINE_COLORS[i], linewidth=1.3, label=kind)
-            _label(axis, f"{n} players, {player}", "points of a seat", "seats, %")
+            label_panel(axis, f"{n} players, {player}", "points of a seat", "seats, %")
         return figure_to_svg(figure)
 
 
@@ -354,7 +341,7 @@ def _skill(data: Data) -> bytes:
                 )  # fmt: skip
             axis.set_xticks(range(len(names)), names)
             legend = {"fontsize": 7.5, "loc": "upper left"}
-            _label(axis, kind, y=f"Elo points above {names[0]}", grid="y", legend=legend)
+            label_panel(axis, kind, y=f"Elo points above {names[0]}", grid="y", legend=legend)
         return figure_to_svg(figure)
 
 

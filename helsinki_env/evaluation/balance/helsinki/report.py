@@ -16,6 +16,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
+from helsinki_env.evaluation.balance.helsinki.base import versions_text
 from helsinki_env.evaluation.balance.helsinki.conclusions import STRONGEST_CLASSES, rejected_players, strongest_of
 from helsinki_env.evaluation.balance.helsinki.figures import study_figures
 from helsinki_env.utils.markdown import all_printable, escape_markdown, escape_outside_code, link, table_row
@@ -28,8 +29,8 @@ Column = tuple[str, Callable[[Data], str]]
 """Header of a column, and the cell of an entry."""
 
 
-def chapters(data: Data, name: str) -> Iterator[tuple[str, list[Any]]]:
-    """Yield title and content of every chapter for which there is data; `name` is the prefix of the report's files."""
+def chapters(data: Data) -> Iterator[tuple[str, list[Any]]]:
+    """Yield title and content of every chapter for which there is data."""
     yield "Which actions of the action board are too strong?", [*_answer(data)]
     if data["verdicts"]:
         yield "Every action", ["@forest", _conclusion_table(data), "@strength"]
@@ -58,9 +59,11 @@ def chapters(data: Data, name: str) -> Iterator[tuple[str, list[Any]]]:
             "Games of the rulebook",
             [_QUALITY, "@scores", _table(data["quality"], *_QUALITY_COLUMNS), "@skill", *skill],
         )
-    yield "Where the numbers come from", [*_provenance(data, name)]
+    yield "Where the numbers come from", [*_provenance(data)]
 
 
+#: Prefix of the names of the files.
+_NAME = "balance"
 _UNDERSTATED = (
     "Effects with three and four players are too small in this report: they come from whole rankings, which understate "
     "them by factors of about 1.15 and 1.2 to 1.3. Conclusions near the margin may change in a study with the logit of "
@@ -389,18 +392,17 @@ def _method(data: Data) -> Iterator[Any]:
     )
 
 
-def _provenance(data: Data, name: str) -> Iterator[Any]:
+def _provenance(data: Data) -> Iterator[Any]:
     p = data["provenance"]
-    versions = f"helsinki-env {p['package']}, NumPy {p['numpy']}, SciPy {p['scipy']}"
     yield (
         f"Played by `helsinki balance run {data['study']['name']}`, seed {data['study']['seed']}; made by "
-        f"`{p['command']}`; {p['environment']}, {versions}."
+        f"`{p['command']}`; {versions_text(p)}."
     )
     networks = {player: digest for player, digest in p["networks"].items() if not player.startswith("forced:")}
     if networks:
         files = ", ".join(f"`{player}` is {digest}…" for player, digest in networks.items())
         yield f"Networks, by the first digits of the SHA-256 of their files: {files}."
-    yield f"All numbers, from which the conclusions can be derived again: {name}.json."
+    yield f"All numbers, from which the conclusions can be derived again: {_NAME}.json."
     yield (
         ["part", "seed", "plan", "games", "missing"],
         [
@@ -420,25 +422,20 @@ _STYLE = (
 )
 
 
-def study_report_files(data: Data, name: str = "balance") -> dict[Path, bytes]:
-    """Return the contents of the report files by relative path.
-
-    Args:
-        data: results from `helsinki_env.evaluation.balance.helsinki.results`.
-        name: prefix of the file names.
-    """
+def study_report_files(data: Data) -> dict[Path, bytes]:
+    """Return the contents of the report files by relative path, from the results of a study."""
     shown = all_printable(data)
     drawn = study_figures(shown)
-    sections = list(chapters(shown, name))
+    sections = list(chapters(shown))
     return {
-        Path(f"{name}.html"): _html(sections, drawn, shown).encode(),
-        Path(f"{name}.md"): _markdown(sections, drawn, name).encode(),
-        Path(f"{name}.json"): (json.dumps(data, indent=1, allow_nan=False) + "\n").encode(),
-        **{Path("images", f"{name}-{figure}.svg"): picture for figure, (_, picture) in drawn.items()},
+        Path(f"{_NAME}.html"): _html(sections, drawn, shown).encode(),
+        Path(f"{_NAME}.md"): _markdown(sections, drawn).encode(),
+        Path(f"{_NAME}.json"): (json.dumps(data, indent=1, allow_nan=False) + "\n").encode(),
+        **{Path("images", f"{_NAME}-{figure}.svg"): picture for figure, (_, picture) in drawn.items()},
     }
 
 
-def _markdown(sections: Sequence[tuple[str, list[Any]]], drawn: Mapping[str, tuple[str, bytes]], name: str) -> str:
+def _markdown(sections: Sequence[tuple[str, list[Any]]], drawn: Mapping[str, tuple[str, bytes]]) -> str:
     lines: list[str] = []
     for number, (title, content) in enumerate(sections):
         lines += [f"{'#' if number == 0 else '##'} {title}", ""]
@@ -447,7 +444,7 @@ def _markdown(sections: Sequence[tuple[str, list[Any]]], drawn: Mapping[str, tup
                 if item[1:] in drawn:
                     caption = drawn[item[1:]][0]
                     lines += [
-                        f"!{link(title, f'images/{name}-{item[1:]}.svg')}",
+                        f"!{link(title, f'images/{_NAME}-{item[1:]}.svg')}",
                         "",
                         f"*{escape_markdown(caption)}*",
                         "",

@@ -230,7 +230,7 @@ def _results_in(data: Node) -> dict[str, Any]:
     with data.usable_for("a report of a study of balance"):
         with data.prefix_errors():
             results = _with_conclusions(data.value)
-        list(chapters(all_printable(results), ""))  # now, not after hours of games
+        list(chapters(all_printable(results)))  # now, not after hours of games
     return results
 
 
@@ -440,13 +440,10 @@ def _skill_data(config: StudyConfig, tables: Mapping[str, MatchupGames]) -> list
                         "weaker": weaker,
                         "stronger": stronger,
                         "games": len(table),
-                        "rating": float(ratings.elo[i]),
-                        "error": float(ratings.error[i]),
-                        "low": float(ratings.low[i]),
-                        "high": float(ratings.high[i]),
-                        "win_share": float(ratings.statistics.win_rate[i]),
-                        "win_share_low": float(ratings.statistics.low[i]),
-                        "win_share_high": float(ratings.statistics.high[i]),
+                        "rating": ratings.elo[i],
+                        **{end: getattr(ratings, end)[i] for end in ("error", "low", "high")},
+                        "win_share": ratings.statistics.win_rate[i],
+                        **{f"win_share_{end}": getattr(ratings.statistics, end)[i] for end in ("low", "high")},
                     }
                 )
     return results

@@ -52,11 +52,12 @@ from helsinki_env.evaluation.balance.helsinki.base import (
     game_counts,
     software_versions,
     to_json_data,
+    versions_text,
 )
 from helsinki_env.evaluation.balance.helsinki.conclusions import EffectEstimates, findings
 from helsinki_env.evaluation.balance.helsinki.figures import forest_plot
 from helsinki_env.evaluation.balance.helsinki.screening import ablation_games
-from helsinki_env.evaluation.balance.helsinki.tune.report import action_label_markdown, signed
+from helsinki_env.evaluation.balance.helsinki.tune.report import action_label_markdown, interval_text
 from helsinki_env.evaluation.match_stats import fractional_wins, mean_by_deal, proportion_interval, student_quantile
 from helsinki_env.games.helsinki.action_numbers import BOARD_ACTIONS
 from helsinki_env.utils.files import check_no_link
@@ -506,10 +507,11 @@ def _page(data: Data) -> Iterator[str]:
     p = data["provenance"]
     yield (
         f"Made by {code_span('helsinki balance retrain ' + asked['name'])}, seed {asked['seed']}, training preset "
-        f"{code_span(asked['preset'])}; {p['environment']}, helsinki-env {p['package']}, NumPy {p['numpy']}, SciPy "
-        f"{p['scipy']}. All numbers: retrained.json."
+        f"{code_span(asked['preset'])}; {versions_text(p)}. All numbers: retrained.json."
     )
-    yield _table(["part", "seed", "games"], [[part, e["seed"], f"{e['games']:,}"] for part, e in p["parts"].items()])
+    yield markdown_table(
+        ["part", "seed", "games"], [[part, e["seed"], f"{e['games']:,}"] for part, e in p["parts"].items()]
+    )
 
 
 def _verdicts(data: Data) -> str:
@@ -517,7 +519,7 @@ def _verdicts(data: Data) -> str:
         [action_label_markdown(one["action"]), one["players"], one["claim"], one["habit"], one["retrained"]]
         for one in data["verdicts"]
     ]
-    return _table(["action", "players", "claim", "habit", "retrained"], rows, left=5)
+    return markdown_table(["action", "players", "claim", "habit", "retrained"], rows, left=5)
 
 
 def _meeting_table(data: Data) -> str:
@@ -527,10 +529,10 @@ def _meeting_table(data: Data) -> str:
         habit, retrained, at_home = (f"{w['share']:.1f} ({w['low']:.1f} to {w['high']:.1f})" for w in won)
         rows.append([
             action_label_markdown(one["action"]), one["players"], one["seed"], f"{one['decks']:,}", habit, retrained,
-            _interval(one, "regained"), at_home, _interval(one, "deviation"),
+            interval_text(one, "regained"), at_home, interval_text(one, "deviation"),
         ])  # fmt: skip
     ways = ["habit", "retrained", "regained", "at home"]
-    return _table(["action", "players", "seed", "deals", *ways, "deviation"], rows)
+    return markdown_table(["action", "players", "seed", "deals", *ways, "deviation"], rows)
 
 
 def _networks(data: Data) -> str:
@@ -544,12 +546,4 @@ def _networks(data: Data) -> str:
         size = f"{one['positions']:,} and {one['decisions']:,}"
         rows.append([trained, one["seed"], size, f"{one['minutes']:.1f}", won, code_span(one["digest"])])
     head = ["trained", "seed", "supervised samples and self-play steps", "minutes", "games won", "file"]
-    return _table(head, rows)
-
-
-def _interval(one: Data, key: str) -> str:
-    return f"{signed(one[key])} ({signed(one[f'{key}_low'])} to {signed(one[f'{key}_high'])})"
-
-
-def _table(head: Sequence[str], rows: Sequence[Sequence[Any]], left: int = 1) -> str:
-    return markdown_table(head, [[str(cell) for cell in row] for row in rows], left)
+    return markdown_table(head, rows)

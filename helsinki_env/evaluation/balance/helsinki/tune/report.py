@@ -11,13 +11,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from helsinki_env.evaluation.balance.helsinki.base import versions_text
 from helsinki_env.evaluation.balance.helsinki.covers import GAME_MEASURES
 from helsinki_env.evaluation.balance.helsinki.figures import forest_plot
 from helsinki_env.evaluation.balance.helsinki.tune.config import BALANCE, LIFT
 from helsinki_env.games.helsinki.action_numbers import STRENGTHS
 from helsinki_env.utils.markdown import all_printable, code_span, escape_markdown, escape_outside_code, markdown_table
 
-__all__ = ["PROPOSAL", "action_label_markdown", "play_command", "signed", "tune_report_files"]
+__all__ = ["PROPOSAL", "action_label_markdown", "interval_text", "play_command", "tune_report_files"]
 
 Data = Mapping[str, Any]
 
@@ -107,7 +108,7 @@ def _covers(change: Sequence[Data]) -> bool:
     return any(one["kind"] == "covered" for one in change)
 
 
-def signed(value: float) -> str:
+def _signed(value: float) -> str:
     """Return a number with its sign and one decimal."""
     return f"{round(value, 1) + 0.0:+.1f}"  # no -0.0
 
@@ -120,14 +121,14 @@ def action_label_markdown(action: str) -> str:
 def _estimates(data: Data) -> Iterator[str]:
     """Yield the tables of both boards, or of the published one alone."""
     yield "Deviation from the mean effect of the board, in games of 100."
-    yield _actions(data, "deviation", signed)
+    yield _actions(data, "deviation", _signed)
     yield (
         "Level: the mean effect of the actions that are not covered. A dead action has an effect below one game of "
         "100. In brackets: the number of actions whose whole interval is below it, and of those with any part below it."
     )
     yield _levels(data)
     yield "Effect of having an action rather than being denied it, in games of 100."
-    yield _actions(data, "power", signed)
+    yield _actions(data, "power", _signed)
     yield "Use: percentage of the seats that could use an action and did, with individual 95% intervals."
     yield _actions(data, "use", lambda value: f"{value:.1f}")
 
@@ -144,15 +145,16 @@ def _levels(data: Data) -> str:
         for name, board in _boards(data):
             one = board["screen"][j]["level"]
             dead = f"{len(one['dead'])} ({one['dead_low']} to {one['dead_high']})"
-            share = "" if one["share"] is None else _cell(one, "share", lambda value: f"{value:.0f}")
-            level = _cell(one, "level", lambda value: f"{value:.2f}")
+            share = "" if one["share"] is None else interval_text(one, "share", lambda value: f"{value:.0f}")
+            level = interval_text(one, "level", lambda value: f"{value:.2f}")
             names = ", ".join(map(action_label_markdown, one["dead"]))
             rows.append([f"{first['players']} players, {name}", names, level, share, dead])
     head = ["board", "dead actions", "level", "% of the published level", "number of dead actions"]
     return markdown_table(head, rows, left=2)
 
 
-def _cell(one: Data, key: str, text: Callable[[float], str]) -> str:
+def interval_text(one: Data, key: str, text: Callable[[float], str] = _signed) -> str:
+    """Return an estimate with its interval, from the keys KEY, KEY_low and KEY_high."""
     return "{} ({} to {})".format(*(text(one[f"{key}{end}"]) for end in ("", "_low", "_high")))
 
 
@@ -168,7 +170,7 @@ def _actions(data: Data, key: str, text: Callable[[float], str]) -> str:
     for i, action in enumerate(data["actions"]):
         cells = [action_label_markdown(action), *([", ".join(changes.get(action, []))] if changes else [])]
         estimates = [board["screen"][j]["actions"][i] for j in range(len(counts)) for _, board in _boards(data)]
-        cells += ["" if one["power"] is None else _cell(one, key, text) for one in estimates]  # None: covered
+        cells += ["" if one["power"] is None else interval_text(one, key, text) for one in estimates]  # None: covered
         rows.append((estimates[0]["deviation"], cells))
     rows.sort(key=lambda row: -row[0])
     return markdown_table(head, [cells for _, cells in rows], left=2 if changes else 1)
@@ -227,7 +229,7 @@ def _numbers(data: Data) -> str:
         for n, powers in number["power"].items():
             effects = zip(number["values"], powers, strict=True)
             cells = [
-                f"{f'({value})' if value == number['was'] else value}: {signed(power)}" for value, power in effects
+                f"{f'({value})' if value == number['was'] else value}: {_signed(power)}" for value, power in effects
             ]
             rows.append([label, n, ", ".join(cells)])
     return markdown_table(["number", "players", "value: effect"], rows, left=3)
@@ -237,12 +239,11 @@ def _provenance(data: Data) -> Iterator[str]:
     p, config = data["provenance"], data["tuning"]
     origin = (
         f"Played by {code_span(p.get('command', 'helsinki balance tune ' + config['name']))}, seed {config['seed']}, "
-        f"{code_span(config['player'])} in all seats; {p['environment']}, helsinki-env {p['package']}, "
-        f"NumPy {p['numpy']}, SciPy {p['scipy']}. All numbers: tune.json."
+        f"{code_span(config['player'])} in all seats; {versions_text(p)}. All numbers: tune.json."
     )
     files = ", ".join(f"{code_span(player)} is {digest}…" for player, digest in p["networks"].items())
     yield f"{origin}\nNetworks, by the first digits of the SHA-256 of their files: {files}." if files else origin
-    rows = [[part, str(entry["seed"]), f"{entry['games']:,}"] for part, entry in p["parts"].items()]
+    rows = [[part, entry["seed"], f"{entry['games']:,}"] for part, entry in p["parts"].items()]
     yield markdown_table(["part", "seed", "games"], rows)
     digests = ", ".join(f"{name} {code_span(digest)}" for name, digest in data["components"].items())
     yield f"Digests of the component files: {digests}."
