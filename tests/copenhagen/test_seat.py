@@ -18,7 +18,7 @@ from helsinki_env.engine.kernel import JIT
 from helsinki_env.engine.playout import random_keys, sample_actions
 from helsinki_env.games.copenhagen.episodes import RandomEpisodes
 from helsinki_env.games.copenhagen.game import CopenhagenGame
-from tests.copenhagen.test_aec import expected_rewards
+from tests.test_aec import expected_rewards
 from tests.test_seat import act_random, crafty, crude, play, same
 
 CONFIGS: tuple[dict[str, Any], ...] = (
