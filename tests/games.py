@@ -10,7 +10,14 @@ from typing import Any
 
 import pytest
 
-from helsinki_env import CopenhagenSeatEnv, HelsinkiSeatEnv, copenhagen_v0, helsinki_v0
+from helsinki_env import (
+    CopenhagenSeatEnv,
+    CopenhagenSeatVectorEnv,
+    HelsinkiSeatEnv,
+    HelsinkiSeatVectorEnv,
+    copenhagen_v0,
+    helsinki_v0,
+)
 from helsinki_env.engine.spec import GameSpec, spec_by_name
 from helsinki_env.games.copenhagen.config import CopenhagenConfig
 from helsinki_env.games.copenhagen.game import CopenhagenGame as Copenhagen
@@ -30,6 +37,7 @@ class TestedGame:
         name: as in its specification.
         module: its PettingZoo page.
         seat_env: one learning seat.
+        seat_vector_env: a batch of such games.
         seat_id: for `gymnasium.make`.
         configs: of every number of players, and of what else there is.
         built: a game that goes on from a position in which rare things are near.
@@ -40,6 +48,7 @@ class TestedGame:
     name: str
     module: ModuleType
     seat_env: type[Any]
+    seat_vector_env: type[Any]
     seat_id: str
     configs: tuple[Any, ...]
     built: Callable[[random.Random], Any]
@@ -66,6 +75,7 @@ GAMES = (
         "helsinki",
         helsinki_v0,
         HelsinkiSeatEnv,
+        HelsinkiSeatVectorEnv,
         "helsinki/Helsinki-v0",
         (HelsinkiConfig(2), HelsinkiConfig(3, dry_roads=True), HelsinkiConfig(4, covered="first_game")),
         _helsinki,
@@ -74,6 +84,7 @@ GAMES = (
         "copenhagen",
         copenhagen_v0,
         CopenhagenSeatEnv,
+        CopenhagenSeatVectorEnv,
         "helsinki/Copenhagen-v0",
         (CopenhagenConfig(2), CopenhagenConfig(3, denied=[[1], [], [4]]), CopenhagenConfig(4, reward="margin")),
         _copenhagen,

@@ -296,7 +296,7 @@ def test_an_illegal_decision_changes_nothing(game: TestedGame, kind: str, action
     before = env.observe("player_0")
     mask = before["action_mask"]
     numbers = {"next": int(mask.nonzero()[0][-1]) + 1, "last": len(mask) - 1, "beyond": len(mask)}
-    with pytest.raises(IllegalActionError, match=r"is not legal in phase \w+ of seat 0. Legal: |expected|whole number"):
+    with pytest.raises(IllegalActionError, match=r"phase \w+ of seat 0. Legal: |whole number"):
         env.step(numbers.get(action, action) if isinstance(action, str) else action)
     assert env.unwrapped.game == first_game(game)
     assert np.array_equal(env.observe("player_0")["action_mask"], mask)

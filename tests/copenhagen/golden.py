@@ -23,8 +23,8 @@ from helsinki_env.games.copenhagen.config import CopenhagenConfig
 from helsinki_env.games.copenhagen.game import COPENHAGEN, CopenhagenGame, apply_setup
 from helsinki_env.games.copenhagen.observation import OBSERVATION_SIZE as FEATURES
 from helsinki_env.games.copenhagen.state import new_states
-from tests.oracles.copenhagen import GOLDEN, MASK64, ReferenceGame, mix
-from tests.support.golden import chosen_of, digest_batch, digest_of, perft_text, short, signature_text
+from tests.oracles.copenhagen import GOLDEN, MASK64, mix
+from tests.support.golden import chosen_of, digest_batch, digest_of, perft_anew, short, signature_text
 
 Position = dict[str, Any]
 
@@ -34,53 +34,6 @@ PLAYTHROUGHS = FOLDER / "playthroughs"
 SIGNATURE = FOLDER / "signature.json"
 NAMES = {"two_players": 2, "three_players": 3, "four_players": 4}
 """The playthroughs, with the number of players, which is also the seed."""
-
-
-def perft(position: Position, depth: int) -> tuple[list[int], dict[str, int]]:
-    """Return the number of sequences of 1, 2, .. `depth` decisions, and how those of full length divide by the first.
-
-    A sequence that ends the game earlier is not counted as a longer one.
-    """
-    game = CopenhagenGame.from_dict(position)
-    tables, states, masks = game.config.tables[0], new_states(1), game.action_mask()[None]
-    states[0] = game.state
-    counts, first = [], np.zeros(0, np.int64)
-    for done in range(1, depth + 1):
-        rows, actions = np.nonzero(masks)
-        counts.append(len(actions))
-        first = actions if done == 1 else first[rows]
-        if done < depth:
-            states, masks = states[rows], masks[rows]
-            assert loops.batch_step(tables, states, actions, masks) == -1
-    return counts, {notation.action_to_string(int(a)): int((first == a).sum()) for a in game.legal_actions()}
-
-
-def plain_perft(position: Position, depth: int) -> tuple[list[int], dict[str, int]]:
-    """The same by the plain rules."""
-    counts = [0] * depth
-
-    def count(game: ReferenceGame, done: int) -> int:
-        legal = game.legal_actions()
-        counts[done] += len(legal)
-        return len(legal) if done == depth - 1 else sum(count(step(game, action), done + 1) for action in legal)
-
-    def step(game: ReferenceGame, action: int) -> ReferenceGame:
-        after = game.clone()
-        after.step(action)
-        return after
-
-    game = ReferenceGame.from_dict(position)
-    legal = game.legal_actions()
-    divided = {notation.action_to_string(a): count(step(game, a), 1) if depth > 1 else 1 for a in legal}
-    counts[0] = len(legal)
-    return counts, divided
-
-
-def perft_anew(path: Path) -> str:
-    """Return a perft file as it should be."""
-    data = json.loads(path.read_text())
-    counts, divided = perft(data["position"], len(data["counts"]))
-    return perft_text(data | {"counts": counts, "divided": divided})
 
 
 def playthrough(name: str) -> str:
@@ -187,7 +140,7 @@ def _play_group(games: int, config: CopenhagenConfig) -> dict[str, Any]:
 def golden_files() -> Iterator[tuple[Path, Callable[[], str]]]:
     """Every golden file, and what makes its text."""
     for path in sorted(PERFT.glob("*.json")):
-        yield path, partial(perft_anew, path)
+        yield path, partial(perft_anew, path, "copenhagen")
     for name in NAMES:
         yield PLAYTHROUGHS / f"{name}.txt", partial(playthrough, name)
     yield SIGNATURE, lambda: signature_text(signature())

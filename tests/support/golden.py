@@ -18,11 +18,12 @@ import numpy.typing as npt
 
 from helsinki_env import HelsinkiConfig, HelsinkiGame
 from helsinki_env.engine import loops
+from helsinki_env.engine.spec import spec_by_name, spec_of
 from helsinki_env.games.helsinki import notation, observation
 from helsinki_env.games.helsinki.components import BOARD_ACTIONS
 from helsinki_env.games.helsinki.game import action_table, apply_setup
 from helsinki_env.games.helsinki.state import States, new_states
-from tests.oracles.helsinki import GOLDEN, MASK64, ReferenceGame, decode, mix
+from tests.oracles.helsinki import GOLDEN, MASK64, decode, mix
 from tests.support.positions import Position, rich_deal
 
 TESTS = Path(__file__).resolve().parent.parent
@@ -34,15 +35,12 @@ SIGNATURE = TESTS / "signature.json"
 # Perft: how many sequences of decisions there are
 
 
-def perft(position: Position, depth: int) -> tuple[list[int], dict[str, int]]:
+def perft(game: Any, depth: int) -> tuple[list[int], dict[str, int]]:
     """Return the number of sequences of 1, 2, .. `depth` decisions, and how those of full length divide by the first.
 
     A sequence that ends the game earlier is not counted as a longer one. END taken by the environment counts nothing.
     """
-    game = notation.from_dict(position)
-    tables, states = game.config.tables[0], new_states(1, game.config.component_set.types)
-    states[0] = game.state
-    masks = game.action_mask()[None, :]
+    tables, states, masks = game.config.tables[0], game._states.copy(), game.action_mask()[None]
     counts, first = [], np.zeros(0, np.int64)
     for done in range(1, depth + 1):
         rows, actions = np.nonzero(masks)
@@ -51,35 +49,38 @@ def perft(position: Position, depth: int) -> tuple[list[int], dict[str, int]]:
         if done < depth:
             states, masks = states[rows], masks[rows]
             assert loops.batch_step(tables, states, actions, masks) == -1
-    names = {int(a): notation.action_to_string(int(a), game.config.component_set) for a in game.legal_actions()}
-    return counts, {name: int((first == action).sum()) for action, name in names.items()}
+    return counts, {_name(game, int(a)): int((first == a).sum()) for a in game.legal_actions()}
 
 
-def plain_perft(position: Position, depth: int) -> tuple[list[int], dict[str, int]]:
-    """The same by the plain rules."""
-    game = ReferenceGame.from_dict(position)
+def plain_perft(reference: Any, game: Any, depth: int) -> tuple[list[int], dict[str, int]]:
+    """The same by the plain rules, with the names that `game` has for decisions."""
     counts = [0] * depth
 
-    def count(game: ReferenceGame, done: int) -> int:
-        legal = game.legal_actions()
+    def count(one: Any, done: int) -> int:
+        legal = one.legal_actions()
         counts[done] += len(legal)
-        if done == depth - 1:
-            return len(legal)
-        total = 0
-        for action in legal:
-            after = game.clone()
-            after.step(action)
-            total += count(after, done + 1)
-        return total
+        return len(legal) if done == depth - 1 else sum(count(step(one, action), done + 1) for action in legal)
 
-    divided = {}
-    for action in game.legal_actions():
-        after = game.clone()
+    def step(one: Any, action: int) -> Any:
+        after = one.clone()
         after.step(action)
-        name = notation.action_to_string(action, game.components)
-        divided[name] = count(after, 1) if depth > 1 else 1
-    counts[0] = len(divided)
+        return after
+
+    legal = reference.legal_actions()
+    divided = {_name(game, action): count(step(reference, action), 1) if depth > 1 else 1 for action in legal}
+    counts[0] = len(legal)
     return counts, divided
+
+
+def _name(game: Any, action: int) -> str:
+    return spec_of(game.config).action_to_string(action, game.config)
+
+
+def game_at(name: str, position: Position) -> Any:
+    """The game of that name at a position."""
+    read = spec_by_name(name).from_dict
+    assert read is not None
+    return read(position)
 
 
 def perft_text(data: dict[str, Any]) -> str:
@@ -89,10 +90,10 @@ def perft_text(data: dict[str, Any]) -> str:
     return shown.replace('"POSITION"', position) + "\n"
 
 
-def perft_anew(path: Path) -> str:
+def perft_anew(path: Path, name: str) -> str:
     """Return a perft file as it should be, from the position and the depth that it states."""
     data = json.loads(path.read_text())
-    counts, divided = perft(data["position"], len(data["counts"]))
+    counts, divided = perft(game_at(name, data["position"]), len(data["counts"]))
     return perft_text(data | {"counts": counts, "divided": divided})
 
 
@@ -330,7 +331,7 @@ NAMES = ("two_players", "three_players", "four_players", "dry_roads")
 def golden_files() -> Iterator[tuple[Path, Callable[[], str]]]:
     """Every golden file, and what makes its text. Perft files state their positions themselves."""
     for path in sorted(PERFT.glob("*.json")):
-        yield path, partial(perft_anew, path)
+        yield path, partial(perft_anew, path, "helsinki")
     for name in NAMES:
         yield PLAYTHROUGHS / f"{name}.txt", partial(playthrough, name)
     yield SIGNATURE, lambda: signature_text(signature())
