@@ -87,14 +87,17 @@ def reader(game: BoardGame) -> Any:
 @pytest.mark.parametrize(("name", "components"), [("helsinki", ""), ("helsinki", "alternative"), ("copenhagen", "")])
 def test_a_text_holds_the_copy_of_its_seat_and_nothing_else(name: str, components: str) -> None:
     """Every value of the copy is read back from the text, at the end of games as well."""
-    pending = set()
-    for game in some_positions(name, (200 if components else 800) if JIT else 10, components):
+    pending: set[str] = set()
+    for number, game in enumerate(some_positions(name, (400 if components else 2000) if JIT else 10, components)):
+        waiting = set(game.spec.to_dict(game, game.seat)["pending"])  # type: ignore[misc]  # both games have positions
+        if number % 4 and waiting <= pending:
+            continue
+        pending |= waiting
         for seat in range(game.num_players):
-            seen = game.spec.to_dict(game, seat)  # type: ignore[misc]  # both games have positions
+            seen = game.spec.to_dict(game, seat)  # type: ignore[misc]
             expected = {key: value for key, value in seen.items() if key not in UNSAID}
             expected.setdefault("denied", [[]] * game.num_players)
             assert reader(game).position(position_text(game, seat)) == expected
-        pending.update(seen["pending"])
     rare = {"unseen_draws", "turn_over"} if name == "helsinki" else set()
     fields = GAMES[GAME_NAMES.index(name)].spec.text()  # type: ignore[misc]  # both games have a text
     known = sys.modules[f"{fields.__name__}.position_text"].PENDING
