@@ -13,8 +13,10 @@ import pytest
 from helsinki_env import (
     CopenhagenSeatEnv,
     CopenhagenSeatVectorEnv,
+    CopenhagenVectorEnv,
     HelsinkiSeatEnv,
     HelsinkiSeatVectorEnv,
+    HelsinkiVectorEnv,
     copenhagen_v0,
     helsinki_v0,
 )
@@ -38,6 +40,7 @@ class TestedGame:
         module: its PettingZoo page.
         seat_env: one learning seat.
         seat_vector_env: a batch of such games.
+        vector_env: a batch of games for self-play.
         seat_id: for `gymnasium.make`.
         configs: of every number of players, and of what else there is.
         built: a game that goes on from a position in which rare things are near.
@@ -49,6 +52,7 @@ class TestedGame:
     module: ModuleType
     seat_env: type[Any]
     seat_vector_env: type[Any]
+    vector_env: type[Any]
     seat_id: str
     configs: tuple[Any, ...]
     built: Callable[[random.Random], Any]
@@ -76,6 +80,7 @@ GAMES = (
         helsinki_v0,
         HelsinkiSeatEnv,
         HelsinkiSeatVectorEnv,
+        HelsinkiVectorEnv,
         "helsinki/Helsinki-v0",
         (HelsinkiConfig(2), HelsinkiConfig(3, dry_roads=True), HelsinkiConfig(4, covered="first_game")),
         _helsinki,
@@ -85,6 +90,7 @@ GAMES = (
         copenhagen_v0,
         CopenhagenSeatEnv,
         CopenhagenSeatVectorEnv,
+        CopenhagenVectorEnv,
         "helsinki/Copenhagen-v0",
         (CopenhagenConfig(2), CopenhagenConfig(3, denied=[[1], [], [4]]), CopenhagenConfig(4, reward="margin")),
         _copenhagen,
