@@ -36,6 +36,7 @@ ROOT = Path(__file__).resolve().parent.parent
 LONG_FIRST = (
     "test_page_games",
     "test_agreement",
+    "test_documents",
     "test_wheel",
     "test_training",
     "test_page_analysis",
@@ -57,6 +58,7 @@ LONG_FIRST = (
     "test_arena_ray",
     "test_export",
     "test_notebooks",
+    "test_text",
     "test_redeal",
     "test_page_tournament",
     "test_coverage",

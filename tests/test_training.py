@@ -1101,8 +1101,7 @@ DAMAGES: dict[str, tuple[Callable[[Told, Arrays], None], str]] = {
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("kind", DAMAGES)
-def test_a_state_that_does_not_fit_is_refused_by_name(finished: tuple[Preset, Path], tmp_path: Path, kind: str) -> None:
-    preset, whole = finished
+def test_a_state_that_does_not_fit_is_refused_by_name(preset: Preset, whole: Path, tmp_path: Path, kind: str) -> None:
     damage, message = DAMAGES[kind]
     folder = shutil.copytree(whole, tmp_path / "run")
     state = folder / "state.safetensors"
@@ -1116,8 +1115,7 @@ def test_a_state_that_does_not_fit_is_refused_by_name(finished: tuple[Preset, Pa
 
 
 @pytest.mark.thorough
-def test_a_flipped_bit_of_a_state_is_noticed(finished: tuple[Preset, Path], tmp_path: Path) -> None:
-    preset, whole = finished
+def test_a_flipped_bit_of_a_state_is_noticed(preset: Preset, whole: Path, tmp_path: Path) -> None:
     content = bytearray((whole / "state.safetensors").read_bytes())
     content[-1000] ^= 1
     (tmp_path / "state.safetensors").write_bytes(content)
