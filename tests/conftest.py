@@ -79,11 +79,17 @@ def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
 
 
 @pytest.fixture(scope="session")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of the tables of `server`."""
+    return tmp_path_factory.mktemp("tables")
+
+
+@pytest.fixture(scope="session")
+def server(data: Path) -> Iterator[Any]:
     """A server of tables for all tests that leave it as it was, but for tables and records of their own."""
     from tests.support.server import serving
 
-    with serving(tmp_path_factory.mktemp("tables")) as running:
+    with serving(data) as running:
         yield running
 
 

@@ -38,7 +38,7 @@ def test_what_is_hidden_from_a_viewer_changes_nothing_in_the_picture(game: Teste
                 assert render.ansi(played, viewer=seat) == render.ansi(other, viewer=seat)
                 differed += render.svg(played) != render.svg(other)
         played.step(int(rng.choice(played.legal_actions())))
-    assert differed > players
+    assert differed
     with pytest.raises(ValueError, match=f"viewer: found {players}, expected None or a seat from 0 to {players - 1}"):
         render.svg(played, viewer=players)
 
