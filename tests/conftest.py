@@ -102,6 +102,17 @@ def browser() -> Iterator[Any]:
         yield running
 
 
+@pytest.fixture(scope="module")
+def one_thread() -> Iterator[None]:
+    """One thread for PyTorch, as commands have; more of them change the last digits."""
+    import torch
+
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(threads)
+
+
 def _missing(problem: BaseException | None) -> str | None:
     """Return the package of an extra that an error comes from; None if it comes from something else."""
     while problem is not None:

@@ -28,7 +28,15 @@ from helsinki_env.games.helsinki.config import HelsinkiConfig
 from tests.copenhagen.support import built_position
 from tests.support import positions
 
-__all__ = ["EACH_GAME", "EACH_LAYOUT", "EACH_LAYOUT_SEARCHED", "GAMES", "ONE_GAME_OR_EACH_NIGHTLY", "TestedGame"]
+__all__ = [
+    "EACH_GAME",
+    "EACH_LAYOUT",
+    "EACH_LAYOUT_SEARCHED",
+    "GAMES",
+    "ONE_GAME_OR_EACH_NIGHTLY",
+    "TestedGame",
+    "rare_action",
+]
 
 
 @dataclass(frozen=True)
@@ -60,6 +68,20 @@ class TestedGame:
     @property
     def spec(self) -> GameSpec:
         return spec_by_name(self.name)
+
+    def start(self, rng: random.Random) -> Any:
+        """A game to play on with, most often from boards that are well filled."""
+        if rng.random() < 0.8:
+            return self.built(rng)
+        return self.spec.game(rng.choice(self.configs), seed=rng.getrandbits(32))
+
+
+def rare_action(game: Any, rng: random.Random) -> int:
+    """Any kind of legal action with the same probability, and then one of the kind: kinds that are rare come up."""
+    kinds = [kind for kind, size in game.spec.action_kinds(game.config) for _ in range(size)]
+    legal = game.legal_actions().tolist()
+    kind = rng.choice(sorted({kinds[action] for action in legal}))
+    return int(rng.choice([action for action in legal if kinds[action] == kind]))
 
 
 def _helsinki(rng: random.Random) -> Any:

@@ -34,7 +34,7 @@ from helsinki_env.text import (
     rules,
 )
 from tests.copenhagen.test_equal import random_config as random_copenhagen
-from tests.games import EACH_GAME, GAMES, TestedGame
+from tests.games import EACH_GAME, GAMES, TestedGame, rare_action
 from tests.oracles import copenhagen as copenhagen_rules
 from tests.oracles import helsinki as helsinki_rules
 from tests.support.agreement import random_config as random_helsinki
@@ -67,14 +67,6 @@ def some_positions(name: str, count: int, components: str = "") -> Iterator[Boar
                 if number == count:
                     return
             game.step(rare_action(game, rng))
-
-
-def rare_action(game: BoardGame, rng: random.Random) -> int:
-    """Any kind of legal action with the same probability, and then one of the kind: kinds that are rare come up."""
-    kinds = [kind for kind, size in game.spec.action_kinds(game.config) for _ in range(size)]
-    legal = game.legal_actions().tolist()
-    kind = rng.choice(sorted({kinds[action] for action in legal}))
-    return int(rng.choice([action for action in legal if kinds[action] == kind]))
 
 
 def reader(game: BoardGame) -> Any:

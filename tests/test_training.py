@@ -16,7 +16,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -66,20 +66,12 @@ from helsinki_env.utils.files import hold_lock_file
 from tests.support.networks import contrary, opinionated, saved, untrained
 from tests.support.riddle import riddle
 
-pytestmark = pytest.mark.skipif(not JIT, reason="too slow")
+pytestmark = [pytest.mark.usefixtures("one_thread"), pytest.mark.skipif(not JIT, reason="too slow")]
 
 ROOT = Path(__file__).resolve().parent.parent
 CPU = torch.device("cpu")
 Floats = npt.NDArray[np.float32]
 Told = dict[str, Any]
-
-
-@pytest.fixture(autouse=True, scope="module")
-def _one_thread() -> Iterator[None]:
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)  # as the command does; more of them change the last digits
-    yield
-    torch.set_num_threads(threads)
 
 
 # trajectories
