@@ -22,7 +22,7 @@ from tests.copenhagen import golden as copenhagen
 from tests.oracles.copenhagen import ReferenceGame as CopenhagenReference
 from tests.oracles.helsinki import ReferenceGame as HelsinkiReference
 from tests.support import golden as helsinki
-from tests.support.golden import game_at, perft, perft_text, plain_perft
+from tests.support.golden import FIRST, game_at, perft, perft_text, plain_perft
 
 GOLDEN: dict[str, tuple[ModuleType, Any]] = {
     "helsinki": (helsinki, HelsinkiReference),
@@ -112,8 +112,8 @@ def test_the_signature(game: str) -> None:
     """A change that keeps the signature has changed no rule, nothing that a seat is shown, and no state."""
     golden = GOLDEN[game][0]
     written = json.loads(golden.SIGNATURE.read_text())
-    found = golden.signature(None if JIT else golden.FIRST)
-    first = f"digest of the first {golden.FIRST}"
+    found = golden.signature(None if JIT else FIRST)
+    first = f"digest of the first {FIRST}"
     assert {name: group[first] for name, group in found["groups"].items()} == {
         name: group[first] for name, group in written["groups"].items()
     }
