@@ -33,6 +33,6 @@ def words(svg: str, under: str = "") -> list[str]:
 def grown(name: str, players: int, number: int = 1) -> Any:
     """A game of that name with boards as full as they get."""
     if name == "helsinki":
-        dry = {"dry_roads": True, "bonus_cards": [3]}
-        return unchecked(table(load_components(), players, seed=8 + number, tiles=18, greed=1, **dry))
+        box, seed = load_components(), 8 + number
+        return unchecked(table(box, players, seed=seed, tiles=18, greed=1, dry_roads=True, bonus_cards=[3]))
     return unchecked(rich(random.Random(f"drawn {number}"), players))
