@@ -36,20 +36,32 @@ ROOT = Path(__file__).resolve().parent.parent
 LONG_FIRST = (
     "test_page_games",
     "test_agreement",
+    "test_documents",
+    "test_wheel",
     "test_training",
     "test_page_analysis",
-    "test_balance",
+    "test_machines",
     "test_page",
-    "test_records",
-    "test_heuristic",
-    "test_tournaments",
-    "test_accessibility",
+    "test_balance",
+    "test_stopping",
     "test_arena",
+    "test_tournaments",
+    "test_gauntlet",
+    "test_accessibility",
+    "test_records",
+    "test_page_browser",
+    "test_heuristic",
+    "test_page_order",
+    "test_card",
     "test_page_advice",
+    "test_retrained",
+    "test_arena_ray",
+    "test_export",
+    "test_notebooks",
+    "test_text",
     "test_redeal",
     "test_page_tournament",
     "test_coverage",
-    "test_arena_ray",
 )
 
 
@@ -67,11 +79,17 @@ def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
 
 
 @pytest.fixture(scope="session")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of the tables of `server`."""
+    return tmp_path_factory.mktemp("tables")
+
+
+@pytest.fixture(scope="session")
+def server(data: Path) -> Iterator[Any]:
     """A server of tables for all tests that leave it as it was, but for tables and records of their own."""
     from tests.support.server import serving
 
-    with serving(tmp_path_factory.mktemp("tables")) as running:
+    with serving(data) as running:
         yield running
 
 
@@ -82,6 +100,17 @@ def browser() -> Iterator[Any]:
 
     with chromium() as running:
         yield running
+
+
+@pytest.fixture(scope="module")
+def one_thread() -> Iterator[None]:
+    """One thread for PyTorch, as commands have; more of them change the last digits."""
+    import torch
+
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(threads)
 
 
 def _missing(problem: BaseException | None) -> str | None:

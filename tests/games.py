@@ -10,7 +10,16 @@ from typing import Any
 
 import pytest
 
-from helsinki_env import CopenhagenSeatEnv, HelsinkiSeatEnv, copenhagen_v0, helsinki_v0
+from helsinki_env import (
+    CopenhagenSeatEnv,
+    CopenhagenSeatVectorEnv,
+    CopenhagenVectorEnv,
+    HelsinkiSeatEnv,
+    HelsinkiSeatVectorEnv,
+    HelsinkiVectorEnv,
+    copenhagen_v0,
+    helsinki_v0,
+)
 from helsinki_env.engine.spec import GameSpec, spec_by_name
 from helsinki_env.games.copenhagen.config import CopenhagenConfig
 from helsinki_env.games.copenhagen.game import CopenhagenGame as Copenhagen
@@ -19,7 +28,15 @@ from helsinki_env.games.helsinki.config import HelsinkiConfig
 from tests.copenhagen.support import built_position
 from tests.support import positions
 
-__all__ = ["EACH_GAME", "EACH_LAYOUT", "EACH_LAYOUT_SEARCHED", "GAMES", "ONE_GAME_OR_EACH_NIGHTLY", "TestedGame"]
+__all__ = [
+    "EACH_GAME",
+    "EACH_LAYOUT",
+    "EACH_LAYOUT_SEARCHED",
+    "GAMES",
+    "ONE_GAME_OR_EACH_NIGHTLY",
+    "TestedGame",
+    "rare_action",
+]
 
 
 @dataclass(frozen=True)
@@ -30,6 +47,8 @@ class TestedGame:
         name: as in its specification.
         module: its PettingZoo page.
         seat_env: one learning seat.
+        seat_vector_env: a batch of such games.
+        vector_env: a batch of games for self-play.
         seat_id: for `gymnasium.make`.
         configs: of every number of players, and of what else there is.
         built: a game that goes on from a position in which rare things are near.
@@ -40,6 +59,8 @@ class TestedGame:
     name: str
     module: ModuleType
     seat_env: type[Any]
+    seat_vector_env: type[Any]
+    vector_env: type[Any]
     seat_id: str
     configs: tuple[Any, ...]
     built: Callable[[random.Random], Any]
@@ -47,6 +68,20 @@ class TestedGame:
     @property
     def spec(self) -> GameSpec:
         return spec_by_name(self.name)
+
+    def start(self, rng: random.Random) -> Any:
+        """A game to play on with, most often from boards that are well filled."""
+        if rng.random() < 0.8:
+            return self.built(rng)
+        return self.spec.game(rng.choice(self.configs), seed=rng.getrandbits(32))
+
+
+def rare_action(game: Any, rng: random.Random) -> int:
+    """Any kind of legal action with the same probability, and then one of the kind: kinds that are rare come up."""
+    kinds = [kind for kind, size in game.spec.action_kinds(game.config) for _ in range(size)]
+    legal = game.legal_actions().tolist()
+    kind = rng.choice(sorted({kinds[action] for action in legal}))
+    return int(rng.choice([action for action in legal if kinds[action] == kind]))
 
 
 def _helsinki(rng: random.Random) -> Any:
@@ -66,6 +101,8 @@ GAMES = (
         "helsinki",
         helsinki_v0,
         HelsinkiSeatEnv,
+        HelsinkiSeatVectorEnv,
+        HelsinkiVectorEnv,
         "helsinki/Helsinki-v0",
         (HelsinkiConfig(2), HelsinkiConfig(3, dry_roads=True), HelsinkiConfig(4, covered="first_game")),
         _helsinki,
@@ -74,6 +111,8 @@ GAMES = (
         "copenhagen",
         copenhagen_v0,
         CopenhagenSeatEnv,
+        CopenhagenSeatVectorEnv,
+        CopenhagenVectorEnv,
         "helsinki/Copenhagen-v0",
         (CopenhagenConfig(2), CopenhagenConfig(3, denied=[[1], [], [4]]), CopenhagenConfig(4, reward="margin")),
         _copenhagen,

@@ -23,8 +23,9 @@ from helsinki_env.games.helsinki.components import BOARD_ACTIONS
 from helsinki_env.games.helsinki.config import HelsinkiConfig
 from helsinki_env.utils.machine import cpu_count
 from tests.oracles.helsinki import ReferenceGame
-from tests.support import agreement, policies, positions
-from tests.support.agreement import Choice, Pair, run_batch, table, too_rare
+from tests.support import policies, positions
+from tests.support.agreement import RARE, Choice, Pair, run_batch, table
+from tests.support.pair import DisagreementError, too_rare
 
 # Interpreted kernels are slower by far: fewer games then, and no counting.
 SCALE = 1.0 if JIT else 0.05
@@ -91,7 +92,7 @@ def test_turns_after_built_positions_agree_and_everything_rare_occurs(
     seen = run_batch("built", range(600 if JIT else 90), search_every=5 if JIT else 20)
     with capsys.disabled():
         print(f"\n{table(seen, LEAST)}")
-    assert not too_rare(seen, LEAST)
+    assert not too_rare(seen, RARE, LEAST)
     assert seen["masks searched"] > LEAST * 100
 
 
@@ -112,7 +113,7 @@ def test_twenty_thousand_games_agree_and_everything_rare_occurs_a_thousand_times
     print(f"\n{table(seen, 1000)}\n{time.monotonic() - started:.0f} s")
     assert seen["dealt games"] >= 20_000
     assert seen["masks searched"] >= 50_000
-    assert not too_rare(seen, 1000)
+    assert not too_rare(seen, RARE, 1000)
 
 
 def _nightly_batch(kind: str, numbers: range) -> Counter[str]:
@@ -138,5 +139,5 @@ def _nightly_batch(kind: str, numbers: range) -> Counter[str]:
 
 def test_a_disagreement_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ReferenceGame, "scores", lambda self: [1] * self.players)
-    with pytest.raises(agreement.DisagreementError, match=r"scores: kernel \[0, 0\], plain \[1, 1\]\nbegan as: seed 7"):
+    with pytest.raises(DisagreementError, match=r"scores: kernel \[0, 0\], plain \[1, 1\]\nbegan as: seed 7"):
         Pair.dealt(HelsinkiConfig(), 7, Counter())

@@ -10,7 +10,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -51,20 +51,16 @@ from helsinki_env.training.values import to_viewer_order as from_viewer_there
 from helsinki_env.training.values import viewer_value as own_component_there
 from tests.support.riddle import riddle
 
-pytestmark = [pytest.mark.thorough, pytest.mark.skipif(not JIT, reason="too slow")]
+pytestmark = [
+    pytest.mark.usefixtures("one_thread"),
+    pytest.mark.thorough,
+    pytest.mark.skipif(not JIT, reason="too slow"),
+]
 
 ROOT = Path(__file__).resolve().parent.parent
 CPU = torch.device("cpu")
 SMALL = NetworkConfig(seat_hidden=16, seat=8, width=32, blocks=1)
 TABLES = (MatchupConfig(share=3, players=(2,)), MatchupConfig(players=(3, 4), denied=(0, 3)))
-
-
-@pytest.fixture(autouse=True, scope="module")
-def _one_thread() -> Iterator[None]:
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)  # as the command does; more of them change the last digits
-    yield
-    torch.set_num_threads(threads)
 
 
 def plain(seed: int = 0, game: Any = None) -> PlainNetwork:

@@ -38,7 +38,7 @@ WAYS: dict[str, Callable[[Any], Any]] = {
 CONFIGS = [
     pytest.param(HelsinkiConfig(2), id="helsinki"),
     pytest.param(CopenhagenConfig(3), id="copenhagen"),
-    pytest.param(HelsinkiConfig(4, components="alternative"), marks=pytest.mark.thorough, id="further layout"),
+    pytest.param(HelsinkiConfig(4, components="alternative"), marks=pytest.mark.nightly, id="further layout"),
 ]
 MODES = tuple(AutoresetMode)
 SIZE, BEFORE, AFTER = 3, 40, 130

@@ -1,4 +1,4 @@
-"""Golden data: how many sequences of decisions there are, whole games to be read, and a signature over ten thousand.
+"""Golden data: how many sequences of decisions there are, whole games to be read, and a signature over thousands.
 
 They hold what the rules do today. If a change is meant to change that, `python -m tests.regenerate` writes them anew.
 """
@@ -8,19 +8,36 @@ from __future__ import annotations
 import json
 from itertools import zip_longest
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
 
 from helsinki_env.engine.kernel import JIT
-from helsinki_env.games.helsinki import notation
+from helsinki_env.games.copenhagen.actions import KINDS
+from helsinki_env.games.copenhagen.state import PHASES
 from helsinki_env.games.helsinki.components import BOARD_ACTIONS
 from tests import regenerate
-from tests.support import golden
+from tests.copenhagen import golden as copenhagen
+from tests.oracles.copenhagen import ReferenceGame as CopenhagenReference
+from tests.oracles.helsinki import ReferenceGame as HelsinkiReference
+from tests.support import golden as helsinki
+from tests.support.golden import FIRST, game_at, perft, perft_text, plain_perft
 
-PERFT = sorted(golden.PERFT.glob("*.json"))
+GOLDEN: dict[str, tuple[ModuleType, Any]] = {
+    "helsinki": (helsinki, HelsinkiReference),
+    "copenhagen": (copenhagen, CopenhagenReference),
+}
+EACH = pytest.mark.parametrize("game", GOLDEN)
+PERFT = {game: sorted(module.PERFT.glob("*.json")) for game, (module, _) in GOLDEN.items()}
+EACH_PERFT = pytest.mark.parametrize(
+    ("game", "path"), [pytest.param(game, path, id=f"{game}-{path.stem}") for game in GOLDEN for path in PERFT[game]]
+)
+EACH_PLAYTHROUGH = pytest.mark.parametrize(
+    ("golden", "name"), [(module, name) for module, _ in GOLDEN.values() for name in module.NAMES]
+)
 #: Counted without the compiler, and counted by the plain rules.
-SLOW = 3000
+SLOW = {"helsinki": 3000, "copenhagen": 1500}
 
 
 def depth_below(counts: list[int], most: int) -> int:
@@ -36,38 +53,46 @@ def show_difference(expected: dict[str, int], found: dict[str, int]) -> str:
     )
 
 
-@pytest.mark.parametrize("path", PERFT, ids=lambda path: path.stem)
-def test_perft_by_the_kernels(path: Path) -> None:
+@EACH_PERFT
+def test_perft_by_the_kernels(game: str, path: Path) -> None:
     data = json.loads(path.read_text())
-    depth = len(data["counts"]) if JIT else depth_below(data["counts"], SLOW)
-    counts, divided = golden.perft(data["position"], depth)
+    depth = len(data["counts"]) if JIT else depth_below(data["counts"], SLOW[game])
+    counts, divided = perft(game_at(game, data["position"]), depth)
     if depth == len(data["counts"]):
         assert divided == data["divided"], f"{data['about']}\n{show_difference(data['divided'], divided)}"
     assert counts == data["counts"][:depth]
     assert sum(divided.values()) == counts[-1]
 
 
-@pytest.mark.parametrize("path", PERFT, ids=lambda path: path.stem)
-def test_perft_by_the_plain_rules(path: Path) -> None:
+@EACH_PERFT
+def test_perft_by_the_plain_rules(game: str, path: Path) -> None:
     """Shallower; where they differ from the file, the kernels' counts to the same depth say for which decision."""
     data = json.loads(path.read_text())
-    depth = depth_below(data["counts"], SLOW)
-    counts, divided = golden.plain_perft(data["position"], depth)
-    by_kernels = golden.perft(data["position"], depth)[1]
+    depth, played = depth_below(data["counts"], SLOW[game]), game_at(game, data["position"])
+    counts, divided = plain_perft(GOLDEN[game][1].from_dict(data["position"]), played, depth)
+    by_kernels = perft(played, depth)[1]
     assert divided == by_kernels, show_difference(by_kernels, divided)
     assert counts == data["counts"][:depth]
 
 
-def test_perft_positions_are_as_written() -> None:
-    assert len(PERFT) >= 10
-    for path in PERFT:
-        data = json.loads(path.read_text())
-        assert notation.to_dict(notation.from_dict(data["position"])) == data["position"]
-        assert golden.perft_text(data) == path.read_text()
+@EACH_PERFT
+def test_perft_positions_are_as_written(game: str, path: Path) -> None:
+    data = json.loads(path.read_text())
+    assert game_at(game, data["position"]).to_dict() == data["position"]
+    assert perft_text(data) == path.read_text()
 
 
-@pytest.mark.parametrize("name", golden.NAMES)
-def test_playthroughs(name: str) -> None:
+def test_perft_positions_are_of_every_kind() -> None:
+    assert len(PERFT["helsinki"]) >= 10
+    found = [json.loads(path.read_text()) for path in PERFT["copenhagen"]]
+    assert {data["position"]["phase"] for data in found} == set(PHASES)
+    assert {data["position"]["players"] for data in found} == {2, 3, 4}
+    decided = {name.split()[0] for data in found for name in data["divided"]}
+    assert len(decided) >= len(KINDS) - 2
+
+
+@EACH_PLAYTHROUGH
+def test_playthroughs(golden: ModuleType, name: str) -> None:
     written = (golden.PLAYTHROUGHS / f"{name}.txt").read_text().splitlines()
     played = golden.playthrough(name).splitlines()
     for number, (expected, found) in enumerate(zip_longest(written, played), start=1):
@@ -76,17 +101,19 @@ def test_playthroughs(name: str) -> None:
 
 
 def test_a_bonus_card_is_taken_in_the_playthrough_of_dry_roads() -> None:
-    text = (golden.PLAYTHROUGHS / "dry_roads.txt").read_text()
+    text = (helsinki.PLAYTHROUGHS / "dry_roads.txt").read_text()
     assert "bonus: null to" in text
     used = {line.split("USE ")[1] for line in text.splitlines() if "USE " in line}
     assert len(used) >= 10
 
 
-def test_the_signature() -> None:
+@EACH
+def test_the_signature(game: str) -> None:
     """A change that keeps the signature has changed no rule, nothing that a seat is shown, and no state."""
+    golden = GOLDEN[game][0]
     written = json.loads(golden.SIGNATURE.read_text())
-    found = golden.signature(None if JIT else golden.FIRST)
-    first = f"digest of the first {golden.FIRST}"
+    found = golden.signature(None if JIT else FIRST)
+    first = f"digest of the first {FIRST}"
     assert {name: group[first] for name, group in found["groups"].items()} == {
         name: group[first] for name, group in written["groups"].items()
     }
@@ -94,10 +121,19 @@ def test_the_signature() -> None:
         assert found == written
 
 
-def test_the_signature_is_taken_over_ten_thousand_games_with_every_action() -> None:
+@pytest.mark.parametrize(
+    ("game", "games", "counted", "names"),
+    [("helsinki", 10_000, "used", BOARD_ACTIONS), ("copenhagen", 3000, "kinds", KINDS)],
+)
+def test_the_signature_is_taken_over_games_with_everything_in_them(
+    game: str, games: int, counted: str, names: tuple[str, ...]
+) -> None:
+    golden = GOLDEN[game][0]
     written = json.loads(golden.SIGNATURE.read_text())
-    assert written["games"] == sum(count for count, _, _ in golden.GROUPS.values()) == 10_000
-    assert all(sum(group["used"][name] for group in written["groups"].values()) >= 25 for name in BOARD_ACTIONS)
+    groups = written["groups"].values()
+    assert written["games"] == sum(count for count, *_ in golden.GROUPS.values()) == games
+    assert all(sum(group[counted][name] for group in groups) >= 25 for name in names)
+    assert game == "helsinki" or sum(group["shared wins"] for group in groups) > 0
 
 
 def test_one_command_writes_them_anew(
@@ -119,4 +155,11 @@ def test_one_command_writes_them_anew(
         "new      /new.txt, 4 lines of difference",
     ]
     assert [path.read_text() for path in (same, changed, new)] == ["a\n"] * 3
-    assert {path.suffix for path, _ in golden.golden_files()} == {".json", ".txt"}
+
+
+def test_the_command_writes_those_of_each_game() -> None:
+    written = {path for path, _ in regenerate.golden_files()}
+    for golden, _ in GOLDEN.values():
+        ours = {path for path, _ in golden.golden_files()}
+        assert ours <= written
+        assert {path.suffix for path in ours} == {".json", ".txt"}

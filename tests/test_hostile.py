@@ -533,7 +533,7 @@ def check_changes(kind: str, every: int) -> None:
     [pytest.param(kind, marks=[pytest.mark.thorough] if kind in SLOW else []) for kind in FROM_DATA],
 )
 def test_a_value_may_be_another_one(kind: str) -> None:
-    check_changes(kind, 29 if kind in SLOW else 7)  # of results, each is read and reported on
+    check_changes(kind, 61 if kind in SLOW else 7)  # of results, each is read and reported on
 
 
 @pytest.mark.nightly

@@ -10,7 +10,7 @@ import pickle
 import random
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache, partial
 from pathlib import Path
@@ -52,17 +52,9 @@ from tests.support.riddle import riddle
 from tests.support.wide import wide_components
 from tests.test_restore import built_games, dealt_games, observed
 
-pytestmark = pytest.mark.skipif(not JIT, reason="too slow")
+pytestmark = [pytest.mark.usefixtures("one_thread"), pytest.mark.skipif(not JIT, reason="too slow")]
 
 Ints = npt.NDArray[np.int64]
-
-
-@pytest.fixture(autouse=True, scope="module")
-def _one_thread() -> Iterator[None]:
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(threads)
 
 
 #: What a program may have chosen for itself, and how it takes it back.

@@ -9,17 +9,21 @@ import sys
 import tempfile
 from functools import cache
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 pytest.importorskip("nbclient", reason="needs the extra notebooks")
-pytest.importorskip("matplotlib", reason="needs the extra stats")
-pytest.importorskip("onnxscript", reason="needs the extra onnx")
 
 from helsinki_env.engine.kernel import JIT
 from tests.support.notebooks import FOLDER, NOTEBOOKS, read, run, texts
+
+pytestmark = [
+    pytest.mark.skipif(find_spec(package) is None, reason=f"needs the extra {extra}")
+    for extra, package in (("stats", "matplotlib"), ("onnx", "onnxscript"))
+]
 
 ROOT = FOLDER.parent
 #: The only one that defines something: a player is its subject.
@@ -70,8 +74,14 @@ PICTURES = {
     "06_put_a_game_in_balance": 1,
 }
 
-#: They train and play tournaments, which tests of their own do as well: run nightly.
-LONG = ("02_train_an_agent", "03_benchmark_policies", "04_balance")
+#: They train and play tournaments and studies, which tests of their own do as well: run nightly.
+LONG = (
+    "02_train_an_agent",
+    "03_benchmark_policies",
+    "04_balance",
+    "05_your_own_player",
+    "06_put_a_game_in_balance",
+)
 
 each = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 

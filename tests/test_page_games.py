@@ -6,7 +6,6 @@ import json
 import random
 import signal
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -22,17 +21,6 @@ from tests.support.sent import assert_nothing_hidden_was_sent
 from tests.support.server import Server, serving
 
 pytestmark = pytest.mark.thorough
-
-
-@pytest.fixture(scope="module")
-def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("games")
-
-
-@pytest.fixture(scope="module")
-def server(data: Path) -> Iterator[Server]:
-    with serving(data) as running:
-        yield running
 
 
 def decide_by_mouse(player: Player, rng: random.Random) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,19 +13,8 @@ from helsinki_env.web.store import TableStore
 from tests.games import EACH_GAME, TestedGame
 from tests.support.browser import Player, decide_by_key, sit, until
 from tests.support.sent import assert_explained, assert_nothing_hidden_was_sent
-from tests.support.server import Server, seated, serving
+from tests.support.server import Server, seated
 from tests.support.server import until as hear
-
-
-@pytest.fixture(scope="module")
-def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("help")
-
-
-@pytest.fixture(scope="module")
-def server(data: Path) -> Iterator[Server]:
-    with serving(data) as running:
-        yield running
 
 
 def closed_spot(view: dict[str, Any]) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import random
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,7 @@ from helsinki_env.engine.spec import spec_by_name
 from helsinki_env.web.store import TableStore
 from helsinki_env.web.tables import HUMAN, GameTable, SeatAssignment
 from tests.support.browser import Player
-from tests.support.server import Server, serving
+from tests.support.server import Server
 
 pytestmark = pytest.mark.thorough
 
@@ -27,17 +26,6 @@ KINDS = [
     ("copenhagen", "DISCARD"),
     ("copenhagen", "PAY"),
 ]
-
-
-@pytest.fixture(scope="module")
-def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("order")
-
-
-@pytest.fixture(scope="module")
-def server(data: Path) -> Iterator[Server]:
-    with serving(data) as running:
-        yield running
 
 
 def before_a_choice(game: str, kind: str) -> GameTable:

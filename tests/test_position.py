@@ -741,7 +741,7 @@ ANYTHING: tuple[Any, ...] = (
     *("", "START", "a" * 5000, "\0", "\ud800", "../..", "/", "\n" * 300, b"START", bytearray(51), memoryview(b"1")),
     *((), (1, 2), {1}, frozenset(), range(8), range(10**12), iter([1]), object(), object, len, ...),
     *({1: 2}, {None: 1}, {10**5000: 1}, {"a" * 5000: 1}, {b"game": 1}, {"game": "helsinki"}, UserDict(size=3)),
-    *(nested(100_000, lambda inner: [inner]), nested(100_000, lambda inner: {"cells": inner}), around_itself()),
+    *(nested(20_000, lambda inner: [inner]), nested(20_000, lambda inner: {"cells": inner}), around_itself()),
     *([None] * 51, [0] * 10**4, [10**5000] * 51, [[]] * 3, [{}], [["x"] * 51] * 3),
 )
 

@@ -6,6 +6,7 @@ import itertools
 import random
 from collections import Counter
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
 import pytest
@@ -20,8 +21,10 @@ from helsinki_env.engine.determinization import (
     sample_determinizations,
 )
 from helsinki_env.engine.kernel import JIT
+from helsinki_env.engine.spec import spec_of
 from helsinki_env.games.helsinki import notation
 from helsinki_env.games.helsinki.components import BOARD_ACTIONS
+from tests.games import EACH_GAME, TestedGame
 from tests.support import positions
 from tests.test_agreement import configs
 
@@ -29,10 +32,10 @@ from tests.test_agreement import configs
 HIDDEN = {"chance", "hand", "pile", "unseen"}
 
 
-def played(config: HelsinkiConfig, seed: int, decisions: int) -> HelsinkiGame:
+def played(config: Any, seed: int, decisions: int) -> Any:
     """A game after so many random decisions, or at its end."""
     rng = random.Random(seed)
-    game = HelsinkiGame(config, seed=seed)
+    game = spec_of(config).game(config, seed=seed)
     for _ in range(decisions):
         if game.done:
             break
@@ -40,7 +43,7 @@ def played(config: HelsinkiConfig, seed: int, decisions: int) -> HelsinkiGame:
     return game
 
 
-def check(game: HelsinkiGame, viewer: int, seed: int) -> HelsinkiGame:
+def check(game: Any, viewer: int, seed: int) -> Any:
     """Deal anew, and check everything that holds for every deal."""
     before = game.clone()
     copy = determinize(game, viewer, seed)
@@ -49,13 +52,17 @@ def check(game: HelsinkiGame, viewer: int, seed: int) -> HelsinkiGame:
     for name in game.state.dtype.names:
         if name not in HIDDEN:
             assert copy.state[name].tobytes() == game.state[name].tobytes(), name
-    assert copy.state.hand[viewer].tobytes() == game.state.hand[viewer].tobytes()
-    assert copy.state.unseen[viewer].tobytes() == game.state.unseen[viewer].tobytes()
+    for name in {"hand", "unseen"} & set(game.state.dtype.names):
+        assert copy.state[name][viewer].tobytes() == game.state[name][viewer].tobytes(), name
     assert copy.state.chance != game.state.chance
     assert (copy.state.hand >= copy.state.known).all()
     assert (copy.state.hand.sum(axis=1) == game.state.hand.sum(axis=1)).all()
-    # Reading a position checks that every card is somewhere, and that some decision is legal.
-    assert notation.from_dict(notation.to_dict(copy)) == copy
+    if viewer == game.seat:
+        assert (copy.action_mask() == game.action_mask()).all()
+    # Reading a position checks that every card is somewhere, and that what is in progress can be completed.
+    assert type(copy).from_dict(copy.to_dict()) == copy
+    # Nothing but what the viewer knows goes into a deal.
+    assert determinize(copy, viewer, seed + 1) == determinize(game, viewer, seed + 1)
     return copy
 
 
@@ -111,43 +118,56 @@ def test_another_seat_can_pay_the_rest_after_a_card_of_another_colour() -> None:
         assert copy.phase == "PLACE"
 
 
-def test_copies_go_on_like_games() -> None:
+@EACH_GAME
+def test_copies_go_on_like_games(game: TestedGame) -> None:
     rng = random.Random(1)
     for seed in range(20 if JIT else 2):
-        copy = determinize(played(HelsinkiConfig(num_players=3), seed, 60), seed=seed)
+        copy = determinize(played(game.spec.config(num_players=2 + seed % 3), seed, 60), seed=seed)
         while not copy.done:
             copy.step(int(rng.choice(copy.legal_actions())))
-        notation.from_dict(notation.to_dict(copy))
+        assert type(copy).from_dict(copy.to_dict()) == copy
 
 
-def test_same_seed_same_deal() -> None:
-    game = played(HelsinkiConfig(num_players=4), 2, 50)
-    assert determinize(game, 1, seed=5) == determinize(game, 1, seed=5)
-    assert determinize(game, 1, seed=5) != determinize(game, 1, seed=6)
-    assert determinize(game, 1) != determinize(game, 1)
-    many = sample_determinizations(game, 4, 1, seed=5)
-    assert many[:2].tobytes() == sample_determinizations(game, 2, 1, seed=5).tobytes()
-    assert many[:1].tobytes() == determinize(game, 1, seed=5)._states.tobytes()
-    assert determinize(game, seed=5) == determinize(game, game.seat, seed=5)
+@EACH_GAME
+def test_same_seed_same_deal(game: TestedGame) -> None:
+    one = played(game.spec.config(num_players=4), 2, 50)
+    assert determinize(one, 1, seed=5) == determinize(one, 1, seed=5)
+    assert determinize(one, 1, seed=5) != determinize(one, 1, seed=6)
+    assert determinize(one, 1) != determinize(one, 1)
+    many = sample_determinizations(one, 4, 1, seed=5)
+    assert len({state.tobytes() for state in many}) == 4
+    assert many[:2].tobytes() == sample_determinizations(one, 2, 1, seed=5).tobytes()
+    assert many[:1].tobytes() == determinize(one, 1, seed=5)._states.tobytes()
+    assert determinize(one, seed=5) == determinize(one, one.seat, seed=5)
 
 
-def test_each_game_of_a_batch_has_its_own_viewer() -> None:
-    games = [played(HelsinkiConfig(), seed, 40) for seed in range(4)]
-    states = np.concatenate([game._states for game in games])
+@EACH_GAME
+def test_each_game_of_a_batch_has_its_own_viewer(game: TestedGame) -> None:
+    games = [played(game.spec.config(), seed, 40) for seed in range(4)]
+    states = np.concatenate([one._states for one in games])
     viewers = np.array([0, 1, 1, 0])
     determinize_batch(games[0].config, states, viewers, np.arange(4, dtype=np.uint64))
-    for game, state, viewer in zip(games, states, viewers.tolist(), strict=True):
-        copy = HelsinkiGame.from_state(game.config, state)
-        assert copy.observation(viewer).tobytes() == game.observation(viewer).tobytes()
-        assert copy != game
+    for one, state, viewer in zip(games, states, viewers.tolist(), strict=True):
+        copy = game.spec.game.from_state(one.config, state)
+        assert copy.observation(viewer).tobytes() == one.observation(viewer).tobytes()
+        assert copy != one
 
 
-def test_wrong_arguments() -> None:
-    game = HelsinkiGame(seed=1)
+@EACH_GAME
+def test_wrong_arguments(game: TestedGame) -> None:
+    one = game.spec.game(game.spec.config(), seed=1)
     with pytest.raises(ValueError, match="seat: found 2, expected 0 to 1"):
-        determinize(game, 2)
+        determinize(one, 2)
     with pytest.raises(ValueError, match="seed: found -1"):
-        determinize(game, seed=-1)
+        determinize(one, seed=-1)
+    states, words = np.concatenate([one._states] * 2), np.ones(2, np.uint64)
+    for viewers, message in (
+        ([0, 2], r"viewers\[1\]: found 2, expected a seat from 0 to 1"),
+        ([-1, 0], r"viewers\[0\]: found -1, expected a seat from 0 to 1"),
+        ([0], r"viewers: found int64 of shape \(1,\), expected whole numbers of shape \(2,\)"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            determinize_batch(one.config, states, np.array(viewers), words)
 
 
 # how likely deals are

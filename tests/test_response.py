@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-import torch
 
 from helsinki_env import HelsinkiConfig
 from helsinki_env.agents.net.checkpoint import load_checkpoint, same_weights, save_checkpoint
@@ -21,7 +19,11 @@ from helsinki_env.training.progress import Report
 from helsinki_env.training.run import RunError, Training
 from tests.support.networks import contrary, saved, untrained
 
-pytestmark = [pytest.mark.thorough, pytest.mark.skipif(not JIT, reason="too slow")]
+pytestmark = [
+    pytest.mark.usefixtures("one_thread"),
+    pytest.mark.thorough,
+    pytest.mark.skipif(not JIT, reason="too slow"),
+]
 
 TINY = """
 minutes: 60
@@ -33,14 +35,6 @@ promotion: {{deals: 16, parallel_deals: 16}}
 evaluation: {{times: 1, games: 4, final_games: 4}}
 start: {start}
 """
-
-
-@pytest.fixture(autouse=True, scope="module")
-def _one_thread() -> Iterator[None]:
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(threads)
 
 
 @pytest.fixture

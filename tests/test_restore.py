@@ -21,22 +21,26 @@ from helsinki_env.engine.determinization import (
     determinize_batch,
     determinize_observation,
     sample_determinizations,
+    states_from_observations,
 )
 from helsinki_env.engine.kernel import JIT
-from helsinki_env.engine.loops import batch_observe
+from helsinki_env.games.copenhagen import observation as copenhagen
 from helsinki_env.games.helsinki import notation
 from helsinki_env.games.helsinki.observation import unpack
 from helsinki_env.games.helsinki.state import PHASES, TILES
-from helsinki_env.games.helsinki.state_from_observation import states_from_observations
+from tests.games import EACH_GAME, GAMES, TestedGame
 from tests.support import positions
 from tests.support.agreement import random_config
 from tests.support.wide import wide_components
 
+HELSINKI = GAMES[0]
+UNPACK = {"helsinki": unpack, "copenhagen": copenhagen.unpack}
+NOTHING = "found no phase or no players"
 #: What the seat to move cannot see, at least not in full.
 HIDDEN = {"chance", "hand", "pile", "unseen"}
 
 
-def moments(rng: random.Random, game: HelsinkiGame, most: int) -> Iterator[HelsinkiGame]:
+def moments(rng: random.Random, game: Any, most: int = 1000) -> Iterator[Any]:
     """The positions of a game played on at random, up to its end."""
     for _ in range(most):
         if game.done:
@@ -61,30 +65,32 @@ def built_games(count: int, components: str) -> Iterator[HelsinkiGame]:
         yield from moments(rng, notation.from_dict(positions.build(rng, theme, components=components)), 25)
 
 
-def observed(games: list[HelsinkiGame]) -> tuple[Any, Any, Any]:
+def observed(games: list[Any]) -> tuple[Any, Any, Any]:
     """Records, observations of the seats to move, and masks."""
     states = np.concatenate([game._states for game in games])
     observations = np.stack([game.observation() for game in games])
     return states, observations, np.stack([game.action_mask() for game in games])
 
 
-def check(games: list[HelsinkiGame], components: str) -> None:
+def check(games: list[Any], components: str) -> None:
     """Restore all of them at once, knowing nothing but the component file; then deal, and look again."""
     states, observations, masks = observed(games)
-    config = HelsinkiConfig(components=components)
+    config = games[0].spec.config(components=components)
     restored = states_from_observations(config, observations)
     for name in states.dtype.names:
         if name not in HIDDEN:
             np.testing.assert_array_equal(restored[name], states[name], err_msg=name)
     every, viewers = np.arange(len(games)), states["seat"].astype(np.int64)
     np.testing.assert_array_equal(restored["hand"][every, viewers], states["hand"][every, viewers])
-    np.testing.assert_array_equal(restored["unseen"][every, viewers], states["unseen"][every, viewers])
     np.testing.assert_array_equal(restored["hand"].sum(axis=2), states["hand"].sum(axis=2))
-    np.testing.assert_array_equal((restored["unseen"] >= 0).sum(axis=2), (states["unseen"] >= 0).sum(axis=2))
-    assert (restored["chance"] == 0).all()
+    if "unseen" in states.dtype.names:
+        np.testing.assert_array_equal(restored["unseen"][every, viewers], states["unseen"][every, viewers])
+        np.testing.assert_array_equal((restored["unseen"] >= 0).sum(axis=2), (states["unseen"] >= 0).sum(axis=2))
+    assert (restored["hand"] >= restored["known"]).all()
+    assert not restored["chance"].any()
     determinize_batch(config, restored, viewers, np.arange(1, 1 + len(games), dtype=np.uint64))
     seen_again, masks_again = np.zeros_like(observations), np.zeros_like(masks)
-    batch_observe(config.tables[0], restored, viewers, seen_again)
+    loops.batch_observe(config.tables[0], restored, viewers, seen_again)
     loops.batch_mask(config.tables[0], restored, masks_again)
     assert seen_again.tobytes() == observations.tobytes()
     assert masks_again.tobytes() == masks.tobytes()
@@ -142,94 +148,111 @@ def test_deals_are_those_of_a_redeal_that_had_the_game() -> None:
             assert copies.tobytes() == sample_determinizations(game, 2, seed=number).tobytes()
 
 
-def middle(seed: int = 1, **kind: Any) -> HelsinkiGame:
-    return list(moments(random.Random(seed), HelsinkiGame(HelsinkiConfig(**kind), seed=seed), 61))[-1]
+def middle(seed: int = 1, *, game: TestedGame = HELSINKI, **kind: Any) -> Any:
+    return list(moments(random.Random(seed), game.spec.game(game.spec.config(**kind), seed=seed), 61))[-1]
 
 
-def test_deals_follow_from_the_seed() -> None:
-    game = middle()
-    seen = game.observation()
-    some = determinize_observation(game.config, seen, 3, seed=5)
+@EACH_GAME
+def test_deals_follow_from_the_seed(game: TestedGame) -> None:
+    config, seen = game.spec.config(), middle(game=game).observation()
+    some = determinize_observation(config, seen, 3, seed=5)
     assert some.shape == (3,)
     assert len({state.tobytes() for state in some}) == 3
-    assert determinize_observation(game.config, seen, 3, seed=5).tobytes() == some.tobytes()
-    assert determinize_observation(game.config, seen, 7, seed=5)[:3].tobytes() == some.tobytes()
-    assert determinize_observation(game.config, seen, 3, seed=6).tobytes() != some.tobytes()
-    assert (
-        determinize_observation(game.config, seen, 3).tobytes()
-        != determinize_observation(game.config, seen, 3).tobytes()
-    )
-    assert determinize_observation(game.config, seen, 0, seed=5).shape == (0,)
+    assert determinize_observation(config, seen, 3, seed=5).tobytes() == some.tobytes()
+    assert determinize_observation(config, seen, 7, seed=5)[:3].tobytes() == some.tobytes()
+    assert determinize_observation(config, seen, 3, seed=6).tobytes() != some.tobytes()
+    assert determinize_observation(config, seen, 3).tobytes() != determinize_observation(config, seen, 3).tobytes()
+    assert determinize_observation(config, seen, 0, seed=5).shape == (0,)
+    with pytest.raises(ValueError, match="seed: found -1"):
+        determinize_observation(config, seen, 1, seed=-1)
 
 
-def test_deals_can_be_played_on() -> None:
-    for number, state in enumerate(
-        determinize_observation(HelsinkiConfig(), middle(num_players=3).observation(), 5 if JIT else 1, seed=2)
-    ):
-        copy = HelsinkiGame.from_state(HelsinkiConfig(num_players=3), state)
-        for _ in moments(random.Random(number), copy, 1000):
-            pass
+@EACH_GAME
+@pytest.mark.parametrize("players", [2, 3, 4])
+def test_deals_can_be_played_on(game: TestedGame, players: int) -> None:
+    config = game.spec.config(num_players=players)
+    seen = middle(game=game, num_players=players).observation()
+    for number, state in enumerate(determinize_observation(config, seen, 5 if JIT else 1, seed=2)):
+        copy = game.spec.game.from_state(config, state)
+        for one in moments(random.Random(number), copy):
+            assert type(one).from_dict(one.to_dict()) == one, "every card is somewhere"
         assert copy.done
-        assert notation.from_dict(notation.to_dict(copy)) == copy, "every card is somewhere"
 
 
-def test_nothing_is_kept_of_what_a_caller_holds() -> None:
-    seen = middle().observation()
+@EACH_GAME
+def test_nothing_is_kept_of_what_a_caller_holds(game: TestedGame) -> None:
+    seen = middle(game=game).observation()
     before = seen.copy()
-    states = determinize_observation(HelsinkiConfig(), seen, 2, seed=1)
+    states = determinize_observation(game.spec.config(), seen, 2, seed=1)
     states["hand"] = 9
     np.testing.assert_array_equal(seen, before)
 
 
-def test_any_array_of_the_right_kind_will_do() -> None:
-    """Lists of rows, slices with gaps, arrays that may not be written to."""
-    seen = np.stack([game.observation() for game in dealt_games(1, "default")])
-    whole = states_from_observations(HelsinkiConfig(), seen)
-    assert states_from_observations(HelsinkiConfig(), seen[::2]).tobytes() == whole[::2].tobytes()
-    assert states_from_observations(HelsinkiConfig(), np.asfortranarray(seen)).tobytes() == whole.tobytes()
+def same(states: Any, others: Any) -> bool:
+    """Whether records are the same, but for what pads them."""
+    return all((states[name] == others[name]).all() for name in states.dtype.names if name != "pad")
+
+
+@EACH_GAME
+def test_any_array_of_the_right_kind_will_do(game: TestedGame) -> None:
+    """Slices with gaps, arrays in another order, or that may not be written to."""
+    config = game.spec.config()
+    seen = np.stack([one.observation() for one in moments(random.Random(0), game.spec.game(config, seed=0))])
+    whole = states_from_observations(config, seen)
+    assert same(states_from_observations(config, seen[::2]), whole[::2])
+    assert same(states_from_observations(config, np.asfortranarray(seen)), whole)
     seen.flags.writeable = False
-    assert states_from_observations(HelsinkiConfig(), seen).tobytes() == whole.tobytes()
-    assert states_from_observations(HelsinkiConfig(), seen[:0]).shape == (0,)
+    assert same(states_from_observations(config, seen), whole)
+    assert states_from_observations(config, seen[:0]).shape == (0,)
+
+
+@EACH_GAME
+def test_what_was_in_a_record_is_not_kept(game: TestedGame) -> None:
+    config = game.spec.config()
+    states, seen, _ = observed(list(moments(random.Random(1), game.spec.game(config, seed=1))))
+    filled = np.roll(states, 7)
+    assert loops.batch_reconstruct(config.tables[0], seen, filled) == (-1, -1)
+    assert same(filled, states_from_observations(config, seen))
 
 
 # what goes wrong
 
 
-def no_phase(seen: Any) -> Any:
-    unpack(seen)["phase"][:] = 0
-    return seen[None]
+def entry(value: int, *, of: str, at: Any = ...) -> Any:
+    """Change an entry of an observation."""
+
+    def spoil(game: TestedGame, seen: Any) -> Any:
+        UNPACK[game.name](seen)[of][at] = value
+        return seen[None]
+
+    return spoil
 
 
-def two_phases(seen: Any) -> Any:
-    unpack(seen)["phase"][:2] = 1
-    return seen[None]
-
-
-def seven_players(seen: Any) -> Any:
-    unpack(seen)["table"][0] = 7
-    return seen[None]
-
-
+@EACH_GAME
 @pytest.mark.parametrize(
     ("spoil", "message"),
     [
-        (lambda seen: seen, "observations: found int8 of shape (SIZE,), expected int8 of shape (B, SIZE)"),
-        (lambda seen: seen[None, :-1], "found int8 of shape (1, SHORT), expected int8 of shape (B, SIZE); from games"),
-        (lambda seen: seen[None].astype(np.int16), "found int16 of shape (1, SIZE), expected int8"),
-        (lambda seen: seen[None].astype(np.float32), "found float32 of shape (1, SIZE), expected int8"),
-        (lambda seen: [seen[None]], "found int8 of shape (1, 1, SIZE)"),
-        (lambda seen: np.zeros((2, len(seen)), np.int8), "observations[0]: found no phase or no players in it; was it"),
-        (no_phase, "observations[0]: found no phase or no players"),
-        (two_phases, "observations[0]: found no phase or no players"),
-        (seven_players, "observations[0]: found no phase or no players"),
-        (lambda seen: np.stack([seen, no_phase(seen.copy())[0]]), "observations[1]: found no phase or no players"),
+        (lambda _, seen: seen, "observations: found int8 of shape (SIZE,), expected int8 of shape (B, SIZE)"),
+        (lambda _, seen: seen[None, :-1], "found int8 of shape (1, SHORT), expected int8 of shape (B, SIZE)"),
+        (lambda _, seen: seen[None].astype(np.int16), "found int16 of shape (1, SIZE), expected int8"),
+        (lambda _, seen: seen[None].astype(np.float32), "found float32 of shape (1, SIZE), expected int8"),
+        (lambda _, seen: [seen[None]], "found int8 of shape (1, 1, SIZE)"),
+        (lambda _, seen: np.zeros((2, len(seen)), np.int8), f"observations[0]: {NOTHING} in it; was it"),
+        (entry(0, of="phase"), f"observations[0]: {NOTHING}"),
+        (entry(1, of="phase"), f"observations[0]: {NOTHING}"),
+        (entry(7, of="table", at=0), f"observations[0]: {NOTHING}"),
+        (entry(1, of="table", at=0), f"observations[0]: {NOTHING}"),
+        (
+            lambda game, seen: np.stack([seen.copy(), entry(0, of="phase")(game, seen)[0]]),
+            f"observations[1]: {NOTHING}",
+        ),
     ],
 )  # fmt: skip
-def test_what_is_no_observation(spoil: Any, message: str) -> None:
-    seen = middle().observation()
+def test_what_is_no_observation(game: TestedGame, spoil: Any, message: str) -> None:
+    seen = middle(game=game).observation()
     expected = message.replace("SIZE", str(len(seen))).replace("SHORT", str(len(seen) - 1))
     with pytest.raises(ObservationError, match=re.escape(expected)):
-        states_from_observations(HelsinkiConfig(), spoil(seen.copy()))
+        states_from_observations(game.spec.config(), spoil(game, seen.copy()))
 
 
 def spoilt(name: str, place: Any, value: int) -> Any:
@@ -279,21 +302,6 @@ def test_tiles_that_are_none_are_refused(number: int) -> None:
         states_from_observations(game.config, seen[None])
 
 
-def test_viewers_that_are_none_are_refused() -> None:
-    config, states = (
-        HelsinkiConfig(),
-        states_from_observations(HelsinkiConfig(), np.stack([middle().observation()] * 2)),
-    )
-    words = np.ones(2, np.uint64)
-    for viewers, message in (
-        ([0, 2], "viewers[1]: found 2, expected a seat from 0 to 1"),
-        ([-1, 0], "viewers[0]: found -1, expected a seat from 0 to 1"),
-        ([0], "viewers: found int64 of shape (1,), expected whole numbers of shape (2,)"),
-    ):
-        with pytest.raises(ValueError, match=re.escape(message)):
-            determinize_batch(config, states, np.array(viewers), words)
-
-
 def test_observations_of_other_components() -> None:
     with pytest.raises(ObservationError, match="from games with other components"):
         determinize_observation(HelsinkiConfig(components="alternative"), middle().observation(), 1)
@@ -306,8 +314,3 @@ def test_an_observation_that_cannot_come_up() -> None:
     unpack(seen)["hand"][3] += 20
     with pytest.raises(DeterminizationError, match="game 0: found no deal that fits the observation of seat"):
         determinize_observation(HelsinkiConfig(), seen, 1)
-
-
-def test_a_seed_that_is_none() -> None:
-    with pytest.raises(ValueError, match="seed: found -1"):
-        determinize_observation(HelsinkiConfig(), middle().observation(), 1, seed=-1)

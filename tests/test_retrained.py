@@ -47,8 +47,8 @@ ASKED: dict[str, Any] = {
 PRESET: dict[str, Any] = {
     "matchups": [{"players": [2], "denied": [0, 5]}],
     "network": {"seat_hidden": 8, "seat": 8, "width": 8, "blocks": 1},
-    "pretraining": {"samples": 2000, "games": 24},
-    "ppo": {"total_timesteps": 600, "num_envs": 16, "num_steps": 16, "minibatch_size": 64},
+    "pretraining": {"samples": 600, "games": 8},
+    "ppo": {"total_timesteps": 300, "num_envs": 16, "num_steps": 16, "minibatch_size": 64},
     "promotion": {"deals": 16, "parallel_deals": 16},
     "evaluation": {"times": 1, "games": 8, "final_games": 16, "opponents": ["greedy"]},
 }

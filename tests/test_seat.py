@@ -1,4 +1,4 @@
-"""One learning seat against opponents: the games are `HelsinkiGame`'s; agents act exactly on their turns."""
+"""One learning seat against opponents: the games are those of the game class; agents act exactly on their turns."""
 
 from __future__ import annotations
 
@@ -15,21 +15,18 @@ import numpy.typing as npt
 import pytest
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
 
-from helsinki_env import (
-    HelsinkiConfig,
-    HelsinkiGame,
-    HelsinkiSeatEnv,
-    HelsinkiSeatVectorEnv,
-    IllegalActionError,
-    RandomEpisodes,
-    observation,
-)
+from helsinki_env import HelsinkiSeatEnv, HelsinkiSeatVectorEnv, IllegalActionError, RandomEpisodes
 from helsinki_env.agents.random import RandomPlayer
+from helsinki_env.agents.registry import make_player
 from helsinki_env.engine.kernel import JIT
 from helsinki_env.engine.playout import random_keys, sample_actions
+from helsinki_env.engine.spec import spec_of
 from helsinki_env.envs.seat import GameSeatVectorEnv
+from tests.games import EACH_GAME, GAMES, TestedGame
+from tests.test_aec import expected_rewards
 
-CONFIGS: tuple[dict[str, Any], ...] = (
+HELSINKI, COPENHAGEN = GAMES
+OPTIONS: tuple[dict[str, Any], ...] = (
     {"num_players": 2},
     {"num_players": 3, "dry_roads": True, "covered": "first_game", "reward": "rank", "seat": "rotate"},
     {
@@ -40,11 +37,20 @@ CONFIGS: tuple[dict[str, Any], ...] = (
         "seat": 2,
     },
 )
-#: The last one's records are of a further layout.
-EACH_CONFIG = [*CONFIGS, pytest.param(CONFIGS[2] | {"components": "alternative"}, marks=pytest.mark.thorough)]
+OF_COPENHAGEN: tuple[dict[str, Any], ...] = (
+    {"num_players": 2},
+    {"num_players": 3, "denied": [[1], [], [4]], "reward": "rank", "seat": "rotate"},
+    {"num_players": 4, "reward": "margin", "seat": 2},
+)
 MODES = tuple(AutoresetMode)
 SIZE = 4 if JIT else 2
 STEPS = 200 if JIT else 60
+EACH_BATCH = [
+    *((HELSINKI, options, mode) for options in OPTIONS for mode in MODES),
+    *((COPENHAGEN, options, mode) for options, mode in zip(OF_COPENHAGEN, MODES, strict=True)),
+    # Its records are of a further layout.
+    pytest.param(HELSINKI, OPTIONS[2] | {"components": "alternative"}, MODES[0], marks=pytest.mark.nightly),
+]
 
 
 def crafty(
@@ -97,12 +103,12 @@ def _plain(value: Any) -> Any:
 
 
 class Twin:
-    """The batch once more, game by game, with `HelsinkiGame` and the opponent `crude`."""
+    """The batch once more, game by game, with the game class and the opponent `crude`."""
 
-    def __init__(self, env: HelsinkiSeatVectorEnv, seed: int, obs: Any, info: dict[str, Any]) -> None:
+    def __init__(self, env: GameSeatVectorEnv, seed: int, obs: Any, info: dict[str, Any]) -> None:
         self.env = env
         self.mode: AutoresetMode = env.metadata["autoreset_mode"]
-        self.games = [HelsinkiGame(env.config, seed=seed, stream=b) for b in range(env.num_envs)]
+        self.games = [spec_of(env.config).game(env.config, seed=seed, stream=b) for b in range(env.num_envs)]
         self.seats = info["seat"].tolist()
         self.endings = 0
         for b in range(env.num_envs):
@@ -149,18 +155,11 @@ class Twin:
     def ended(self, b: int, reward: float, info: dict[str, Any]) -> None:
         self.endings += 1
         game, seat = self.games[b], self.seats[b]
-        scores, others = game.scores(), game.num_players - 1
-        place = game.ranking().index(seat)
-        expected = {
-            "win": 1 if place == 0 else -1 / others,
-            "rank": 1 - 2 * place / others,
-            "margin": scores[seat] - (scores.sum() - scores[seat]) / others,
-        }[game.config.reward]
-        assert reward == pytest.approx(expected, abs=1e-5)
-        assert info["rewards"][b, seat] == reward
-        assert info["rewards"][b].sum() == pytest.approx(0, abs=1e-4)
-        assert np.array_equal(info["scores"][b], scores)
-        assert info["places"][b, seat] == place
+        rewards = expected_rewards(game)
+        assert reward == pytest.approx(rewards[seat], abs=1e-5)
+        assert info["rewards"][b].tolist()[: len(rewards)] == pytest.approx(rewards, abs=1e-5)
+        assert info["scores"][b].tolist()[: len(rewards)] == game.scores().tolist()
+        assert info["places"][b].tolist()[: len(rewards)] == game.ranks().tolist()
         if self.mode == AutoresetMode.SAME_STEP:
             final = info["final_obs"][b]
             assert info["_final_obs"][b]
@@ -180,10 +179,9 @@ class Twin:
             assert np.array_equal(obs["action_mask"][b], np.ones_like(masks[b]) if game.done else game.action_mask())
 
 
-@pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("options", EACH_CONFIG)
-def test_every_game_is_the_game(options: dict[str, Any], mode: AutoresetMode) -> None:
-    env = HelsinkiSeatVectorEnv(SIZE, crude, **options, autoreset_mode=mode)
+@pytest.mark.parametrize(("game", "options", "mode"), EACH_BATCH)
+def test_every_game_is_the_game(game: TestedGame, options: dict[str, Any], mode: AutoresetMode) -> None:
+    env = game.seat_vector_env(SIZE, crude, **options, autoreset_mode=mode)
     obs, info = env.reset(seed=4)
     twin = Twin(env, 4, obs, info)
     words = random_keys(SIZE, seed=1)
@@ -200,15 +198,18 @@ def test_every_game_is_the_game(options: dict[str, Any], mode: AutoresetMode) ->
     assert env.observation_space.contains(obs)
 
 
-def single_envs(count: int, **options: Any) -> list[Any]:
-    return [lambda: HelsinkiSeatEnv(**options)] * count
+def single_envs(game: TestedGame, count: int, **options: Any) -> list[Any]:
+    return [lambda: game.seat_env(**options)] * count
 
 
+@EACH_GAME
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("options", [{}, {"num_players": 4, "seat": "rotate", "opponents": crafty}])
-def test_the_batch_is_a_vector_of_single_environments(options: dict[str, Any], mode: AutoresetMode) -> None:
-    one = SyncVectorEnv(single_envs(SIZE, **options), autoreset_mode=mode)
-    other = HelsinkiSeatVectorEnv(SIZE, autoreset_mode=mode, **options)
+def test_the_batch_is_a_vector_of_single_environments(
+    game: TestedGame, options: dict[str, Any], mode: AutoresetMode
+) -> None:
+    one = SyncVectorEnv(single_envs(game, SIZE, **options), autoreset_mode=mode)
+    other = game.seat_vector_env(SIZE, autoreset_mode=mode, **options)
     assert other.autoreset_mode == one.autoreset_mode == other.metadata["autoreset_mode"]
     seeds: Any = [7, 2, 9, 4][:SIZE]
     found: Any = one.reset(seed=seeds)
@@ -251,12 +252,24 @@ def test_a_game_does_not_depend_on_the_batch(opponents: Any) -> None:
     assert all(other == found[0] for other in found)
 
 
-def test_random_opponents_in_compiled_code_play_as_the_random_player_does() -> None:
+@EACH_GAME
+def test_random_opponents_in_compiled_code_play_as_the_random_player_does(game: TestedGame) -> None:
     found = []
     for opponents in ("random", RandomPlayer(), act_random, ["random", RandomPlayer(), "random"]):
-        env = HelsinkiSeatVectorEnv(SIZE, opponents, num_players=4, autoreset_mode="SameStep")
+        env = game.seat_vector_env(SIZE, opponents, num_players=4, autoreset_mode="SameStep")
         found.append(play(env, env.reset(seed=3)[0], STEPS))
     assert all(same(found[0], other) for other in found[1:])
+
+
+@EACH_GAME
+def test_opponents_by_name_are_those_of_the_game(game: TestedGame) -> None:
+    found = []
+    for opponent in ("greedy", make_player("greedy", game.spec.config(num_players=3)), "random"):
+        env = game.seat_vector_env(2, opponent, num_players=3, seat=1, autoreset_mode="SameStep")
+        found.append(play(env, env.reset(seed=1)[0], 40))
+        assert env.observation_space.contains(found[-1][-1][0])
+    assert same(found[0], found[1])
+    assert not same(found[0], found[2])
 
 
 def test_opponents_get_arrays_that_lead_nowhere() -> None:
@@ -300,31 +313,33 @@ def test_another_seed_brings_other_opponents_and_other_games() -> None:
     assert states[0] == states[2] != states[1]
 
 
-def test_each_opponent_of_a_list_sits_in_its_place() -> None:
+@EACH_GAME
+def test_each_opponent_of_a_list_sits_in_its_place_and_sees_what_its_seat_sees(game: TestedGame) -> None:
     asked: Counter[int] = Counter()
 
     def player(place: int) -> Any:
         def act(obs: Any, action_mask: Any, keys: Any) -> Any:
+            played = env.game(0)
+            assert len(obs) == 1
+            assert played.seat == (learners[0] + 1 + place) % 4
+            assert np.array_equal(obs[0], played.observation(played.seat))
+            assert np.array_equal(action_mask[0], played.action_mask())
             asked[place] += 1
-            turn_order = observation.unpack(obs)["table"][:, 1]
-            present = [(seat + 1 + place) % 4 == turn for seat, turn in zip(learners, turn_order, strict=False)]
-            assert len(learners) == 1
-            assert all(present)
             return act_random(obs, action_mask, keys)
 
         return act
 
-    env = HelsinkiSeatVectorEnv(1, [player(0), player(1), player(2)], seat=2, num_players=4)
+    env = game.seat_vector_env(1, [player(0), player(1), player(2)], seat=2, num_players=4)
     learners = [2]
     play(env, env.reset(seed=1)[0], 30)
     assert set(asked) == {0, 1, 2}
-    env.reset(options={"seat": 0})
     learners[0] = 0
+    env.reset(options={"seat": 0})
     play(env, env.reset(seed=1)[0], 30)
     with pytest.raises(ValueError, match="opponents: found a list of 3, expected 1 with 2 players"):
         env.reset(options={"num_players": 2})
     with pytest.raises(ValueError, match="opponents: found a list of 2, expected 3"):
-        HelsinkiSeatEnv(["random", "random"], num_players=4)
+        game.seat_env(["random", "random"], num_players=4)
 
 
 def test_one_opponent_follows_the_number_of_players() -> None:
@@ -336,9 +351,10 @@ def test_one_opponent_follows_the_number_of_players() -> None:
         assert env.states["players"].tolist() == [4, 4]
 
 
+@EACH_GAME
 @pytest.mark.parametrize("players", [2, 3, 4])
-def test_seats(players: int) -> None:
-    env = HelsinkiSeatVectorEnv(50, num_players=players, seat=players - 1)
+def test_seats(game: TestedGame, players: int) -> None:
+    env = game.seat_vector_env(50, num_players=players, seat=players - 1)
     assert (env.reset(seed=1)[1]["seat"] == players - 1).all()
     for episode in range(3):
         _, info = env.reset(seed=1 if episode == 0 else None, options={"seat": "rotate"})
@@ -379,14 +395,22 @@ def test_a_bad_seat_changes_nothing(seat: Any) -> None:
         HelsinkiSeatVectorEnv(1, num_players=4, seat=3, episodes=RandomEpisodes(num_players=(2, 4)))
 
 
-def test_options_hold_for_later_games() -> None:
-    env = HelsinkiSeatEnv(seat=0)
-    options = {"num_players": 3, "covered": ["two_points"], "dry_roads": True, "seat": 1, "reward": "rank"}
-    _, info = env.reset(seed=1, options=options)
-    expected = HelsinkiConfig(num_players=3, covered=["two_points"], dry_roads=True, reward="rank")
+@pytest.mark.parametrize(
+    ("game", "options", "another"),
+    [
+        (HELSINKI, {"covered": ["two_points"], "dry_roads": True}, {}),
+        (COPENHAGEN, {"denied": [[1], [], []]}, {"denied": None}),
+    ],
+    ids=lambda value: value.name if isinstance(value, TestedGame) else "",
+)
+def test_options_and_episodes_hold_for_later_games(
+    game: TestedGame, options: dict[str, Any], another: dict[str, Any]
+) -> None:
+    env, options = game.seat_env(seat=0), {"num_players": 3, "reward": "rank", **options}
+    _, info = env.reset(seed=1, options={**options, "seat": 1})
     assert info["seat"] == 1
-    assert env.game.config == env.config == expected
-    env.reset(options={"episodes": RandomEpisodes(num_players=(4,))})
+    assert env.game.config == env.config == game.spec.config(**options)
+    env.reset(options={**another, "episodes": game.spec.episodes(num_players=(4,))})
     _, info = env.reset()
     assert info["seat"] == 1
     assert env.game.num_players == 4
@@ -395,11 +419,12 @@ def test_options_hold_for_later_games() -> None:
             env.reset(options=bad)
 
 
-def test_an_illegal_decision_leaves_everything_unchanged() -> None:
-    env = HelsinkiSeatVectorEnv(3, num_players=3, illegal_action="raise")
+@EACH_GAME
+def test_an_illegal_decision_leaves_everything_unchanged(game: TestedGame) -> None:
+    env = game.seat_vector_env(3, num_players=3, illegal_action="raise")
     obs = play(env, env.reset(seed=1)[0], 20)[-1][0]
-    before = env.get_state()
-    for bad in (-1, 0, 554, -(2**40), 2**40):
+    before, illegal = env.get_state(), int(np.flatnonzero(obs["action_mask"][1] == 0)[0])
+    for bad in (-1, illegal, env.single_action_space.n, -(2**40), 2**40):
         actions = sample_actions(obs["action_mask"], random_keys(3))
         actions[1] = bad
         with pytest.raises(
@@ -410,16 +435,17 @@ def test_an_illegal_decision_leaves_everything_unchanged() -> None:
     env.step(sample_actions(obs["action_mask"], random_keys(3)))
     for no_batch in ([0], [0.0, 0.0, 0.0], None):
         with pytest.raises(ValueError, match=r"expected whole numbers of shape \(3,\)"):
-            env.step(no_batch)  # type: ignore[arg-type]
+            env.step(no_batch)
 
 
-@pytest.mark.parametrize("action", [-1, 0, 554, 10**30, 1.0, None, True, False, np.True_, "MOVE 1"])
-def test_an_illegal_decision_in_one_game(action: Any) -> None:
-    env = HelsinkiSeatEnv(seat=1, illegal_action="raise")
+@EACH_GAME
+@pytest.mark.parametrize("action", [-1, "illegal", 10**30, 1.0, None, True, False, np.True_, "MOVE 1"])
+def test_an_illegal_decision_in_one_game(game: TestedGame, action: Any) -> None:
+    env = game.seat_env(seat=1, illegal_action="raise")
     env.reset(seed=1)
     before = env.game
-    with pytest.raises(IllegalActionError, match=r"MOVE|whole number|ids run"):
-        env.step(action)
+    with pytest.raises(IllegalActionError, match=r"Legal: |whole number|ids run"):
+        env.step(int(np.flatnonzero(~env.action_masks())[0]) if action == "illegal" else action)
     assert env.game == before
 
 
@@ -433,24 +459,25 @@ def test_what_is_no_decision_is_an_error_in_any_case(action: Any) -> None:
     assert env.game == before
 
 
+@EACH_GAME
 @pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("action", [-1, 0, 554])
-def test_an_illegal_decision_can_end_the_game_instead(action: int, mode: AutoresetMode) -> None:
-    env = HelsinkiSeatVectorEnv(2, num_players=3, reward="margin", illegal_action="penalize", autoreset_mode=mode)
+@pytest.mark.parametrize("action", [-1, "illegal", 2**40])
+def test_an_illegal_decision_can_end_the_game_instead(game: TestedGame, action: Any, mode: AutoresetMode) -> None:
+    env = game.seat_vector_env(2, num_players=3, reward="margin", illegal_action="penalize", autoreset_mode=mode)
     obs = play(env, env.reset(seed=1)[0], 20)[-1][0]
     actions = sample_actions(obs["action_mask"], random_keys(2))
-    actions[1] = action
-    game, seat = env.game(1), int(env.get_state()["seatings"]["learner"][1])
+    actions[1] = np.flatnonzero(obs["action_mask"][1] == 0)[0] if action == "illegal" else action
+    played, seat = env.game(1), int(env.get_state()["seatings"]["learner"][1])
     with pytest.warns(UserWarning, match=r"^illegal action: it ended a game with reward -100; .*info\['action_mask'\]"):
         obs, reward, ended, _, info = env.step(actions)
     assert reward.tolist() == [0, -100]
     assert ended.tolist() == info["illegal_action"].tolist() == [False, True]
     assert info["rewards"][1].tolist() == [-100 if s == seat else 50 for s in range(3)]
     if mode == AutoresetMode.SAME_STEP:
-        assert np.array_equal(info["final_obs"][1]["observation"], game.observation(seat))
+        assert np.array_equal(info["final_obs"][1]["observation"], played.observation(seat))
         assert env.game(1).round == 1
         return
-    assert np.array_equal(obs["observation"][1], game.observation(seat))
+    assert np.array_equal(obs["observation"][1], played.observation(seat))
     assert obs["action_mask"][1].all()
     if mode == AutoresetMode.DISABLED:
         with pytest.raises(IllegalActionError, match="game 1 is over; "):
@@ -551,12 +578,6 @@ def test_an_opponent_must_be_able_to_decide() -> None:
         HelsinkiSeatEnv("nobody")
 
 
-def test_opponents_by_name() -> None:
-    env = HelsinkiSeatVectorEnv(2, "greedy", seat="rotate")
-    results = play(env, env.reset(seed=1)[0], STEPS)
-    assert env.observation_space.contains(results[-1][0])
-
-
 def test_opponents_can_change_during_a_game() -> None:
     env = HelsinkiSeatEnv("random", num_players=3, seat=0)
     env.reset(seed=1)
@@ -601,12 +622,13 @@ def test_copies_of_one_game_go_on_alike() -> None:
         assert same(record(env, STEPS), seen)
 
 
+@EACH_GAME
 @pytest.mark.parametrize("mode", MODES)
-def test_copies_of_a_batch_go_on_alike(mode: AutoresetMode) -> None:
-    env = HelsinkiSeatVectorEnv(3, crafty, num_players=4, autoreset_mode=mode, illegal_action="penalize")
+def test_copies_of_a_batch_go_on_alike(game: TestedGame, mode: AutoresetMode) -> None:
+    env = game.seat_vector_env(3, crafty, num_players=4, autoreset_mode=mode, illegal_action="penalize")
     obs = play(env, env.reset(seed=1)[0], 20)[-1][0]
     actions = sample_actions(obs["action_mask"], random_keys(3))
-    actions[0] = 0
+    actions[0] = -1
     with pytest.warns(UserWarning, match="illegal action"):
         obs, *_, info = env.step(actions)
     if mode == AutoresetMode.DISABLED:
@@ -639,12 +661,13 @@ def test_arrays_are_reused_when_asked_to() -> None:
     assert all(same(*pair) for pair in kept)
 
 
-def test_a_state_that_cannot_be_changes_nothing() -> None:
-    env = HelsinkiSeatVectorEnv(2, num_players=3)
+@EACH_GAME
+def test_a_state_that_cannot_be_changes_nothing(game: TestedGame) -> None:
+    env = game.seat_vector_env(2, num_players=3)
     play(env, env.reset(seed=1)[0], 10)
     before = env.get_state()
     for array, field, value, message in (
-        ("states", "phase", 17, "states: game 1: phase: found 17"),
+        ("states", "phase", 17, "states: game 1: "),
         ("seatings", "learner", 3, "seatings: game 1: found .* expected the learner on an occupied seat"),
         ("seatings", "learner", -1, "seatings: game 1: found .* expected the learner on an occupied seat"),
     ):
@@ -681,11 +704,12 @@ def test_opponents_are_enough_for_every_running_game() -> None:
     play(env, obs, 30)
 
 
+@EACH_GAME
 @pytest.mark.parametrize(
     "arguments", [{"illegal_action": "ignore"}, {"render_mode": "rgb"}, {"reward": "points"}, {"config": 5}]
 )
-def test_bad_arguments_are_named(arguments: dict[str, Any]) -> None:
-    for make in (HelsinkiSeatEnv, HelsinkiSeatVectorEnv):
+def test_bad_arguments_are_named(game: TestedGame, arguments: dict[str, Any]) -> None:
+    for make in (game.seat_env, game.seat_vector_env):
         with pytest.raises(ValueError, match=next(iter(arguments))):
             make(**arguments)
 
@@ -705,40 +729,44 @@ def test_a_bad_seed_changes_nothing(seed: Any) -> None:
     assert env.game == before
 
 
-def test_drawings_show_the_learners_cards_only(capsys: pytest.CaptureFixture[str]) -> None:
+@EACH_GAME
+def test_drawings_show_the_learners_cards_only(game: TestedGame, capsys: pytest.CaptureFixture[str]) -> None:
     drawn: dict[str, Any] = {}
-    for mode in HelsinkiSeatEnv.metadata["render_modes"]:
-        env = HelsinkiSeatEnv(render_mode=mode, seat=0)
+    for mode in game.seat_env.metadata["render_modes"]:
+        env = game.seat_env(render_mode=mode, seat=0)
         env.reset(seed=1)
         env.step(2)
         drawn[mode] = env.render()
-    assert "HELSINKI" in drawn["ansi"]
+    assert game.name.upper() in drawn["ansi"].upper()
     assert drawn["svg"].startswith("<svg")
     assert drawn["rgb_array"].dtype == np.uint8
     assert drawn["rgb_array"].std() > 10
     assert drawn["human"] is None
-    assert capsys.readouterr().out.count("HELSINKI") == 3  # by reset, step and render
+    assert capsys.readouterr().out.upper().count(game.name.upper()) == 3  # by reset, step and render
     before = drawn["ansi"]
-    batch = HelsinkiSeatVectorEnv(1, render_mode="ansi", seat=0)
+    batch = game.seat_vector_env(1, render_mode="ansi", seat=0)
     batch.reset(seed=[1])
     batch.step([2])
     assert batch.render() == (before,)
-    hands = batch.states["hand"]
-    hands[0, 1] = np.roll(hands[0, 1], 1)  # other cards for the opponent
+    hand, seen = batch.states["hand"][0, 1], batch.observe([1]).tobytes()
+    hand[:] = np.roll(hand, 1)  # other cards for the opponent
     assert batch.render() == (before,)
+    assert batch.observe([1]).tobytes() != seen
     silent = HelsinkiSeatEnv()
     silent.reset(seed=1)
     with pytest.warns(UserWarning, match="render_mode"):
         assert silent.render() is None
 
 
-def test_is_known_by_name() -> None:
-    env = gymnasium.make("helsinki/Helsinki-v0", num_players=3, render_mode="ansi", disable_env_checker=True)
+@EACH_GAME
+def test_is_known_by_name(game: TestedGame) -> None:
+    env = gymnasium.make(game.seat_id, num_players=3, render_mode="ansi", disable_env_checker=True)
     assert env.reset(seed=1, options={"seat": 1})[1]["seat"] == 1
-    assert isinstance(env.unwrapped, HelsinkiSeatEnv)
+    assert isinstance(env.unwrapped, game.seat_env)
     assert env.get_wrapper_attr("action_masks")().any()
-    many = gymnasium.make_vec("helsinki/Helsinki-v0", num_envs=3, opponents="random", autoreset_mode="SameStep")
-    assert isinstance(many, HelsinkiSeatVectorEnv)
+    many = gymnasium.make_vec(game.seat_id, num_envs=3, opponents="random", autoreset_mode="SameStep")
+    assert isinstance(many, game.seat_vector_env)
     assert many.metadata["autoreset_mode"] is AutoresetMode.SAME_STEP
-    sync = gymnasium.make_vec("helsinki/Helsinki-v0", num_envs=2, vectorization_mode="sync")
-    assert sync.reset(seed=1)[0]["observation"].shape == (2, observation.observation_layout().size)
+    sync = gymnasium.make_vec(game.seat_id, num_envs=2, vectorization_mode="sync")
+    seen = game.spec.game(game.spec.config(), seed=1).observation()
+    assert sync.reset(seed=1)[0]["observation"].shape == (2, len(seen))

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from helsinki_env.engine.ui_actions import ActionSelection
-from tests.games import EACH_GAME, TestedGame
+from tests.games import EACH_GAME, TestedGame, rare_action
 
 pytestmark = pytest.mark.thorough
 
@@ -23,11 +23,7 @@ def selections(game: TestedGame, count: int) -> Iterator[tuple[Any, ActionSelect
     rng = random.Random(f"selections of {game.name}")
     assert game.spec.available_selection is not None
     while True:
-        one = (
-            game.built(rng)
-            if rng.random() < 0.8
-            else game.spec.game(rng.choice(game.configs), seed=rng.getrandbits(32))
-        )
+        one = game.start(rng)
         for _ in range(60):
             if one.done:
                 break
@@ -37,11 +33,7 @@ def selections(game: TestedGame, count: int) -> Iterator[tuple[Any, ActionSelect
                 count -= 1
                 if count == 0:
                     return
-            kinds = {
-                int(action): one.spec.action_to_string(action, one.config).split()[0] for action in one.legal_actions()
-            }
-            kind = rng.choice(sorted(set(kinds.values())))
-            one.step(rng.choice([action for action, name in kinds.items() if name == kind]))
+            one.step(rare_action(one, rng))
 
 
 def chosen_by_clicks(found: ActionSelection, rng: random.Random) -> list[int]:

@@ -10,10 +10,10 @@ import pytest
 
 from tests.support import surface
 
-#: What plays games in processes of its own.
+#: Plays games in processes of its own. `test_balance.py` checks the words of reports with every change.
 _SLOW = {"study.md"}
 FILES = [
-    pytest.param(path, make, marks=[pytest.mark.thorough] if path.name in _SLOW else [], id=path.name)
+    pytest.param(path, make, marks=[pytest.mark.nightly] if path.name in _SLOW else [], id=path.name)
     for path, make in surface.golden_files()
 ]
 

@@ -13,7 +13,7 @@ from helsinki_env.drawing.canvas import Canvas
 from helsinki_env.drawing.pieces import card_spots
 from helsinki_env.engine.determinization import determinize
 from helsinki_env.engine.ui_actions import UIAction, tile_orientations
-from tests.games import EACH_GAME, GAMES, TestedGame
+from tests.games import EACH_GAME, GAMES, TestedGame, rare_action
 
 pytestmark = pytest.mark.thorough
 
@@ -24,11 +24,7 @@ def played(game: TestedGame, count: int) -> Iterator[Any]:
     """Positions of random play with any number of players, most of them from boards that are well filled."""
     rng = random.Random(f"touches of {game.name}")
     while True:
-        one = (
-            game.built(rng)
-            if rng.random() < 0.8
-            else game.spec.game(rng.choice(game.configs), seed=rng.getrandbits(32))
-        )
+        one = game.start(rng)
         for _ in range(20):
             if one.done:
                 break
@@ -36,14 +32,7 @@ def played(game: TestedGame, count: int) -> Iterator[Any]:
             count -= 1
             if count == 0:
                 return
-            one.step(decision(one, rng))
-
-
-def decision(one: Any, rng: random.Random) -> int:
-    """Any decision, each kind as likely as the others, so that what is rare comes up too."""
-    names = {int(action): one.spec.action_to_string(action, one.config).split()[0] for action in one.legal_actions()}
-    kind = rng.choice(sorted(set(names.values())))
-    return rng.choice([action for action, name in names.items() if name == kind])
+            one.step(rare_action(one, rng))
 
 
 def touches(game: TestedGame, one: Any) -> list[UIAction]:

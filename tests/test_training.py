@@ -16,7 +16,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -66,20 +66,12 @@ from helsinki_env.utils.files import hold_lock_file
 from tests.support.networks import contrary, opinionated, saved, untrained
 from tests.support.riddle import riddle
 
-pytestmark = pytest.mark.skipif(not JIT, reason="too slow")
+pytestmark = [pytest.mark.usefixtures("one_thread"), pytest.mark.skipif(not JIT, reason="too slow")]
 
 ROOT = Path(__file__).resolve().parent.parent
 CPU = torch.device("cpu")
 Floats = npt.NDArray[np.float32]
 Told = dict[str, Any]
-
-
-@pytest.fixture(autouse=True, scope="module")
-def _one_thread() -> Iterator[None]:
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)  # as the command does; more of them change the last digits
-    yield
-    torch.set_num_threads(threads)
 
 
 # trajectories
@@ -1101,8 +1093,7 @@ DAMAGES: dict[str, tuple[Callable[[Told, Arrays], None], str]] = {
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("kind", DAMAGES)
-def test_a_state_that_does_not_fit_is_refused_by_name(finished: tuple[Preset, Path], tmp_path: Path, kind: str) -> None:
-    preset, whole = finished
+def test_a_state_that_does_not_fit_is_refused_by_name(preset: Preset, whole: Path, tmp_path: Path, kind: str) -> None:
     damage, message = DAMAGES[kind]
     folder = shutil.copytree(whole, tmp_path / "run")
     state = folder / "state.safetensors"
@@ -1116,8 +1107,7 @@ def test_a_state_that_does_not_fit_is_refused_by_name(finished: tuple[Preset, Pa
 
 
 @pytest.mark.thorough
-def test_a_flipped_bit_of_a_state_is_noticed(finished: tuple[Preset, Path], tmp_path: Path) -> None:
-    preset, whole = finished
+def test_a_flipped_bit_of_a_state_is_noticed(preset: Preset, whole: Path, tmp_path: Path) -> None:
     content = bytearray((whole / "state.safetensors").read_bytes())
     content[-1000] ^= 1
     (tmp_path / "state.safetensors").write_bytes(content)

@@ -1,4 +1,4 @@
-"""The self-play batch: each of its games is the game that `HelsinkiGame` plays, whatever happens to the others."""
+"""The self-play batch: each of its games is the one that the game class plays, whatever happens to the others."""
 
 from __future__ import annotations
 
@@ -26,17 +26,31 @@ from helsinki_env import (
 )
 from helsinki_env.engine.kernel import JIT
 from helsinki_env.engine.playout import random_keys, sample_actions
+from helsinki_env.engine.spec import spec_of
+from helsinki_env.envs.vector import GameVectorEnv
+from tests.games import GAMES, TestedGame
+from tests.test_aec import expected_rewards
 
+HELSINKI, COPENHAGEN = GAMES
 CONFIGS: tuple[dict[str, Any], ...] = (
     {"num_players": 2},
     {"num_players": 3, "dry_roads": True, "covered": "first_game", "reward": "rank"},
     {"num_players": 4, "components": "more_small_tiles", "denied": [["two_points"], [], [10], []], "reward": "margin"},
 )
-#: The last one's records are of a further layout.
-EACH_CONFIG = [*CONFIGS, pytest.param(CONFIGS[2] | {"components": "alternative"}, marks=pytest.mark.thorough)]
+OF_COPENHAGEN: tuple[dict[str, Any], ...] = (
+    {"num_players": 2},
+    {"num_players": 3, "denied": [[1], [], [4]], "reward": "rank"},
+    {"num_players": 4, "reward": "margin"},
+)
 MODES = tuple(AutoresetMode)
 STEPS = 600 if JIT else 150
 SIZE = 5 if JIT else 2
+EACH_BATCH = [
+    *((HELSINKI, options, mode) for options in CONFIGS for mode in MODES),
+    *((COPENHAGEN, options, mode) for options, mode in zip(OF_COPENHAGEN, MODES, strict=True)),
+    # Its records are of a further layout.
+    pytest.param(HELSINKI, CONFIGS[2] | {"components": "alternative"}, MODES[0], marks=pytest.mark.nightly),
+]
 
 
 def choose(obs: dict[str, npt.NDArray[np.int8]], words: npt.NDArray[np.uint64]) -> npt.NDArray[np.int64]:
@@ -68,24 +82,13 @@ def same(one: Any, other: Any) -> bool:
     return bool(one == other)
 
 
-def expected_rewards(game: HelsinkiGame) -> Any:
-    """What the seats get, from scores and ranking."""
-    scores, others = game.scores(), game.num_players - 1
-    places = np.argsort(game.ranking())
-    if game.config.reward == "win":
-        return np.where(places == 0, 1, -1 / others)
-    if game.config.reward == "rank":
-        return 1 - 2 * places / others
-    return scores - (scores.sum() - scores) / others
-
-
 class Twin:
-    """The batch once more, game by game, with `HelsinkiGame`."""
+    """The batch once more, game by game, with the game class."""
 
-    def __init__(self, env: HelsinkiVectorEnv, seed: int) -> None:
+    def __init__(self, env: GameVectorEnv, seed: int) -> None:
         self.env = env
         self.mode: AutoresetMode = env.metadata["autoreset_mode"]
-        self.games = [HelsinkiGame(env.config, seed=seed, stream=b) for b in range(env.num_envs)]
+        self.games = [spec_of(env.config).game(env.config, seed=seed, stream=b) for b in range(env.num_envs)]
         self.endings = 0
 
     def step(self, actions: npt.NDArray[np.int64], result: Any) -> None:
@@ -99,7 +102,7 @@ class Twin:
             if over:
                 assert self.mode == AutoresetMode.NEXT_STEP
                 self.games[b] = self.env.game(b)  # which game that is, other tests check
-                assert self.games[b].phase == "START"
+                assert self.games[b].round == 1
             else:
                 game.step(int(actions[b]))
                 if game.done:
@@ -114,16 +117,16 @@ class Twin:
         if self.mode == AutoresetMode.SAME_STEP:
             for b in ended:
                 self.games[b] = self.env.game(b)
-                assert self.games[b].phase == "START"
+                assert self.games[b].round == 1
         self.compare(obs, info)
 
-    def ended(self, b: int, game: HelsinkiGame, info: dict[str, Any]) -> None:
+    def ended(self, b: int, game: Any, info: dict[str, Any]) -> None:
         self.endings += 1
         players = game.num_players
         for name, values in (
             ("rewards", expected_rewards(game)),
             ("scores", game.scores()),
-            ("places", np.argsort(game.ranking())),
+            ("places", game.ranks()),
         ):
             assert info[f"_{name}"][b]
             assert info[name].shape == (self.env.num_envs, players)
@@ -149,10 +152,9 @@ class Twin:
         assert info["seat"].dtype == np.int64
 
 
-@pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("options", EACH_CONFIG)
-def test_every_game_is_the_game(options: dict[str, Any], mode: AutoresetMode) -> None:
-    env = HelsinkiVectorEnv(SIZE, **options, autoreset_mode=mode)
+@pytest.mark.parametrize(("game", "options", "mode"), EACH_BATCH)
+def test_every_game_is_the_game(game: TestedGame, options: dict[str, Any], mode: AutoresetMode) -> None:
+    env = game.vector_env(SIZE, **options, autoreset_mode=mode)
     obs, info = env.reset(seed=4)
     twin = Twin(env, seed=4)
     twin.compare(obs, info)

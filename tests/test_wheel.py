@@ -1,17 +1,37 @@
-"""The built wheel, alone in a fresh environment and outside the checkout: it plays from Python and from the shell."""
+"""The built wheel, outside the checkout and alone in a fresh environment of each supported version of Python.
+
+The same seeds deal and play the same games everywhere. A version that is not installed is skipped. It is looked for as
+`python3.N` on the search path and among the versions of pyenv.
+"""
 
 from __future__ import annotations
 
+import json
+import os
+import shutil
 import subprocess
 import sys
-import venv
+import tomllib
 from pathlib import Path
 
 import pytest
 
+from tests.support import golden
+
 pytestmark = pytest.mark.packaging
 
 ROOT = Path(__file__).resolve().parent.parent
+PINS = ("-q", "-c", ROOT / "constraints.txt")
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+SUPPORTED = [
+    words[-1] for text in PROJECT["classifiers"] if "." in (words := text.split(" :: "))[-1] and words[-2] == "Python"
+]
+OURS = "{}.{}".format(*sys.version_info[:2])
+#: The lowest and the highest version with every change, those between them nightly.
+VERSIONS = [
+    pytest.param(version, marks=[] if version in (SUPPORTED[0], SUPPORTED[-1]) else [pytest.mark.nightly])
+    for version in SUPPORTED
+]
 PLAY = """
 from importlib.util import find_spec
 from pathlib import Path
@@ -28,34 +48,98 @@ while not game.done:
     game.step(game.legal_actions()[0])
 assert load_components("alternative").types == 46
 assert (Path(helsinki_env.__file__).parent / "evaluation" / "rating" / "ratings.py").exists()  # which needs an extra
-assert find_spec("agents") is None
+assert find_spec("agents") is None  # the name of the OpenAI agents SDK, which may be installed next to it
 assert find_spec("training") is None
 played = play_match(["heuristic", "mc:2", "ismcts:2"], games=3)
 assert len(played) == 3
 assert "class Viewer" in page(next(played.records()))
 print("winner", game.ranking()[0])
 """
+#: Plays a game and prints the digests of the first games of every group of `tests/signature.json`.
+PLAY_THE_SIGNATURE = """
+import json, sys
+import helsinki_env
+from helsinki_env import copenhagen_v0, helsinki_v0
+from tests.support import golden
+assert "site-packages" in helsinki_env.__file__, helsinki_env.__file__
+for module in (helsinki_v0, copenhagen_v0):
+    env = module.env()
+    env.reset(seed=1)
+    for agent in env.agent_iter():
+        observation, _, ended, _, _ = env.last()
+        env.step(None if ended else int(observation["action_mask"].argmax()))
+found = golden.signature(golden.FIRST)["groups"]
+name = f"digest of the first {golden.FIRST}"
+print(json.dumps({"version": sys.version_info[:2], "digests": {group: found[group][name] for group in found}}))
+"""
 
 
-def run(*command: str | Path, folder: Path) -> str:
+def run(*command: str | Path, folder: Path, **variables: str) -> str:
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"} | variables
     done = subprocess.run(
-        [str(part) for part in command], cwd=folder, capture_output=True, text=True, timeout=500, check=False
+        [*map(str, command)], cwd=folder, env=environment, capture_output=True, text=True, timeout=1200, check=False
     )
     assert done.returncode == 0, f"{command}\n{done.stdout}\n{done.stderr}"
     return done.stdout
 
 
+def interpreter(version: str) -> str | None:
+    """Return the program of a version of Python, or None."""
+    if version == OURS:
+        return sys.executable
+    pyenv = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")) / "versions"
+    found = [shutil.which(f"python{version}"), *sorted(map(str, pyenv.glob(f"{version}.*/bin/python{version}")))]
+    for program in filter(None, found):
+        code = "import sys, venv; print('%d.%d' % sys.version_info[:2])"  # a shim of pyenv may start nothing
+        done = subprocess.run([program, "-c", code], capture_output=True, text=True, check=False)
+        if done.stdout.strip() == version:
+            return program
+    return None
+
+
 @pytest.fixture(scope="module")
-def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Build the wheel, install it with what it needs where nothing else is, and return the folder of its scripts."""
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Build the wheel, in a folder with a copy of the tests, and pytest, which their helpers import."""
     folder = tmp_path_factory.mktemp("wheel")
     run(sys.executable, "-m", "build", "--wheel", "--outdir", folder, ROOT, folder=folder)
-    wheel = next(folder.glob("*.whl"))
-    venv.create(folder / "venv")
-    scripts = folder / "venv" / ("Scripts" if sys.platform == "win32" else "bin")
+    shutil.copytree(ROOT / "tests", folder / "tests", ignore=shutil.ignore_patterns("__pycache__"))
+    run(sys.executable, "-m", "pip", "install", *PINS, "--target", folder / "tools", "pytest", folder=folder)
+    return folder
+
+
+def install(program: str, built: Path, folder: Path) -> Path:
+    """Install the wheel with what it needs where nothing else is, and return the folder of its scripts."""
+    run(program, "-m", "venv", "--without-pip", folder / "env", folder=built)
+    scripts = folder / "env" / ("Scripts" if sys.platform == "win32" else "bin")
     pip = (sys.executable, "-m", "pip", "--python", scripts / "python")
-    run(*pip, "install", "-q", "-c", ROOT / "constraints.txt", wheel, folder=folder)
+    run(*pip, "install", *PINS, next(built.glob("*.whl")), folder=built)
+    run(*pip, "check", folder=built)
     return scripts
+
+
+@pytest.fixture(scope="module")
+def installed(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of its scripts for the version of Python that runs the tests."""
+    return install(sys.executable, built, tmp_path_factory.mktemp("installed"))
+
+
+def test_the_lowest_supported_version_is_the_required_one() -> None:
+    assert SUPPORTED
+    assert PROJECT["requires-python"] == f">={SUPPORTED[0]}"
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_the_wheel_plays_the_same_games(version: str, built: Path, installed: Path, tmp_path: Path) -> None:
+    program = interpreter(version)
+    if program is None:
+        pytest.skip(f"Python {version} is not installed")
+    scripts = installed if version == OURS else install(program, built, tmp_path)
+    path = os.pathsep.join(map(str, (built, built / "tools")))
+    found = json.loads(run(scripts / "python", "-c", PLAY_THE_SIGNATURE, folder=tmp_path, PYTHONPATH=path))
+    assert found["version"] == [*map(int, version.split("."))]
+    written = json.loads(golden.SIGNATURE.read_text(encoding="utf-8"))["groups"]
+    name = f"digest of the first {golden.FIRST}"
+    assert found["digests"] == {group: written[group][name] for group in written}
 
 
 def test_the_wheel_plays_a_game_from_python(installed: Path, tmp_path: Path) -> None:
@@ -79,6 +163,7 @@ def test_the_wheel_names_the_wheel_where_an_extra_is_missing(installed: Path, tm
     assert done.stderr.endswith(" is missing, which the extra 'play' brings: pip install \"helsinki-env[play]\"\n")
 
 
+@pytest.mark.nightly
 def test_another_package_named_agents_may_be_installed_next_to_it(installed: Path, tmp_path: Path) -> None:
     """The OpenAI agents SDK is imported as `agents`."""
     python = installed / "python"

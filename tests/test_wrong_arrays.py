@@ -21,8 +21,8 @@ pytestmark = pytest.mark.skipif(not JIT, reason="too slow")
     "players",
     [
         ("random", "greedy"),
-        pytest.param(("heuristic", "counted:greedy", "mc:2", "ismcts:2"), marks=pytest.mark.thorough),
-        pytest.param(("net", "net+search:2"), marks=pytest.mark.nightly),
+        pytest.param(("heuristic", "ismcts:2"), marks=pytest.mark.thorough),
+        pytest.param(("counted:greedy", "mc:2", "net", "net+search:2"), marks=pytest.mark.nightly),
     ],
     ids=" ".join,
 )

@@ -6,7 +6,6 @@ taken over some thousand games that the batch kernels play.
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -14,17 +13,19 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from helsinki_env.engine import loops
-from helsinki_env.games.copenhagen import notation
 from helsinki_env.games.copenhagen.actions import KIND_OF, KINDS
 from helsinki_env.games.copenhagen.config import CopenhagenConfig
-from helsinki_env.games.copenhagen.game import COPENHAGEN, CopenhagenGame, apply_setup
-from helsinki_env.games.copenhagen.observation import OBSERVATION_SIZE as FEATURES
-from helsinki_env.games.copenhagen.state import new_states
-from tests.oracles.copenhagen import GOLDEN, MASK64, ReferenceGame, mix
-from tests.support.golden import chosen_of, digest_batch, digest_of, perft_text, short, signature_text
+from helsinki_env.games.copenhagen.game import COPENHAGEN, CopenhagenGame
+from tests.support.golden import (
+    digest_of,
+    followed,
+    perft_anew,
+    pick_batch,
+    play_games,
+    position_digest,
+    signature_text,
+)
 
 Position = dict[str, Any]
 
@@ -36,72 +37,17 @@ NAMES = {"two_players": 2, "three_players": 3, "four_players": 4}
 """The playthroughs, with the number of players, which is also the seed."""
 
 
-def perft(position: Position, depth: int) -> tuple[list[int], dict[str, int]]:
-    """Return the number of sequences of 1, 2, .. `depth` decisions, and how those of full length divide by the first.
-
-    A sequence that ends the game earlier is not counted as a longer one.
-    """
-    game = CopenhagenGame.from_dict(position)
-    tables, states, masks = game.config.tables[0], new_states(1), game.action_mask()[None]
-    states[0] = game.state
-    counts, first = [], np.zeros(0, np.int64)
-    for done in range(1, depth + 1):
-        rows, actions = np.nonzero(masks)
-        counts.append(len(actions))
-        first = actions if done == 1 else first[rows]
-        if done < depth:
-            states, masks = states[rows], masks[rows]
-            assert loops.batch_step(tables, states, actions, masks) == -1
-    return counts, {notation.action_to_string(int(a)): int((first == a).sum()) for a in game.legal_actions()}
-
-
-def plain_perft(position: Position, depth: int) -> tuple[list[int], dict[str, int]]:
-    """The same by the plain rules."""
-    counts = [0] * depth
-
-    def count(game: ReferenceGame, done: int) -> int:
-        legal = game.legal_actions()
-        counts[done] += len(legal)
-        return len(legal) if done == depth - 1 else sum(count(step(game, action), done + 1) for action in legal)
-
-    def step(game: ReferenceGame, action: int) -> ReferenceGame:
-        after = game.clone()
-        after.step(action)
-        return after
-
-    game = ReferenceGame.from_dict(position)
-    legal = game.legal_actions()
-    divided = {notation.action_to_string(a): count(step(game, a), 1) if depth > 1 else 1 for a in legal}
-    counts[0] = len(legal)
-    return counts, divided
-
-
-def perft_anew(path: Path) -> str:
-    """Return a perft file as it should be."""
-    data = json.loads(path.read_text())
-    counts, divided = perft(data["position"], len(data["counts"]))
-    return perft_text(data | {"counts": counts, "divided": divided})
-
-
 def playthrough(name: str) -> str:
     """Return a game as text: each decision with what was legal, what was seen, and what it changed."""
     game = CopenhagenGame(CopenhagenConfig(NAMES[name]), seed=NAMES[name])
-    before, number, word = game.to_dict(), 0, 1
-    lines = [f"# {name}", f"# first: {json.dumps(before['chance'])}, display {before['display']}"]
-    while not game.done:
-        number, word = number + 1, (word + GOLDEN) & MASK64
-        mask, seen = game.action_mask(), game.observation()
-        action = int(_pick(mask[None], np.array([mix(word)], np.uint64))[0])
-        where = f"round {game.round}  seat {game.seat}  {game.phase}"
-        lines.append(f"{number:4}  {where:27}{notation.action_to_string(action)}")
-        game.step(action)
-        after = game.to_dict()
-        scores = " ".join(str(score) for score in game.scores())
-        lines.append(f"      legal {int(mask.sum())} {short(mask)}  seen {short(seen)}  scores {scores}")
-        lines += [f"      {change}" for change in _changes(before, after)]
-        before = after
-    lines.append(f"# places {game.ranks().tolist()}, position {digest_of([json.dumps(before).encode()])[:16]}")
-    return "\n".join(lines) + "\n"
+
+    def pick(word: int) -> int:
+        return int(pick_batch(game.action_mask()[None], np.array([word], np.uint64), KIND_OF, _LIKED)[0])
+
+    first = game.to_dict()
+    lines = [f"# {name}", f"# first: {json.dumps(first['chance'])}, display {first['display']}"]
+    lines += followed(game, pick, _changes)
+    return "\n".join([*lines, f"# places {game.ranks().tolist()}, position {position_digest(game)}"]) + "\n"
 
 
 def _changes(before: Position, after: Position) -> Iterator[str]:
@@ -117,14 +63,7 @@ def _changes(before: Position, after: Position) -> Iterator[str]:
             yield f"{key}: {' to '.join(told)}"
 
 
-def _pick(masks: npt.NDArray[np.int8], words: npt.NDArray[np.uint64]) -> npt.NDArray[np.int64]:
-    """Three times of four a build or an ability where there is one; for a game that is over it does not matter."""
-    rows, legal = np.nonzero(masks)
-    liked = np.isin(KIND_OF[legal], [KINDS.index(kind) for kind in ("BUILD", "USE")])
-    every, few = (chosen_of(rows[pick], legal[pick], words) for pick in (np.ones_like(liked), liked))
-    some_liked = np.bincount(rows[liked], minlength=len(masks)) > 0
-    return np.where(some_liked & (words % np.uint64(4) != 0), few, every)
-
+_LIKED = [KINDS.index(kind) for kind in ("BUILD", "USE")]
 
 GROUPS: dict[str, tuple[int, CopenhagenConfig]] = {
     "two players": (1000, CopenhagenConfig(2)),
@@ -133,9 +72,6 @@ GROUPS: dict[str, tuple[int, CopenhagenConfig]] = {
     "four players": (1000, CopenhagenConfig(4)),
 }
 """Number of games, and what is played."""
-
-FIRST = 2
-"""So many games of each group have a digest of their own, for runs without the compiler."""
 
 
 def signature(games: int | None = None) -> dict[str, Any]:
@@ -150,44 +86,15 @@ def signature(games: int | None = None) -> dict[str, Any]:
 
 
 def _play_group(games: int, config: CopenhagenConfig) -> dict[str, Any]:
-    tables, states = config.tables[0], new_states(games)
-    apply_setup(states, config)
-    numbers = np.arange(games, dtype=np.uint64)
-    loops.batch_deal(tables, states, np.full(games, 7, np.uint64), numbers, np.zeros(games, np.uint64))
-    masks, seen = np.zeros((games, len(KIND_OF)), np.int8), np.zeros((games, FEATURES), np.int8)
-    loops.batch_mask(tables, states, masks)
-    words, digest, first = numbers << np.uint64(32), hashlib.sha256(), hashlib.sha256()
-    kinds, turns = np.zeros(len(KINDS), np.int64), 0
-    while masks.any():
-        if turns % 16 == 0:
-            digest_batch(digest, tables, states, masks, seen)
-            if masks[:FIRST].any():
-                digest_batch(first, tables, states[:FIRST], masks[:FIRST], seen[:FIRST])
-        words += np.uint64(GOLDEN)
-        actions = _pick(masks, np.array([mix(int(word)) for word in words], np.uint64))
-        kinds += np.bincount(KIND_OF[actions[states["done"] == 0]], minlength=len(KINDS))
-        turns += 1
-        assert loops.batch_step(tables, states, actions, masks) == -1
-    digest_batch(digest, tables, states, masks, seen)
-    digest_batch(first, tables, states[:FIRST], masks[:FIRST], seen[:FIRST])
-    scores, places = np.zeros((2, games, 4), np.int64)
-    loops.batch_scores(tables, states, scores, places)
-    digest.update(scores.tobytes() + places.tobytes())
-    return {
-        "games": games,
-        "decisions": int(kinds.sum()),
-        "digest": digest.hexdigest()[:32],
-        f"digest of the first {FIRST}": first.hexdigest()[:32],
-        "points": int(scores.sum()),
-        "shared wins": int(((places[:, : config.num_players] == 0).sum(axis=1) > 1).sum()),
-        "kinds": dict(zip(KINDS, kinds.tolist(), strict=True)),
-    }
+    found, _, places, kinds = play_games(games, config, KIND_OF, _LIKED)
+    shared = int(((places[:, : config.num_players] == 0).sum(axis=1) > 1).sum())
+    return found | {"shared wins": shared, "kinds": dict(zip(KINDS, kinds.tolist(), strict=True))}
 
 
 def golden_files() -> Iterator[tuple[Path, Callable[[], str]]]:
     """Every golden file, and what makes its text."""
     for path in sorted(PERFT.glob("*.json")):
-        yield path, partial(perft_anew, path)
+        yield path, partial(perft_anew, path, "copenhagen")
     for name in NAMES:
         yield PLAYTHROUGHS / f"{name}.txt", partial(playthrough, name)
     yield SIGNATURE, lambda: signature_text(signature())

@@ -13,11 +13,12 @@ import multiprocessing
 import random
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import yaml
 
@@ -38,6 +39,7 @@ from tests.oracles.copenhagen import (
     decode,
     row_cells,
 )
+from tests.support.pair import DisagreementError, GamePair, too_rare, what_was_seen
 
 USUAL = ("copenhagen",)
 
@@ -72,23 +74,14 @@ RARE = (
 """What has to happen often enough for the comparison to mean something."""
 
 
-class DisagreementError(AssertionError):
-    """The two implementations differ; the message says where and how to get there again."""
-
-
-class Pair:
+class Pair(GamePair):
     """One game, played by both implementations."""
 
     def __init__(self, game: Any, reference: ReferenceGame, seen: Counter[str], origin: str) -> None:
-        self.game = game
-        self.reference = reference
-        self.seen = seen
-        self.origin = origin
-        self.last: tuple[Position, int] | None = None
-        seen[f"{reference.players} players"] += 1
         seen["denied abilities"] += any(reference.config.denied)
         seen["another box"] += reference.config.components != "copenhagen"
-        self.position = self.compare()
+        self._before = reference
+        super().__init__(game, reference, seen, origin)
 
     @classmethod
     def dealt(cls, config: CopenhagenConfig, seed: int, stream: int, seen: Counter[str]) -> Pair:
@@ -106,58 +99,33 @@ class Pair:
         seen["built positions"] += 1
         return cls(CopenhagenGame.from_dict(written), ReferenceGame.from_dict(written), seen, json.dumps(written))
 
-    def compare(self) -> Position:
-        """Compare everything and return the position."""
-        game, reference = self.game, self.reference
-        expected = reference.to_dict()
-        self.compare_positions(game.to_dict(), expected, "position")
-        legal, expected_legal = _allowed(game.action_mask()), reference.legal_actions()
-        if legal != expected_legal:
-            only = [sorted({*a} - {*b}) for a, b in ((legal, expected_legal), (expected_legal, legal))]
-            names = [[decode(action) for action in side] for side in only]
-            self.fail(f"legal only for the kernel {names[0]}, only for the plain rules {names[1]}")
-        found = (bool(game.done), int(game.seat), str(game.phase))
-        if found != (reference.done, reference.seat, reference.phase):
-            self.fail(f"done, seat, phase: kernel {found}")
-        for seat in range(reference.players):
-            seen, expected_seen = [int(number) for number in game.observation(seat)], reference.observation(seat)
-            if seen != expected_seen:
-                self.fail(f"observation of seat {seat}, {_differing(seen, expected_seen)}")
-        for name in ("scores", "ranks"):
-            numbers = [int(number) for number in getattr(game, name)()]
-            if numbers != getattr(reference, name)():
-                self.fail(f"{name}: kernel {numbers}, plain {getattr(reference, name)()}")
-        return expected
+    def observations(self, position: Position) -> Iterator[bytes]:
+        for seat in range(self.reference.players):
+            yield np.array(self.reference.observation(seat), np.int8).tobytes()
 
-    def compare_positions(self, found: Position, expected: Position, what: str) -> None:
-        """Compare two positions, the order of their keys included."""
-        if found != expected or list(found) != list(expected):
-            keys = [key for key in {**found, **expected} if found.get(key) != expected.get(key)] or ["order of keys"]
-            lines = [f"{key}: kernel {found.get(key)}, plain {expected.get(key)}" for key in keys]
-            self.fail("\n".join([what, *lines]))
+    def differing(self, seat: int, expected: bytes) -> str:
+        found, seen = self.game.observation(seat), np.frombuffer(expected, np.int8)
+        if len(found) != len(seen):
+            return f"its length: kernel {len(found)}, plain {len(seen)}"
+        return f"as (index, kernel, plain): {[(int(i), found[i], seen[i]) for i in np.flatnonzero(found != seen)[:20]]}"
+
+    def compare_scores(self) -> None:
+        self.compare_numbers("scores", "ranks")
 
     def compare_at_length(self) -> None:
         """Compare the mask with a search, copies for the seats, and go on with a game that was read back."""
-        self.seen["masks searched"] += 1
-        searched = brute_force_legal_actions(self.reference)
-        if searched != self.reference.legal_actions():
-            differing = [decode(action) for action in sorted({*searched} ^ {*self.reference.legal_actions()})]
-            self.fail(f"the search for a way to complete the turn differs in {differing}")
-        for seat in range(self.reference.players):
-            self.compare_positions(self.game.to_dict(seat), self.reference.to_dict(seat), f"copy for seat {seat}")
+        self.compare_search(brute_force_legal_actions(self.reference))
+        self.compare_seat_copies()
         self.seen["positions read back"] += 1
         self.game = CopenhagenGame.from_dict(self.position)
         self.compare()
 
     def step(self, action: int) -> None:
-        """Take a decision in both, compare, and count what happened."""
-        before = self.reference.clone()
-        self.last = self.position, action
-        self.seen["decisions"] += 1
-        self.game.step(action)
-        self.reference.step(action)
-        self.position = self.compare()
-        _count(self.seen, before, self.reference, action)
+        self._before = self.reference.clone()
+        super().step(action)
+
+    def count(self, before: Position, action: int) -> None:
+        _count(self.seen, self._before, self.reference, action)
 
     def play(self, choose: Choose, rng: random.Random, most: int = 100_000, look_closely: float = 0.0) -> None:
         """Play on to the end, or for so many decisions; some positions are looked at more closely."""
@@ -167,26 +135,6 @@ class Pair:
             if self.reference.done:
                 return
             self.step(choose(rng, self.reference))
-
-    def fail(self, what: str) -> None:
-        """Raise an error that says how to get here."""
-        text = [what, f"began as: {self.origin}"]
-        if self.last is not None:
-            text.append(f"after {decode(self.last[1])} in {json.dumps(self.last[0])}")
-        raise DisagreementError("\n".join(text))
-
-
-def _allowed(mask: Sequence[int]) -> list[int]:
-    """The action ids of a mask."""
-    return [action for action, allowed in enumerate(mask) if allowed]
-
-
-def _differing(found: list[int], expected: list[int]) -> str:
-    """Where two observations differ."""
-    if len(found) != len(expected):
-        return f"its length: kernel {len(found)}, plain {len(expected)}"
-    pairs = [(i, *numbers) for i, numbers in enumerate(zip(found, expected, strict=True)) if len({*numbers}) > 1]
-    return f"as (index, kernel, plain): {pairs[:20]}"
 
 
 def _count(seen: Counter[str], before: ReferenceGame, after: ReferenceGame, action: int) -> None:
@@ -299,14 +247,8 @@ def run_batch(kind: str, numbers: Iterable[int], components: Sequence[str], look
 
 
 def table(seen: Counter[str], least: int) -> str:
-    """Return what was seen as text, a line each, with a mark where it was too rare."""
-    lines = []
-    for title, names in (("compared", BASICS), ("settings", SETTINGS), (f"at least {least} of each", RARE)):
-        lines.append(f"-- {title}")
-        for name in names:
-            mark = "  TOO RARE" if names is RARE and seen[name] < least else ""
-            lines.append(f"{seen[name]:>10,}  {name}{mark}")
-    return "\n".join(lines)
+    """Return what was seen as text."""
+    return what_was_seen(seen, {"compared": BASICS, "settings": SETTINGS}, RARE, least)
 
 
 # -- tests ---------------------------------------------------------------------------------------------------
@@ -332,7 +274,7 @@ def test_more_games_and_turns_agree_and_everything_rare_occurs(tmp_path: Path) -
     boxes = [*USUAL * 3, another_box(tmp_path)]
     seen = run_batch("random", range(50), boxes, look_closely=0.02)
     seen += run_batch("built", range(300), boxes, look_closely=0.05)
-    assert not {name: seen[name] for name in RARE if seen[name] < 1}, table(seen, 1)
+    assert not too_rare(seen, RARE, 1), table(seen, 1)
 
 
 @pytest.mark.parametrize(
@@ -376,4 +318,4 @@ def test_twenty_thousand_games_and_positions_agree_and_everything_rare_occurs_a_
     print(f"\n{table(seen, 1000)}\n{time.monotonic() - started:.0f} s")
     assert seen["dealt games"] >= 20_000
     assert seen["built positions"] >= 20_000
-    assert not {name: seen[name] for name in RARE if seen[name] < 1000}
+    assert not too_rare(seen, RARE, 1000)

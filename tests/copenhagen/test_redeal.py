@@ -31,21 +31,10 @@ from tests.copenhagen.test_equal import random_config
 from tests.copenhagen.test_legal import choose
 from tests.copenhagen.test_setup import written
 from tests.oracles.copenhagen import ReferenceGame, brute_force_legal_actions
+from tests.test_redeal import check as check_any
 
-#: What a deal may change. Everything else is in view, or says how the game is played.
-HIDDEN = {"chance", "hand", "pile"}
 #: Phases in which the seat to move is bound to go on with what it has in hand.
 BOUND = ("DISCARD", "END", "MAIN", "PAY", "PLACE", "RECOLOUR")
-
-
-def played(config: CopenhagenConfig, seed: int, decisions: int) -> CopenhagenGame:
-    """A game after so many random decisions, or at its end."""
-    rng, game = random.Random(seed), CopenhagenGame(config, seed=seed)
-    for _ in range(decisions):
-        if game.done:
-            break
-        game.step(choose(rng, game.legal_actions().tolist()))
-    return game
 
 
 def built(number: int, components: str = "copenhagen") -> Iterator[CopenhagenGame]:
@@ -64,24 +53,8 @@ def built(number: int, components: str = "copenhagen") -> Iterator[CopenhagenGam
 
 def check(game: CopenhagenGame, viewer: int, seed: int) -> CopenhagenGame:
     """Deal anew, and check everything that holds for every deal."""
-    before = game.clone()
-    copy = determinize(game, viewer, seed)
-    assert game == before
-    assert copy.observation(viewer).tobytes() == game.observation(viewer).tobytes()
-    for name in game.state.dtype.names:
-        if name not in HIDDEN:
-            assert copy.state[name].tobytes() == game.state[name].tobytes(), name
-    assert copy.state.hand[viewer].tobytes() == game.state.hand[viewer].tobytes()
-    assert copy.state.chance != game.state.chance
-    assert (copy.state.hand >= copy.state.known).all()
-    assert (copy.state.hand.sum(axis=1) == game.state.hand.sum(axis=1)).all()
+    copy: CopenhagenGame = check_any(game, viewer, seed)
     assert not copy.state.pile[copy.state.pile_size :].any()
-    if viewer == game.seat:
-        assert (copy.action_mask() == game.action_mask()).all()
-    # Reading a position checks that every card is somewhere, and that what is in progress can be completed.
-    assert CopenhagenGame.from_dict(copy.to_dict()) == copy
-    # Nothing but what the viewer knows goes into a deal.
-    assert determinize(copy, viewer, seed + 1) == determinize(game, viewer, seed + 1)
     return copy
 
 
@@ -110,54 +83,6 @@ def test_built_positions_and_what_follows() -> None:
     if JIT:
         assert len(seen) == 16
         assert min(seen.values()) > 10, seen
-
-
-def test_copies_go_on_like_games() -> None:
-    rng = random.Random(1)
-    for seed in range(24 if JIT else 2):
-        copy = determinize(played(CopenhagenConfig(2 + seed % 3), seed, 60), seed=seed)
-        while not copy.done:
-            copy.step(choose(rng, copy.legal_actions().tolist()))
-        assert CopenhagenGame.from_dict(copy.to_dict()) == copy
-
-
-def test_same_seed_same_deal() -> None:
-    game = played(CopenhagenConfig(4), 2, 50)
-    assert determinize(game, 1, seed=5) == determinize(game, 1, seed=5)
-    assert determinize(game, 1, seed=5) != determinize(game, 1, seed=6)
-    assert determinize(game, 1) != determinize(game, 1)
-    many = sample_determinizations(game, 4, 1, seed=5)
-    assert len({state.tobytes() for state in many}) == 4
-    assert many[:2].tobytes() == sample_determinizations(game, 2, 1, seed=5).tobytes()
-    assert many[:1].tobytes() == determinize(game, 1, seed=5)._states.tobytes()
-    assert determinize(game, seed=5) == determinize(game, game.seat, seed=5)
-
-
-def test_each_game_of_a_batch_has_its_own_viewer() -> None:
-    games = [played(CopenhagenConfig(), seed, 40) for seed in range(4)]
-    states = np.concatenate([game._states for game in games])
-    viewers = np.array([0, 1, 1, 0])
-    determinize_batch(games[0].config, states, viewers, np.arange(4, dtype=np.uint64))
-    for game, state, viewer in zip(games, states, viewers.tolist(), strict=True):
-        copy = CopenhagenGame.from_state(game.config, state)
-        assert copy.observation(viewer).tobytes() == game.observation(viewer).tobytes()
-        assert copy != game
-
-
-def test_wrong_arguments() -> None:
-    game = CopenhagenGame(seed=1)
-    with pytest.raises(ValueError, match="seat: found 2, expected 0 to 1"):
-        determinize(game, 2)
-    with pytest.raises(ValueError, match="seed: found -1"):
-        determinize(game, seed=-1)
-    states, words = np.concatenate([game._states] * 2), np.ones(2, np.uint64)
-    for viewers, message in (
-        ([0, 2], r"viewers\[1\]: found 2, expected a seat from 0 to 1"),
-        ([-1, 0], r"viewers\[0\]: found -1, expected a seat from 0 to 1"),
-        ([0], r"viewers: found int64 of shape \(1,\), expected whole numbers of shape \(2,\)"),
-    ):
-        with pytest.raises(ValueError, match=message):
-            determinize_batch(game.config, states, np.array(viewers), words)
 
 
 # positions that cannot come up

@@ -24,16 +24,14 @@ from helsinki_env.engine.kernel import JIT
 from helsinki_env.games.copenhagen.components import load_components
 from helsinki_env.games.copenhagen.config import CopenhagenConfig
 from helsinki_env.games.copenhagen.game import CopenhagenGame
-from helsinki_env.games.copenhagen.observation import FIELDS, OBSERVATION_SIZE, unpack
+from helsinki_env.games.copenhagen.observation import FIELDS, unpack
 from helsinki_env.games.copenhagen.state import PHASES, TILES
 from helsinki_env.games.copenhagen.state_from_observation import states_from_observations
 from tests.copenhagen.positions import rich
 from tests.copenhagen.support import built_position
 from tests.copenhagen.test_equal import another_box, random_config
 from tests.copenhagen.test_legal import choose
-
-#: What the seat to move cannot see, at least not in full.
-HIDDEN = {"chance", "hand", "pile"}
+from tests.test_restore import check as check_any
 
 
 def moments(rng: random.Random, game: CopenhagenGame, most: int = 1000) -> Iterator[CopenhagenGame]:
@@ -57,34 +55,11 @@ def some_games(count: int, components: str = "copenhagen") -> Iterator[Copenhage
             yield from moments(rng, CopenhagenGame.from_dict(rich(rng)), 12)
 
 
-def same(states: Any, others: Any) -> bool:
-    """Whether records are the same, but for what pads them."""
-    return all((states[name] == others[name]).all() for name in states.dtype.names if name != "pad")
-
-
 def check(games: list[CopenhagenGame], components: str) -> None:
-    """Restore all of them at once, knowing nothing but the component file; then deal, and look again."""
-    config = CopenhagenConfig(components=components)
-    states = np.concatenate([game._states for game in games])
-    observations = np.stack([game.observation() for game in games])
-    masks = np.stack([game.action_mask() for game in games])
-    restored = states_from_observations(config, observations)
-    for name in states.dtype.names or ():
-        if name not in HIDDEN:
-            np.testing.assert_array_equal(restored[name], states[name], err_msg=name)
-    every, viewers = np.arange(len(games)), states["seat"].astype(np.int64)
-    np.testing.assert_array_equal(restored["hand"][every, viewers], states["hand"][every, viewers])
-    np.testing.assert_array_equal(restored["hand"].sum(axis=2), states["hand"].sum(axis=2))
-    assert (restored["hand"] >= restored["known"]).all()
-    assert not restored["chance"].any()
-    assert not restored["pile"].any()
-    for _ in ("blank", "dealt"):
-        seen_again, masks_again = np.zeros_like(observations), np.zeros_like(masks)
-        loops.batch_observe(config.tables[0], restored, viewers, seen_again)
-        loops.batch_mask(config.tables[0], restored, masks_again)
-        assert seen_again.tobytes() == observations.tobytes()
-        assert masks_again.tobytes() == masks.tobytes()
-        determinize_batch(config, restored, viewers, np.arange(1, 1 + len(games), dtype=np.uint64))
+    """Check everything that holds for any game, and that the pile is blank."""
+    check_any(games, components)
+    seen = np.stack([game.observation() for game in games])
+    assert not states_from_observations(CopenhagenConfig(components=components), seen)["pile"].any()
 
 
 def kinds_of(games: list[CopenhagenGame]) -> Counter[str]:
@@ -131,55 +106,6 @@ def middle(seed: int = 1, players: int = 2, steps: int = 61) -> CopenhagenGame:
     return list(moments(random.Random(seed), CopenhagenGame(CopenhagenConfig(players), seed=seed), steps))[-1]
 
 
-def test_deals_follow_from_the_seed() -> None:
-    game = middle()
-    seen = game.observation()
-    some = determinize_observation(game.config, seen, 3, seed=5)
-    assert some.shape == (3,)
-    assert len({state.tobytes() for state in some}) == 3
-    assert determinize_observation(game.config, seen, 3, seed=5).tobytes() == some.tobytes()
-    assert determinize_observation(game.config, seen, 7, seed=5)[:3].tobytes() == some.tobytes()
-    assert determinize_observation(game.config, seen, 3, seed=6).tobytes() != some.tobytes()
-    assert (
-        determinize_observation(game.config, seen, 3).tobytes()
-        != determinize_observation(game.config, seen, 3).tobytes()
-    )
-    assert determinize_observation(game.config, seen, 0, seed=5).shape == (0,)
-
-
-def test_deals_can_be_played_on() -> None:
-    for players in (2, 3, 4):
-        config = CopenhagenConfig(players)
-        for number, state in enumerate(
-            determinize_observation(config, middle(players=players).observation(), 5 if JIT else 1, seed=2)
-        ):
-            copy = CopenhagenGame.from_state(config, state)
-            for game in moments(random.Random(number), copy):
-                assert CopenhagenGame.from_dict(game.to_dict()) == game, "every card is somewhere"
-            assert copy.done
-
-
-def test_what_was_in_a_record_is_not_kept() -> None:
-    games = list(some_games(1))
-    states = np.concatenate([game._states for game in games])
-    observations = np.stack([game.observation() for game in games])
-    fresh = states_from_observations(CopenhagenConfig(), observations)
-    filled = np.roll(states, 7)
-    assert loops.batch_reconstruct(CopenhagenConfig().tables[0], observations, filled) == (-1, -1)
-    assert same(filled, fresh)
-
-
-def test_any_array_of_the_right_kind_will_do() -> None:
-    """Slices with gaps, arrays in another order, or that may not be written to."""
-    seen = np.stack([game.observation() for game in some_games(1)])
-    whole = states_from_observations(CopenhagenConfig(), seen)
-    assert same(states_from_observations(CopenhagenConfig(), seen[::2]), whole[::2])
-    assert same(states_from_observations(CopenhagenConfig(), np.asfortranarray(seen)), whole)
-    seen.flags.writeable = False
-    assert same(states_from_observations(CopenhagenConfig(), seen), whole)
-    assert states_from_observations(CopenhagenConfig(), seen[:0]).shape == (0,)
-
-
 def test_rounds_and_points_that_are_not_told() -> None:
     game = middle()
     game.state.round_number, game.state.points[0] = 300, 200
@@ -195,36 +121,6 @@ def changed(seen: Any, name: str, place: Any, value: int) -> Any:
     other = seen.copy()
     unpack(other)[name][place] = value
     return other
-
-
-@pytest.mark.parametrize(
-    ("spoil", "message"),
-    [
-        (
-            lambda seen: seen,
-            f"observations: found int8 of shape ({OBSERVATION_SIZE},), expected int8 of shape (B, {OBSERVATION_SIZE})",
-        ),
-        (
-            lambda seen: seen[None, :-1],
-            f"found int8 of shape (1, {OBSERVATION_SIZE - 1}), expected int8 of shape (B, {OBSERVATION_SIZE})",
-        ),
-        (lambda seen: seen[None].astype(np.int16), f"found int16 of shape (1, {OBSERVATION_SIZE}), expected int8"),
-        (lambda seen: seen[None].astype(np.float32), f"found float32 of shape (1, {OBSERVATION_SIZE}), expected int8"),
-        (lambda seen: [seen[None]], f"found int8 of shape (1, 1, {OBSERVATION_SIZE})"),
-        (
-            lambda _: np.zeros((2, OBSERVATION_SIZE), np.int8),
-            "observations[0]: found no phase or no players in it; was it",
-        ),
-        (lambda seen: changed(seen, "phase", ..., 0)[None], "observations[0]: found no phase or no players"),
-        (lambda seen: changed(seen, "phase", ..., 1)[None], "observations[0]: found no phase or no players"),
-        (lambda seen: changed(seen, "table", 0, 7)[None], "observations[0]: found no phase or no players"),
-        (lambda seen: changed(seen, "table", 0, 1)[None], "observations[0]: found no phase or no players"),
-        (lambda seen: np.stack([seen, changed(seen, "phase", ..., 0)]), "observations[1]: found no phase or no"),
-    ],
-)  # fmt: skip
-def test_what_is_no_observation(spoil: Any, message: str) -> None:
-    with pytest.raises(ObservationError, match=re.escape(message)):
-        states_from_observations(CopenhagenConfig(), spoil(middle().observation()))
 
 
 @pytest.mark.parametrize(
@@ -415,8 +311,3 @@ def test_an_observation_that_cannot_come_up() -> None:
     unpack(seen)["seats"][0, 1] += 5
     with pytest.raises(DeterminizationError, match=r"game 0: found no deal that fits the observation of seat \d"):
         determinize_observation(game.config, seen, 1)
-
-
-def test_a_seed_that_is_none() -> None:
-    with pytest.raises(ValueError, match="seed: found -1"):
-        determinize_observation(CopenhagenConfig(), middle().observation(), 1, seed=-1)

@@ -12,7 +12,6 @@ from helsinki_env.engine.game import IllegalActionError
 from helsinki_env.engine.kernel import JIT
 from helsinki_env.engine.playout import random_keys, sample_actions
 from helsinki_env.games.copenhagen.episodes import RandomEpisodes
-from helsinki_env.games.copenhagen.game import CopenhagenGame
 
 B = 24 if JIT else 3
 
@@ -25,31 +24,6 @@ def played(env: CopenhagenVectorEnv, steps: int, seed: int = 0) -> list[Any]:
     for _ in range(steps):
         found.append(env.step(sample_actions(found[-1][0]["action_mask"], words)))
     return found
-
-
-def test_its_games_are_those_that_are_played_one_by_one() -> None:
-    for players in (2, 3, 4):
-        env = CopenhagenVectorEnv(B, players)
-        obs, info = env.reset(seed=7)
-        games = [CopenhagenGame(CopenhagenConfig(players), seed=7, stream=b) for b in range(B)]
-        words = random_keys(B, seed=players)
-        going = set(range(B))
-        while going:
-            for b in going:
-                assert info["seat"][b] == games[b].seat
-                assert (obs["action_mask"][b] == games[b].action_mask()).all()
-                assert (obs["observation"][b] == games[b].observation()).all()
-            chosen = sample_actions(obs["action_mask"], words)
-            for b in going:
-                games[b].step(int(chosen[b]))
-            obs, reward, over, _, info = env.step(chosen)
-            for b in sorted(going & set(np.flatnonzero(over).tolist())):
-                going.remove(b)
-                assert env.game(b) == games[b]
-                assert games[b].done
-                assert info["scores"][b].tolist() == games[b].scores().tolist()
-                assert info["places"][b].tolist() == games[b].ranks().tolist()
-                assert reward[b] == info["rewards"][b, games[b].seat]
 
 
 def test_threads_and_sizes_change_nothing() -> None:

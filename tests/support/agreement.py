@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import random
 from collections import Counter
 from collections.abc import Callable, Iterable
@@ -15,6 +14,7 @@ from helsinki_env.games.helsinki.game import HelsinkiGame
 from tests.oracles.helsinki import ReferenceGame, brute_force_legal_actions, decode
 from tests.support import policies
 from tests.support.observations import observations
+from tests.support.pair import GamePair, what_was_seen
 from tests.support.positions import COMPONENTS, THEMES, Position, build, rich_deal
 
 Choice = Callable[[ReferenceGame, list[int]], int]
@@ -46,28 +46,19 @@ RARE = (
 """What has to happen often enough for the comparison to mean something."""
 
 
-class DisagreementError(AssertionError):
-    """The two implementations differ; the message says where and how to get there again."""
-
-
-class Pair:
+class Pair(GamePair):
     """One game, played by both implementations."""
 
     def __init__(self, game: HelsinkiGame, reference: ReferenceGame, seen: Counter[str], origin: str) -> None:
-        self.game = game
-        self.reference = reference
-        self.seen = seen
-        self.origin = origin
-        self.last: tuple[Position, int] | None = None
         self._legal_before: list[int] = []
+        self._reshuffled: Any = None
         self.fewer_in_this_build = False
         config = game.config
-        seen[f"{config.num_players} players"] += 1
         seen[f"components {config.components}"] += 1
         seen["dry roads on"] += config.dry_roads
         seen["covered actions"] += bool(config.covered)
         seen["denied actions"] += any(config.denied)
-        self.position = self.compare()
+        super().__init__(game, reference, seen, origin)
 
     @classmethod
     def dealt(cls, config: HelsinkiConfig, seed: int, seen: Counter[str]) -> Pair:
@@ -82,74 +73,40 @@ class Pair:
         seen[kind] += 1
         return cls(notation.from_dict(position), ReferenceGame.from_dict(position), seen, f"one of the {kind}")
 
-    def compare(self) -> Position:
-        """Compare everything and return the position."""
-        game, reference = self.game, self.reference
-        position = reference.to_dict()
-        found = notation.to_dict(game)
-        if found != position:
-            keys = [key for key in {**found, **position} if found.get(key) != position.get(key)]
-            self.fail("\n".join(f"{key}: kernel {found.get(key)}, plain {position.get(key)}" for key in keys))
-        self.legal = reference.legal_actions()
-        legal = game.legal_actions().tolist()
-        if legal != self.legal:
-            only = [sorted({*a} - {*b}) for a, b in ((legal, self.legal), (self.legal, legal))]
-            names = [[notation.action_to_string(action, game.config.component_set) for action in side] for side in only]
-            self.fail(f"legal only for the kernel {names[0]}, only for the plain rules {names[1]}")
-        if (game.done, game.seat, str(game.phase), game.round) != (
-            reference.done,
-            reference.seat,
-            reference.phase,
-            reference.round,
-        ):
-            self.fail("done, seat, phase or round")
-        for seat, seen in enumerate(observations(position, game.config.component_set)):
-            if game.observation(seat).tobytes() != seen:
-                self.fail(f"observation of seat {seat}: {_differing_pieces(game, seat, seen)}")
-        if self.last is None or game.done or decode(self.last[1], reference.components.types)[0] in _SCORING:
-            self._compare_scores()
-        return position
+    def observations(self, position: Position) -> list[bytes]:
+        return observations(position, self.game.config.component_set)
 
-    def _compare_scores(self) -> None:
-        game, reference = self.game, self.reference
-        if game.scores().tolist() != reference.scores():
-            self.fail(f"scores: kernel {game.scores().tolist()}, plain {reference.scores()}")
-        if game.ranking() != reference.ranking():
-            self.fail(f"ranking: kernel {game.ranking()}, plain {reference.ranking()}")
+    def differing(self, seat: int, expected: bytes) -> str:
+        found = self.game.observation(seat)
+        seen = type(found)(found.shape, found.dtype, expected)
+        types = self.game.config.component_set.types
+        pairs = zip(observation.unpack(found, types).items(), observation.unpack(seen, types).values(), strict=True)
+        return "; ".join(f"{name}: kernel {a.tolist()}, plain {b.tolist()}" for (name, a), b in pairs if (a != b).any())
+
+    def compare_scores(self) -> None:
+        """Compare them where they may have changed."""
+        if (
+            self.last
+            and not self.game.done
+            and decode(self.last[1], self.reference.components.types)[0] not in _SCORING
+        ):
+            return
+        self.compare_numbers("scores", "ranking")
 
     def compare_searched_mask(self) -> None:
-        """Compare the legal decisions with those after which a search finds a way to complete the turn.
+        """Compare the mask with a search.
 
         The search tries the subsets of a hand; hands beyond anything that play leads to are left out.
         """
-        if sum(self.reference.seats[self.reference.seat].hand) > 12:
-            return
-        self.seen["masks searched"] += 1
-        searched = brute_force_legal_actions(self.reference)
-        if searched != self.legal:
-            differing = sorted(set(searched) ^ set(self.legal))
-            names = [notation.action_to_string(action, self.game.config.component_set) for action in differing]
-            self.fail(f"the search for a way to complete the turn differs in {names}")
-
-    def compare_seat_copies(self) -> None:
-        """Compare the copies of the position for each seat."""
-        for seat in range(self.game.num_players):
-            self.seen["seat copies"] += 1
-            if notation.to_dict(self.game, seat) != self.reference.to_dict(seat):
-                self.fail(f"copy of the position for seat {seat}")
+        if sum(self.reference.seats[self.reference.seat].hand) <= 12:
+            self.compare_search(brute_force_legal_actions(self.reference))
 
     def step(self, action: int) -> None:
-        """Take a decision in both, compare, and count what happened."""
-        before, reshuffled = self.position, self.reference.reshuffled
-        self.last = before, action
-        self._legal_before = self.legal
-        self.seen["decisions"] += 1
-        self.game.step(action)
-        self.reference.step(action)
-        self.position = self.compare()
-        self._count(before, action, self.reference.reshuffled not in (None, reshuffled))
+        self._legal_before, self._reshuffled = self.legal, self.reference.reshuffled
+        super().step(action)
 
-    def _count(self, before: Position, action: int, reshuffled: bool) -> None:
+    def count(self, before: Position, action: int) -> None:
+        reshuffled = self.reference.reshuffled not in (None, self._reshuffled)
         seen, after, data = self.seen, self.position, self.game.config.component_set
         number = before["to_move"]
         me, kind, argument = before["seats"][number], *decode(action, data.types)
@@ -201,23 +158,8 @@ class Pair:
                 return
             self.step(choose(self.reference, self.legal))
 
-    def fail(self, what: str) -> None:
-        text = [what, f"began as: {self.origin}"]
-        if self.last is not None:
-            name = notation.action_to_string(self.last[1], self.game.config.component_set)
-            text.append(f"after {name} in {json.dumps(self.last[0])}")
-        raise DisagreementError("\n".join(text))
-
 
 _SCORING = ("START", "PLACE", "WILD", "LIFT", "ROOF", "USE")
-
-
-def _differing_pieces(game: HelsinkiGame, seat: int, seen: bytes) -> str:
-    found = game.observation(seat)
-    expected = type(found)(found.shape, found.dtype, seen)
-    types = game.config.component_set.types
-    pairs = zip(observation.unpack(found, types).items(), observation.unpack(expected, types).values(), strict=True)
-    return "; ".join(f"{name}: kernel {a.tolist()}, plain {b.tolist()}" for (name, a), b in pairs if (a != b).any())
 
 
 def random_config(rng: random.Random, components: str = "") -> HelsinkiConfig:
@@ -280,16 +222,5 @@ def run_batch(
 
 
 def table(seen: Counter[str], least: int) -> str:
-    """Return what was seen as text, a line each, with a mark where it was too rare."""
-    lines = []
-    for title, names in (("compared", BASICS), ("settings", SETTINGS), (f"at least {least} of each", RARE)):
-        lines.append(f"-- {title}")
-        for name in names:
-            mark = "  TOO RARE" if names is RARE and seen[name] < least else ""
-            lines.append(f"{seen[name]:>10,}  {name}{mark}")
-    return "\n".join(lines)
-
-
-def too_rare(seen: Counter[str], least: int) -> dict[str, Any]:
-    """Return those of `RARE` that occurred less often than they should."""
-    return {name: seen[name] for name in RARE if seen[name] < least}
+    """Return what was seen as text."""
+    return what_was_seen(seen, {"compared": BASICS, "settings": SETTINGS}, RARE, least)

@@ -18,11 +18,12 @@ import numpy.typing as npt
 
 from helsinki_env import HelsinkiConfig, HelsinkiGame
 from helsinki_env.engine import loops
-from helsinki_env.games.helsinki import notation, observation
+from helsinki_env.engine.spec import spec_by_name, spec_of
+from helsinki_env.games.helsinki import notation
 from helsinki_env.games.helsinki.components import BOARD_ACTIONS
-from helsinki_env.games.helsinki.game import action_table, apply_setup
-from helsinki_env.games.helsinki.state import States, new_states
-from tests.oracles.helsinki import GOLDEN, MASK64, ReferenceGame, decode, mix
+from helsinki_env.games.helsinki.game import action_table
+from helsinki_env.games.helsinki.state import States
+from tests.oracles.helsinki import GOLDEN, MASK64, decode, mix
 from tests.support.positions import Position, rich_deal
 
 TESTS = Path(__file__).resolve().parent.parent
@@ -34,15 +35,12 @@ SIGNATURE = TESTS / "signature.json"
 # Perft: how many sequences of decisions there are
 
 
-def perft(position: Position, depth: int) -> tuple[list[int], dict[str, int]]:
+def perft(game: Any, depth: int) -> tuple[list[int], dict[str, int]]:
     """Return the number of sequences of 1, 2, .. `depth` decisions, and how those of full length divide by the first.
 
     A sequence that ends the game earlier is not counted as a longer one. END taken by the environment counts nothing.
     """
-    game = notation.from_dict(position)
-    tables, states = game.config.tables[0], new_states(1, game.config.component_set.types)
-    states[0] = game.state
-    masks = game.action_mask()[None, :]
+    tables, states, masks = game.config.tables[0], game._states.copy(), game.action_mask()[None]
     counts, first = [], np.zeros(0, np.int64)
     for done in range(1, depth + 1):
         rows, actions = np.nonzero(masks)
@@ -51,35 +49,38 @@ def perft(position: Position, depth: int) -> tuple[list[int], dict[str, int]]:
         if done < depth:
             states, masks = states[rows], masks[rows]
             assert loops.batch_step(tables, states, actions, masks) == -1
-    names = {int(a): notation.action_to_string(int(a), game.config.component_set) for a in game.legal_actions()}
-    return counts, {name: int((first == action).sum()) for action, name in names.items()}
+    return counts, {_name(game, int(a)): int((first == a).sum()) for a in game.legal_actions()}
 
 
-def plain_perft(position: Position, depth: int) -> tuple[list[int], dict[str, int]]:
-    """The same by the plain rules."""
-    game = ReferenceGame.from_dict(position)
+def plain_perft(reference: Any, game: Any, depth: int) -> tuple[list[int], dict[str, int]]:
+    """The same by the plain rules, with the names that `game` has for decisions."""
     counts = [0] * depth
 
-    def count(game: ReferenceGame, done: int) -> int:
-        legal = game.legal_actions()
+    def count(one: Any, done: int) -> int:
+        legal = one.legal_actions()
         counts[done] += len(legal)
-        if done == depth - 1:
-            return len(legal)
-        total = 0
-        for action in legal:
-            after = game.clone()
-            after.step(action)
-            total += count(after, done + 1)
-        return total
+        return len(legal) if done == depth - 1 else sum(count(step(one, action), done + 1) for action in legal)
 
-    divided = {}
-    for action in game.legal_actions():
-        after = game.clone()
+    def step(one: Any, action: int) -> Any:
+        after = one.clone()
         after.step(action)
-        name = notation.action_to_string(action, game.components)
-        divided[name] = count(after, 1) if depth > 1 else 1
-    counts[0] = len(divided)
+        return after
+
+    legal = reference.legal_actions()
+    divided = {_name(game, action): count(step(reference, action), 1) if depth > 1 else 1 for action in legal}
+    counts[0] = len(legal)
     return counts, divided
+
+
+def _name(game: Any, action: int) -> str:
+    return spec_of(game.config).action_to_string(action, game.config)
+
+
+def game_at(name: str, position: Position) -> Any:
+    """The game of that name at a position."""
+    read = spec_by_name(name).from_dict
+    assert read is not None
+    return read(position)
 
 
 def perft_text(data: dict[str, Any]) -> str:
@@ -89,10 +90,10 @@ def perft_text(data: dict[str, Any]) -> str:
     return shown.replace('"POSITION"', position) + "\n"
 
 
-def perft_anew(path: Path) -> str:
+def perft_anew(path: Path, name: str) -> str:
     """Return a perft file as it should be, from the position and the depth that it states."""
     data = json.loads(path.read_text())
-    counts, divided = perft(data["position"], len(data["counts"]))
+    counts, divided = perft(game_at(name, data["position"]), len(data["counts"]))
     return perft_text(data | {"counts": counts, "divided": divided})
 
 
@@ -112,24 +113,34 @@ def playthrough(name: str) -> str:
     """Return a game as text: each decision with what was legal, what was seen, and what it changed."""
     game = playthrough_start(name)
     settings = {key: value for key, value in game.config.to_dict().items() if key != "reward"}
+    first = notation.to_dict(game)
     lines = [f"# {name}: {json.dumps(settings)}"]
-    number, word = 0, 1
-    before = notation.to_dict(game)
-    lines.append(f"# first: {json.dumps(before['chance'])}, display {_cards(game, before['display'])}")
+    lines.append(f"# first: {json.dumps(first['chance'])}, display {_cards(game, first['display'])}")
+    lines += followed(game, lambda word: _pick(game, word), lambda before, after: changes(game, before, after))
+    return "\n".join([*lines, f"# ranking {game.ranking()}, position {position_digest(game)}"]) + "\n"
+
+
+def followed(
+    game: Any, pick: Callable[[int], int], changed: Callable[[Position, Position], Iterable[str]]
+) -> Iterator[str]:
+    """Play a game to its end, and yield each decision with what was legal, what was seen, and what it changed."""
+    number, word, before = 0, 1, game.to_dict()
     while not game.done:
         number, word = number + 1, (word + GOLDEN) & MASK64
-        action = _pick(game, mix(word))
+        action = pick(mix(word))
         mask, seen = game.action_mask(), game.observation()
         where = f"round {game.round}  seat {game.seat}  {game.phase}"
-        lines.append(f"{number:4}  {where:27}{notation.action_to_string(action, game.config.component_set)}")
+        yield f"{number:4}  {where:27}{_name(game, action)}"
         game.step(action)
-        after = notation.to_dict(game)
+        after = game.to_dict()
         scores = " ".join(str(score) for score in game.scores())
-        lines.append(f"      legal {int(mask.sum())} {short(mask)}  seen {short(seen)}  scores {scores}")
-        lines += [f"      {change}" for change in changes(game, before, after)]
+        yield f"      legal {int(mask.sum())} {short(mask)}  seen {short(seen)}  scores {scores}"
+        yield from (f"      {change}" for change in changed(before, after))
         before = after
-    lines.append(f"# ranking {game.ranking()}, position {digest_of([json.dumps(before).encode()])[:16]}")
-    return "\n".join(lines) + "\n"
+
+
+def position_digest(game: Any) -> str:
+    return digest_of([json.dumps(game.to_dict()).encode()])[:16]
 
 
 def _pick(game: HelsinkiGame, word: int) -> int:
@@ -243,28 +254,51 @@ def signature(games: int | None = None) -> dict[str, Any]:
 
 
 def _play_group(games: int, config: HelsinkiConfig, rich: bool) -> dict[str, Any]:
-    types, tables = config.component_set.types, config.tables[0]
-    states = new_states(games, types)
-    apply_setup(states, config)
+    def fill_meadows(states: States) -> None:
+        if rich:
+            states["coats"] = 0
+            states["meadow"][:, : config.num_players] = 8
+
+    found, states, _, _ = play_games(
+        games, config, action_table(config.component_set.types).kind_of, _LIKED, fill_meadows
+    )
+    used = np.bitwise_count(states["used"][:, :, None] & (1 << np.arange(15))).sum(axis=(0, 1))
+    return found | {"used": dict(zip(BOARD_ACTIONS, used.tolist(), strict=True))}
+
+
+def play_games(
+    games: int,
+    config: Any,
+    kind_of: npt.NDArray[Any],
+    liked: Sequence[int],
+    prepare: Callable[[States], None] = lambda states: None,
+) -> tuple[dict[str, Any], States, npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Play the fixed games of a group with the batch kernels.
+
+    Returns:
+        what the signature says of every group, the last states, the places of the seats, and how often each kind of
+        action was taken.
+    """
+    spec, tables = spec_of(config), config.tables[0]
+    states = spec.new_states(config, games)
+    spec.apply_setup(states, config)
     numbers = np.arange(games, dtype=np.uint64)
     loops.batch_deal(tables, states, np.full(games, 7, np.uint64), numbers, np.zeros(games, np.uint64))
-    if rich:
-        states["coats"] = 0
-        states["meadow"][:, : config.num_players] = 8
-    masks = np.zeros((games, action_table(types).size), np.int8)
-    seen = np.zeros((games, observation.observation_layout(types).size), np.int8)
+    prepare(states)
+    masks = np.zeros((games, spec.num_actions(config)), np.int8)
+    seen = np.zeros((games, spec.observation_size(config)), np.int8)
     loops.batch_mask(tables, states, masks)
     words = numbers << np.uint64(32)
     digest, first = hashlib.sha256(), hashlib.sha256()
-    decisions = turns = 0
+    kinds, turns = np.zeros(int(kind_of.max()) + 1, np.int64), 0
     while masks.any():
         if turns % 16 == 0:
             digest_batch(digest, tables, states, masks, seen)
             if masks[:FIRST].any():
                 digest_batch(first, tables, states[:FIRST], masks[:FIRST], seen[:FIRST])
         words += np.uint64(GOLDEN)
-        actions = _pick_batch(masks, words, types)
-        decisions += int((states["done"] == 0).sum())
+        actions = pick_batch(masks, mixed(words), kind_of, liked)
+        kinds += np.bincount(kind_of[actions[states["done"] == 0]], minlength=len(kinds))
         turns += 1
         assert loops.batch_step(tables, states, actions, masks) == -1
     digest_batch(digest, tables, states, masks, seen)
@@ -272,15 +306,14 @@ def _play_group(games: int, config: HelsinkiConfig, rich: bool) -> dict[str, Any
     scores, places = np.zeros((2, games, 4), np.int64)
     loops.batch_scores(tables, states, scores, places)
     digest.update(scores.tobytes() + places.tobytes())
-    used = np.bitwise_count(states["used"][:, :, None] & (1 << np.arange(15))).sum(axis=(0, 1))
-    return {
+    found = {
         "games": games,
-        "decisions": decisions,
+        "decisions": int(kinds.sum()),
         "digest": digest.hexdigest()[:32],
         f"digest of the first {FIRST}": first.hexdigest()[:32],
         "points": int(scores.sum()),
-        "used": dict(zip(BOARD_ACTIONS, used.tolist(), strict=True)),
     }
+    return found, states, places, kinds
 
 
 def digest_batch(
@@ -293,17 +326,24 @@ def digest_batch(
         digest.update(np.ascontiguousarray(column).tobytes())
 
 
-def _pick_batch(masks: npt.NDArray[np.int8], words: npt.NDArray[np.uint64], types: int) -> npt.NDArray[np.int64]:
-    """As in a playthrough, for many games; what is picked for a game that is over does not matter."""
+def mixed(words: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
+    """`mix` of many words."""
     z = words.copy()
     for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
         z = (z ^ (z >> np.uint64(shift))) * np.uint64(factor)
     z ^= z >> np.uint64(31)
+    return z
+
+
+def pick_batch(
+    masks: npt.NDArray[np.int8], words: npt.NDArray[np.uint64], kind_of: npt.NDArray[Any], liked: Sequence[int]
+) -> npt.NDArray[np.int64]:
+    """Three times of four an action of a liked kind where there is one; for a game that is over it does not matter."""
     rows, legal = np.nonzero(masks.view(np.bool_))
-    liked = np.isin(action_table(types).kind_of[legal], _LIKED)
-    every, few = (chosen_of(rows[pick], legal[pick], z) for pick in (np.ones_like(liked), liked))
-    some_liked = np.bincount(rows[liked], minlength=len(masks)) > 0
-    return np.where(some_liked & (z % np.uint64(4) != 0), few, every)
+    good = np.isin(kind_of[legal], liked)
+    every, few = (chosen_of(rows[pick], legal[pick], words) for pick in (np.ones_like(good), good))
+    some_liked = np.bincount(rows[good], minlength=len(masks)) > 0
+    return np.where(some_liked & (words % np.uint64(4) != 0), few, every)
 
 
 _LIKED = (3, 10)  # BUILD and USE
@@ -330,7 +370,7 @@ NAMES = ("two_players", "three_players", "four_players", "dry_roads")
 def golden_files() -> Iterator[tuple[Path, Callable[[], str]]]:
     """Every golden file, and what makes its text. Perft files state their positions themselves."""
     for path in sorted(PERFT.glob("*.json")):
-        yield path, partial(perft_anew, path)
+        yield path, partial(perft_anew, path, "helsinki")
     for name in NAMES:
         yield PLAYTHROUGHS / f"{name}.txt", partial(playthrough, name)
     yield SIGNATURE, lambda: signature_text(signature())

@@ -1,0 +1,128 @@
+"""A game played by the kernels and by the plain rules: every step is compared in every field."""
+
+from __future__ import annotations
+
+import json
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from helsinki_env.engine.spec import spec_of
+
+__all__ = ["DisagreementError", "GamePair", "too_rare", "what_was_seen"]
+
+Position = dict[str, Any]
+
+
+class DisagreementError(AssertionError):
+    """The two implementations differ; the message says where and how to get there again."""
+
+
+class GamePair(ABC):
+    """One game, played by both implementations."""
+
+    def __init__(self, game: Any, reference: Any, seen: Counter[str], origin: str) -> None:
+        self.game, self.reference, self.seen, self.origin = game, reference, seen, origin
+        self.last: tuple[Position, int] | None = None
+        self.legal: list[int] = []
+        seen[f"{game.num_players} players"] += 1
+        self.position = self.compare()
+
+    @abstractmethod
+    def observations(self, position: Position) -> Iterable[bytes]:
+        """What each seat may see, by the plain rules."""
+
+    @abstractmethod
+    def differing(self, seat: int, expected: bytes) -> str:
+        """Say where the observation of a seat differs."""
+
+    @abstractmethod
+    def compare_scores(self) -> None:
+        """Compare what the seats have reached."""
+
+    @abstractmethod
+    def count(self, before: Position, action: int) -> None:
+        """Count what a decision brought about."""
+
+    def name(self, action: int) -> str:
+        return spec_of(self.game.config).action_to_string(action, self.game.config)
+
+    def compare(self) -> Position:
+        """Compare everything and return the position."""
+        game, reference = self.game, self.reference
+        position: Position = reference.to_dict()
+        self.compare_positions(game.to_dict(), position, "position")
+        self.legal, legal = reference.legal_actions(), game.legal_actions().tolist()
+        if legal != self.legal:
+            only = [sorted({*a} - {*b}) for a, b in ((legal, self.legal), (self.legal, legal))]
+            names = [[self.name(action) for action in side] for side in only]
+            self.fail(f"legal only for the kernel {names[0]}, only for the plain rules {names[1]}")
+        found = (bool(game.done), int(game.seat), str(game.phase), int(game.round))
+        if found != (reference.done, reference.seat, reference.phase, reference.round):
+            self.fail(f"done, seat, phase, round: kernel {found}")
+        for seat, expected in enumerate(self.observations(position)):
+            if game.observation(seat).tobytes() != expected:
+                self.fail(f"observation of seat {seat}: {self.differing(seat, expected)}")
+        self.compare_scores()
+        return position
+
+    def compare_positions(self, found: Position, expected: Position, what: str) -> None:
+        """Compare two positions, the order of their keys included."""
+        if found != expected or list(found) != list(expected):
+            keys = [key for key in {**found, **expected} if found.get(key) != expected.get(key)] or ["order of keys"]
+            lines = [f"{key}: kernel {found.get(key)}, plain {expected.get(key)}" for key in keys]
+            self.fail("\n".join([what, *lines]))
+
+    def compare_numbers(self, *methods: str) -> None:
+        """Compare what methods of both games return, a number for each seat."""
+        for method in methods:
+            found = [int(number) for number in getattr(self.game, method)()]
+            if found != (expected := getattr(self.reference, method)()):
+                self.fail(f"{method}: kernel {found}, plain {expected}")
+
+    def compare_search(self, searched: list[int]) -> None:
+        """Compare the legal decisions with those after which a search finds a way to complete the turn."""
+        self.seen["masks searched"] += 1
+        if searched != self.legal:
+            names = [self.name(action) for action in sorted({*searched} ^ {*self.legal})]
+            self.fail(f"the search for a way to complete the turn differs in {names}")
+
+    def compare_seat_copies(self) -> None:
+        """Compare the copies of the position for each seat."""
+        for seat in range(self.game.num_players):
+            self.seen["seat copies"] += 1
+            self.compare_positions(self.game.to_dict(seat), self.reference.to_dict(seat), f"copy for seat {seat}")
+
+    def step(self, action: int) -> None:
+        """Take a decision in both, compare, and count what happened."""
+        before = self.position
+        self.last = before, action
+        self.seen["decisions"] += 1
+        self.game.step(action)
+        self.reference.step(action)
+        self.position = self.compare()
+        self.count(before, action)
+
+    def fail(self, what: str) -> None:
+        """Raise an error that says how to get here."""
+        text = [what, f"began as: {self.origin}"]
+        if self.last is not None:
+            text.append(f"after {self.name(self.last[1])} in {json.dumps(self.last[0])}")
+        raise DisagreementError("\n".join(text))
+
+
+def too_rare(seen: Mapping[str, int], rare: Iterable[str], least: int) -> dict[str, int]:
+    """Return what occurred less often than it should."""
+    return {name: seen[name] for name in rare if seen[name] < least}
+
+
+def what_was_seen(seen: Mapping[str, int], groups: Mapping[str, Iterable[str]], rare: Iterable[str], least: int) -> str:
+    """Return what was seen as text, a line each, with a mark where it was too rare."""
+    rare, lines = tuple(rare), []
+    for title, names in {**groups, f"at least {least} of each": rare}.items():
+        lines.append(f"-- {title}")
+        for name in names:
+            mark = "  TOO RARE" if names is rare and seen[name] < least else ""
+            lines.append(f"{seen[name]:>10,}  {name}{mark}")
+    return "\n".join(lines)
