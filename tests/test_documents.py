@@ -136,7 +136,7 @@ def test_the_extras_that_are_named_exist() -> None:
 
 
 def test_the_readme_is_short() -> None:
-    assert len(README.split()) <= 1000
+    assert len([word for word in README.split() if re.search(r"\w", word)]) <= 900
     for line in README.splitlines():
         cells = [re.sub(r"\]\([^)]*\)", "", cell).strip() for cell in line.split("|")[1:-1]]
         assert all(len(cell) <= 60 for cell in cells), line
