@@ -68,8 +68,9 @@ def texts_of(area: str) -> dict[str, list[str]]:
         folders = ("helsinki_env", "agents", "training", "benchmarks")
         return {str(p.relative_to(ROOT)): list(python_texts(p)) for f in folders for p in (ROOT / f).rglob("*.py")}
     if area == "docs":
-        written = [ROOT / "README.md", ROOT / "AGENTS.md", *(ROOT / "docs").glob("*.md")]
-        written += (ROOT / "docs" / "reference").glob("*.md")
+        written = [*ROOT.glob("*.md"), *(ROOT / "notebooks").glob("*.md"), *(ROOT / "release").glob("*.md")]
+        for folder in (".", "reference", "notes"):
+            written += (ROOT / "docs" / folder).glob("*.md")
         return {str(p.relative_to(ROOT)): list(markdown_texts(p)) for p in written if not GENERATED.match(p.name)}
     pages = [p for p in (ROOT / "helsinki_env").rglob("*") if p.suffix in (".js", ".html")]
     return {str(p.relative_to(ROOT)): list(page_texts(p)) for p in pages}
