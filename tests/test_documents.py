@@ -186,6 +186,42 @@ def test_every_info_key_of_a_batch_is_described() -> None:
         assert all(f"`{key}`" in section for key in keys if not key.startswith("_")), keys
 
 
+def test_every_info_key_of_a_single_game_is_described() -> None:
+    page = (ROOT / "docs" / "environment.md").read_text(encoding="utf-8")
+    section = page.split("## Returned values")[1].split("\n## ")[0]
+    keys: set[str] = set()
+    for module in (helsinki_v0, helsinki_env.copenhagen_v0):
+        game = module.env()
+        game.reset(seed=0)
+        for _ in game.agent_iter():
+            observation, _, ended, _, info = game.last()
+            keys |= set(info)
+            game.step(None if ended else observation["action_mask"].argmax())
+        game.reset(seed=0)
+        with pytest.warns(UserWarning, match="illegal"):
+            game.step(int(game.last()[0]["action_mask"].argmin()))
+        keys |= {key for agent in game.agents for key in game.infos[agent]}
+    assert {"scores", "places", "illegal_action"} <= keys
+    for seat in (helsinki_env.HelsinkiSeatEnv(), helsinki_env.CopenhagenSeatEnv()):
+        obs, info = seat.reset(seed=0)
+        ended = False
+        while not ended:
+            keys |= set(info)
+            obs, _, ended, _, info = seat.step(obs["action_mask"].argmax())
+        keys |= set(info)
+    assert all(f"`{key}`" in section for key in keys), keys
+
+
+def test_every_info_key_of_tensors_is_described() -> None:
+    pytest.importorskip("torch")
+    page = (ROOT / "docs" / "environment.md").read_text(encoding="utf-8")
+    section = page.split("## Returned values")[1].split("\n## ")[0]
+    env = helsinki_env.HelsinkiTorchEnv(4, device="cpu")
+    _, info = env.reset(seed=0)
+    keys = set(info) | set(env.step(env.sample())[4])
+    assert all(f"`{key}`" in section for key in keys), keys
+
+
 def test_every_public_name_is_in_the_reference() -> None:
     """What a module exports is on a page of the reference, unless only the project itself imports it."""
     for path in FILES:
