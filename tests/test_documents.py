@@ -286,13 +286,24 @@ def test_generated_pages_are_those_of_the_code(name: str) -> None:
     assert written == GENERATED[name](), f"docs/{name} is stale: python -m helsinki_env.pages docs"
 
 
+def anchors(path: Path) -> set[str]:
+    """Return the anchors of a page's headings."""
+    text = re.sub(r"^```.*?^```$", "", path.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+    headings = re.findall(r"^#+ (.*)$", text, re.MULTILINE)
+    plain = [re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading) for heading in headings]
+    return {re.sub(r"\s", "-", re.sub(r"[^\w\s-]", "", heading.lower()).strip()) for heading in plain}
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda path: path.relative_to(ROOT).as_posix())
-def test_links_lead_to_files_that_exist(page: Path) -> None:
+def test_links_lead_to_files_and_headings_that_exist(page: Path) -> None:
     text = page.read_text(encoding="utf-8")
-    targets = re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", text)
-    for target in targets:
-        if not target.startswith(("http://", "https://")):
-            assert (page.parent / target).exists(), f"{page.name} points to {target}"
+    for target, anchor in re.findall(r"\]\(([^)#]*)(?:#([^)]*))?\)", text):
+        if target.startswith(("http://", "https://")):
+            continue
+        path = page.parent / target if target else page
+        assert path.exists(), f"{page.name} points to {target}"
+        if anchor and path.suffix == ".md":
+            assert anchor in anchors(path), f"{page.name} points to {target}#{anchor}"
 
 
 @pytest.mark.parametrize(
