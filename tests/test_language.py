@@ -107,7 +107,7 @@ def test_sentences_are_short_and_figures_have_one_form(area: str) -> None:
 
 
 def test_the_documentation_is_short() -> None:
-    """Hand-written words without code, tables and the unlisted notes: a reader finds an answer sooner in fewer pages."""
+    """Hand-written words without code, tables and unlisted notes: a reader finds an answer sooner in fewer pages."""
     pages = {name: found for name, found in texts_of("docs").items() if "notes" not in Path(name).parts}
     assert sum(words_of(text) for found in pages.values() for text in found) <= 26_000
 
