@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from helsinki_env.torch_envs import CopenhagenTorchEnv as CopenhagenTorchEnv
     from helsinki_env.torch_envs import HelsinkiTorchEnv as HelsinkiTorchEnv
 
-__version__ = "0.1.0"
+__version__ = "1.0.0rc1"
 
 __all__ = [
     "ComponentError",

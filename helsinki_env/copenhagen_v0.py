@@ -44,6 +44,8 @@ Illegal actions, resets (`reset(options=...)` takes `denied`), copies, rendering
 
 Version History
 ---------------
+`copenhagen_v0` is settled: from now on a change that an agent could notice needs a new number (see `helsinki_v0`).
+
 * v0: first version.
 """
 

@@ -75,8 +75,8 @@ Version policy
 The number in `helsinki_v0` changes with anything that an agent could notice: rules, action ids, masks, observation
 fields, rewards, or the games that a seed deals. Results with different numbers are not comparable. Other changes
 (speed, drawings, new options whose defaults change nothing) keep the number. Component files with other facts define
-different games with their own names. Version 0 is not final: it may change without a new number until the first
-release.
+different games with their own names. `helsinki_v0` is settled: from now on a change that an agent could notice needs a
+new number.
 
 Version History
 ---------------
