@@ -105,8 +105,8 @@ class TextGameEnvironment(Environment[TextGameAction, TextGameObservation, TextG
             rewards, known = env.close()
             lines = [*env.events(seat), *(f"Player {i}: {one['score']} points" for i, one in known.items())]
             if env.forfeited is not None:
-                lines = [info.get("error", ""), f"Player {seat} forfeits the game."]
-            text = "\n".join([*lines, "The game is over."])
+                lines = [info["error"], f"Player {seat} forfeits the game. The game is over."]
+            text = "\n".join(lines)
             return TextGameObservation(text=text, error=info.get("error", ""), done=True, reward=rewards[seat])
         listed = legal_text(env.legal_actions).splitlines() if env.listed else []
         text = env.get_observation()[1]

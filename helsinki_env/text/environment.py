@@ -59,7 +59,7 @@ class TextGameEnv:
         self._env = GameAECEnv(config, illegal_action="raise")
         self._env.reset(seed=seed)
         self._history = GameHistory(self.game)
-        self._seen: list[int | None] = [None] * num_players
+        self._read = [0] * num_players  # number of events that each seat has read
         self._error, self._failed = "", 0
         self.illegal, self.forfeited = 0, None
 
@@ -86,15 +86,16 @@ class TextGameEnv:
 
     def events(self, seat: int) -> list[str]:
         """Return the events that a seat has not read yet, and mark them as read."""
-        since, self._seen[seat] = self._seen[seat], self._history.actions
-        return self._history.lines(seat, since or 0) if since is None or since < self._history.actions else []
+        lines = self._history.lines(seat)
+        first, self._read[seat] = self._read[seat], len(lines)
+        return lines[first:]
 
     def get_observation(self) -> tuple[int, str]:
         """Return the player to move, and what it reads."""
         seat = self.game.seat
         if self._error:
             return seat, self._error
-        parts = [] if self._seen[seat] is not None else [rules(self._env.config), ""]
+        parts = [] if self._read[seat] else [rules(self._env.config), ""]
         parts += [*self.events(seat), "", position_text(self.game, seat)]
         if self.listed:
             parts += ["", "The legal actions, as id: words (notation):", legal_text(self.legal_actions)]
