@@ -103,7 +103,9 @@ ENOUGH = {
     ],
     "docs": ["mkdocs build --strict"],
 }
-ENOUGH["all"] = [command for extra in ("export", "play", "mcp", "ray", "render", "cma", "sb3") for command in ENOUGH[extra]]
+ENOUGH["all"] = [
+    command for extra in ("export", "play", "mcp", "ray", "render", "cma", "sb3") for command in ENOUGH[extra]
+]
 ENOUGH["all"] += [*ENOUGH["train"], *ENOUGH["onnx"], *ENOUGH["stats"]]
 ENOUGH["dev"] = ["ruff check .", "mypy", "python -m pytest -q tests/test_config.py", *ENOUGH["notebooks"][:1]]
 

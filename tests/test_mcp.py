@@ -14,12 +14,8 @@ from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Any
 
-import pytest
-
-pytest.importorskip("mcp.client.client", reason="needs the extra mcp")
-pytest.importorskip("uvicorn", reason="needs the extra mcp")
-
 import httpx2
+import pytest
 from mcp import Client, StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 
