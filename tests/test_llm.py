@@ -20,7 +20,7 @@ from helsinki_env.agents.llm import player as llm
 from helsinki_env.agents.llm.client import ChatClient
 from helsinki_env.agents.llm.player import LanguageModelPlayer
 from helsinki_env.agents.llm.transcript import Transcript
-from helsinki_env.agents.llm.usage import Budget, ModelUsage
+from helsinki_env.agents.llm.usage import BUDGET_FOLDER, Budget, ModelUsage, run_notes, share_budget
 from helsinki_env.agents.random import RandomPlayer
 from helsinki_env.agents.registry import PlayerError, check_code, is_code, make_player, player_names
 from helsinki_env.agents.replaced_actions import ReplacedActions
@@ -250,7 +250,7 @@ def test_only_runs_with_a_model_share_a_budget(monkeypatch: pytest.MonkeyPatch) 
 def test_the_processes_of_a_tournament_share_the_budget_and_it_states_the_cost(
     listed: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    """Calls, tokens, replaced and forfeited actions add up over the processes, and are printed with the list's state."""
+    """Calls, tokens, replaced and forfeited actions add up over the processes; the list's state is printed."""
     pytest.importorskip("scipy", reason="needs the extra stats")
     monkeypatch.setenv(BUDGET_FOLDER, "")
     monkeypatch.setenv("HELSINKI_LLM_CALLS", "90")
