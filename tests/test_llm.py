@@ -271,7 +271,7 @@ def test_the_processes_of_a_tournament_share_the_budget_and_it_states_the_cost(
     assert f"{name}: legal actions {listed}; 90 calls, 9,000 prompt tokens, 900 completion tokens, " in printed
     assert f"replaced: {late:,}, forfeited: {entry['failed']:,}\n" in printed
     assert late == (90 - (entry["decisions"] - entry["failed"])) // 2 if listed == "unlisted" else late == 0
-    assert main(["rate", str(out), "--resamples", "20"]) == 0
+    assert main(["rate", str(out), "--resamples", "100"]) == 0
     assert f"{name}: legal actions {listed}; 90 calls" in capsys.readouterr().out
 
 
