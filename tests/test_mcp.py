@@ -120,14 +120,14 @@ async def call(client: Client, tool: str, **arguments: Any) -> tuple[str, dict[s
     """Text and data of an answer, which must not be an error."""
     found = await client.call_tool(tool, arguments)
     assert not found.is_error, found.content
-    return found.content[0].text, found.structured_content  # type: ignore[union-attr]
+    return found.content[0].text, found.structured_content
 
 
 async def error(client: Client, tool: str, **arguments: Any) -> str:
     found = await client.call_tool(tool, arguments)
     assert found.is_error, found.content
     assert len(found.content) == 1
-    return str(found.content[0].text)  # type: ignore[union-attr]
+    return str(found.content[0].text)
 
 
 async def new_table(client: Client, *players: str, **more: Any) -> list[dict[str, Any]]:
@@ -138,7 +138,8 @@ async def new_table(client: Client, *players: str, **more: Any) -> list[dict[str
 
 async def play(client: Client, seats: list[str], rng: random.Random, most: int = 10_000) -> int:
     """Play seats by random actions, given as id, words or notation; return their number."""
-    taken, state = 0, {"done": False}
+    taken = 0
+    state: dict[str, Any] = {"done": False}
     while not state["done"] and taken < most:
         for seat in seats:
             _, state = await call(client, "legal_actions", seat=seat)
@@ -500,7 +501,7 @@ def test_mutated_calls_are_errors_and_leave_the_table_unchanged(tmp_path: Path) 
                     continue
                 rejected += 1
                 (content,) = found.content
-                text = content.text  # type: ignore[union-attr]
+                text = content.text
                 assert ERROR.fullmatch(text), text
                 assert "Traceback" not in text
                 assert to_dict(table.game) == before

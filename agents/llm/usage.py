@@ -143,6 +143,6 @@ def share_budget(players: Iterable[str]) -> None:
     """
     if os.environ.get(BUDGET_FOLDER) or not any(innermost_name(name).startswith(_PREFIX) for name in players):
         return
-    folder = tempfile.mkdtemp(prefix="helsinki-budget-")
+    folder = tempfile.mkdtemp(prefix="llm-budget-")
     os.environ[BUDGET_FOLDER] = folder
     atexit.register(shutil.rmtree, folder, ignore_errors=True)

@@ -43,7 +43,7 @@ class _Connection(PageConnection):
 
 
 class _Events:
-    """The history of a table, kept up to date."""
+    """The history of a table; each call adds the latest actions."""
 
     def __init__(self) -> None:
         self._actions: list[int] = []
@@ -154,7 +154,7 @@ class ClientSeats:
             raise unknown
         page = _Connection(mine[0])
         if not session.pages:
-            session.pace = 0.0  # nobody watches
+            session.pace = 0.0  # no page is open
         session.join(page)
         shared = [seat.events for seat in self._connected.values() if seat.session is session]
         return ClientSeat(session, page, shared[0] if shared else _Events())

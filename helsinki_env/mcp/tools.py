@@ -185,7 +185,7 @@ class TableTools:
         return await self._seats.connect(data["seat"].text("the code of a seat from new_table"))
 
     async def _games(self, data: Node) -> Answer:
-        games = []
+        games: list[dict[str, Any]] = []
         for spec in _specs():
             options = offered_options(spec)
             games.append({"game": spec.name, "options": options, "players": list(offered_players(spec, self._players))})

@@ -24,7 +24,7 @@ class TextGameClient(EnvClient[TextGameAction, TextGameObservation, TextGameStat
 
     def _step_payload(self, action: TextGameAction) -> dict[str, Any]:
         """Return an action as plain data."""
-        return action.model_dump()
+        return dict(action.model_dump())
 
     def _parse_result(self, payload: dict[str, Any]) -> StepResult[TextGameObservation]:
         """Return the result of a reset or a step."""
