@@ -1,4 +1,4 @@
-"""What language models cost in a run: calls and tokens, counted for each player, and one budget for all processes."""
+"""Costs of language models in a run: calls and tokens, counted for each player, and one budget for all processes."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _PREFIX = "llm:"
 
 
 class ModelUsage(NamedTuple):
-    """What a model has cost.
+    """Costs of a model.
 
     Attributes:
         calls: number of answered calls.

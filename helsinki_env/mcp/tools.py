@@ -358,7 +358,7 @@ def _chair(seat: int, name: str, rated: bool) -> SeatAssignment:
 
 
 def _state(seat: ClientSeat) -> dict[str, Any]:
-    """Return what every answer about a table states."""
+    """Return the data that every answer about a table has."""
     return {
         "player": seat.number,
         "number": seat.table.number,

@@ -1,4 +1,4 @@
-"""What the client and the server exchange."""
+"""Messages between client and server."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class TextGameAction(Action):
 
 
 class TextGameObservation(Observation):
-    """What the model reads."""
+    """Text for the model to read."""
 
     text: str = Field("", description="Rules at the start, events, position and legal actions; or an error.")
     legal_actions: list[str] = Field(default_factory=list, description="Legal actions, as id: words (notation).")
