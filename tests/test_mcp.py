@@ -136,8 +136,10 @@ async def new_table(client: Client, *players: str, **more: Any) -> list[dict[str
     return seats
 
 
-async def play(client: Client, seats: list[str], rng: random.Random, most: int = 10_000) -> int:
-    """Play seats by random actions, given as id, words or notation; return their number."""
+async def play(
+    client: Client, seats: list[str], rng: random.Random, most: int = 10_000, read: list[str] | None = None
+) -> int:
+    """Play seats by random actions, given as id, words or notation; return their number and collect the events."""
     taken = 0
     state: dict[str, Any] = {"done": False}
     while not state["done"] and taken < most:
@@ -151,6 +153,8 @@ async def play(client: Client, seats: list[str], rng: random.Random, most: int =
             wait = 0 if len(seats) > 1 else 30
             _, state = await call(client, "act", seat=seat, action=action, number=state["number"], wait=wait)
             taken += 1
+            if read is not None:
+                read += state["events"]
     return taken
 
 
@@ -184,7 +188,8 @@ def test_a_whole_game_over_standard_input_and_output(game: TestedGame, tmp_path:
             ]
             text, _ = await call(client, "rules", seat=players[0])
             assert text == rules(game.spec.config()) == (await call(client, "rules", game=game.name))[0]
-            taken = await play(client, players, random.Random(1))
+            read: list[str] = []  # from the answers of act alone
+            taken = await play(client, players, random.Random(1), read=read)
             text, result = await call(client, "result", seat=players[0])
             record = Record.from_json(result["record"])
             assert replay(record).done
@@ -192,6 +197,7 @@ def test_a_whole_game_over_standard_input_and_output(game: TestedGame, tmp_path:
             assert taken == len(record.decisions) - sum(one.seat == 1 for one in steps(record))
             assert sorted(result["ranks"])[0] == 0
             assert f"{result['scores'][0]} points" in text
+            assert read == (await call(client, "history", seat=players[0]))[1]["events"][2:]
             _, seen = await call(client, "history", seat=players[0])
             _, rest = await call(client, "history", seat=players[0], since=5)
             assert seen["events"][-len(rest["events"]) :] == rest["events"]

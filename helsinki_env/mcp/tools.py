@@ -273,10 +273,11 @@ class TableTools:
         if known is not None:
             seat.table.check_number(known)
         chosen = parse_action(given if isinstance(given, str) else short_repr(given), legal_actions(seat.game))
-        before = seat.table.number
-        seat.session.handle(seat.page, {"type": "decide", "once": "", "number": before, "action": chosen, "more": []})
+        read, number = len(seat.history(0)), seat.table.number
+        message = {"type": "decide", "once": "", "number": number, "action": chosen, "more": []}
+        seat.session.handle(seat.page, message)
         await seat.wait(seconds)
-        events = seat.history(before)
+        events = seat.history(0)[read:]
         return Answer("\n".join([*events, seat.status]), {"events": events, **_state(seat)})
 
     async def _history(self, data: Node) -> Answer:
