@@ -31,7 +31,7 @@ from helsinki_env.web.player_workers import PlayerPool
 from helsinki_env.web.sessions import TableSessions
 from helsinki_env.web.store import TableStore
 from helsinki_env.web.tables import HUMAN, GameTable, SeatAssignment
-from tests.games import EACH_GAME, GAMES, TestedGame
+from tests.games import EACH_GAME, GAMES, ONE_GAME_OR_EACH_NIGHTLY, TestedGame
 from tests.support.mutated_text import mutated_text
 from tests.support.server import ROOT, Server, decide_first, seated
 from tests.test_text import some_positions
@@ -177,7 +177,7 @@ def test_nothing_of_it_is_loaded_with_the_package() -> None:
 # whole games
 
 
-@EACH_GAME
+@ONE_GAME_OR_EACH_NIGHTLY
 def test_a_whole_game_over_standard_input_and_output(game: TestedGame, tmp_path: Path) -> None:
     async def played() -> None:
         async with Client(stdio(tmp_path)) as client:
@@ -188,6 +188,7 @@ def test_a_whole_game_over_standard_input_and_output(game: TestedGame, tmp_path:
             ]
             text, _ = await call(client, "rules", seat=players[0])
             assert text == rules(game.spec.config()) == (await call(client, "rules", game=game.name))[0]
+            begin = (await call(client, "history", seat=players[0]))[1]["events"]
             read: list[str] = []  # from the answers of act alone
             taken = await play(client, players, random.Random(1), read=read)
             text, result = await call(client, "result", seat=players[0])
@@ -197,7 +198,7 @@ def test_a_whole_game_over_standard_input_and_output(game: TestedGame, tmp_path:
             assert taken == len(record.decisions) - sum(one.seat == 1 for one in steps(record))
             assert sorted(result["ranks"])[0] == 0
             assert f"{result['scores'][0]} points" in text
-            assert read == (await call(client, "history", seat=players[0]))[1]["events"][2:]
+            assert [*begin, *read] == (await call(client, "history", seat=players[0]))[1]["events"]
             _, seen = await call(client, "history", seat=players[0])
             _, rest = await call(client, "history", seat=players[0], since=5)
             assert seen["events"][-len(rest["events"]) :] == rest["events"]
@@ -213,6 +214,7 @@ def steps(record: Record) -> list[Any]:
     return [game for game, action in replay_steps(record) if action is not None]
 
 
+@pytest.mark.thorough
 def test_two_clients_at_one_table_over_http_and_a_person_who_watches(tmp_path: Path) -> None:
     async def played(server: Http, game: str) -> None:
         async with server.client() as one, server.client() as other:
@@ -268,6 +270,7 @@ def test_a_person_plays_in_the_browser_with_a_client(tmp_path: Path) -> None:
         asyncio.run(played(server))
 
 
+@pytest.mark.thorough
 def test_tables_are_those_of_the_browser_and_go_on_in_another_process(tmp_path: Path) -> None:
     async def begun() -> str:
         async with Client(stdio(tmp_path)) as client:
@@ -318,6 +321,7 @@ def test_the_protocol_needs_the_token_over_http(tmp_path: Path) -> None:
         assert server.ask("GET", "/api/tables")[:2] == (200, [])
 
 
+@pytest.mark.thorough
 def test_garbage_on_standard_input_ends_nothing(tmp_path: Path) -> None:
     lines = [b"", b"{", b"[]", b"\xff\xfe", b"null", b'{"jsonrpc": "2.0"}', b"[" * 30_000]
     hello = {
