@@ -34,13 +34,13 @@ README = (ROOT / "README.md").read_text(encoding="utf-8")
 LINKED = {"helsinki_env", "helsinki_env.agents", "helsinki_env.training"}
 #: Modules that serve others: commands and their options, files, drawing, and kernels that the public ones call.
 INTERNAL = re.compile(
-    r"helsinki_env\.(bench|cli|cuda|data|drawing|notation|pages|utils|web)\b"
+    r"helsinki_env\.(bench|cli|cuda|data|drawing|mcp|notation|openenv|pages|utils|web)\b"
     r"|helsinki_env\.engine\."
     r"(?!(configuration|contract|determinization|game|kernel|layout|loops|overloads|playout|spec|states|ui_actions)$)"
     r"|helsinki_env\.envs\.(?!(aec|by_options|flat|global_state|seat|tensors|vector)$)"
     r"|helsinki_env\.games\.\w+\."
     r"(?!(components|config|episodes|game|notation|observation|position|render|render\.ansi\.ansi|ui_actions)$)"
-    r"|helsinki_env\.text\.\w+$"
+    r"|helsinki_env\.text\.(?!environment$)\w+$"
     r"|helsinki_env\.agents\.(rows|program\.supervisor|heuristic\.playouts|mlp\.inputs)$"
     r"|helsinki_env\.agents\.(net\.(afterstates|choices|evaluation|features))$"
     r"|helsinki_env\.agents\.search\.(flat|playout|tree|workspace)$"

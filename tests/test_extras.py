@@ -45,6 +45,7 @@ NEEDING = [
     ("cma", "python -m helsinki_env.training.tune_heuristic --generations 1"),
     ("sb3", "python -m helsinki_env.training.sb3 --decisions 1"),
     ("play", "helsinki play --no-open"),
+    ("mcp", "helsinki mcp"),
 ]
 #: Commands that need none.
 FREE = [

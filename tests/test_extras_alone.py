@@ -43,6 +43,16 @@ with serving(Path("data")) as server:
     with seated(server, server.make("human", "net")["table"]) as (line, view):
         assert decide_first(line, view)["number"] == 1
 """
+OPENENV = """
+from helsinki_env.openenv import TextGameAction, TextGameEnvironment
+env = TextGameEnvironment()
+env.reset(seed=1, opponents=["net"])
+assert not env.step(TextGameAction(text="0")).error
+"""
+OPENSPIEL = """
+import helsinki_env.openspiel, pyspiel
+assert pyspiel.load_game("helsinki").num_players() == 2
+"""
 TENSORS = """
 import helsinki_env.cuda.device
 from helsinki_env import HelsinkiTorchEnv
@@ -84,13 +94,18 @@ ENOUGH = {
     ],
     "cuda": [f"python -c '{TENSORS}'"],
     "play": [f"python -c '{PLAYING}'"],
+    "mcp": ["helsinki mcp --data data < /dev/null"],
+    "openenv": [f"python -c '{OPENENV}'"],
+    "openspiel": [f"python -c '{OPENSPIEL}'"],
     "notebooks": [
         "jupyter lab --version",
         "for page in notebooks/*.ipynb; do jupyter execute $page; done",
     ],
     "docs": ["mkdocs build --strict"],
 }
-ENOUGH["all"] = [command for extra in ("export", "play", "ray", "render", "cma", "sb3") for command in ENOUGH[extra]]
+ENOUGH["all"] = [
+    command for extra in ("export", "play", "mcp", "ray", "render", "cma", "sb3") for command in ENOUGH[extra]
+]
 ENOUGH["all"] += [*ENOUGH["train"], *ENOUGH["onnx"], *ENOUGH["stats"]]
 ENOUGH["dev"] = ["ruff check .", "mypy", "python -m pytest -q tests/test_config.py", *ENOUGH["notebooks"][:1]]
 

@@ -21,6 +21,7 @@ import numpy as np
 import pytest
 
 from helsinki_env import HelsinkiConfig
+from helsinki_env.agents.llm.usage import BUDGET_FOLDER
 from helsinki_env.agents.registry import PlayerError, make_player
 from helsinki_env.cli.main import main
 from helsinki_env.data import with_digest
@@ -35,6 +36,7 @@ from helsinki_env.evaluation.gauntlet.certificate import (
     games_digest,
     gauntlet_results,
     make_certificate,
+    read_certificate,
     read_unverified_certificate,
 )
 from helsinki_env.evaluation.gauntlet.gauntlet import (
@@ -49,6 +51,7 @@ from helsinki_env.utils.files import write_json
 from helsinki_env.utils.markdown import replace_section
 from helsinki_env.utils.yaml_files import list_yaml
 from tests.support.killed import killed_while_it_plays
+from tests.support.models import completion, endpoint, last_choice
 
 pytestmark = [
     pytest.mark.thorough,
@@ -119,6 +122,25 @@ def read(path: Path) -> Any:
 
 
 # what is played
+
+
+def test_a_certificate_states_what_a_model_cost(
+    gauntlet: Gauntlet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("HELSINKI_LLM_CALLS", "50")
+    monkeypatch.setenv(BUDGET_FOLDER, "")
+    words = ["evaluate", "run", "llm:listed:small", "--gauntlet", str(gauntlet.path), "--processes", "2"]
+    with endpoint(lambda body, number: completion(json.dumps({"action": last_choice(body)}))) as server:
+        monkeypatch.setenv("HELSINKI_LLM_URL", server.url)
+        assert main([*words, "--out", str(tmp_path / "run")]) == 0
+        assert len(server.bodies) == 50
+    measured = read(tmp_path / "run" / "certificate.json")["measured"]
+    assert (measured["calls"], measured["prompt_tokens"], measured["completion_tokens"]) == (50, 5000, 500)
+    assert measured["failed"] == measured["decisions"] - 50
+    expected = "llm:listed:small: legal actions listed; 50 calls, 5,000 prompt tokens, 500 completion tokens"
+    assert expected in capsys.readouterr().out
+    pins = ReferenceRatings.of(gauntlet)
+    assert read_certificate(tmp_path / "run" / "certificate.json", gauntlet, pins)["measured"] == measured
 
 
 def test_the_short_stage_is_the_beginning_of_the_full_one(

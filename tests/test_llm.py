@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import logging
+import os
 import random
 import re
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +18,9 @@ import pytest
 from helsinki_env.agents.base import choose_action
 from helsinki_env.agents.llm import player as llm
 from helsinki_env.agents.llm.client import ChatClient
-from helsinki_env.agents.llm.player import Budget, LanguageModelPlayer, ModelUsage
+from helsinki_env.agents.llm.player import LanguageModelPlayer
 from helsinki_env.agents.llm.transcript import Transcript
+from helsinki_env.agents.llm.usage import BUDGET_FOLDER, Budget, ModelUsage, run_notes, share_budget
 from helsinki_env.agents.random import RandomPlayer
 from helsinki_env.agents.registry import PlayerError, check_code, is_code, make_player, player_names
 from helsinki_env.agents.replaced_actions import ReplacedActions
@@ -223,6 +226,62 @@ def test_a_process_has_one_budget_for_a_model(monkeypatch: pytest.MonkeyPatch) -
         assert [sum(player.replaced_actions) for player in players] == [0, 0, 1]  # type: ignore[attr-defined]
 
 
+def test_a_shared_budget_ends_after_as_many_calls_of_all(tmp_path: Path) -> None:
+    budgets = [Budget(10, 1000, tmp_path / "budget") for _ in range(3)]
+    with ThreadPoolExecutor(6) as pool:
+        taken = [pool.submit(budgets[i % 3].take_call) for i in range(50)]
+    assert sum(one.result() for one in taken) == 10
+    budgets = [Budget(10, 1000, tmp_path / "tokens") for _ in range(2)]
+    budgets[0].take_tokens(999)
+    assert budgets[1].take_call()
+    budgets[1].take_tokens(1)
+    assert not budgets[0].take_call()
+
+
+def test_only_runs_with_a_model_share_a_budget(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(BUDGET_FOLDER, "")
+    share_budget(["random", "net"])
+    assert not os.environ[BUDGET_FOLDER]
+    share_budget(["random", "counted:llm:unlisted:small"])
+    assert Path(os.environ[BUDGET_FOLDER]).is_dir()
+
+
+@pytest.mark.parametrize("listed", ["listed", "unlisted"])
+def test_the_processes_of_a_tournament_share_the_budget_and_it_states_the_cost(
+    listed: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """Calls, tokens, replaced and forfeited actions add up over the processes; the list's state is printed."""
+    pytest.importorskip("scipy", reason="needs the extra stats")
+    monkeypatch.setenv(BUDGET_FOLDER, "")
+    monkeypatch.setenv("HELSINKI_LLM_CALLS", "90")
+    name, out = f"llm:{listed}:small", tmp_path / "run"
+    words = ["arena", "--players", f"{name},random", "--games", "4", "--processes", "2", "--format", "jsonl"]
+
+    def uneven(body: dict[str, Any], number: int) -> Answer:
+        return completion("no") if number % 9 == 3 else completion('{"action": 0}')
+
+    with endpoint(good if listed == "listed" else uneven) as server:
+        monkeypatch.setenv("HELSINKI_LLM_URL", server.url)
+        assert main([*words, "--num-players", "2", "--out", str(out)]) == 0
+        assert len(server.bodies) == 90
+    printed = capsys.readouterr().out
+    entry = next(one for one in json.loads((out / "times.json").read_text()) if one["player"] == name)
+    assert (entry["calls"], entry["prompt_tokens"], entry["completion_tokens"]) == (90, 9000, 900)
+    late = entry.get("illegal", 0)
+    assert f"{name}: legal actions {listed}; 90 calls, 9,000 prompt tokens, 900 completion tokens, " in printed
+    assert f"replaced: {late:,}, forfeited: {entry['failed']:,}\n" in printed
+    assert late == (90 - (entry["decisions"] - entry["failed"])) // 2 if listed == "unlisted" else late == 0
+    assert main(["rate", str(out), "--resamples", "100"]) == 0
+    assert f"{name}: legal actions {listed}; 90 calls" in capsys.readouterr().out
+
+
+def test_players_without_a_model_have_no_line_of_costs() -> None:
+    entry = {"table": "two", "player": "program:bot", "decisions": 3, "late": 1}
+    assert run_notes([entry, {"table": "two", "player": "random"}]) == [
+        "two: actions of program:bot were replaced by random legal ones: 1 late"
+    ]
+
+
 # transcripts
 
 
@@ -385,7 +444,7 @@ def test_a_match_states_the_list_and_the_cost(
         out = tmp_path / "games.jsonl"
         assert main(["simulate", "--players", "llm:listed:small,random", "--games", "2", "--out", str(out)]) == 0
         printed = capsys.readouterr().out
-        assert f"llm:listed:small: {len(server.bodies):,} calls" in printed
+        assert f"llm:listed:small: legal actions listed; {len(server.bodies):,} calls" in printed
         assert '"llm:listed:small"' in out.read_text()
         results = Match(["llm:listed:small", "random"], CONFIG).play(2)
     assert results.players == ("llm:listed:small", "random")

@@ -185,7 +185,7 @@ def test_reading_the_folder_of_a_run_does_not_run_its_players() -> None:
 def test_tables_of_a_folder_with_code_are_not_played_on(capsys: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip("fastapi", reason="needs the extra play")
     from helsinki_env import HelsinkiConfig
-    from helsinki_env.cli.commands.play import _check_tables
+    from helsinki_env.cli.commands.play import check_tables
     from helsinki_env.web.store import TableStore
     from helsinki_env.web.tables import HUMAN, GameTable, SeatAssignment
 
@@ -198,8 +198,8 @@ def test_tables_of_a_folder_with_code_are_not_played_on(capsys: pytest.CaptureFi
     assert "tables.sqlite: found the player 'marking_here:make'" in line
     assert "--trust" in line
     assert not marked()
-    _check_tables(Path("data"), ("marking_here:make",), False)
-    _check_tables(Path("data"), (), True)
+    check_tables(Path("data"), ("marking_here:make",), False)
+    check_tables(Path("data"), (), True)
 
 
 def test_the_check_runs_nothing_itself() -> None:

@@ -6,14 +6,15 @@ import os
 import re
 import threading
 from pathlib import Path
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NoReturn
 
 from helsinki_env.agents.base import Histories, Int8Array, Int64Array, KeyArray, PlayerError
 from helsinki_env.agents.llm.client import ChatClient, Completion, EndpointError, SilenceError, UnusableError
 from helsinki_env.agents.llm.transcript import Transcript
+from helsinki_env.agents.llm.usage import BUDGET_FOLDER, Budget, ModelUsage
 from helsinki_env.agents.replaced_actions import ReplacedActions
 from helsinki_env.agents.rows import validate_masks_and_keys
-from helsinki_env.data import Node, short_repr
+from helsinki_env.data import Node, digest_of, short_repr
 from helsinki_env.engine.playout import sample_actions
 from helsinki_env.engine.spec import default_config
 from helsinki_env.text import (
@@ -27,7 +28,7 @@ from helsinki_env.text import (
     rules,
 )
 
-__all__ = ["Budget", "LanguageModelPlayer", "ModelUsage", "make"]
+__all__ = ["LanguageModelPlayer", "make"]
 
 _LISTED = ("listed", "unlisted")
 TRIES = 3
@@ -41,49 +42,6 @@ _ANSWER = (
     "You play the game by these rules. Think as you like, then end your answer with one line of JSON that names one "
     'legal action as the rules say how to write it: {"action": "..."}'
 )
-
-
-class ModelUsage(NamedTuple):
-    """What a model has cost.
-
-    Attributes:
-        calls: number of answered calls.
-        prompt_tokens: tokens of the requests.
-        completion_tokens: tokens of the answers.
-        retries: number of second and third tries.
-        reused: answers from the transcript, without a call.
-    """
-
-    calls: int = 0
-    prompt_tokens: int = 0
-    completion_tokens: int = 0
-    retries: int = 0
-    reused: int = 0
-
-
-class Budget:
-    """The calls and tokens that a process may still use for a model; threads share it.
-
-    Args:
-        calls: number of calls.
-        tokens: number of tokens. The call that passes it is the last one.
-    """
-
-    def __init__(self, calls: int, tokens: int) -> None:
-        self.calls, self.tokens, self._lock = calls, tokens, threading.Lock()
-
-    def take_call(self) -> bool:
-        """Take one call; return whether there was one."""
-        with self._lock:
-            if self.calls <= 0 or self.tokens <= 0:
-                return False
-            self.calls -= 1
-            return True
-
-    def take_tokens(self, tokens: int) -> None:
-        """Take the tokens of a call."""
-        with self._lock:
-            self.tokens -= tokens
 
 
 class _ForfeitError(Exception):
@@ -136,12 +94,7 @@ class LanguageModelPlayer:
     @property
     def cost_report(self) -> str:
         """What the model has cost, in one line."""
-        used = self._usage
-        return (
-            f"{self.name}: {used.calls:,} calls, {used.prompt_tokens:,} prompt tokens, {used.completion_tokens:,} "
-            f"completion tokens, {used.retries:,} retries, {used.reused:,} answers from the transcript; replaced: "
-            f"{self._counts.illegal + self._counts.late:,}, forfeited: {self._counts.failed:,}"
-        )
+        return self._usage.report(self.name, self._counts)
 
     @property
     def usage(self) -> ModelUsage:
@@ -269,7 +222,7 @@ def make(argument: str, config: Any) -> LanguageModelPlayer:
     """Create the player of ``llm:listed:MODEL`` or ``llm:unlisted:MODEL``; PlayerError if it is invalid.
 
     The environment gives address, key, budget, time limit and transcript (docs/text-and-models.md). Players of the same
-    model in a process share budget and transcript.
+    model in a process share budget and transcript; the processes of a tournament share the budget.
     """
     listed, _, model = argument.partition(":")
     if listed not in _LISTED or not re.fullmatch(r"[!-~]{1,200}", model):
@@ -284,7 +237,10 @@ def make(argument: str, config: Any) -> LanguageModelPlayer:
     if replay not in ("", "0", "1") or (replay == "1" and not path):
         raise PlayerError("HELSINKI_LLM_REPLAY: expected 1 together with HELSINKI_LLM_TRANSCRIPT, or 0")
     with _sharing:
-        budget = _shared.setdefault(("budget", argument, client.url, limits), Budget(*limits))
+        shared = ("budget", argument, client.url, limits)
+        folder = os.environ.get(BUDGET_FOLDER)
+        file = Path(folder) / digest_of(shared) if folder else None
+        budget = _shared.setdefault((*shared, file), Budget(*limits, file))
         if ("transcript", path) not in _shared:
             _shared["transcript", path] = Transcript(Path(path) if path else None)
         transcript = _shared["transcript", path]

@@ -56,6 +56,11 @@ COMMANDS = {
         ),
         ("play", "Play in a browser, alone or with others.", "helsinki play --players human,heuristic"),
         (
+            "mcp",
+            "Let assistants play over the Model Context Protocol.",
+            "helsinki mcp --http --port 8001",
+        ),
+        (
             "replay",
             "Show a recorded game in the terminal, as pictures or as a page.",
             "helsinki replay games.jsonl --record 3 --svg game.svg",

@@ -42,6 +42,10 @@ EXTRAS = {
     "ray": Extra("`stats`, Ray", "`--ray` of `helsinki arena` and `balance`; with `train` also of `evaluate`"),
     "render": Extra("resvg, Pillow", 'pictures as pixels: `helsinki replay --png`, `render_mode="rgb_array"`'),
     "cma": Extra("cma", "`python -m helsinki_env.training.tune_heuristic`"),
+    "mcp": Extra("`play`, the SDK of the Model Context Protocol", "`helsinki mcp`: assistants play at your tables"),
+    "openenv": Extra(
+        "`onnx`, OpenEnv; not together with `mcp`", "`helsinki_env.openenv`: both games as environments of OpenEnv"
+    ),
     "openspiel": Extra("OpenSpiel", "`import helsinki_env.openspiel`: both games as games of OpenSpiel"),
     "sb3": Extra(
         "`train`, Stable-Baselines3, sb3-contrib",
@@ -49,7 +53,7 @@ EXTRAS = {
     ),
     "notebooks": Extra("`export`, `stats`, JupyterLab", "the notebooks"),
     "docs": Extra("MkDocs with Material, mkdocstrings", "this documentation as a site"),
-    "all": Extra("`export`, `play`, `ray`, `render`, `cma`, `sb3`", "every command"),
+    "all": Extra("`export`, `play`, `mcp`, `ray`, `render`, `cma`, `sb3`", "every command"),
     "dev": Extra("`all`, `notebooks`, `docs`, `openspiel`, pytest, mypy, Ruff", "working on the project"),
 }
 

@@ -52,7 +52,7 @@ with requires_extra("play"):
     from fastapi.responses import JSONResponse, Response
     from fastapi.staticfiles import StaticFiles
 
-__all__ = ["ServerSettings", "create_app"]
+__all__ = ["ServerSettings", "check_room", "create_app"]
 
 _SIT_TIMEOUT = 10.0
 """Seconds within which a page must identify itself."""
@@ -89,6 +89,7 @@ def create_app(settings: ServerSettings) -> Any:
 
     # FastAPI's documentation pages load scripts from a network, so they are disabled.
     app = FastAPI(title="helsinki play", docs_url=None, redoc_url=None, lifespan=lifespan)
+    app.state.sessions, app.state.pool = sessions, pool
     _add_error_handlers(app)
     add_page(app, "/", "index.html")
     add_page(app, "/tables/{name}", "table.html", store.has)
@@ -170,7 +171,7 @@ def _add_tables(app: FastAPI, settings: ServerSettings, sessions: TableSessions,
     @app.post("/api/tables", status_code=201)
     async def make(wanted: NewTable) -> dict[str, Any]:
         """Create a table; `links` has the address of each human's seat if every human gets one."""
-        _check_room(store)
+        check_room(store)
         table = _new_table(wanted, settings, records)
         store.add(table)
         links = [
@@ -184,7 +185,7 @@ def _add_tables(app: FastAPI, settings: ServerSettings, sessions: TableSessions,
     @app.post("/api/tables/{name}/again", status_code=201)
     async def make_again(name: str, wanted: Rematch) -> dict[str, Any]:
         """Create a table like another one, with a new deal; `swap` moves every player one seat on."""
-        _check_room(store)
+        check_room(store)
         old = store.load(name)
         if any(chair.key for chair in old.chairs):
             raise ValueError(f"table {name}: its seats have links of their own; create a new table instead")
@@ -196,7 +197,7 @@ def _add_tables(app: FastAPI, settings: ServerSettings, sessions: TableSessions,
     @app.post("/api/lessons", status_code=201)
     async def make_lesson(wanted: NewLesson) -> dict[str, Any]:
         """Create the table of a guided game."""
-        _check_room(store)
+        check_room(store)
         spec = browser_game(wanted.game)
         table = lesson_table(spec, levels_of(spec)[0].label)
         store.add(table)
@@ -229,7 +230,7 @@ def _example_table(spec: GameSpec, seed: int) -> GameTable:
     return GameTable("", "", config, seed, (SeatAssignment(HUMAN, ""),) * config.num_players)
 
 
-def _check_room(store: TableStore) -> None:
+def check_room(store: TableStore) -> None:
     """Raise ValueError if there are too many tables."""
     if len(store) >= _MAX_TABLES:
         raise ValueError(f"tables: found {_MAX_TABLES:,}, expected fewer; delete some first")

@@ -69,6 +69,8 @@ def evaluation_request(
     if deeper not in (0, *SIMULATIONS):
         expected = ", ".join(map(str, SIMULATIONS))
         raise TableError(f"deeper: found {short_repr(deeper)}, expected 0 or one of {expected} simulations")
+    if any(chair.rated for chair in table.chairs):
+        raise TableError("judge: the table is rated, so evaluations are off")
     if game.done:
         raise TableError("judge: the game is over, so there is nothing to evaluate")
     if page.handover_seat(table) is not None:
@@ -112,6 +114,20 @@ class TableSession:
         if not seats and self.table.humans:
             raise TableError("key: this address belongs to no seat of the table; open the link of your seat")
         return seats
+
+    @property
+    def message(self) -> str:
+        """Why the player to move cannot continue; empty if it can."""
+        return self._message
+
+    def refresh(self) -> None:
+        """Load the actions that another process has saved; TableError if the table no longer exists."""
+        if self._store.number(self.table.name) == self.table.number:
+            return
+        self._stop()
+        self.table, self._message = self._store.load(self.table.name), ""
+        self._changed()
+        self.resume()
 
     # views for pages
 

@@ -186,6 +186,10 @@ class TableStore:
                 [(name, action.number, action.seat, action.action, time.time()) for action in taken_back],
             )
 
+    def number(self, name: str) -> int:
+        """Return the number of saved actions of a table."""
+        return int(self.rows.execute("SELECT count(*) FROM decisions WHERE name = ?", (name,)).fetchone()[0])
+
     def taken_back(self, name: str) -> int:
         """Return the number of actions of a table that were taken back."""
         return int(self.rows.execute("SELECT count(*) FROM taken_back WHERE name = ?", (name,)).fetchone()[0])

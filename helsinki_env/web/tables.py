@@ -30,6 +30,7 @@ class SeatAssignment(NamedTuple):
     player: str
     name: str  # displayed
     key: str = ""  # secret of the seat's own link; empty if anyone at this machine may play the seat
+    rated: bool = False  # whether evaluations are off at the table
 
 
 class TakenAction(NamedTuple):

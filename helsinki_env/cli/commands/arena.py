@@ -71,7 +71,7 @@ def main(
         ray: address of the Ray cluster that plays the games; without an address, a new cluster on this machine.
         trust: run code that the file names: program:COMMAND and MODULE:ATTRIBUTE. Read the code first.
     """
-    from helsinki_env.agents.replaced_actions import run_replacement_warnings
+    from helsinki_env.agents.llm.usage import run_notes
     from helsinki_env.evaluation.arena.plan import plan_from_dict, plan_from_yaml
 
     if form == "parquet":
@@ -108,7 +108,7 @@ def main(
     path, display = play_tournament(plan, out, processes, ray, form=form)
     for table in _tables(out):
         console.print(table)
-    for line in run_replacement_warnings(read_json(out / "times.json", UserError).value):
+    for line in run_notes(read_json(out / "times.json", UserError).value):
         console.print(line)
     resumed = f", {display.before:,} of them from an earlier run" if display.before else ""
     seconds = time.monotonic() - started

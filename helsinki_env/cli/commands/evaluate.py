@@ -67,6 +67,7 @@ def run(
         trust: run code that the gauntlet names: program:COMMAND and MODULE:ATTRIBUTE. Read the code first.
     """
     with requires_extra("stats" if ray is None else "ray"):
+        from helsinki_env.agents.llm.usage import ModelUsage
         from helsinki_env.agents.registry import files_digest
         from helsinki_env.agents.replaced_actions import ReplacedActions
         from helsinki_env.evaluation.gauntlet.certificate import (
@@ -106,13 +107,15 @@ def run(
     for table in _tables(certificate["certified"], format_rating_interval, expected):
         console.print(table)
     measured, rating = certificate["measured"], certificate["certified"]["rating"]
-    replaced = ReplacedActions.from_mapping(measured).summary or "none"
+    counts, usage = ReplacedActions.from_mapping(measured), ModelUsage.from_mapping(measured)
+    replaced, cost = counts.summary or "none", [usage.report(player, counts)] if any(usage) else []
     for line in (
         (
             f"{player}: {rating['rating']:.0f} ({format_rating_interval(rating)}), mean over the matchups; "
             f"{chosen.zero} is 0"
         ),
         f"{measured['decisions']:,} actions, {measured['seconds_per_decision']:.3g} s each; replaced: {replaced}",
+        *cost,
         certificate_row(certificate),
         f"Wrote {', '.join(map(str, wrote))}",
     ):

@@ -79,7 +79,7 @@ def main(
         game_config, len(names) or None, covered, dry_roads, components, 2, game, "number of --players"
     )
     if data is not None:
-        _check_tables(data, own, trust)
+        check_tables(data, own, trust)
     page = ""
     if names:
         table = _table(names, chosen, seed)
@@ -98,9 +98,9 @@ def main(
         store = TableStore(folder)
         store.add(table)
         store.close()
-    listening = _listen(host, port)
+    listening = listen(host, port)
     rest = f":{listening.getsockname()[1]}{page}" + (f"#token={token}" if token else "")
-    address = f"http://{_in_address(_ANY.get(host, host))}{rest}"
+    address = f"http://{in_address(_ANY.get(host, host))}{rest}"
     server = uvicorn.Server(
         uvicorn.Config(
             app,
@@ -115,7 +115,7 @@ def main(
     )
     console.print(f"helsinki play: {address}")
     if host in _ANY:
-        console.print(f"From other machines: http://{_in_address(_own_address(listening.family))}{rest}")
+        console.print(f"From other machines: http://{in_address(_own_address(listening.family))}{rest}")
     if token:
         where = "this machine" if host in _ANY else host
         console.print(
@@ -131,7 +131,7 @@ def main(
         server.run(sockets=[listening])
 
 
-def _check_tables(folder: Path, typed: tuple[str, ...], trust: bool) -> None:
+def check_tables(folder: Path, typed: tuple[str, ...], trust: bool) -> None:
     """Raise PlayerError if tables in a folder name code that is neither on the command line nor trusted."""
     from helsinki_env.agents.registry import check_code
     from helsinki_env.web.store import TableStore
@@ -156,7 +156,8 @@ def _table(names: list[str], config: Any, seed: int | None) -> GameTable:
     return GameTable(secrets.token_hex(6), "", config, secrets.randbits(63) if seed is None else seed, tuple(chairs))
 
 
-def _in_address(host: str) -> str:
+def in_address(host: str) -> str:
+    """Return a host as part of an address."""
     return f"[{host}]" if ":" in host else host
 
 
@@ -168,7 +169,7 @@ def _own_address(family: int) -> str:
     return socket.gethostname()
 
 
-def _listen(host: str, port: int) -> socket.socket:
+def listen(host: str, port: int) -> socket.socket:
     """Return a listening socket; UserError if the address cannot be bound."""
     if not 0 <= port <= 65535:
         raise UserError(f"--port: found {port}, expected 0 to 65535; 0 selects a free port")

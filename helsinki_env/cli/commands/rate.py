@@ -95,14 +95,14 @@ def rate_run(
     run: Path, *, reference: str | None = None, resamples: int = 1000, seed: int = 0
 ) -> tuple[list[Ratings], dict[str, Any]]:
     """Return the ratings of every matchup of a run with games, and their provenance; ArenaError or RatingError."""
-    from helsinki_env.agents.replaced_actions import run_replacement_warnings
+    from helsinki_env.agents.llm.usage import run_notes
     from helsinki_env.evaluation.arena.load import load_run
     from helsinki_env.evaluation.arena.plan import environment_versions
     from helsinki_env.evaluation.arena.store import RunFolder
     from helsinki_env.evaluation.rating.ratings import rate
 
     folder = RunFolder.open(run)
-    plan, played, lines = folder.plan, load_run(run), run_replacement_warnings(folder.times())
+    plan, played, lines = folder.plan, load_run(run), run_notes(folder.times())
     rated = [rate(table, reference=reference, resamples=resamples, seed=seed) for table in played if len(table)]
     provenance = {
         "environment": environment_versions(plan.tables),

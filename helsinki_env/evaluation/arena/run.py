@@ -25,6 +25,7 @@ from multiprocessing.synchronize import Event
 from pathlib import Path
 from typing import Any, Literal
 
+from helsinki_env.agents.llm.usage import share_budget
 from helsinki_env.agents.net.description import set_warning_handler
 from helsinki_env.agents.registry import make_player
 from helsinki_env.data import Node
@@ -341,6 +342,7 @@ def run_arena(
     # Fail early: create every player and import the writer before the first game.
     if form == "parquet":
         import_module("helsinki_env.evaluation.arena.parquet")
+    share_budget(player for table in plan.tables for player in table.players)
     for table in plan.tables:
         for player in table.players:
             make_player(player, table.config)

@@ -29,6 +29,7 @@ from typing import Any
 
 import numpy as np
 
+from helsinki_env.agents.llm.usage import ModelUsage
 from helsinki_env.agents.replaced_actions import ReplacedActions
 from helsinki_env.data import read_json, shorten
 from helsinki_env.evaluation.arena.designs import with_disabled
@@ -150,6 +151,7 @@ def read_metadata(path: Path, players: int) -> WorkUnitMetadata | None:
                 seconds=entry["seconds"].number(0),
                 decisions=entry["decisions"].integer(0),
                 replaced_actions=ReplacedActions(*(entry.get(kind, 0).integer(0) for kind in ReplacedActions._fields)),
+                usage=ModelUsage(*(entry.get(name, 0).integer(0) for name in ModelUsage._fields)),
             )
             for entry in data["times"].entries("players' times")
         )
@@ -402,7 +404,7 @@ class RunFolder:
         return path
 
     def times(self) -> list[dict[str, Any]]:
-        """Return actions, thinking time and, if any, replaced actions of each player in each matchup.
+        """Return actions, thinking time and, if any, replaced actions and costs of each player in each matchup.
 
         If the work units were removed after `join`, these are the times written there.
         """

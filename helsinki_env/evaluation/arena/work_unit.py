@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from helsinki_env.agents.base import Player, PlayerError, choose_action, init_streams
+from helsinki_env.agents.llm.usage import ModelUsage, model_usage_of
 from helsinki_env.agents.registry import files_digest, make_player
 from helsinki_env.agents.replaced_actions import ReplacedActions, replaced_actions_of
 from helsinki_env.data import short_repr
@@ -41,12 +42,13 @@ class Schedule:
 
 
 class ThinkingTime(NamedTuple):
-    """Thinking time and replaced actions of a player, which are not reproducible."""
+    """Thinking time, replaced actions and costs of a player, which are not reproducible."""
 
     player: int  # index into the matchup's players
     seconds: float
     decisions: int  # number of its actions
     replaced_actions: ReplacedActions = ReplacedActions()
+    usage: ModelUsage = ModelUsage()
 
     def add(self, other: ThinkingTime) -> ThinkingTime:
         """Return the sum of two times of the same player."""
@@ -55,11 +57,13 @@ class ThinkingTime(NamedTuple):
             self.seconds + other.seconds,
             self.decisions + other.decisions,
             self.replaced_actions.add(other.replaced_actions),
+            self.usage.add(other.usage),
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Return a dictionary without the player, and with replaced actions only if there are any."""
-        return {"seconds": self.seconds, "decisions": self.decisions, **self.replaced_actions.to_dict()}
+        """Return a dictionary without the player, and with replaced actions and costs only if there are any."""
+        counts = self.replaced_actions.to_dict() | self.usage.to_dict()
+        return {"seconds": self.seconds, "decisions": self.decisions, **counts}
 
 
 @dataclass(frozen=True)
@@ -89,7 +93,8 @@ def make_warm_player(spec: str, config: Any, digest: str | None = None) -> Playe
             f"player {short_repr(spec)}: found files with digest {str(found)[:16]}, expected {digest[:16]} as at the "
             "start of the run; restore these files on every machine"
         )
-    choose_action(player, spec_of(config).game(config, seed=0))
+    if model_usage_of(player) is None:  # a model has nothing to load here, and each call costs
+        choose_action(player, spec_of(config).game(config, seed=0))
     return player
 
 
@@ -121,12 +126,21 @@ def play_work_unit(
     streams = np.take_along_axis(by_position, games.lineup_positions, axis=1)
     names = [table.players[i] for i in members.tolist()]
     players = [make_warm_player(name, table.config, (files or {}).get(name)) for name in names]
-    before = [replaced_actions_of(player) for player in players]
+    before = [(replaced_actions_of(player), model_usage_of(player) or ModelUsage()) for player in players]
     played = play_games(
         players, table.config, member[games.lineup_positions], games.seeds, streams, disabled=games.disabled
     )
-    replaced = [replaced_actions_of(player).add(then, -1) for player, then in zip(players, before, strict=True)]
-    times = zip(members.tolist(), played.seconds.tolist(), played.action_counts.tolist(), replaced, strict=True)
+    counts = [
+        (replaced_actions_of(player).add(replaced, -1), (model_usage_of(player) or ModelUsage()).add(used, -1))
+        for player, (replaced, used) in zip(players, before, strict=True)
+    ]
+    times = zip(
+        members.tolist(),
+        played.seconds.tolist(),
+        played.action_counts.tolist(),
+        *zip(*counts, strict=True),
+        strict=True,
+    )
     return WorkUnitGames(games, played, tuple(ThinkingTime(*time) for time in times))
 
 

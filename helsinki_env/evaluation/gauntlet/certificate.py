@@ -22,6 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 import helsinki_env
+from helsinki_env.agents.llm.usage import ModelUsage
 from helsinki_env.agents.registry import check_code, files_digest
 from helsinki_env.agents.replaced_actions import ReplacedActions
 from helsinki_env.data import Node, read_json, short_repr, with_digest
@@ -98,7 +99,7 @@ def decode_ranks(entry: Node, games: int, seats: int) -> npt.NDArray[np.int64]:
 
 
 def _measured(folder: RunFolder) -> dict[str, Any]:
-    """Return the number of the player's actions, its thinking time and its replaced actions."""
+    """Return the number of the player's actions, its thinking time, its replaced actions and what a model cost."""
     own = {table.name: table.players[RATED_PLAYER] for table in folder.plan.tables}
     times = [entry for entry in folder.times() if own[entry["table"]] == entry["player"]]
     decisions = sum(entry["decisions"] for entry in times)
@@ -107,6 +108,7 @@ def _measured(folder: RunFolder) -> dict[str, Any]:
         "decisions": decisions,
         "seconds_per_decision": float(f"{seconds / max(1, decisions):.3g}"),
         **reduce(ReplacedActions.add, map(ReplacedActions.from_mapping, times), ReplacedActions())._asdict(),
+        **reduce(ModelUsage.add, map(ModelUsage.from_mapping, times), ModelUsage()).to_dict(),
     }
 
 
@@ -325,6 +327,8 @@ def _of_gauntlet(path: Path, gauntlet: Gauntlet, pins: ReferenceRatings) -> Node
     measured["seconds_per_decision"].number(0.0)
     for kind in ReplacedActions._fields:
         measured[kind].integer(0)
+    for name in ModelUsage._fields:
+        measured.get(name, 0).integer(0)
     return data
 
 

@@ -1,0 +1,148 @@
+"""Costs of language models in a run: calls and tokens, counted for each player, and one budget for all processes."""
+
+from __future__ import annotations
+
+import atexit
+import os
+import shutil
+import tempfile
+import threading
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from helsinki_env.agents.base import Player, PlayerWrapper
+from helsinki_env.agents.registry import innermost_name
+from helsinki_env.agents.replaced_actions import ReplacedActions, run_replacement_warnings
+
+__all__ = ["BUDGET_FOLDER", "Budget", "ModelUsage", "model_usage_of", "run_notes", "share_budget"]
+
+BUDGET_FOLDER = "HELSINKI_LLM_BUDGET_FOLDER"
+"""Environment variable by which worker processes find the budgets of a run."""
+_PREFIX = "llm:"
+
+
+class ModelUsage(NamedTuple):
+    """Costs of a model.
+
+    Attributes:
+        calls: number of answered calls.
+        prompt_tokens: tokens of the requests.
+        completion_tokens: tokens of the answers.
+        retries: number of second and third tries.
+        reused: answers from the transcript, without a call.
+    """
+
+    calls: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    retries: int = 0
+    reused: int = 0
+
+    def add(self, other: ModelUsage, sign: int = 1) -> ModelUsage:
+        """Return the sum of both, or the difference for sign -1."""
+        return ModelUsage(*(one + sign * more for one, more in zip(self, other, strict=True)))
+
+    def to_dict(self) -> dict[str, int]:
+        """Return the nonzero counts as a dictionary."""
+        return {name: count for name, count in self._asdict().items() if count}
+
+    @classmethod
+    def from_mapping(cls, data: Mapping[str, Any]) -> ModelUsage:
+        """Return the counts found in a mapping that may have other keys."""
+        return cls(**{name: data[name] for name in cls._fields if name in data})
+
+    def report(self, player: str, counts: ReplacedActions) -> str:
+        """Return one line with the costs, the replaced and the forfeited actions of a player.
+
+        Args:
+            player: name of the player; the line states whether questions list the legal actions.
+            counts: its replaced actions; `failed` are the forfeited ones.
+        """
+        listed = innermost_name(player).removeprefix(_PREFIX).partition(":")[0]
+        return (
+            f"{player}: legal actions {listed}; {self.calls:,} calls, {self.prompt_tokens:,} prompt tokens, "
+            f"{self.completion_tokens:,} completion tokens, {self.retries:,} retries, {self.reused:,} answers from the "
+            f"transcript; replaced: {counts.illegal + counts.late:,}, forfeited: {counts.failed:,}"
+        )
+
+
+def model_usage_of(player: Player) -> ModelUsage | None:
+    """Return what a player's model has cost so far; None for a player without a model."""
+    while isinstance(player, PlayerWrapper):
+        player = player.player
+    found = getattr(player, "usage", None)
+    return found if isinstance(found, ModelUsage) else None
+
+
+def run_notes(times: Iterable[Mapping[str, Any]]) -> list[str]:
+    """Return the lines on replaced actions and on the costs of models in a run.
+
+    Args:
+        times: the run's times (`helsinki_env.evaluation.arena.store.RunFolder.times`).
+    """
+    entries = list(times)
+    models = [one for one in entries if innermost_name(one["player"]).startswith(_PREFIX)]
+    return run_replacement_warnings(entries) + [
+        f"{one['table']}: " + ModelUsage.from_mapping(one).report(one["player"], ReplacedActions.from_mapping(one))
+        for one in models
+    ]
+
+
+class Budget:
+    """The calls and tokens that may still be used for a model; threads share it.
+
+    Args:
+        calls: number of calls.
+        tokens: number of tokens. The call that passes it is the last one.
+        path: file by which processes share the budget; None: it holds for this process.
+    """
+
+    def __init__(self, calls: int, tokens: int, path: Path | None = None) -> None:
+        self.calls, self.tokens, self._path, self._lock = calls, tokens, path, threading.Lock()
+
+    def take_call(self) -> bool:
+        """Take one call; return whether there was one."""
+        with self._lock:
+            if self._path is not None:
+                calls, tokens = self._note(self._path, 1, 0)
+                return calls <= self.calls and tokens < self.tokens
+            if self.calls <= 0 or self.tokens <= 0:
+                return False
+            self.calls -= 1
+            return True
+
+    def take_tokens(self, tokens: int) -> None:
+        """Take the tokens of a call."""
+        with self._lock:
+            if self._path is not None:
+                self._note(self._path, 0, tokens)
+            else:
+                self.tokens -= tokens
+
+    @staticmethod
+    def _note(path: Path, calls: int, tokens: int) -> tuple[int, int]:
+        """Add calls and tokens to the file, and return the sums up to this entry."""
+        file = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o600)
+        try:
+            os.write(file, f"{calls} {tokens}\n".encode())  # one call: entries of other processes come before or after
+            end = os.lseek(file, 0, os.SEEK_CUR)
+            os.lseek(file, 0, os.SEEK_SET)
+            lines = os.read(file, end).split(b"\n")[:-1]
+        finally:
+            os.close(file)
+        sums = [tuple(map(int, line.split())) for line in lines]
+        return sum(one[0] for one in sums), sum(one[1] for one in sums)
+
+
+def share_budget(players: Iterable[str]) -> None:
+    """Let this process and those that it starts from now on share one budget for each model.
+
+    Args:
+        players: names of the players; without a language model among them, nothing happens.
+    """
+    if os.environ.get(BUDGET_FOLDER) or not any(innermost_name(name).startswith(_PREFIX) for name in players):
+        return
+    folder = tempfile.mkdtemp(prefix="llm-budget-")
+    os.environ[BUDGET_FOLDER] = folder
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)

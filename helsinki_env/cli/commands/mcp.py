@@ -1,0 +1,81 @@
+"""The command ``helsinki mcp``: assistants play over the Model Context Protocol."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import secrets
+import warnings
+from pathlib import Path
+
+from helsinki_env.cli.commands.play import check_tables, in_address, listen
+from helsinki_env.cli.precompile import groups_for, precompile_groups
+from helsinki_env.data import UserError
+from helsinki_env.engine.spec import game_names, spec_by_name
+from helsinki_env.utils.extras import requires_extra
+from helsinki_env.utils.stopping import save_on_interrupt
+from helsinki_env.utils.terminal import plain_console
+
+_TOKEN = "HELSINKI_MCP_TOKEN"
+_LEAST_TOKEN = 16
+
+
+def main(
+    http: bool = False,
+    players: str | None = None,
+    host: str = "127.0.0.1",
+    port: int = 0,
+    data: Path | None = None,
+    trust: bool = False,
+) -> None:
+    """Let assistants play over the Model Context Protocol, against players and people.
+
+    The protocol runs over standard input and output, or with --http at the address that the command prints. People
+    watch and play in a browser: new_table gives the links. The tables are those of helsinki play; do not run both at
+    the same table. Ctrl-C stops the server.
+
+    Example: helsinki mcp --http --port 8001
+
+    Args:
+        http: serve the protocol over HTTP; clients send the token as a bearer token. HELSINKI_MCP_TOKEN sets it;
+            default: a random one, which is printed.
+        players: comma-separated players that are offered as opponents in addition.
+        host: address to listen on. Only this machine can reach the default; on any other, pages need the token, too.
+        port: port to listen on; 0 selects a free one.
+        data: folder of the database; default: the user's data folder.
+        trust: run code that tables in the folder of --data name: program:COMMAND and MODULE:ATTRIBUTE. Read it first.
+    """
+    with requires_extra("mcp"):
+        from helsinki_env.agents.registry import make_player
+        from helsinki_env.mcp.server import PATH, create_protocol_app, serve
+        from helsinki_env.web.security import is_loopback
+        from helsinki_env.web.store import data_folder
+
+    console, folder = plain_console(stderr=True), data or data_folder()
+    own = tuple(name.strip() for name in players.split(",")) if players else ()
+    specs = [spec for spec in map(spec_by_name, game_names()) if spec.list_ui_actions]
+    for name in own:
+        make_player(name, specs[0].config())
+    token = _token() if http or not is_loopback(host) else ""
+    if data is not None:
+        check_tables(data, own, trust)
+    precompile_groups([part for spec in specs for part in groups_for([*own, "heuristic"], spec.config())])
+    listening = listen(host, port)
+    address = f"http://{in_address(host)}:{listening.getsockname()[1]}"
+    page_token = "" if is_loopback(host) else token
+    app, server = create_protocol_app(folder, address, token if http else "", page_token=page_token, players=own)
+    console.print(f"helsinki mcp: pages at {address}" + (f"/#token={page_token}" if page_token else ""))
+    if http:
+        hidden = f"the value of {_TOKEN}" if os.environ.get(_TOKEN) else token
+        console.print(f"helsinki mcp: protocol at {address}{PATH}, token: {hidden}")
+    warnings.filterwarnings("ignore", "coroutine '.*' was never awaited", RuntimeWarning)  # of a command that stops
+    with save_on_interrupt(lambda: f"tables saved in {folder}"):
+        asyncio.run(serve(app, listening, None if http else server))
+
+
+def _token() -> str:
+    """Return the token of the environment, or a random one."""
+    token = os.environ.get(_TOKEN, "")
+    if token and (len(token) < _LEAST_TOKEN or not token.isascii() or not token.isprintable() or " " in token):
+        raise UserError(f"{_TOKEN}: found an unsuitable token, expected at least {_LEAST_TOKEN} printable characters")
+    return token or secrets.token_urlsafe(24)

@@ -1,0 +1,164 @@
+"""Seats of tables that clients of the protocol play, connected to their tables like pages."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from contextlib import suppress
+from typing import NamedTuple
+
+from helsinki_env.data import UserError
+from helsinki_env.engine.game import BoardGame
+from helsinki_env.text import GameHistory
+from helsinki_env.web.sessions import PageConnection, TableSession, TableSessions
+from helsinki_env.web.tables import GameTable, TableError
+
+__all__ = ["ClientSeat", "ClientSeats", "ToolError", "seat_code"]
+
+_CODE = re.compile(r"([0-9a-f]{12})\.([A-Za-z0-9_-]{22})")
+_MAX_CONNECTED = 64
+"""Number of seats that stay connected; the seat that was unused for longest is disconnected."""
+_POLL = 0.5
+"""Seconds after which a waiting call looks for actions that another process has saved."""
+
+
+class ToolError(UserError):
+    """A call that is invalid or impossible now."""
+
+
+def seat_code(table: GameTable, seat: int) -> str:
+    """Return the code of a seat, which names the table and proves the right to play the seat."""
+    return f"{table.name}.{table.chairs[seat].key}"
+
+
+class _Connection(PageConnection):
+    """The connection of a seat to its table."""
+
+    def __init__(self, seat: int) -> None:
+        self.changed = asyncio.Event()
+        super().__init__(self._notify, (seat,))
+
+    def _notify(self, _: str) -> None:
+        self.changed.set()
+
+
+class _Events:
+    """The history of a table; each call adds the latest actions."""
+
+    def __init__(self) -> None:
+        self._actions: list[int] = []
+        self._history: GameHistory | None = None
+
+    def lines(self, table: GameTable, seat: int, since: int) -> list[str]:
+        """Return the events that a seat has seen since a number of actions."""
+        taken = [decision.action for decision in table.decisions]
+        if self._history is None or taken[: len(self._actions)] != self._actions:
+            begin = GameTable(table.name, "", table.config, table.seed, table.chairs, start=table.start)
+            self._history, self._actions = GameHistory(begin.game), []
+        for action in taken[len(self._actions) :]:
+            self._history.step(action)
+        self._actions = taken
+        return self._history.lines(seat, since)
+
+
+class ClientSeat(NamedTuple):
+    """A connected seat."""
+
+    session: TableSession
+    page: _Connection
+    events: _Events
+
+    @property
+    def table(self) -> GameTable:
+        """The table now."""
+        return self.session.table
+
+    @property
+    def game(self) -> BoardGame:
+        """The game now."""
+        return self.session.table.game
+
+    @property
+    def number(self) -> int:
+        """The number of the seat."""
+        return self.page.mine[0]
+
+    @property
+    def acts(self) -> bool:
+        """Whether it is the turn of the seat."""
+        return not self.game.done and self.game.seat == self.number
+
+    def check_turn(self) -> None:
+        """Raise TableError unless it is the turn of the seat."""
+        if not self.acts:
+            raise TableError(f"seat: {self.status} Expected your turn; wait with observe.")
+
+    @property
+    def status(self) -> str:
+        """Whose turn it is, in a sentence."""
+        if self.game.done:
+            return "The game is over."
+        if self.acts:
+            return "It is your turn."
+        stopped = self.session.message or ("The game is paused." if self.table.paused else "")
+        turn = f"It is the turn of player {self.game.seat} ({self.table.chairs[self.game.seat].name})."
+        return f"{turn} {stopped}".strip()
+
+    def history(self, since: int) -> list[str]:
+        """Return the events since a number of actions, as the seat has seen them."""
+        return self.events.lines(self.table, self.number, since)
+
+    async def wait(self, seconds: float) -> None:
+        """Wait until it is the turn of the seat, the game is over, or the player to move cannot continue."""
+        loop = asyncio.get_running_loop()
+        until = loop.time() + seconds
+        while not (self.acts or self.game.done or self.session.message) and (left := until - loop.time()) > 0:
+            self.page.changed.clear()
+            with suppress(TimeoutError):
+                async with asyncio.timeout(min(left, _POLL)):
+                    await self.page.changed.wait()
+            self.session.refresh()
+
+
+class ClientSeats:
+    """The connected seats of a server."""
+
+    def __init__(self, sessions: TableSessions) -> None:
+        self._sessions = sessions
+        self._connected: dict[str, ClientSeat] = {}
+
+    async def connect(self, code: str) -> ClientSeat:
+        """Return the seat of a code, up to date; ToolError for an unknown code."""
+        seat = self._connected.pop(code, None) or self._join(code)
+        self._connected[code] = seat
+        while len(self._connected) > _MAX_CONNECTED:
+            await self._leave(next(iter(self._connected)))
+        try:
+            seat.session.refresh()
+        except TableError:  # the table was removed
+            await self._leave(code)
+            raise
+        return seat
+
+    def _join(self, code: str) -> ClientSeat:
+        match = _CODE.fullmatch(code)
+        unknown = ToolError("seat: found the code of no seat, expected one from new_table")
+        if match is None or not self._sessions.store.has(match[1]):
+            raise unknown
+        session = self._sessions.open(match[1])
+        try:
+            mine = session.seats_of(match[2])
+        except TableError:
+            mine = ()
+        if len(mine) != 1:
+            raise unknown
+        page = _Connection(mine[0])
+        if not session.pages:
+            session.pace = 0.0  # no page is open
+        session.join(page)
+        shared = [seat.events for seat in self._connected.values() if seat.session is session]
+        return ClientSeat(session, page, shared[0] if shared else _Events())
+
+    async def _leave(self, code: str) -> None:
+        seat = self._connected.pop(code)
+        await self._sessions.leave(seat.session, seat.page)

@@ -1,0 +1,166 @@
+"""The server: the protocol over standard input and output or over HTTP, with the pages in the same process."""
+
+from __future__ import annotations
+
+import asyncio
+import hmac
+import socket
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import helsinki_env
+from helsinki_env.mcp.tools import TOOLS, TableTools
+from helsinki_env.utils.extras import requires_extra
+from helsinki_env.web.requests import error_response
+from helsinki_env.web.security import MAX_BYTES, BoundedConnection
+from helsinki_env.web.server import ServerSettings, create_app
+
+with requires_extra("mcp"):
+    import uvicorn
+    from fastapi import FastAPI, HTTPException
+    from mcp import types
+    from mcp.server.lowlevel import Server
+    from mcp.server.stdio import stdio_server
+    from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+
+__all__ = ["PATH", "create_protocol_app", "protocol_server", "serve"]
+
+PATH = "/mcp"
+"""Path of the protocol."""
+_INSTRUCTIONS = (
+    "Board games against players and people. Call games, rules and new_table; then, on your turn, observe, "
+    "legal_actions and act with the code of your seat. Keep the code secret: it shows your cards."
+)
+
+
+def protocol_server(tools: Callable[[], TableTools]) -> Server[Any]:
+    """Return the server of the protocol for some tools, which exist once the pages have started."""
+
+    async def list_tools(_: Any, __: Any) -> types.ListToolsResult:
+        return types.ListToolsResult(
+            tools=[
+                types.Tool(
+                    name=name,
+                    description=tool.text,
+                    input_schema=tool.schema,
+                    annotations=types.ToolAnnotations(
+                        read_only_hint=tool.reads_only, destructive_hint=False, open_world_hint=False
+                    ),
+                )
+                for name, tool in TOOLS.items()
+            ]
+        )
+
+    async def call_tool(_: Any, call: types.CallToolRequestParams) -> types.CallToolResult:
+        try:
+            answer = await tools().call(call.name, call.arguments)
+        except (ValueError, RuntimeError) as problem:
+            return types.CallToolResult(content=[types.TextContent(text=str(problem))], is_error=True)
+        return types.CallToolResult(content=[types.TextContent(text=answer.text)], structured_content=answer.data)
+
+    return Server(
+        "helsinki-env",
+        version=helsinki_env.__version__,
+        instructions=_INSTRUCTIONS,
+        on_list_tools=list_tools,
+        on_call_tool=call_tool,
+    )
+
+
+def create_protocol_app(
+    data: Path, address: str, token: str, *, page_token: str = "", players: tuple[str, ...] = ()
+) -> tuple[Any, Server[Any]]:
+    """Return the ASGI application with pages and, at `PATH`, the protocol; and the protocol's server.
+
+    Args:
+        data: folder of the database.
+        address: address of the pages.
+        token: token that clients of the protocol need; empty: the protocol is not available over HTTP.
+        page_token: token that pages need; empty on loopback.
+        players: players offered in addition.
+
+    Raises:
+        StoreError: if the database cannot be used.
+    """
+    guarded = create_app(ServerSettings(data, page_token, players))
+    pages: FastAPI = guarded.app
+    tools = TableTools(pages.state.sessions, pages.state.pool, address, page_token, players)
+    server = protocol_server(lambda: tools)
+    if token:
+        manager = StreamableHTTPSessionManager(
+            server, stateless=True, json_response=True, max_request_body_size=MAX_BYTES
+        )
+        pages.router.lifespan_context = _also(pages.router.lifespan_context, manager)
+        guarded.app = _Route(pages, manager, token)
+    return guarded, server
+
+
+def _also(pages: Any, manager: StreamableHTTPSessionManager) -> Any:
+    """Return a lifespan that runs the manager while the pages run."""
+
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[Any]:
+        async with pages(app) as state, manager.run():
+            yield state
+
+    return lifespan
+
+
+class _Route:
+    """ASGI application: the protocol for clients with the token, and the pages."""
+
+    def __init__(self, pages: FastAPI, manager: StreamableHTTPSessionManager, token: str) -> None:
+        self._pages, self._manager, self._expected = pages, manager, f"Bearer {token}".encode()
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        """Handle a request."""
+        if scope["type"] != "http" or scope["path"].rstrip("/") != PATH:
+            await self._pages(scope, receive, send)
+            return
+        sent = next((value for name, value in scope["headers"] if name.lower() == b"authorization"), b"")
+        if not hmac.compare_digest(sent, self._expected):
+            answer = error_response(
+                "token: missing or wrong; send the server's token as Authorization: Bearer TOKEN", 401
+            )
+            await answer(scope, receive, send)
+            return
+        try:
+            await self._manager.handle_request(scope, receive, send)
+        except HTTPException as problem:  # of a body that is too long or too slow
+            await error_response(str(problem.detail), problem.status_code)(scope, receive, send)
+
+
+async def serve(app: Any, listening: socket.socket, server: Server[Any] | None) -> None:
+    """Serve the application until a signal or, with a server of the protocol, until standard input ends.
+
+    Args:
+        app: the ASGI application.
+        listening: a listening socket.
+        server: server of the protocol over standard input and output; None: over HTTP alone.
+    """
+    web = uvicorn.Server(
+        uvicorn.Config(
+            app,
+            http=BoundedConnection,
+            log_level="warning",
+            access_log=False,
+            ws_max_size=MAX_BYTES,
+            timeout_graceful_shutdown=1,
+            server_header=False,
+        )
+    )
+    if server is None:
+        await web.serve(sockets=[listening])
+        return
+    async with stdio_server() as (read, write):
+        serving = asyncio.create_task(web.serve(sockets=[listening]))
+        while not web.started and not serving.done():
+            await asyncio.sleep(0.01)
+        protocol = asyncio.create_task(server.run(read, write, server.create_initialization_options()))
+        await asyncio.wait({serving, protocol}, return_when=asyncio.FIRST_COMPLETED)
+        web.should_exit = True
+        await serving
+        protocol.cancel()
+        await asyncio.wait({protocol})

@@ -1,0 +1,12 @@
+"""Both games as environments of OpenEnv: a server with players as opponents, and its client.
+
+    uvicorn helsinki_env.openenv.server:app --port 8000
+
+starts the server; `TextGameClient` connects to it. The extra ``openenv`` provides the framework.
+"""
+
+from helsinki_env.openenv.client import TextGameClient
+from helsinki_env.openenv.environment import TextGameEnvironment
+from helsinki_env.openenv.models import TextGameAction, TextGameObservation, TextGameState
+
+__all__ = ["TextGameAction", "TextGameClient", "TextGameEnvironment", "TextGameObservation", "TextGameState"]

@@ -1,0 +1,24 @@
+"""The server's application, for Uvicorn: ``helsinki_env.openenv.server:app``."""
+
+from __future__ import annotations
+
+from helsinki_env.openenv.environment import TextGameEnvironment
+from helsinki_env.openenv.models import TextGameAction, TextGameObservation, TextGameState
+from helsinki_env.utils.extras import requires_extra
+
+with requires_extra("openenv"):
+    from openenv.core.env_server.http_server import create_fastapi_app
+
+__all__ = ["MAX_EPISODES", "app"]
+
+MAX_EPISODES = 64
+"""Number of episodes that a server plays at the same time."""
+
+app = create_fastapi_app(
+    TextGameEnvironment,
+    TextGameAction,
+    TextGameObservation,
+    max_concurrent_envs=MAX_EPISODES,
+    env_name="helsinki-env",
+    state_cls=TextGameState,
+)
