@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import tyro
 from rich.table import Table
 
+from helsinki_env.cli.commands.evaluate_positions import suite
 from helsinki_env.cli.options import out_file, out_folder
 from helsinki_env.cli.parallel_runs import Ray, address_of, check_players, play_tournament
 from helsinki_env.cli.precompile import precompile_plan
@@ -236,7 +237,7 @@ def reference(
     return 0
 
 
-main = {"run": run, "verify": verify, "reference": reference}
+main = {"run": run, "verify": verify, "reference": reference, "suite": suite}
 
 
 def _player_name(player: str) -> str:
