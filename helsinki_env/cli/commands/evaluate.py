@@ -16,7 +16,7 @@ from helsinki_env.cli.options import out_file, out_folder
 from helsinki_env.cli.parallel_runs import Ray, address_of, check_players, play_tournament
 from helsinki_env.cli.precompile import precompile_plan
 from helsinki_env.cli.progress import ProgressDisplay
-from helsinki_env.data import UserError, short_repr
+from helsinki_env.data import Node, UserError, short_repr
 from helsinki_env.engine.spec import default_spec
 from helsinki_env.utils.extras import requires_extra
 from helsinki_env.utils.files import write_json
@@ -88,11 +88,14 @@ def run(
     page = None if write is None else _leaderboard(write, chosen)
     check_players([player], chosen.reference.tables[0].config)  # before the kernels of its matchups are compiled
     pins = ReferenceRatings.of(chosen)
-    seal = None
+    deals = None
     if sealed is not None:
-        digest = files_digest(player, chosen.reference.tables[0].config)
-        seal = {"seal": check_seal(out / SEAL_FILE, chosen, player, digest), "text": sealed.strip()}
-        chosen = seal_gauntlet(chosen, **seal)
+        text, digest = (
+            Node(sealed, UserError, "--sealed").text(),
+            files_digest(player, chosen.reference.tables[0].config),
+        )
+        deals = {"seal": check_seal(out / SEAL_FILE, chosen, player, digest), "text": text}
+        chosen = seal_gauntlet(chosen, **deals)
     plan = chosen.plan(COUNTED_PREFIX + player, stage)
     if page is not None:  # fail now, not after hours
         if out.resolve().is_relative_to(page.folder.parent):
@@ -105,7 +108,7 @@ def run(
     out_folder(out)
     precompile_plan(plan)
     play_tournament(plan, out, processes, ray)
-    certificate = make_certificate(chosen, pins, player, stage, out, seal)
+    certificate = make_certificate(chosen, pins, player, stage, out, deals)
     write_json(out / "certificate.json", certificate)
     wrote = [out / "certificate.json"]
     if page is not None:

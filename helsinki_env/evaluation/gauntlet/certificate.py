@@ -321,7 +321,10 @@ def _plan_of(certified: Node, gauntlet: Gauntlet, player: str) -> Plan:
 
 
 def _of_gauntlet(path: Path, gauntlet: Gauntlet, pins: ReferenceRatings) -> tuple[Node, Gauntlet]:
-    """Return a certificate, and the gauntlet with its deals; GauntletError if it was modified or belongs to another gauntlet or scale."""
+    """Return a certificate, and the gauntlet with its deals.
+
+    Raise GauntletError if it was modified or belongs to another gauntlet or scale.
+    """
     data = read_json(path, GauntletError).mapping(("certified", "measured"))
     certified = data["certified"].verify_digest("a certificate")
     gauntlet = unseal(certified, gauntlet)

@@ -223,6 +223,7 @@ def certificate_row(data: Mapping[str, Any]) -> str:
     """Return the row of a certificate in the table of the rated players."""
     certified, measured = data["certified"], data["measured"]
     rating = certified["rating"]
+    made_by = [f"version {certified['version']}", certified["stage"], *["sealed"] * ("sealed" in certified)]
     return table_row(
         [
             code_span(certified["player"]),
@@ -232,7 +233,6 @@ def certificate_row(data: Mapping[str, Any]) -> str:
             f"{measured['seconds_per_decision']:.2g}",
             ReplacedActions.from_mapping(measured).summary or "none",
             *(f"{one['rating']:.0f} ({format_rating_interval(one)})" for one in certified["tables"]),
-            f"version {certified['version']}, {certified['stage']}{', sealed' * ('sealed' in certified)}, "
-            f"{code_span(certified['digest'])}",
+            ", ".join([*made_by, code_span(certified["digest"])]),
         ]
     )
