@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import tyro
 from rich.table import Table
 
+from helsinki_env.cli.commands.evaluate_combine import combine
 from helsinki_env.cli.commands.evaluate_positions import positions, suite, verify_positions
 from helsinki_env.cli.options import out_file, out_folder
 from helsinki_env.cli.parallel_runs import Ray, address_of, check_players, play_tournament
@@ -288,7 +289,15 @@ def reference(
     return 0
 
 
-main = {"run": run, "verify": verify, "reference": reference, "positions": positions, "suite": suite, "seal": seal}
+main = {
+    "run": run,
+    "verify": verify,
+    "reference": reference,
+    "positions": positions,
+    "suite": suite,
+    "seal": seal,
+    "combine": combine,
+}
 
 
 def _player_name(player: str) -> str:
