@@ -14,7 +14,8 @@ CYCLE = np.array([[0.5, 0.8, 0.2], [0.2, 0.5, 0.8], [0.8, 0.2, 0.5]])
 
 def chain(elo: list[float]) -> np.ndarray:
     ratings = np.array(elo)
-    return 1 / (1 + 10 ** ((ratings - ratings[:, None]) / 400))
+    share: np.ndarray = 1 / (1 + 10 ** ((ratings - ratings[:, None]) / 400))
+    return share
 
 
 def games_of(share: np.ndarray, per_pair: int, skip: tuple[int, int] | None = None) -> RatableGames:

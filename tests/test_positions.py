@@ -67,7 +67,8 @@ def test_noise_does_not_add_to_the_regret() -> None:
     np.testing.assert_allclose(one.regrets, [-0.05, -0.05, 0.3])
     assert one.is_best.tolist() == [True, True, False]
     rng = np.random.default_rng(4)
-    noisy = [position(*(0.5 + 0.1 * rng.standard_normal((2, 5))).tolist(), [0.1] * 5) for _ in range(4000)]
+    halves = (0.5 + 0.1 * rng.standard_normal((4000, 2, 5))).tolist()
+    noisy = [position(first, second, [0.1] * 5) for first, second in halves]
     assert abs(np.mean([each.regrets.mean() for each in noisy])) < 0.005  # all actions are equal
     assert np.mean([each.values.max() - each.values.mean() for each in noisy]) > 0.05  # which the maximum hides
 

@@ -87,13 +87,9 @@ class _Recorder(PlayerWrapper):
             begin = perf_counter()
             found = call_player(self.player, *given, histories and histories[row])
             self.seconds.append(perf_counter() - begin)
-            for name, before, after in zip(
-                ("observation", "action_mask", "keys"),
-                (observation[row], action_mask[row], keys[row]),
-                given,
-                strict=True,
-            ):
-                if name not in self.changed and not np.array_equal(before, after):
+            before = observation[row], action_mask[row], keys[row]
+            for i, name in enumerate(("observation", "action_mask", "keys")):
+                if name not in self.changed and (before[i] != given[i]).any():
                     self.changed.append(name)
             actions[b] = checked_actions(self.name, found, 1)[0]
             inputs = observation[row].copy(), action_mask[row].copy(), keys[row].copy()
@@ -199,7 +195,8 @@ def _asked(player: Player, rows: Sequence[_Row]) -> list[int]:
         np.concatenate([row.key for row in rows]),
         histories,
     )
-    return checked_actions(player.name, found, len(rows)).tolist()
+    actions: list[int] = checked_actions(player.name, found, len(rows)).tolist()
+    return actions
 
 
 def _again(player: str, one: _Played) -> list[int]:

@@ -42,7 +42,10 @@ EXTRAS = {
     "ray": Extra("`stats`, Ray", "`--ray` of `helsinki arena` and `balance`; with `train` also of `evaluate`"),
     "render": Extra("resvg, Pillow", 'pictures as pixels: `helsinki replay --png`, `render_mode="rgb_array"`'),
     "cma": Extra("cma", "`python -m helsinki_env.training.tune_heuristic`"),
-    "openspiel": Extra("OpenSpiel", "`import helsinki_env.openspiel`: both games as games of OpenSpiel"),
+    "openspiel": Extra(
+        "OpenSpiel",
+        "`import helsinki_env.openspiel`: both games as games of OpenSpiel; with `stats` also `helsinki rate --payoff`",
+    ),
     "sb3": Extra(
         "`train`, Stable-Baselines3, sb3-contrib",
         "`python -m helsinki_env.training.sb3`, in a clone `python benchmarks/training_speed.py`",

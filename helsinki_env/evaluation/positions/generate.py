@@ -239,7 +239,8 @@ def _value_position(job: _Job) -> dict[str, Any]:
 
 
 def _whole(values: FloatArray) -> list[int]:
-    return np.rint(values * SCALE).astype(np.int64).tolist()
+    whole: list[int] = np.rint(values * SCALE).astype(np.int64).tolist()
+    return whole
 
 
 def _choose(record: Record, player: NetSearchPlayer, rng: np.random.Generator) -> tuple[int, BoardGame]:
