@@ -36,8 +36,8 @@ EXTRAS = {
     "onnx": Extra("ONNX Runtime", "players `net`, `net+search:N`, `net:MODEL.onnx`, without PyTorch"),
     "stats": Extra(
         "PyArrow, SciPy, Matplotlib",
-        "`helsinki arena` as Parquet, `rate`, `ladder`, `balance`; with `train` also `evaluate`, `balance retrain`, "
-        "and whatever plays `net`",
+        "`helsinki arena` as Parquet, `rate`, `ladder`, `check`, `balance`; with `train` also `evaluate`, "
+        "`balance retrain`, and whatever plays `net`",
     ),
     "ray": Extra("`stats`, Ray", "`--ray` of `helsinki arena` and `balance`; with `train` also of `evaluate`"),
     "render": Extra("resvg, Pillow", 'pictures as pixels: `helsinki replay --png`, `render_mode="rgb_array"`'),

@@ -18,12 +18,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.optimize import linprog, minimize
 
 from helsinki_env.evaluation.arena.load import RatableGames
 from helsinki_env.evaluation.rating import RatingError
 from helsinki_env.evaluation.rating.shares import Array, cross_table
 from helsinki_env.utils.extras import requires_extra
+
+with requires_extra("stats"):
+    from scipy.optimize import linprog, minimize
 
 __all__ = ["PayoffRanking", "alpha_rank", "nash_average", "payoff_ranking", "soft_condorcet"]
 
