@@ -52,14 +52,15 @@ _OWN = {
     "counted": "helsinki_env.agents.replaced_actions:make_counted_player",
     "program": "helsinki_env.agents.program.player:make",
     "llm": "helsinki_env.agents.llm.player:make",
+    "epsilon": "helsinki_env.agents.epsilon:make_epsilon_player",
 }
 
 
 _RUNS_CODE = "runs code on this machine"
 #: Built-in players that a third party's file must not choose alone, with the reason.
 _GUARDED = {"program": _RUNS_CODE, "llm": "calls a language model at your expense"}
-#: Wrappers, ``forced:ACTION:PLAYER`` and ``counted:PLAYER``: number of words before the inner name.
-_WRAPPING = {"forced": 2, "counted": 1}
+#: Wrappers, such as ``forced:ACTION:PLAYER`` and ``counted:PLAYER``: number of words before the inner name.
+_WRAPPING = {"forced": 2, "counted": 1, "epsilon": 2}
 #: Maximum depth of nested wrappers; each calls the next.
 _MOST_WRAPPING = 16
 

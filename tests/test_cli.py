@@ -120,7 +120,7 @@ def test_version(capsys: Output) -> None:
     ("words", "message"),
     [
         (["simulat"], "helsinki: found command 'simulat', expected one of simulate, play, "),
-        (["simulate", "--players", "gredy"], "forced, counted, program, llm; did you mean 'greedy'?"),
+        (["simulate", "--players", "gredy"], "forced, counted, program, llm, epsilon; did you mean 'greedy'?"),
         (["simulate", "--players", "random,greedy,random", "--num-players=2"], "--players: found 3 (random,"),
         (["simulate", "--games", "0"], "helsinki simulate: --games: found 0, expected a whole number from 1 to"),
         (["simulate", "--num-players", "5", "--players", "random"], "--num-players: found 5, expected 2, 3 or 4"),

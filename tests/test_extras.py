@@ -35,6 +35,7 @@ NEEDING = [
     ("onnx", "helsinki simulate --players net:model.onnx,random --games 2"),
     ("stats", "helsinki arena --games 2 --out arena"),
     ("stats", "helsinki rate arena"),
+    ("stats", "helsinki check random"),
     ("stats", "helsinki ladder --run arena --out ladder.md"),
     ("stats", "helsinki balance run quick --out study"),
     ("stats", "helsinki balance report study"),

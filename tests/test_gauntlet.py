@@ -173,7 +173,7 @@ def test_shipped_gauntlets_have_their_opponents_ratings_and_networks(name: str) 
     gauntlet = Gauntlet.from_yaml(name)
     gauntlet.check_networks()
     found = ReferenceRatings.of(gauntlet)
-    networks = {"net:first", "net+search:100:first"} if name == "helsinki" else {"net", "net+search:100"}
+    networks = {"net:first", "net+search:100:first"}
     players = {"random", "greedy", "heuristic", "mc:100", "ismcts:100", *networks}
     assert {player for table in found.tables.values() for player in table.players} == players
     assert set(found.tables["2 players"].players) == players

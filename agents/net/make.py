@@ -30,11 +30,13 @@ _DEFAULT = "shipped"
 def bundled_networks(config: Any = None) -> dict[str, Path]:
     """Return the pretrained networks of the package for a configuration's game, by name; see the model card.
 
-    The network for all matchups has the empty name: ``net``. The others are for specific matchups: ``net:NAME``.
+    The network for all matchups has the empty name: ``net``. The others are for specific matchups: ``net:NAME``. A file
+    ``NAME.alias`` holds the file name of the network that NAME means; another network later takes its place.
     """
-    name = (default_spec() if config is None else spec_of(config)).name
-    files = sorted((Path(__file__).parent.parent / name).glob("*.safetensors"))
-    return {"" if file.stem == _DEFAULT else file.stem: file for file in files}
+    folder = Path(__file__).parent.parent / (default_spec() if config is None else spec_of(config)).name
+    named = {file.stem: file for file in sorted(folder.glob("*.safetensors"))}
+    named |= {file.stem: folder / file.read_text().strip() for file in sorted(folder.glob("*.alias"))}
+    return {"" if name == _DEFAULT else name: file for name, file in named.items()}
 
 
 def bundled_network(config: Any = None) -> Path:

@@ -211,6 +211,26 @@ class NetSearchPlayer:
                 shares[at[rows]] = self._tried(games[rows], *alone, keys.copy(), rows)[:, 0] / deals[rows, None]
         return make_evaluations(self.net.writer, inputs, observation, log_probs, shares, best)
 
+    @default_errstate
+    def simulate_actions(
+        self, games: States, arms: Int64Array, counts: Int64Array, deals: int, keys: KeyArray
+    ) -> FloatArray:
+        """Return the mean win probability of the acting seat after some actions of B games, float64 (B, m).
+
+        All actions of a game share its determinizations, so their differences have little noise.
+
+        Args:
+            games: states from observations (`states_from_observations`).
+            arms: actions, int64 (B, m).
+            counts: number of actions in each game, int64 (B,); the other columns stay zero.
+            deals: number of determinizations.
+            keys: random keys of the games, uint64 (B,).
+        """
+        rows = np.arange(len(games))
+        sums = self._tried(games, arms, counts, np.full(len(games), deals), keys.copy(), rows)
+        means: FloatArray = sums[..., 0] / deals
+        return means
+
     def _enter(self, inputs: AfterstateBatch, log_probs: FloatArray) -> tuple[Int64Array, FloatArray, Int64Array]:
         """Return the candidates, best first, int64 (B, m), their policy values, and their number, int64 (B,).
 

@@ -91,6 +91,7 @@ COMMANDS = {
             "Rate any player against fixed opponents, with a certificate.",
             "helsinki evaluate run heuristic --out runs/evaluate",
         ),
+        ("check", "Check whether a player follows the protocol, before it is rated.", "helsinki check heuristic"),
         ("balance", "Study which actions are too strong or too weak.", "helsinki balance run quick --out runs/balance"),
         ("compile", "Precompile all kernels.", "helsinki compile"),
         ("bench", "Measure how fast the environment is on this machine.", "helsinki bench --json bench.json"),

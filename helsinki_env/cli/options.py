@@ -27,6 +27,9 @@ _INTEGER_RANGES: dict[str, tuple[int, int | None]] = {
     "batches": (1, 1_000_000),
     "pairs": (1, 10_000),
     "processes": (1, 1024),
+    "rows": (1, 10_000),
+    "determinizations": (2, 1_000_000),
+    "version": (1, 1_000_000),
     "threads": (1, 1024),
 }
 #: Ranges of other numeric options.

@@ -36,8 +36,8 @@ EXTRAS = {
     "onnx": Extra("ONNX Runtime", "players `net`, `net+search:N`, `net:MODEL.onnx`, without PyTorch"),
     "stats": Extra(
         "PyArrow, SciPy, Matplotlib",
-        "`helsinki arena` as Parquet, `rate`, `ladder`, `balance`; with `train` also `evaluate`, `balance retrain`, "
-        "and whatever plays `net`",
+        "`helsinki arena` as Parquet, `rate`, `ladder`, `check`, `balance`; with `train` also `evaluate`, "
+        "`balance retrain`, and whatever plays `net`",
     ),
     "ray": Extra("`stats`, Ray", "`--ray` of `helsinki arena` and `balance`; with `train` also of `evaluate`"),
     "render": Extra("resvg, Pillow", 'pictures as pixels: `helsinki replay --png`, `render_mode="rgb_array"`'),
@@ -46,7 +46,10 @@ EXTRAS = {
     "openenv": Extra(
         "`onnx`, OpenEnv; not together with `mcp`", "`helsinki_env.openenv`: both games as environments of OpenEnv"
     ),
-    "openspiel": Extra("OpenSpiel", "`import helsinki_env.openspiel`: both games as games of OpenSpiel"),
+    "openspiel": Extra(
+        "OpenSpiel",
+        "`import helsinki_env.openspiel`: both games as games of OpenSpiel; with `stats` also `helsinki rate --payoff`",
+    ),
     "sb3": Extra(
         "`train`, Stable-Baselines3, sb3-contrib",
         "`python -m helsinki_env.training.sb3`, in a clone `python benchmarks/training_speed.py`",

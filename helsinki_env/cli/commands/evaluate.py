@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import tyro
 from rich.table import Table
 
+from helsinki_env.cli.commands.evaluate_combine import combine
+from helsinki_env.cli.commands.evaluate_positions import positions, suite, verify_positions
 from helsinki_env.cli.options import out_file, out_folder
 from helsinki_env.cli.parallel_runs import Ray, address_of, check_players, play_tournament
 from helsinki_env.cli.precompile import precompile_plan
 from helsinki_env.cli.progress import ProgressDisplay
-from helsinki_env.data import UserError, short_repr
+from helsinki_env.data import Node, UserError, short_repr
 from helsinki_env.engine.spec import default_spec
 from helsinki_env.utils.extras import requires_extra
 from helsinki_env.utils.files import write_json
@@ -37,6 +39,7 @@ def run(
     processes: int | None = None,
     ray: Ray = None,
     write: Path | None = None,
+    sealed: str | None = None,
     trust: bool = False,
 ) -> int:
     """Rate a player on a fixed scale: against fixed opponents on fixed deals, with a verifiable certificate.
@@ -64,6 +67,8 @@ def run(
         processes: number of parallel processes; default: one per CPU core.
         ray: address of the Ray cluster that plays the games; without an address, a new cluster on this machine.
         write: page that gets the player's row, such as docs/leaderboard.md; a folder next to it gets the certificate.
+        sealed: text that became known after helsinki evaluate seal wrote the player's seal to the folder of the run;
+            the deals follow from both.
         trust: run code that the gauntlet names: program:COMMAND and MODULE:ATTRIBUTE. Read the code first.
     """
     with requires_extra("stats" if ray is None else "ray"):
@@ -77,6 +82,7 @@ def run(
         )
         from helsinki_env.evaluation.gauntlet.gauntlet import ReferenceRatings
         from helsinki_env.evaluation.gauntlet.leaderboard import certificate_row, format_rating_interval
+        from helsinki_env.evaluation.gauntlet.sealed import SEAL_FILE, check_seal, seal_gauntlet
 
     address_of(ray)
     player = _player_name(player)
@@ -84,6 +90,14 @@ def run(
     page = None if write is None else _leaderboard(write, chosen)
     check_players([player], chosen.reference.tables[0].config)  # before the kernels of its matchups are compiled
     pins = ReferenceRatings.of(chosen)
+    deals = None
+    if sealed is not None:
+        text, digest = (
+            Node(sealed, UserError, "--sealed").text(),
+            files_digest(player, chosen.reference.tables[0].config),
+        )
+        deals = {"seal": check_seal(out / SEAL_FILE, chosen, player, digest), "text": text}
+        chosen = seal_gauntlet(chosen, **deals)
     plan = chosen.plan(COUNTED_PREFIX + player, stage)
     if page is not None:  # fail now, not after hours
         if out.resolve().is_relative_to(page.folder.parent):
@@ -96,7 +110,7 @@ def run(
     out_folder(out)
     precompile_plan(plan)
     play_tournament(plan, out, processes, ray)
-    certificate = make_certificate(chosen, pins, player, stage, out)
+    certificate = make_certificate(chosen, pins, player, stage, out, deals)
     write_json(out / "certificate.json", certificate)
     wrote = [out / "certificate.json"]
     if page is not None:
@@ -123,24 +137,60 @@ def run(
     return 0
 
 
+def seal(
+    player: Annotated[str, tyro.conf.Positional],
+    gauntlet: str | None = None,
+    out: Path = Path("runs/evaluate"),
+    trust: bool = False,
+) -> int:
+    """Write the seal of a player, which fixes it before the deals of evaluate run --sealed are known.
+
+    Publish the seal. Then agree on a text that is not known yet, such as the value of a random beacon at a later date.
+
+    Example: helsinki evaluate seal net --out runs/sealed
+
+    Args:
+        player: a player, as for evaluate run.
+        gauntlet: a name in configs/gauntlets or the path of a YAML file; default: helsinki.
+        out: folder of the run.
+        trust: run code that the gauntlet names: program:COMMAND and MODULE:ATTRIBUTE. Read the code first.
+    """
+    with requires_extra("stats"):
+        from helsinki_env.agents.registry import files_digest
+        from helsinki_env.evaluation.gauntlet.sealed import SEAL_FILE, write_seal
+
+    player, chosen = _player_name(player), _gauntlet(gauntlet, trust)
+    config = chosen.reference.tables[0].config
+    check_players([player], config)
+    path = out / SEAL_FILE
+    out_file(path)
+    plain_console().print(f"{player}: seal {write_seal(path, chosen, player, files_digest(player, config))}")
+    plain_console().print(f"Wrote {path}; next: helsinki evaluate run PLAYER --out {out} --sealed TEXT")
+    return 0
+
+
 def verify(
     certificate: Annotated[Path, tyro.conf.Positional],
     player: Annotated[str | None, tyro.conf.Positional] = None,
     gauntlet: str | None = None,
+    suite: str | None = None,
     games: int = 100,
     seed: int | None = None,
     processes: int | None = None,
     trust: bool = False,
 ) -> int:
-    """Check a certificate: recompute its figures and replay a random sample of its games.
+    """Check a certificate: recompute its figures and replay a random sample of its games or positions.
 
     Example: helsinki evaluate verify runs/evaluate/certificate.json heuristic
 
+    Example: helsinki evaluate verify runs/positions/certificate.json heuristic --games 400
+
     Args:
-        certificate: certificate.json of a run.
+        certificate: certificate.json of evaluate run or evaluate positions.
         player: player that replays the games; default: the player that the certificate names.
         gauntlet: a name in configs/gauntlets or the path of a YAML file; default: helsinki.
-        games: minimum number of games to replay.
+        suite: position suite of the certificate, if it is not a bundled one.
+        games: minimum number of games to replay, or number of positions to ask again.
         seed: random seed of the sample; default: a new one each time.
         processes: number of parallel processes; default: one per CPU core.
         trust: run code that the gauntlet or the certificate names: program:COMMAND and MODULE:ATTRIBUTE. Read the code
@@ -150,8 +200,11 @@ def verify(
         from helsinki_env.evaluation.gauntlet.certificate import read_unverified_certificate
         from helsinki_env.evaluation.gauntlet.gauntlet import ReferenceRatings
         from helsinki_env.evaluation.gauntlet.leaderboard import format_rating_interval
+        from helsinki_env.evaluation.positions.certificate import certified_suite
 
     player = None if player is None else _player_name(player)
+    if (named := certified_suite(certificate)) is not None:
+        return verify_positions(certificate, player, suite or named, games, seed, trust)
     chosen = _gauntlet(gauntlet, trust)
     check_players([] if player is None else [player], chosen.reference.tables[0].config)
     claim = read_unverified_certificate(certificate, chosen, ReferenceRatings.of(chosen), player, trust=trust)
@@ -239,7 +292,15 @@ def reference(
     return 0
 
 
-main = {"run": run, "verify": verify, "reference": reference}
+main = {
+    "run": run,
+    "verify": verify,
+    "reference": reference,
+    "positions": positions,
+    "suite": suite,
+    "seal": seal,
+    "combine": combine,
+}
 
 
 def _player_name(player: str) -> str:

@@ -31,6 +31,7 @@ def main(
     seed: int = 0,
     resamples: int = 1000,
     reference: str | None = None,
+    payoff: bool = False,
     better: str | None = None,
     at_most: float = 0,
     at_least: float = 10,
@@ -43,12 +44,15 @@ def main(
 
     Example: helsinki rate runs/arena --out runs/arena/report
 
+    Example: helsinki rate runs/arena --payoff
+
     Args:
         run: folder of a run of helsinki arena, or a file of records.
         out: folder for the report: ladder.md, ladder.json and figures.
         seed: random seed of the resampling for intervals.
         resamples: number of resamples.
         reference: player with rating zero; default: random, or else the weakest.
+        payoff: also rank the players by alpha-rank, Nash averaging and soft Condorcet; --out gets payoff.json.
         better: two players A,B for a sequential test of whether A is better than B, instead of ratings. The test reads
             the deals in order and stops when it is conclusive.
         at_most: difference of the null hypothesis, under which A is not better.
@@ -75,6 +79,8 @@ def main(
         print_ratings(
             console, [rate(table, reference=reference, resamples=resamples, seed=seed) for table in _played(run)]
         )
+        if payoff:
+            _payoff(console, _played(run), None)
         return
     tables, provenance = rate_run(run, reference=reference, resamples=resamples, seed=seed)
     print_ratings(console, tables)
@@ -82,6 +88,8 @@ def main(
         console.print(line)
     if provenance["missing_games"]:
         console.print(f"{provenance['missing_games']:,} games of the run are missing")
+    if payoff:
+        _payoff(console, [table for table in _played(run) if len(table)], out)
     if out is not None:
         from helsinki_env.evaluation.rating.report import ratings_data
 
@@ -89,6 +97,26 @@ def main(
         command += "" if reference is None else f" --reference {reference}"
         write_report(out / "ladder.md", ratings_data(tables, provenance, command))
         console.print(f"Wrote {out / 'ladder.md'}, ladder.json and figures")
+
+
+def _payoff(console: Console, tables: Sequence[RatableGames], out: Path | None) -> None:
+    """Print the rankings from the payoff table of each matchup, and write them to payoff.json."""
+    from helsinki_env.evaluation.rating.payoff import payoff_ranking
+    from helsinki_env.utils.files import write_json
+
+    rankings = [payoff_ranking(table) for table in tables]
+    for ranking in rankings:
+        table = Table(title=f"{ranking.name}: rankings from the payoff table")
+        for name in ("player", "mean score", "alpha-rank", "Nash average", "against Nash", "soft Condorcet"):
+            table.add_column(name, justify="left" if name == "player" else "right")
+        scores = ranking.share.mean(axis=1)
+        for i in sorted(range(len(scores)), key=lambda i: -scores[i]):
+            shares = (scores[i], ranking.alpha[i], ranking.nash[i], ranking.against_nash[i])
+            table.add_row(ranking.players[i], *(f"{share:.1%}" for share in shares), f"{ranking.condorcet[i]:.0f}")
+        console.print(table)
+    if out is not None:
+        write_json(out / "payoff.json", [ranking.to_dict() for ranking in rankings])
+        console.print(f"Wrote {out / 'payoff.json'}")
 
 
 def rate_run(

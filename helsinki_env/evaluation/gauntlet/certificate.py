@@ -11,7 +11,7 @@ its results can be recomputed from the ranks, and its games can be replayed.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from math import prod
@@ -32,6 +32,7 @@ from helsinki_env.evaluation.arena.store import RunFolder, encode_results
 from helsinki_env.evaluation.arena.work_unit import WorkUnitGames, schedule_games
 from helsinki_env.evaluation.gauntlet import GauntletError
 from helsinki_env.evaluation.gauntlet.gauntlet import Gauntlet, ReferenceRatings
+from helsinki_env.evaluation.gauntlet.sealed import unseal
 from helsinki_env.evaluation.match_stats import fractional_wins, proportion_interval
 from helsinki_env.evaluation.rating.anchored import AnchoredGames, AnchoredRating, anchored_ratings
 
@@ -42,8 +43,18 @@ RATED_PLAYER = 0
 _FORMAT = 1
 
 
-def make_certificate(gauntlet: Gauntlet, pins: ReferenceRatings, player: str, stage: str, run: Path) -> dict[str, Any]:
-    """Return the certificate of a finished run; GauntletError if games are missing or files have changed."""
+def make_certificate(
+    gauntlet: Gauntlet,
+    pins: ReferenceRatings,
+    player: str,
+    stage: str,
+    run: Path,
+    sealed: Mapping[str, str] | None = None,
+) -> dict[str, Any]:
+    """Return the certificate of a finished run; GauntletError if games are missing or files have changed.
+
+    `sealed` are the seal and the text that the deals follow from, see `helsinki_env.evaluation.gauntlet.sealed`.
+    """
     folder = RunFolder.open(run)
     plan, played = folder.plan, list(folder.games())
     if missing := plan.games - sum(len(games.played.rounds) for _, games in played):
@@ -68,6 +79,7 @@ def make_certificate(gauntlet: Gauntlet, pins: ReferenceRatings, player: str, st
         "player_digest": digest,
         "stage": stage,
         "seed": plan.seed,
+        **({"sealed": dict(sealed)} if sealed is not None else {}),
         **gauntlet_results(plan, pins, ((chunk, games.played.places) for chunk, games in played)),
         "games_digest": games_digest([entry["sha256"] for entry in chunks]),
         "chunks": chunks,
@@ -281,7 +293,8 @@ def read_unverified_certificate(
 
     `player` replays the games; None: the player that the certificate names, which may run code only with `trust`.
     """
-    data = _of_gauntlet(path, gauntlet, pins)["certified"]
+    data, gauntlet = _of_gauntlet(path, gauntlet, pins)
+    data = data["certified"]
     named = data["player"].text("a player")
     if player is None:
         check_code([named], path, trust=trust)
@@ -296,7 +309,7 @@ def read_unverified_certificate(
 
 def read_certificate(path: Path, gauntlet: Gauntlet, pins: ReferenceRatings) -> dict[str, Any]:
     """Read a certificate and check everything except player and games; errors as in `read_unverified_certificate`."""
-    data = _of_gauntlet(path, gauntlet, pins)
+    data, gauntlet = _of_gauntlet(path, gauntlet, pins)
     certified = data["certified"]
     _chunks(certified, _plan_of(certified, gauntlet, certified["player"].text("a player")), pins)
     return dict(data.value)
@@ -309,10 +322,14 @@ def _plan_of(certified: Node, gauntlet: Gauntlet, player: str) -> Plan:
     return plan
 
 
-def _of_gauntlet(path: Path, gauntlet: Gauntlet, pins: ReferenceRatings) -> Node:
-    """Return a certificate; GauntletError if it was modified or belongs to another gauntlet or scale."""
+def _of_gauntlet(path: Path, gauntlet: Gauntlet, pins: ReferenceRatings) -> tuple[Node, Gauntlet]:
+    """Return a certificate, and the gauntlet with its deals.
+
+    Raise GauntletError if it was modified or belongs to another gauntlet or scale.
+    """
     data = read_json(path, GauntletError).mapping(("certified", "measured"))
     certified = data["certified"].verify_digest("a certificate")
+    gauntlet = unseal(certified, gauntlet)
     for key, expected in (
         ("certificate", 1),
         ("gauntlet", gauntlet.name),
@@ -329,7 +346,7 @@ def _of_gauntlet(path: Path, gauntlet: Gauntlet, pins: ReferenceRatings) -> Node
         measured[kind].integer(0)
     for name in ModelUsage._fields:
         measured.get(name, 0).integer(0)
-    return data
+    return data, gauntlet
 
 
 def _chunks(data: Node, plan: Plan, pins: ReferenceRatings) -> tuple[dict[str, Any], ...]:
@@ -345,20 +362,20 @@ def _chunks(data: Node, plan: Plan, pins: ReferenceRatings) -> tuple[dict[str, A
     if data["games_digest"].value != digest:
         data["games_digest"].fail(f"{digest!r}, as the chunks require")
     for key, expected in gauntlet_results(plan, pins, played).items():
-        _check_equal(data[key], expected)
+        check_values(data[key], expected, "the ranks")
     return tuple(entry.value for entry in entries)
 
 
-def _check_equal(entry: Node, expected: Any) -> None:
-    """Raise GauntletError unless an entry has the values that follow from the ranks."""
+def check_values(entry: Node, expected: Any, source: str) -> None:
+    """Raise the error of an entry unless it has the values that follow from a `source`, such as "the ranks"."""
     if isinstance(expected, dict):
         for key, value in expected.items():
-            _check_equal(entry[key], value)
+            check_values(entry[key], value, source)
     elif isinstance(expected, list):
         for part, value in zip(entry.entries("results", length=len(expected)), expected, strict=True):
-            _check_equal(part, value)
+            check_values(part, value, source)
     elif isinstance(expected, float):
         if abs(entry.number(-_MAX_VALUE, _MAX_VALUE) - expected) > _TOLERANCE * max(2.0, abs(expected)):
-            entry.fail(f"{expected}, as the ranks require")
+            entry.fail(f"{expected}, as {source} require")
     elif entry.value != expected:
-        entry.fail(f"{expected!r}, as the ranks require")
+        entry.fail(f"{expected!r}, as {source} require")

@@ -28,6 +28,14 @@ _MAX_NAME = 80
 _HEAD = ("player", "rating", "95% interval", "games", "s/action", "replaced")
 
 
+def certificate_name(player: str) -> str:
+    """Return the name of a player's certificate, without its extension."""
+    plain = re.sub(r"[^A-Za-z0-9+]+", "-", player)[:_MAX_NAME].strip("-")
+    if is_code(player):  # command lines may differ only in characters that file names replace
+        plain += "-" + hashlib.sha256(player.encode()).hexdigest()[:8]
+    return plain
+
+
 @dataclass(frozen=True)
 class Leaderboard:
     """A page with two tables for a gauntlet.
@@ -46,10 +54,7 @@ class Leaderboard:
 
     def file_of(self, player: str) -> Path:
         """Return the path of a player's certificate."""
-        plain = re.sub(r"[^A-Za-z0-9+]+", "-", player)[:_MAX_NAME].strip("-")
-        if is_code(player):  # command lines may differ only in characters that file names replace
-            plain += "-" + hashlib.sha256(player.encode()).hexdigest()[:8]
-        return self.folder / f"{plain}.json"
+        return self.folder / f"{certificate_name(player)}.json"
 
     def check_opponents_table(self) -> None:
         """Raise GauntletError if the page has no table for the opponents."""
@@ -211,6 +216,7 @@ def certificate_row(data: Mapping[str, Any]) -> str:
     """Return the row of a certificate in the table of the rated players."""
     certified, measured = data["certified"], data["measured"]
     rating = certified["rating"]
+    made_by = [f"version {certified['version']}", certified["stage"], *["sealed"] * ("sealed" in certified)]
     return table_row(
         [
             code_span(certified["player"]),
@@ -220,6 +226,6 @@ def certificate_row(data: Mapping[str, Any]) -> str:
             f"{measured['seconds_per_decision']:.2g}",
             ReplacedActions.from_mapping(measured).summary or "none",
             *(f"{one['rating']:.0f} ({format_rating_interval(one)})" for one in certified["tables"]),
-            f"version {certified['version']}, {certified['stage']}, {code_span(certified['digest'])}",
+            ", ".join([*made_by, code_span(certified["digest"])]),
         ]
     )

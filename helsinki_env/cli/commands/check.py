@@ -1,0 +1,72 @@
+"""The command ``helsinki check``: test whether a player follows the protocol, before it is rated."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import tyro
+from rich.table import Table
+
+from helsinki_env.cli.options import out_file
+from helsinki_env.cli.parallel_runs import check_players
+from helsinki_env.cli.progress import ProgressDisplay
+from helsinki_env.engine.spec import default_spec
+from helsinki_env.utils.extras import requires_extra
+from helsinki_env.utils.files import write_json
+from helsinki_env.utils.stopping import rerun_command_line, save_on_interrupt
+from helsinki_env.utils.terminal import plain_console
+
+_MARKS = {True: "passed", False: "FAILED", None: "not tested"}
+
+
+def main(
+    player: Annotated[str, tyro.conf.Positional],
+    gauntlet: str | None = None,
+    rows: int = 40,
+    seconds: float = 2.0,
+    json: Path | None = None,
+) -> int:
+    """Check a player before it is rated: legal actions, determinism, independence of rows, and time per action.
+
+    The player plays against random in every seat and number of players. Some inputs are then repeated. The exit status
+    is 1 if a check fails.
+
+    Example: helsinki check heuristic
+
+    Example: helsinki check my_module:Player --gauntlet copenhagen
+
+    Example: helsinki check "program:python3 bot.py" --seconds 5 --json check.json
+
+    Args:
+        player: a player, as for helsinki evaluate run.
+        gauntlet: a name in configs/gauntlets or the path of a YAML file, which gives the matchups; default: helsinki.
+        rows: number of inputs of each matchup to repeat.
+        seconds: maximum time of an action, in seconds.
+        json: file for the results.
+    """
+    with requires_extra("stats"):
+        from helsinki_env.evaluation.compliance import check_player
+        from helsinki_env.evaluation.gauntlet.gauntlet import Gauntlet
+
+    chosen = Gauntlet.from_yaml(default_spec().name if gauntlet is None else gauntlet)
+    player = player.strip()
+    check_players([player], chosen.reference.tables[0].config)
+    if json is not None:
+        out_file(json, "--json")
+    display = ProgressDisplay(len(chosen.tables), "matchups")
+    with save_on_interrupt(lambda: f"nothing saved; start again with: {rerun_command_line()}"), display:
+        results = check_player(player, chosen, rows=rows, seconds=seconds, progress=display.advance)
+    table = Table(title=player)
+    for name in ("the player", "result", "details"):
+        table.add_column(name, overflow="fold")
+    for result in results:
+        table.add_row(result.name, _MARKS[result.passed], result.details)
+    console = plain_console()
+    console.print(table)
+    failed = sum(result.passed is False for result in results)
+    console.print(f"{len(results)} checks, {failed} failed")
+    if json is not None:
+        write_json(json, {"player": player, "gauntlet": chosen.name, "checks": [vars(result) for result in results]})
+        console.print(f"Wrote {json}")
+    return 1 if failed else 0

@@ -1,0 +1,172 @@
+"""The commands ``helsinki evaluate positions`` and ``suite``: test a player on single positions; make the suites."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import tyro
+from rich.table import Table
+
+from helsinki_env.cli.options import out_file, out_folder
+from helsinki_env.cli.parallel_runs import check_players, play_tournament
+from helsinki_env.cli.precompile import precompile_plan
+from helsinki_env.cli.progress import ProgressDisplay
+from helsinki_env.engine.spec import default_spec
+from helsinki_env.utils.extras import requires_extra
+from helsinki_env.utils.files import write_json
+from helsinki_env.utils.machine import cpu_count
+from helsinki_env.utils.stopping import rerun_command_line, save_on_interrupt
+from helsinki_env.utils.terminal import plain_console
+
+
+def positions(
+    player: Annotated[str, tyro.conf.Positional],
+    suite: str | None = None,
+    out: Path = Path("runs/positions"),
+    write: Path | None = None,
+) -> int:
+    """Test a player on single positions with known action values: about 400 actions instead of 40,000.
+
+    The result is the mean regret: the win probability that the player loses per position, in percentage points. The
+    same command resumes an interrupted test and gives the same certificate.
+
+    Example: helsinki evaluate positions heuristic --out runs/positions
+
+    Example: helsinki evaluate positions net --suite copenhagen --out runs/positions-net --write docs/positions.md
+
+    Args:
+        player: a player, as for helsinki evaluate run.
+        suite: a bundled suite, helsinki or copenhagen, or the path of a .json file; default: helsinki.
+        out: folder of the answers and of certificate.json.
+        write: page that gets the player's row, such as docs/positions.md; a folder next to it gets the certificate.
+    """
+    with requires_extra("stats"):
+        from helsinki_env.evaluation.positions.certificate import ask_player, make_certificate
+        from helsinki_env.evaluation.positions.page import PositionsPage, positions_row
+        from helsinki_env.evaluation.positions.suite import Suite
+
+    chosen = Suite.read(default_spec().name if suite is None else suite)
+    player = player.strip()
+    check_players([player], chosen.matchups[0][1])
+    out_folder(out)
+    page = None if write is None else PositionsPage(write, chosen)
+    if page is not None:
+        page.check()
+    count = len(chosen.positions)
+    display = ProgressDisplay(count, "positions")
+    with (
+        save_on_interrupt(
+            lambda: f"{display.done:,} of {count:,} positions saved in {out}; resume with: {rerun_command_line()}"
+        ),
+        display,
+    ):
+        answers = ask_player(chosen, player, out / "answers.json", display.resume, display.advance)
+    certificate = make_certificate(chosen, player, answers)
+    write_json(out / "certificate.json", certificate)
+    wrote = [out / "certificate.json"]
+    if page is not None:
+        wrote += [page.write(certificate), page.path]
+    console = plain_console()
+    console.print(_table(certificate["certified"]))
+    console.print(positions_row(certificate))
+    console.print(f"Wrote {', '.join(map(str, wrote))}")
+    return 0
+
+
+def verify_positions(
+    certificate: Path, player: str | None, suite: str, positions: int, seed: int | None, trust: bool
+) -> int:
+    """Check a certificate of a position suite, for ``helsinki evaluate verify``."""
+    from helsinki_env.evaluation.positions.certificate import check_answers, read_certificate
+    from helsinki_env.evaluation.positions.page import regret_text
+    from helsinki_env.evaluation.positions.suite import Suite
+
+    chosen = Suite.read(suite)
+    overall = read_certificate(certificate, chosen)["certified"]["overall"]
+    sample_seed = secrets.randbelow(2**32) if seed is None else seed
+    order = np.random.default_rng(sample_seed).permutation(len(chosen.positions))
+    display = ProgressDisplay(min(positions, len(order)), "positions")
+    with (
+        save_on_interrupt(lambda: f"{display.done:,} actions match; start again with: {rerun_command_line()}"),
+        display,
+    ):
+        name = check_answers(
+            certificate, chosen, player, order[:positions].tolist(), trust=trust, progress=display.advance
+        )
+    console = plain_console()
+    regret = f"{100 * overall['regret']:.2f} ({regret_text(overall)})"
+    console.print(f"{certificate}: {name} has the mean regret {regret}: all figures follow from the actions")
+    console.print(f"{display.done:,} of {len(order):,} actions asked again with --seed {sample_seed}: the same")
+    return 0
+
+
+def _table(certified: Mapping[str, Any]) -> Table:
+    """Return the results to print: all positions, and each group."""
+    title = f"{certified['player']}: {certified['suite']}, version {certified['version']}"
+    from helsinki_env.evaluation.positions.page import regret_text
+
+    table = Table(title=title, caption="regret in percentage points of win probability")
+    for name in ("positions of", "positions", "regret", "95% interval", "best actions"):
+        table.add_column(name, justify="left" if name == "positions of" else "right", no_wrap=name != "positions of")
+    for name, result in (("all", certified["overall"]), *((one["group"], one) for one in certified["groups"])):
+        cells = f"{100 * result['regret']:.2f}", regret_text(result), f"{result['best']:.1%}"
+        table.add_row(name, f"{result['positions']:,}", *cells)
+    return table
+
+
+def suite(
+    gauntlet: str | None = None,
+    positions: int = 400,
+    determinizations: int = 1024,
+    version: int = 1,
+    seed: int = 0,
+    out: Path = Path("runs/suite"),
+    write: Path | None = None,
+    processes: int | None = None,
+) -> int:
+    """Make a position suite, or extend one: every legal action of its positions gets a value by a strong search.
+
+    The same command resumes an interrupted run and gives the same file. With more positions, it adds the missing ones.
+
+    Example: helsinki evaluate suite --positions 20 --determinizations 64 --out runs/suite
+
+    Example: helsinki evaluate suite --gauntlet copenhagen --positions 400 --out runs/suite-copenhagen
+
+    Args:
+        gauntlet: a name in configs/gauntlets or the path of a YAML file, which gives the matchups; default: helsinki.
+        positions: number of positions.
+        determinizations: simulations of each legal action, rounded up to a multiple of 32.
+        version: version of the suite; raise it if you publish other positions or values.
+        seed: random seed of games, selection and simulations.
+        out: folder of the run.
+        write: file of the suite; default: NAME.json in the folder of the run.
+        processes: number of parallel processes; default: one per CPU core.
+    """
+    with requires_extra("stats"):
+        from helsinki_env.evaluation.gauntlet.gauntlet import Gauntlet
+        from helsinki_env.evaluation.positions.generate import SuitePlan, value_positions, write_suite
+
+    chosen = Gauntlet.from_yaml(default_spec().name if gauntlet is None else gauntlet)
+    plan = SuitePlan(chosen, positions, determinizations, version, seed)
+    path = out / f"{chosen.name}.json" if write is None else write
+    out_folder(out)
+    out_file(path, "--write")
+    games = plan.games
+    precompile_plan(games)
+    play_tournament(games, out, processes, None, part="games", folder=out / "games", form="jsonl")
+    display = ProgressDisplay(positions, "positions")
+    with (
+        save_on_interrupt(
+            lambda: f"{display.done:,} of {positions:,} positions saved in {out}; resume with: {rerun_command_line()}"
+        ),
+        display,
+    ):
+        value_positions(plan, out, processes or cpu_count(), display.resume, display.advance)
+    options = f"--positions {positions} --determinizations {determinizations} --version {version} --seed {seed}"
+    write_suite(plan, out, path, f"helsinki evaluate suite --gauntlet {chosen.name} {options}")
+    plain_console().print(f"Wrote {path}: {positions:,} positions")
+    return 0

@@ -1,0 +1,244 @@
+"""Check whether a player follows the protocol of players (`helsinki_env.agents.base.Player`) before it is rated.
+
+The player first plays whole games against ``random`` in every seat of every matchup of a gauntlet. Then it gets some of
+the same inputs again: alone, in other batches, in another order, and after it was created again. Its actions must stay
+the same, because an action may depend only on its row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from time import perf_counter
+
+import numpy as np
+
+from helsinki_env.agents.base import (
+    Histories,
+    Int8Array,
+    Int64Array,
+    KeyArray,
+    Player,
+    PlayerError,
+    PlayerWrapper,
+    call_player,
+    checked_actions,
+    init_streams,
+)
+from helsinki_env.agents.random import RandomPlayer
+from helsinki_env.agents.registry import make_player
+from helsinki_env.agents.replaced_actions import CountedPlayer, ReplacedActions, replaced_actions_of
+from helsinki_env.evaluation.arena.plan import MatchupPlan, WorkUnit, plan_from_dict
+from helsinki_env.evaluation.arena.work_unit import schedule_games
+from helsinki_env.evaluation.gauntlet.gauntlet import Gauntlet
+from helsinki_env.evaluation.play import play_games
+
+__all__ = ["CheckResult", "check_player"]
+
+
+@dataclass(frozen=True)
+class CheckResult:
+    """The result of one check.
+
+    Attributes:
+        name: what the player must do.
+        passed: whether it does; None if the check was not possible.
+        details: what was found.
+    """
+
+    name: str
+    passed: bool | None
+    details: str
+
+
+@dataclass
+class _Row:
+    """An input of the player, and its action."""
+
+    observation: Int8Array  # (1, F)
+    mask: Int8Array  # (1, A)
+    key: KeyArray  # (1,)
+    history: Histories
+    action: int
+
+
+class _Recorder(PlayerWrapper):
+    """Records the inputs, actions and times of a player, and whether it changes its inputs."""
+
+    def __init__(self, player: Player) -> None:
+        super().__init__(player, player.name)
+        self.rows: list[_Row] = []
+        self.seconds: list[float] = []
+        self.changed: list[str] = []
+
+    @property
+    def replaced_actions(self) -> ReplacedActions:
+        """Number of actions that the player itself replaced."""
+        return replaced_actions_of(self.player)
+
+    def act(
+        self, observation: Int8Array, action_mask: Int8Array, keys: KeyArray, histories: Histories = None
+    ) -> Int64Array:
+        """Return the player's actions, each asked alone."""
+        actions = np.zeros(len(keys), np.int64)
+        for b in range(len(keys)):
+            row = slice(b, b + 1)
+            given = observation[row].copy(), action_mask[row].copy(), keys[row].copy()
+            begin = perf_counter()
+            found = call_player(self.player, *given, histories and histories[row])
+            self.seconds.append(perf_counter() - begin)
+            before = observation[row], action_mask[row], keys[row]
+            for i, name in enumerate(("observation", "action_mask", "keys")):
+                if name not in self.changed and (before[i] != given[i]).any():
+                    self.changed.append(name)
+            actions[b] = checked_actions(self.name, found, 1)[0]
+            inputs = observation[row].copy(), action_mask[row].copy(), keys[row].copy()
+            self.rows.append(_Row(*inputs, histories and histories[row], int(actions[b])))
+        return actions
+
+
+@dataclass
+class _Played:
+    """What was recorded in a matchup."""
+
+    table: MatchupPlan
+    rows: list[_Row] = field(default_factory=list)
+
+
+def check_player(
+    player: str,
+    gauntlet: Gauntlet,
+    *,
+    rows: int = 40,
+    seconds: float = 2.0,
+    progress: Callable[[int], None] | None = None,
+) -> list[CheckResult]:
+    """Return the results of all checks of a player.
+
+    Args:
+        player: name of the player.
+        gauntlet: the gauntlet whose matchups it plays.
+        rows: number of inputs of each matchup that are given to the player again.
+        seconds: maximum time of an action.
+        progress: called with 1 after each matchup.
+
+    Raises:
+        PlayerError: if the player cannot be created.
+    """
+    times: list[float] = []
+    changed: list[str] = []
+    replaced, played, problem, games = ReplacedActions(), list[_Played](), "", 0
+    for number, table in enumerate(_matchups(player, gauntlet)):
+        recorder = _Recorder(make_player(player, table.config))
+        counted = CountedPlayer(recorder)
+        try:
+            _play(counted, table, gauntlet.seed)
+        except PlayerError as error:
+            problem = f"{table.name}: {error}"
+            break
+        finally:
+            times += recorder.seconds
+            changed += [name for name in recorder.changed if name not in changed]
+            replaced = replaced.add(replaced_actions_of(counted))
+        games += table.seats
+        chosen = np.random.default_rng([gauntlet.seed, number]).permutation(len(recorder.rows))[:rows]
+        played.append(_Played(table, [recorder.rows[i] for i in chosen.tolist()]))
+        if progress is not None:
+            progress(1)
+    names = ", ".join(one.table.name for one in played)
+    results = [
+        CheckResult("finishes games in every seat and matchup", not problem, problem or f"{games} games: {names}"),
+        CheckResult(
+            "takes legal actions only",
+            None if not times else not any(replaced),
+            f"{len(times):,} actions" + (f"; replaced: {replaced.summary}" if any(replaced) else ""),
+        ),
+    ]
+    if problem:
+        rest = ("does not change its inputs", *_REPEATED, f"acts within {seconds:g} s")
+        return [*results, *(CheckResult(name, None, "a game did not finish") for name in rest)]
+    results.append(
+        CheckResult(
+            "does not change its inputs", not changed, f"changed: {', '.join(changed)}" if changed else "none changed"
+        )
+    )
+    results += [_repeated(name, how, player, played) for name, how in _REPEATED.items()]
+    results.append(_fast(times, seconds))
+    return results
+
+
+def _matchups(player: str, gauntlet: Gauntlet) -> Iterator[MatchupPlan]:
+    """Yield each matchup of a gauntlet with one seat for the player and the others for ``random``."""
+    for table in gauntlet.tables:
+        seats = int(table.played["seats"])
+        lineup = [player, *["random"] * (seats - 1)]
+        entry = {**table.played, "name": table.name, "lineups": [lineup], "games": seats}
+        yield plan_from_dict({"seed": gauntlet.seed, "tables": [entry]}).tables[0]
+
+
+def _play(player: Player, table: MatchupPlan, seed: int) -> None:
+    """Play a deal, once in each rotation of the seats."""
+    games = schedule_games(table, seed, WorkUnit(0, 0, 0, 0, 1))
+    players = [player, RandomPlayer()]
+    seating = np.where(games.lineup_positions == 0, 0, 1)
+    streams = np.stack([init_streams(seed, games.game, seat) for seat in range(table.seats)], axis=1)
+    play_games(players, table.config, seating, games.seeds, streams, disabled=games.disabled)
+
+
+def _asked(player: Player, rows: Sequence[_Row]) -> list[int]:
+    """Return a player's actions for some inputs in one batch."""
+    histories = None if rows[0].history is None else [line for row in rows for line in row.history or ()]
+    found = call_player(
+        player,
+        np.concatenate([row.observation for row in rows]),
+        np.concatenate([row.mask for row in rows]),
+        np.concatenate([row.key for row in rows]),
+        histories,
+    )
+    actions: list[int] = checked_actions(player.name, found, len(rows)).tolist()
+    return actions
+
+
+def _again(player: str, one: _Played) -> list[int]:
+    made = make_player(player, one.table.config)
+    return [_asked(made, [row])[0] for row in one.rows]
+
+
+def _reversed(player: str, one: _Played) -> list[int]:
+    made = make_player(player, one.table.config)
+    return [_asked(made, [row])[0] for row in one.rows[::-1]][::-1]
+
+
+def _batched(player: str, one: _Played) -> list[int]:
+    return _asked(make_player(player, one.table.config), one.rows)
+
+
+#: Checks that give the same inputs to a new instance of the player, outside of any game.
+_REPEATED: dict[str, Callable[[str, _Played], list[int]]] = {
+    "needs only observation and key: same action outside of a game": _again,
+    "keeps no state between actions and games": _reversed,
+    "answers each row of a batch as if it were alone": _batched,
+}
+
+
+def _repeated(
+    name: str, ask: Callable[[str, _Played], list[int]], player: str, played: Sequence[_Played]
+) -> CheckResult:
+    total = different = 0
+    for one in played:
+        try:
+            found = ask(player, one)
+        except PlayerError as error:
+            return CheckResult(name, False, f"{one.table.name}: {error}")
+        except Exception as error:
+            return CheckResult(name, False, f"{one.table.name}: {type(error).__name__}: {error}")
+        total += len(found)
+        different += sum(action != row.action for action, row in zip(found, one.rows, strict=True))
+    return CheckResult(name, not different, f"{different:,} of {total:,} actions differ")
+
+
+def _fast(times: Sequence[float], seconds: float) -> CheckResult:
+    # The first action loads and compiles the player.
+    rest = np.array(times[1:] or times) * 1000
+    details = f"mean {rest.mean():.3g} ms, 99% below {np.quantile(rest, 0.99):.3g} ms, longest {rest.max():.3g} ms"
+    return CheckResult(f"acts within {seconds:g} s", bool(rest.max() <= 1000 * seconds), details)

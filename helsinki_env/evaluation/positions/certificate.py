@@ -1,0 +1,255 @@
+"""Ask a player in the positions of a suite, write its certificate, and verify one.
+
+A certificate has the form of those of gauntlets: ``certified`` is reproducible from player and suite and holds the
+player's action in each position and the results that follow. ``measured`` holds the thinking time and the number of
+replaced actions, which cannot be verified later.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import helsinki_env
+from helsinki_env.agents.base import (
+    Player,
+    call_player,
+    checked_actions,
+    converted_player_errors,
+    init_streams,
+    next_keys,
+)
+from helsinki_env.agents.registry import check_code, files_digest, make_player
+from helsinki_env.agents.replaced_actions import ReplacedActions, replaced_actions_of
+from helsinki_env.data import Node, read_json, short_repr, with_digest
+from helsinki_env.evaluation.arena.work_unit import make_warm_player
+from helsinki_env.evaluation.gauntlet.certificate import COUNTED_PREFIX, check_values
+from helsinki_env.evaluation.positions import PositionsError
+from helsinki_env.evaluation.positions.suite import Suite, results_of
+from helsinki_env.utils.files import is_file, write_json
+
+__all__ = ["Answers", "ask_player", "certified_suite", "check_answers", "make_certificate", "read_certificate"]
+
+_FORMAT = 1
+#: Seconds between two writes of the answers.
+_SAVE_SECONDS = 1.0
+_REMEDY = "use the version and the suite that made the certificate"
+
+
+@dataclass
+class Answers:
+    """A player's actions in the first positions of a suite.
+
+    Attributes:
+        actions: its actions.
+        seconds: its thinking time.
+        replaced: its replaced actions.
+    """
+
+    actions: list[int]
+    seconds: float = 0.0
+    replaced: ReplacedActions = field(default_factory=ReplacedActions)
+
+
+class _Asker:
+    """Asks a player in single positions."""
+
+    def __init__(self, suite: Suite, player: str) -> None:
+        self.suite, self.spec = suite, COUNTED_PREFIX + player
+
+    @lru_cache(maxsize=64)  # noqa: B019  # it lives as long as the command
+    def player(self, matchup: int) -> Player:
+        """Return the player for a matchup, after a first action that loads and compiles it."""
+        config = self.suite.matchups[matchup][1]
+        return make_warm_player(self.spec, config, files_digest(self.spec, config))
+
+    def action(self, number: int) -> tuple[int, float, ReplacedActions]:
+        """Return the action in a position, its time in seconds, and what was replaced."""
+        position = self.suite.positions[number]
+        player, game = self.player(position.matchup), position.game
+        history = None
+        if getattr(player, "wants_history", False):
+            from helsinki_env.text import history as events  # other games may have no text
+
+            history = [events(position.record, game.seat)]
+        keys, before = next_keys(init_streams(self.suite.seed, [number], 0)), replaced_actions_of(player)
+        observation, mask, begin = game.observation()[None], game.action_mask()[None], time.perf_counter()
+        with converted_player_errors(player.name, "does not decide"):
+            found = checked_actions(player.name, call_player(player, observation, mask, keys, history), 1)
+        seconds = time.perf_counter() - begin
+        return int(found[0]), seconds, replaced_actions_of(player).add(before, -1)
+
+
+def ask_player(
+    suite: Suite,
+    player: str,
+    saved: Path,
+    resumed: Callable[[int], None] | None = None,
+    progress: Callable[[int], None] | None = None,
+) -> Answers:
+    """Return a player's actions in all positions of a suite, and save them on the way.
+
+    Args:
+        suite: the suite.
+        player: name of the player.
+        saved: file of the actions so far; those of the same player and suite are not asked again.
+        resumed: called once with the number of actions that were already saved.
+        progress: called with 1 after each action.
+
+    Raises:
+        PlayerError: if the player fails.
+        PositionsError: if the file holds the actions of another player or suite.
+    """
+    about = {"suite": suite.digest, "player": player, "player_digest": _player_digest(suite, player)}
+    answers = _load(saved, about)
+    if resumed is not None:
+        resumed(len(answers.actions))
+    asker, written = _Asker(suite, player), time.monotonic()
+    try:
+        for number in range(len(answers.actions), len(suite.positions)):
+            action, seconds, replaced = asker.action(number)
+            answers.actions.append(action)
+            answers.seconds += seconds
+            answers.replaced = answers.replaced.add(replaced)
+            if progress is not None:
+                progress(1)
+            if time.monotonic() - written >= _SAVE_SECONDS:
+                _save(saved, about, answers)
+                written = time.monotonic()
+    finally:
+        _save(saved, about, answers)
+    return answers
+
+
+def _player_digest(suite: Suite, player: str) -> str | None:
+    return files_digest(player, suite.matchups[0][1])
+
+
+def _save(path: Path, about: Mapping[str, Any], answers: Answers) -> None:
+    actions = " ".join(map(str, answers.actions))
+    write_json(path, {**about, "answers": actions, "seconds": answers.seconds, **answers.replaced._asdict()})
+
+
+def _load(path: Path, about: Mapping[str, Any]) -> Answers:
+    if not is_file(path):
+        return Answers([])
+    data = read_json(path, PositionsError)
+    for key, expected in about.items():
+        if data[key].value != expected:
+            data[key].fail(short_repr(expected), "choose another --out")
+    return Answers(
+        _actions(data["answers"]), float(data["seconds"].number(0)), ReplacedActions.from_mapping(data.mapping().value)
+    )
+
+
+def _actions(data: Node, count: int | None = None) -> list[int]:
+    """Return action ids that are separated by spaces."""
+    words = data.value.split() if isinstance(data.value, str) else None
+    if words is None or not all(word.isascii() and word.isdigit() and len(word) < 10 for word in words):
+        data.fail("ids of actions, separated by spaces")
+    if count is not None and len(words) != count:
+        data.fail(f"{count} ids, one for each position", found=f"{len(words)} ids")
+    return [int(word) for word in words]
+
+
+def make_certificate(suite: Suite, player: str, answers: Answers) -> dict[str, Any]:
+    """Return the certificate of a player, given its actions in all positions."""
+    count = len(answers.actions)
+    certified = {
+        "certificate": _FORMAT,
+        "suite": suite.name,
+        "version": suite.version,
+        "suite_digest": suite.digest,
+        "environment": suite.data["environment"],
+        "package": helsinki_env.__version__,
+        "player": player,
+        "player_digest": _player_digest(suite, player),
+        "answers": " ".join(map(str, answers.actions)),
+        **results_of(suite, answers.actions),
+    }
+    measured = {
+        "decisions": count,
+        "seconds_per_decision": float(f"{answers.seconds / max(1, count):.3g}"),
+        **answers.replaced._asdict(),
+    }
+    return {"certified": with_digest(certified), "measured": measured}
+
+
+def certified_suite(path: Path) -> str | None:
+    """Return the name of the suite of a certificate, or None if it is not one of a position suite."""
+    data = read_json(path, PositionsError).value
+    certified = data.get("certified") if isinstance(data, dict) else None
+    suite = certified.get("suite") if isinstance(certified, dict) else None
+    return suite if isinstance(suite, str) else None
+
+
+def read_certificate(path: Path, suite: Suite) -> dict[str, Any]:
+    """Read a certificate and recompute its figures; PositionsError if it was modified or belongs to another suite."""
+    data = read_json(path, PositionsError).mapping(("certified", "measured"))
+    certified = data["certified"].verify_digest("a certificate")
+    for key, expected in (
+        ("certificate", _FORMAT),
+        ("suite", suite.name),
+        ("version", suite.version),
+        ("suite_digest", suite.digest),
+        ("environment", suite.data["environment"]),
+    ):
+        if certified[key].value != expected:
+            certified[key].fail(repr(expected), _REMEDY)
+    certified["player"].text("a player")
+    with certified["answers"].prefix_errors():
+        results = results_of(suite, _actions(certified["answers"], len(suite.positions)))
+    for key, value in results.items():
+        check_values(certified[key], value, "the actions")
+    measured = data["measured"].mapping()
+    measured["seconds_per_decision"].number(0.0)
+    for kind in ReplacedActions._fields:
+        measured[kind].integer(0)
+    return dict(data.value)
+
+
+def check_answers(
+    path: Path,
+    suite: Suite,
+    player: str | None,
+    numbers: Iterable[int],
+    *,
+    trust: bool = False,
+    progress: Callable[[int], None] | None = None,
+) -> str:
+    """Ask a player again in some positions, and return its name; PositionsError for another action than certified.
+
+    Args:
+        path: the certificate, which `read_certificate` accepts.
+        suite: its suite.
+        player: the player; None: the one that the certificate names, which may run code only with `trust`.
+        numbers: numbers of the positions.
+        trust: whether the certificate may name code.
+        progress: called with 1 after each position.
+    """
+    certified = read_json(path, PositionsError)["certified"]
+    named = certified["player"].text("a player")
+    if player is None:
+        check_code([named], path, trust=trust)
+    plays = named if player is None else player
+    make_player(plays, suite.matchups[0][1])
+    if certified["player_digest"].value != (digest := _player_digest(suite, plays)):
+        certified["player_digest"].fail(f"{digest!r}, that of {short_repr(plays)}", "name the tested player")
+    actions, asker = _actions(certified["answers"]), _Asker(suite, plays)
+    for number in np.asarray(list(numbers), np.int64).tolist():
+        found = asker.action(number)[0]
+        if found != actions[number]:
+            raise PositionsError(
+                f"{path}: position {number}: found the action {found}, expected {actions[number]} as certified; "
+                "possible causes: another player, a player that uses more than its observation and random key, another "
+                "kind of CPU for networks"
+            )
+        if progress is not None:
+            progress(1)
+    return plays

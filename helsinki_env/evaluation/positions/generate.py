@@ -1,0 +1,314 @@
+"""Make or extend a position suite: play games between graded players, choose positions, value every legal action.
+
+Position i depends only on the seed and i. A longer suite therefore begins with the positions of a shorter one, and an
+interrupted run resumes: games are saved as in `helsinki_env.evaluation.arena`, and each valued position is a file.
+
+The search plays every legal action in the same determinizations of the hidden cards, with the heuristic until the end
+of the seat's turn after next, where the network predicts the win probabilities (`agents.net.search`).
+"""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+from collections.abc import Callable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import helsinki_env
+from helsinki_env.agents.base import FloatArray
+from helsinki_env.agents.net.search import NetSearchPlayer
+from helsinki_env.agents.registry import files_digest, make_player
+from helsinki_env.data import digest_of, read_json, with_digest
+from helsinki_env.engine.determinization import states_from_observations
+from helsinki_env.engine.game import BoardGame
+from helsinki_env.engine.spec import spec_of
+from helsinki_env.evaluation.arena.plan import Plan, environment_versions, plan_from_dict
+from helsinki_env.evaluation.arena.run import WORK_UNITS_PER_WORKER, init_worker_process
+from helsinki_env.evaluation.arena.store import RunFolder, records_of
+from helsinki_env.evaluation.gauntlet.gauntlet import Gauntlet
+from helsinki_env.evaluation.positions import PositionsError
+from helsinki_env.evaluation.positions.suite import FORMAT, SCALE
+from helsinki_env.records import Record, replay_steps
+from helsinki_env.utils.files import atomic_write, remove_leftovers, write_json
+from helsinki_env.utils.stopping import block_interrupts
+
+__all__ = ["SuitePlan", "value_positions", "write_suite"]
+
+GRADED = ("net", "epsilon:0.1:net", "heuristic", "epsilon:0.2:heuristic", "greedy")
+"""Players of the games, so that positions are from strong and from weak play."""
+EVALUATOR = "net+search:1"
+"""The search that values the actions; its budget does not matter, because every action is simulated."""
+#: Batches of simulations: half of them for each value of an action, all of them for the standard errors.
+_BATCHES = 32
+#: Batches in one call, which bounds the memory.
+_CALL = 8
+#: Simulations of each action to test whether a position matters, the minimum spread of their values, and the tries.
+_SCREENED, _SPREAD, _TRIES = 16, 0.03, 10
+_VALUES = "values"
+
+
+@dataclass(frozen=True)
+class SuitePlan:
+    """How to make a suite.
+
+    Attributes:
+        gauntlet: the gauntlet whose matchups it has.
+        positions: number of positions.
+        determinizations: simulations of each legal action, rounded up to a multiple of 32.
+        version: version of the suite.
+        seed: seed of games, selection and simulations.
+    """
+
+    gauntlet: Gauntlet
+    positions: int
+    determinizations: int = 1024
+    version: int = 1
+    seed: int = 0
+
+    @property
+    def games(self) -> Plan:
+        """The tournament whose games the positions are from."""
+        tables = []
+        for table in self.gauntlet.tables:
+            seats = int(table.played["seats"])
+            lineups = [[GRADED[(first + i) % len(GRADED)] for i in range(seats)] for first in range(len(GRADED))]
+            lineups.append([GRADED[0]] * seats)
+            blocks = -(-self.positions // (len(self.gauntlet.tables) * len(lineups)))
+            tables.append({**table.played, "name": table.name, "lineups": lineups, "games": blocks * seats})
+        return plan_from_dict({"seed": self.seed, "chunk": 60, "tables": tables})
+
+    def places(self, plan: Plan) -> dict[tuple[int, int, int], int]:
+        """Return the number of the position that is chosen from each game (matchup, line-up, game)."""
+        found = {}
+        for i in range(self.positions):
+            table, number = i % len(plan.tables), i // len(plan.tables)
+            lineups, seats = len(plan.tables[table].lineups), plan.tables[table].seats
+            rotation = int(np.random.default_rng([self.seed, i]).integers(seats))
+            found[table, number % lineups, number // lineups * seats + rotation] = i
+        return found
+
+    @property
+    def deals(self) -> int:
+        """Number of determinizations in a batch of simulations."""
+        return -(-self.determinizations // _BATCHES)
+
+    @property
+    def basis(self) -> dict[str, Any]:
+        """Return all that the value of a position depends on."""
+        table = self.games.tables[0]
+        return {
+            "played": digest_of([{"name": one.name, **one.played} for one in self.gauntlet.tables]),
+            "environment": environment_versions(self.games.tables),
+            "seed": self.seed,
+            "determinizations": self.deals * _BATCHES,
+            "players": list(GRADED),
+            "evaluator": EVALUATOR,
+            "evaluator_digest": files_digest(EVALUATOR, table.config),
+        }
+
+
+def value_positions(
+    plan: SuitePlan,
+    folder: Path,
+    processes: int,
+    resumed: Callable[[int], None] | None = None,
+    progress: Callable[[int], None] | None = None,
+) -> None:
+    """Value the missing positions of a suite; the games are in the finished run ``folder/games``.
+
+    Args:
+        plan: the suite.
+        folder: folder of the suite; each position becomes a file in ``values``.
+        processes: number of worker processes.
+        resumed: called once with the number of positions that were already saved.
+        progress: called with the number of positions saved since the last call.
+    """
+    values, basis, games = folder / _VALUES, digest_of(plan.basis), plan.games
+    if values.exists():
+        remove_leftovers(values)
+    jobs = [job for job in _jobs(plan, games, folder) if _saved(values, job.number, basis) is None]
+    if resumed is not None:
+        resumed(plan.positions - len(jobs))
+    remaining = iter(jobs)
+    running: dict[Future[dict[str, Any]], int] = {}
+    with _workers(processes) as pool:
+        while True:
+            for job in remaining:
+                with block_interrupts():
+                    running[pool.submit(_value_position, job)] = job.number
+                if len(running) >= WORK_UNITS_PER_WORKER * processes:
+                    break
+            if not running:
+                return
+            for future in wait(running, return_when=FIRST_COMPLETED).done:
+                number = running.pop(future)
+                write_json(_file(values, number), {"basis": basis, "position": future.result()})
+                if progress is not None:
+                    progress(1)
+
+
+@contextmanager
+def _workers(processes: int) -> Iterator[ProcessPoolExecutor]:
+    """Provide worker processes; terminate them after the block, even if it was interrupted."""
+    others = set(multiprocessing.active_children())
+    pool = ProcessPoolExecutor(processes, multiprocessing.get_context("spawn"), init_worker_process)
+    try:
+        yield pool
+    except BrokenProcessPool:
+        raise PositionsError(
+            "a worker process ended, expected it to run; finished positions are saved: run the same command again"
+        ) from None
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)
+        for process in set(multiprocessing.active_children()) - others:
+            process.terminate()
+            process.join()
+
+
+def _file(values: Path, number: int) -> Path:
+    return values / f"{number:05d}.json"
+
+
+def _saved(values: Path, number: int, basis: str) -> dict[str, Any] | None:
+    """Return a saved position, or None if it is missing or of another suite."""
+    try:
+        data = read_json(_file(values, number), PositionsError)
+        found: dict[str, Any] = data["position"].mapping().value
+        return found if data["basis"].value == basis else None
+    except (PositionsError, FileNotFoundError):
+        return None
+
+
+@dataclass(frozen=True)
+class _Job:
+    """A position to choose and to value."""
+
+    number: int
+    matchup: int
+    config: Any  # configuration of the matchup
+    record: str  # the whole game
+    seed: int
+    deals: int
+
+
+def _jobs(plan: SuitePlan, games: Plan, folder: Path) -> list[_Job]:
+    """Return the jobs of all positions, in order."""
+    places, jobs = plan.places(games), []
+    for unit, played in RunFolder.open(folder / "games").games(whole=True):
+        for i, record in enumerate(records_of(games, [(unit, played)])):
+            number = places.get((unit.table, unit.lineup, int(played.schedule.game[i])))
+            if number is not None:
+                config = games.tables[unit.table].config
+                jobs.append(_Job(number, unit.table, config, record.to_json(), plan.seed, plan.deals))
+    return sorted(jobs, key=lambda job: job.number)
+
+
+@lru_cache(maxsize=8)
+def _evaluator(config: Any) -> NetSearchPlayer:
+    player = make_player(EVALUATOR, config)
+    assert isinstance(player, NetSearchPlayer)
+    return player
+
+
+def _value_position(job: _Job) -> dict[str, Any]:
+    """Choose a position of a game and value its legal actions; return its entry in the suite."""
+    record, player = Record.from_json(job.record), _evaluator(job.config)
+    rng = np.random.default_rng([job.seed, job.number, 1])
+    step, game = _choose(record, player, rng)
+    values = _simulate(player, game, rng, job.deals, _BATCHES)
+    half = _BATCHES // 2
+    best = values.mean(axis=0).argmax()
+    errors = (values - values[:, best : best + 1]).std(axis=0, ddof=1) / _BATCHES**0.5
+    until = replace(record, decisions=record.decisions[:step], scores=None, places=None, ranking=None)
+    return {
+        "matchup": job.matchup,
+        "phase": _phase(game),
+        "record": until.to_dict(),
+        "first": _whole(values[:half].mean(axis=0)),
+        "second": _whole(values[half:].mean(axis=0)),
+        "errors": _whole(errors),
+    }
+
+
+def _whole(values: FloatArray) -> list[int]:
+    whole: list[int] = np.rint(values * SCALE).astype(np.int64).tolist()
+    return whole
+
+
+def _choose(record: Record, player: NetSearchPlayer, rng: np.random.Generator) -> tuple[int, BoardGame]:
+    """Return a random position where the choice matters: any, or one of a random phase, so that rare phases occur."""
+    steps, games = [], []
+    for step, (game, action) in enumerate(replay_steps(record)):
+        if action is not None and len(game.legal_actions()) > 1:
+            steps.append(step)
+            games.append(game)
+    phases = [_phase(game) for game in games]
+    for _ in range(_TRIES):
+        chosen = np.arange(len(games))
+        if rng.integers(2):
+            phase = rng.choice(sorted(set(phases)))
+            chosen = np.flatnonzero(np.array(phases) == phase)
+        at = int(rng.choice(chosen))
+        if np.ptp(_simulate(player, games[at], rng, _SCREENED, 1)) >= _SPREAD:
+            break
+    return steps[at], games[at]
+
+
+def _phase(game: BoardGame) -> str:
+    states = states_from_observations(game.config, game.observation()[None])
+    return spec_of(game.config).phases[int(states["phase"][0])]
+
+
+def _simulate(
+    player: NetSearchPlayer, game: BoardGame, rng: np.random.Generator, deals: int, batches: int
+) -> FloatArray:
+    """Return the mean value of each legal action in batches of simulations, float64 (batches, C)."""
+    actions = game.legal_actions()
+    state = states_from_observations(player.config, game.observation()[None])
+    parts = []
+    for first in range(0, batches, _CALL):
+        rows = min(_CALL, batches - first)
+        keys = rng.integers(0, 2**64, rows, np.uint64)
+        arms, counts = np.tile(actions, (rows, 1)), np.full(rows, len(actions))
+        parts.append(player.simulate_actions(np.repeat(state, rows), arms, counts, deals, keys))
+    return np.concatenate(parts)
+
+
+def write_suite(plan: SuitePlan, folder: Path, path: Path, command: str) -> None:
+    """Write the suite file from the saved positions; PositionsError if one is missing."""
+    basis = plan.basis
+    entries = []
+    for number in range(plan.positions):
+        entry = _saved(folder / _VALUES, number, digest_of(basis))
+        if entry is None:
+            raise PositionsError(f"{folder}: found no position {number}, expected all; run the same command again")
+        entries.append(entry)
+    tables = plan.games.tables
+    matchups = [
+        {"name": table.name, "game": spec_of(table.config).name, "config": table.config.to_dict()} for table in tables
+    ]
+    data = with_digest(
+        {
+            "suite": FORMAT,
+            "name": plan.gauntlet.name,
+            "version": plan.version,
+            "package": helsinki_env.__version__,
+            "command": command,
+            **basis,
+            "matchups": matchups,
+            "positions": entries,
+        }
+    )
+    lines = [f" {json.dumps(key)}: {json.dumps(value)}" for key, value in data.items() if key != "positions"]
+    rows = ",\n".join("  " + json.dumps(entry, separators=(",", ":")) for entry in entries)
+    lines.insert(-1, f' "positions": [\n{rows}\n ]')
+    with atomic_write(path, follow=True) as file:
+        file.write(("{\n" + ",\n".join(lines) + "\n}\n").encode())

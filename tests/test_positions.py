@@ -1,0 +1,263 @@
+"""Position suites: the regret of an action, the bundled suites, certificates, and suites that are made again."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from helsinki_env import HelsinkiConfig
+from helsinki_env.cli.main import main
+from helsinki_env.data import with_digest
+from helsinki_env.engine.kernel import JIT
+from helsinki_env.evaluation.positions import PositionsError
+from helsinki_env.evaluation.positions.certificate import Answers, ask_player, make_certificate, read_certificate
+from helsinki_env.evaluation.positions.page import PositionsPage, positions_table
+from helsinki_env.evaluation.positions.suite import (
+    Position,
+    Suite,
+    expected_random,
+    list_suites,
+    results_of,
+    suite_path,
+)
+from helsinki_env.records import Record
+
+pytestmark = pytest.mark.skipif(not JIT, reason="too slow")
+
+ROOT = Path(__file__).resolve().parent.parent
+PATIENCE = 240.0
+TINY = """
+version: 1
+seed: 7
+chunk: 4
+stages: {quick: 3}
+zero: greedy
+tables:
+  - {name: two, seats: 2, opponents: [[random]], reference: [{decks: 2, lineups: [[random, greedy]]}]}
+"""
+Output = pytest.CaptureFixture[str]
+
+
+@pytest.fixture(scope="module")
+def suite() -> Suite:
+    return Suite.read("helsinki")
+
+
+def position(first: list[float], second: list[float], errors: list[float]) -> Position:
+    record = Record(HelsinkiConfig(), 0, ("a", "b"), ())
+    return Position(0, "START", record, np.array(first), np.array(second), np.array(errors))
+
+
+# values
+
+
+def test_noise_does_not_add_to_the_regret() -> None:
+    """One half selects the best action, the other supplies both values."""
+    one = position([0.6, 0.5, 0.2], [0.5, 0.6, 0.2], [0.0, 0.1, 0.1])
+    np.testing.assert_allclose(one.regrets, [-0.05, -0.05, 0.3])
+    assert one.is_best.tolist() == [True, True, False]
+    rng = np.random.default_rng(4)
+    halves = (0.5 + 0.1 * rng.standard_normal((4000, 2, 5))).tolist()
+    noisy = [position(first, second, [0.1] * 5) for first, second in halves]
+    assert abs(np.mean([each.regrets.mean() for each in noisy])) < 0.005  # all actions are equal
+    assert np.mean([each.values.max() - each.values.mean() for each in noisy]) > 0.05  # which the maximum hides
+
+
+@pytest.mark.parametrize(
+    ("values", "level"),
+    [([0.5, 0.495, 0.1], "easy"), ([0.5, 0.495, 0.1, 0.1, 0.1], "medium"), ([0.5, 0.1, 0.1, 0.1, 0.1], "hard")],
+)
+def test_a_position_is_hard_if_few_actions_are_good(values: list[float], level: str) -> None:
+    assert position(values, values, [0.0] * len(values)).difficulty == level
+
+
+# bundled suites
+
+
+@pytest.mark.parametrize("name", list_suites())
+def test_bundled_suites_are_whole(name: str) -> None:
+    suite = Suite.read(name)
+    assert suite_path(name).stat().st_size < 3_000_000
+    assert suite.name == name
+    assert len(suite.positions) >= 100
+    seeds = {(one.record.seed, one.matchup, tuple(one.record.players)) for one in suite.positions}
+    assert len(seeds) > 0.9 * len(suite.positions), "positions are from different games"
+    assert {one.record.config.num_players for one in suite.positions} == {2, 3, 4}
+    assert all(len(one.actions) >= 2 for one in suite.positions)
+    assert {f"difficulty: {level}" for level in ("easy", "medium", "hard")} <= suite.groups().keys()
+    assert np.mean([one.errors.mean() for one in suite.positions]) < 0.01
+    assert expected_random(suite)["low"] > 0.03
+
+
+@pytest.mark.parametrize("name", list_suites())
+def test_the_best_actions_have_no_regret_and_the_worst_have_much(name: str) -> None:
+    suite = Suite.read(name)
+    best, worst = (
+        results_of(suite, [int(one.actions[choose(one.values)]) for one in suite.positions])
+        for choose in (np.argmax, np.argmin)
+    )
+    assert abs(best["overall"]["regret"]) < 0.002
+    assert best["overall"]["best"] == 1
+    assert worst["overall"]["low"] > expected_random(suite)["high"]
+    assert sum(group["positions"] for group in best["groups"] if "difficulty" in group["group"]) == len(suite.positions)
+
+
+def test_an_illegal_answer_is_named(suite: Suite) -> None:
+    answers = [int(one.actions[0]) for one in suite.positions]
+    answers[3] = next(a for a in range(500) if a not in suite.positions[3].actions)
+    with pytest.raises(PositionsError, match=rf"answers\[3\]: found {answers[3]}, expected a legal action"):
+        results_of(suite, answers)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda data: data.update(suite=99), "suite: found 99, expected 1"),
+        (lambda data: data["positions"][0].update(first=[1]), r"positions\[0\].first: found .*expected"),
+        (lambda data: data["positions"][0]["errors"].append(1), r"positions\[0\].errors: found \d+ values"),
+        (lambda data: data["positions"][0].update(matchup=9), r"positions\[0\].matchup: found 9"),
+        (lambda data: data["positions"][0]["record"].update(seed=1), r"positions\[0\].record: digest: found"),
+        (lambda data: data["matchups"][0].update(game="chess"), r"matchups\[0\]: game: found 'chess'"),
+    ],
+)
+def test_damaged_suites_are_rejected(change: Any, message: str, suite: Suite, tmp_path: Path) -> None:
+    data = json.loads(suite.path.read_text())
+    del data["digest"]
+    change(data)
+    path = tmp_path / "damaged.json"
+    path.write_text(json.dumps(with_digest(data)))
+    with pytest.raises(PositionsError, match=message):
+        Suite.read(path)
+
+
+def test_unknown_suites_are_named() -> None:
+    with pytest.raises(PositionsError, match=r"suite: found .helsinky., expected the path of a \.json file or one of"):
+        Suite.read("helsinky")
+
+
+# the command and its certificate
+
+
+def test_a_stronger_player_has_less_regret(suite: Suite, tmp_path: Path) -> None:
+    regrets = []
+    for player in ("random", "greedy", "heuristic"):
+        answers = ask_player(suite, player, tmp_path / f"{player}.json")
+        regrets.append(make_certificate(suite, player, answers)["certified"]["overall"]["regret"])
+    assert regrets == sorted(regrets, reverse=True)
+
+
+def test_a_certificate_is_verified_and_an_interrupted_test_resumes(
+    suite: Suite, tmp_path: Path, capsys: Output
+) -> None:
+    words = ["evaluate", "positions", "epsilon:0.3:greedy", "--out", str(tmp_path)]
+    assert main(words) == 0
+    path = tmp_path / "certificate.json"
+    certified = json.loads(path.read_text())["certified"]
+    assert "all" in capsys.readouterr().out
+    assert main(["evaluate", "verify", str(path), "--games", "60"]) == 0
+    assert "60 of" in capsys.readouterr().out
+    saved = json.loads((tmp_path / "answers.json").read_text())
+    saved["answers"] = " ".join(saved["answers"].split()[:17])
+    (tmp_path / "answers.json").write_text(json.dumps(saved))
+    assert main(words) == 0
+    assert json.loads(path.read_text())["certified"] == certified
+    assert main(["evaluate", "positions", "greedy", "--out", str(tmp_path)]) == 2
+    assert "choose another --out" in capsys.readouterr().err
+
+
+def test_changed_certificates_are_found(suite: Suite, tmp_path: Path, capsys: Output) -> None:
+    answers = ask_player(suite, "greedy", tmp_path / "answers.json")
+    certificate = make_certificate(suite, "greedy", answers)
+    path = tmp_path / "certificate.json"
+
+    def write(**changes: Any) -> None:
+        certified = {**certificate["certified"], **changes}
+        del certified["digest"]
+        path.write_text(json.dumps({**certificate, "certified": with_digest(certified)}))
+
+    write()
+    assert read_certificate(path, suite) == certificate
+    write(overall={**certificate["certified"]["overall"], "regret": 0.0})
+    with pytest.raises(PositionsError, match=r"overall\.regret: found 0\.0, expected .*as the actions require"):
+        read_certificate(path, suite)
+    best = [int(one.actions[one.values.argmax()]) for one in suite.positions]
+    forged = make_certificate(suite, "greedy", replace(answers, actions=best))["certified"]
+    write(**{key: forged[key] for key in ("answers", "overall", "groups")})
+    read_certificate(path, suite)  # its figures follow from its actions
+    assert main(["evaluate", "verify", str(path), "--games", "400"]) == 2
+    assert "as certified; possible causes: another player" in capsys.readouterr().err
+
+
+def test_illegal_actions_are_replaced_and_counted(
+    suite: Suite, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "first_bots.py").write_text(
+        "class Zero:\n    name = 'zero'\n    def act(self, o, mask, k):\n        return mask.argmin(axis=1)\n"
+    )
+    monkeypatch.syspath_prepend(str(tmp_path))
+    answers = ask_player(suite, "first_bots:Zero", tmp_path / "answers.json")
+    assert answers.replaced.illegal == len(suite.positions)
+    assert make_certificate(suite, "first_bots:Zero", answers)["measured"]["illegal"] == len(suite.positions)
+
+
+def test_a_page_gets_a_row_from_every_certificate(suite: Suite, tmp_path: Path) -> None:
+    page = PositionsPage(tmp_path / "page.md", suite)
+    with pytest.raises(PositionsError, match=r"found .*, expected a page"):
+        page.check()
+    page.path.write_text("<!-- written: helsinki, positions -->\n<!-- end: helsinki, positions -->\n")
+    page.check()
+    best = [int(one.actions[one.values.argmax()]) for one in suite.positions]
+    worst = [int(one.actions[one.values.argmin()]) for one in suite.positions]
+    for player, actions in (("random", worst), ("greedy", best)):
+        page.write(make_certificate(suite, player, Answers(actions)))
+    rows = [line for line in page.path.read_text().splitlines() if line.startswith("| `")]
+    assert [row.split("`")[1] for row in rows] == ["greedy", "random"]
+    assert page.table() in page.path.read_text()
+
+
+@pytest.mark.parametrize("name", list_suites())
+def test_the_leaderboard_is_what_its_certificates_say(name: str) -> None:
+    page = PositionsPage(ROOT / "docs" / "positions.md", Suite.read(name))
+    assert page.table() in page.path.read_text()
+    assert page.table() != positions_table([])
+
+
+# suites that are made
+
+
+@pytest.mark.thorough
+def test_a_killed_run_resumes_and_gives_the_same_bytes_and_a_longer_one_begins_alike(tmp_path: Path) -> None:
+    (tmp_path / "tiny.yaml").write_text(TINY)
+
+    def words(out: str, positions: int) -> list[str]:
+        options = ["--positions", str(positions), "--determinizations", "32", "--processes", "1"]
+        return ["evaluate", "suite", "--gauntlet", str(tmp_path / "tiny.yaml"), *options, "--out", str(tmp_path / out)]
+
+    assert main(words("whole", 6)) == 0
+    command = [sys.executable, "-m", "helsinki_env.cli.main", *words("killed", 6)]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+        until = time.monotonic() + PATIENCE
+        while not list((tmp_path / "killed" / "values").glob("0*.json")):
+            assert process.poll() is None
+            assert time.monotonic() < until
+            time.sleep(0.002)
+        os.kill(process.pid, signal.SIGKILL)
+    assert len(list((tmp_path / "killed" / "values").glob("0*.json"))) < 6
+    assert main(words("killed", 6)) == 0
+    whole, killed = (tmp_path / name / "tiny.json" for name in ("whole", "killed"))
+    assert whole.read_bytes() == killed.read_bytes()
+    before = Suite.read(whole)
+    assert main(words("whole", 8)) == 0
+    after = Suite.read(whole)
+    assert [one.record for one in after.positions[:6]] == [one.record for one in before.positions]
+    np.testing.assert_array_equal(after.positions[5].first, before.positions[5].first)

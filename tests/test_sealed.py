@@ -1,0 +1,71 @@
+"""Sealed evaluations: deals that follow from the player's seal and a later text."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from helsinki_env.cli.main import main
+from helsinki_env.data import with_digest
+from helsinki_env.engine.kernel import JIT
+from helsinki_env.evaluation.gauntlet.gauntlet import Gauntlet
+from helsinki_env.evaluation.gauntlet.sealed import seal_gauntlet, seal_of
+from tests.test_compliance import TINY
+
+pytestmark = [pytest.mark.thorough, pytest.mark.skipif(not JIT, reason="too slow")]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A gauntlet with its reference ratings, and a sealed run of `greedy`."""
+    folder = tmp_path_factory.mktemp("sealed")
+    gauntlet = str(folder / "tiny.yaml")
+    Path(gauntlet).write_text(TINY)
+    options = ["--gauntlet", gauntlet, "--processes", "1"]
+    assert main(["evaluate", "reference", *options, "--out", str(folder / "reference")]) == 0
+    run = str(folder / "run")
+    assert main(["evaluate", "seal", "greedy", "--gauntlet", gauntlet, "--out", run]) == 0
+    assert main(["evaluate", "run", "greedy", *options, "--out", run, "--sealed", "a beacon"]) == 0
+    return folder
+
+
+def test_the_deals_follow_from_seal_and_text() -> None:
+    gauntlet = Gauntlet.from_yaml("helsinki")
+    seals = {seal_of(gauntlet.digest, *player) for player in (("net", "a"), ("net", "b"), ("greedy", None))}
+    assert len(seals) == 3
+    seeds = {seal_gauntlet(gauntlet, seal, text).seed for seal in seals for text in ("one", "two")}
+    assert len(seeds) == 6
+    assert gauntlet.seed not in seeds
+
+
+def test_a_sealed_certificate_is_verified_with_its_deals(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    certificate = folder / "run" / "certificate.json"
+    certified = json.loads(certificate.read_text())["certified"]
+    assert certified["sealed"]["text"] == "a beacon"
+    assert certified["seed"] != 7
+    words = ["evaluate", "verify", str(certificate), "--gauntlet", str(folder / "tiny.yaml"), "--processes", "1"]
+    assert main(words) == 0
+    assert "the same" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(("key", "value"), [("text", "another beacon"), ("seal", "0" * 16)])
+def test_another_text_or_seal_is_found(
+    key: str, value: str, folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    data = json.loads((folder / "run" / "certificate.json").read_text())
+    certified = {name: part for name, part in data["certified"].items() if name != "digest"}
+    certified["sealed"] = {**certified["sealed"], key: value}
+    changed = tmp_path / "certificate.json"
+    changed.write_text(json.dumps({**data, "certified": with_digest(certified)}))
+    assert main(["evaluate", "verify", str(changed), "--gauntlet", str(folder / "tiny.yaml")]) == 2
+    assert ("certified.seed" if key == "text" else "certified.sealed.seal") in capsys.readouterr().err
+
+
+def test_without_the_players_seal_nothing_is_played(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["evaluate", "run", "random", "--gauntlet", str(folder / "tiny.yaml"), "--sealed", "x", "--out"]
+    assert main([*words, str(folder / "other")]) == 2
+    assert "run helsinki evaluate seal first" in capsys.readouterr().err
+    assert main([*words, str(folder / "run")]) == 2
+    assert "that of random" in capsys.readouterr().err
