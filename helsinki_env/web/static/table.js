@@ -2,7 +2,9 @@
 
 import { ask, key } from "./access.js";
 import { Advice } from "./advice.js";
+import { Again } from "./again.js";
 import { analyzeButton } from "./apart.js";
+import { areaOf, belowArea, showAreas } from "./areas.js";
 import { Choices } from "./choices.js";
 import { Connection } from "./connection.js";
 import { button, byId, goTo, isSecondClick, make, makeSvg, once } from "./dom.js";
@@ -51,6 +53,20 @@ let impatient;
 let focusedBefore = null;
 let looks = recall("look", isNarrow() ? "follow" : "all");
 
+const again = new Again(
+  (then, words) => {
+    stage.show(then, true);
+    stage.offer([], () => "");
+    stage.haunt([], null, false);
+    headline(words);
+  },
+  () => {
+    if (!view) return;
+    stage.show(view, true);
+    offer(view);
+    headline(headlineOf(view));
+  },
+);
 const placing = new Placing();
 const picking = new Picking();
 const question = new Question(
@@ -222,7 +238,9 @@ function show(next) {
   byId("title").textContent = next.name || next.seats.map((chair) => chair.name).join(", ");
   byId("picture").hidden = next.curtain !== null;
   showCurtain(next);
+  again.take(next);
   stage.show(next, back);
+  showAreas(next, choose);
   if (!same || !next.decisions.length) {
     offer(view);
   }
@@ -505,10 +523,22 @@ function look() {
   for (const one of byId("views").querySelectorAll("button")) {
     one.setAttribute("aria-pressed", String(one.dataset.look === looks));
   }
-  if (!view) return;
-  const own = view.spots[`seat ${view.viewer ?? view.mine[0] ?? view.seat}`];
-  const onBoard = view.decisions.some((one) => one.at.some((name) => name.startsWith("cell ")));
-  stage.look(looks === "own" || (looks === "follow" && onBoard) ? own ?? null : null);
+  if (view) stage.look(areaOf(view, looks, isNarrow()), belowArea(view, looks, isNarrow()));
+}
+
+/** @param {string} id  Zoom to an area. */
+function choose(id) {
+  looks = id;
+  if (/^(all|own|follow)$/.test(id)) keep("look", id);
+  look();
+}
+
+/** Put the buttons for the current tile next to Undo on narrow screens, where one bar at the lower edge has all of them. */
+function arrange() {
+  const sheet = byId("placing");
+  if (isNarrow()) byId("undo").before(sheet);
+  else byId("picture").after(sheet);
+  look();
 }
 
 /**
@@ -632,19 +662,19 @@ byId("here").addEventListener("click", () => placing.candidate && decide(placing
 for (const one of document.querySelectorAll("button[data-step]")) {
   one.addEventListener("click", () => steer(/** @type {Direction} */ (one.getAttribute("data-step"))));
 }
-for (const one of byId("views").querySelectorAll("button")) {
-  one.addEventListener("click", () => {
-    looks = one.dataset.look ?? "all";
-    keep("look", looks);
-    look();
-  });
-}
+for (const one of byId("views").querySelectorAll("button")) one.addEventListener("click", () => choose(one.dataset.look ?? "all"));
+const narrow = globalThis.matchMedia?.("(max-width: 900px)");
+narrow?.addEventListener("change", arrange);
+arrange();
 confirms.checked = recall("confirm", "yes") === "yes";
 confirms.addEventListener("change", () => keep("confirm", confirms.checked ? "yes" : "no"));
 pace.value = recall("pace", "400");
 pace.addEventListener("change", () => {
   keep("pace", pace.value);
   sendPace();
+});
+byId("picture").addEventListener("click", (event) => {
+  if (/** @type {Element} */ (event.target).closest(".below")) choose("own");
 });
 byId("picture").addEventListener("contextmenu", (event) => {
   // A long touch: it explains what is there instead of using it.
