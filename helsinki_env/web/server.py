@@ -22,6 +22,8 @@ from helsinki_env.web.help import rules_text
 from helsinki_env.web.lessons import has_lesson, lesson_table
 from helsinki_env.web.picture import sample_picture
 from helsinki_env.web.player_workers import PlayerPool
+from helsinki_env.web.practice import Exercises, puzzles
+from helsinki_env.web.practice_session import PRACTICE, PUZZLES, PracticeSession
 from helsinki_env.web.records import GameStart, SavedGames, start_from_saved
 from helsinki_env.web.requests import (
     MAX_LIST_ENTRIES,
@@ -73,7 +75,7 @@ def create_app(settings: ServerSettings) -> Any:
     """Return the ASGI application; StoreError if the database cannot be used."""
     store, pool = TableStore(settings.data), PlayerPool()
     sessions, records, jobs = TableSessions(store, pool), SavedGames(store), EvaluationJobs(pool)
-    tournaments = TournamentManager(store)
+    tournaments, exercises = TournamentManager(store), Exercises(store, pool)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
@@ -81,6 +83,7 @@ def create_app(settings: ServerSettings) -> Any:
         await asyncio.to_thread(_warm_up)
         yield
         await sessions.close()
+        await exercises.close()
         await jobs.close()
         await tournaments.close()
         pool.close()
@@ -91,9 +94,12 @@ def create_app(settings: ServerSettings) -> Any:
     _add_error_handlers(app)
     add_page(app, "/", "index.html")
     add_page(app, "/tables/{name}", "table.html", store.has)
+    for kind in (PRACTICE, PUZZLES):
+        add_page(app, f"/{kind}", "table.html")
     app.mount("/static", StaticFiles(directory=STATIC), name="static")
     _add_tables(app, settings, sessions, records)
-    _add_socket(app, settings, sessions)
+    _add_practice(app, exercises)
+    _add_socket(app, settings, sessions, exercises, pool)
     add_analysis(app, sessions, records, jobs)
     add_tournaments(app, tournaments, settings.players)
     return AccessMiddleware(app, settings.token)
@@ -289,7 +295,25 @@ def _chairs(wanted: NewTable, spec: GameSpec, settings: ServerSettings) -> tuple
     return tuple(chairs)
 
 
-def _add_socket(app: FastAPI, settings: ServerSettings, sessions: TableSessions) -> None:
+def _add_practice(app: FastAPI, exercises: Exercises) -> None:
+    @app.get("/api/practice")
+    async def practice() -> dict[str, Any]:
+        """Return the numbers of exercises and puzzles, and examine the games that have finished since."""
+        exercises.examine()
+        return exercises.counts() | {"puzzles": len(puzzles())}
+
+
+def _add_socket(
+    app: FastAPI, settings: ServerSettings, sessions: TableSessions, exercises: Exercises, pool: PlayerPool
+) -> None:
+    async def _practice(name: str, page_socket: PageSocket) -> None:
+        practice = PracticeSession(name, exercises, pool, page_socket.send)
+        try:
+            practice.begin()
+            await page_socket.serve(practice.handle)
+        finally:
+            practice.close()
+
     @app.websocket("/ws/tables/{name}")
     async def table_socket(socket: WebSocket, name: str) -> None:
         await socket.accept()
@@ -301,6 +325,9 @@ def _add_socket(app: FastAPI, settings: ServerSettings, sessions: TableSessions)
                 raise TableError(f"type: found {first['type']!r}, expected 'sit' as the first message")
             if settings.token and not hmac.compare_digest(first["token"].encode(), settings.token.encode()):
                 raise TableError(f"token: missing or wrong; {TOKEN_REMEDY}")
+            if name in (PRACTICE, PUZZLES):
+                await _practice(name, page_socket)
+                return
             session = sessions.open(name)
             page = PageConnection(page_socket.send, session.seats_of(first["key"]))
             session.join(page)

@@ -14,10 +14,12 @@ import { keyOf } from "./keys.js";
 import { Lesson } from "./lesson.js";
 import { Picking } from "./picking.js";
 import { Placing } from "./placing.js";
+import { Practice } from "./practice.js";
 import { Question } from "./question.js";
 import { showSheet } from "./scores.js";
 import { news, showLog, showSeats, showTurn } from "./side.js";
 import { Stage } from "./stage.js";
+import { Teaching } from "./teaching.js";
 
 /** @typedef {import("./protocol.js").Decision} Decision */
 /** @typedef {import("./protocol.js").Taken} Taken */
@@ -121,12 +123,33 @@ let cursor = null;
 const confirms = /** @type {HTMLInputElement} */ (byId("confirm"));
 const pace = /** @type {HTMLSelectElement} */ (byId("pace"));
 const sendPace = () => connection.send({ type: "pace", milliseconds: Number(pace.value) });
+const name = decodeURIComponent(location.pathname.split("/").at(-1) ?? "");
+const practice = new Practice(
+  name,
+  (message) => {
+    // Another exercise may have the same number of actions.
+    stale = true;
+    view = null;
+    connection.send(message);
+  },
+  ({ best }) => {
+    sent = -1;
+    const decision = view?.decisions.find((one) => one.id === best) ?? null;
+    placing.hold(decision);
+    point(decision);
+  },
+);
+const teaching = new Teaching(
+  /** @type {HTMLInputElement} */ (byId("teach")),
+  (message) => connection.send(message),
+  (decision, words, does) => question.ask(decision, words, does),
+);
 const lesson = new Lesson(
-  decodeURIComponent(location.pathname.split("/").at(-1) ?? ""),
+  name,
   (message) => connection.send(message),
   () => view && offer(view),
 );
-const connection = new Connection(decodeURIComponent(location.pathname.split("/").at(-1) ?? ""), {
+const connection = new Connection(name, {
   heard: (message) => heard(message),
   opened: () => {
     sendPace();
@@ -204,6 +227,9 @@ function heard(message) {
     lesson.heard(message);
     return void (view && offer(view));
   }
+  if (message.type === "practice") return practice.heard(message);
+  if (message.type === "graded") return practice.graded(message);
+  if (message.type === "taught") return teaching.heard(message);
   if (message.type === "rules") return help.showRules(message.sections);
   if (message.type === "opinion" || message.type === "unjudged") return advice.heard(message);
   if (message.type !== "error" && message.type !== "refused") return;
@@ -231,11 +257,14 @@ function show(next) {
   stale = false;
   view = same && next.decisions.length ? { ...next, decisions: before.decisions, selection: before.selection } : next;
   if (!same && !question.standsFor(next)) question.drop();
-  if (!same) closeMenu();
+  if (!same) {
+    closeMenu();
+    teaching.drop();
+  }
   complain("");
   if (next.number !== before?.number) sent = -1;
   const back = before !== null && next.number < before.number;
-  byId("title").textContent = next.name || next.seats.map((chair) => chair.name).join(", ");
+  if (!practice.on) byId("title").textContent = next.name || next.seats.map((chair) => chair.name).join(", ");
   byId("picture").hidden = next.curtain !== null;
   showCurtain(next);
   again.take(next);
@@ -244,7 +273,7 @@ function show(next) {
   if (!same || !next.decisions.length) {
     offer(view);
   }
-  lesson.show(view);
+  if (!practice.on) lesson.show(view);
   look();
   showPlacing();
   showSeats(byId("seats"), next, before);
@@ -272,7 +301,7 @@ function offer(now) {
   placing.take(offered, now.spots);
   choices.show(offered);
   stage.offer(offered.filter((one) => one.turn === null), (one) => choices.keyOf(one), lesson.leads(now));
-  lesson.show(now);
+  if (!practice.on) lesson.show(now);
   look();
   showPlacing();
   showPicking();
@@ -369,8 +398,13 @@ function decide(decision) {
     sent = number;
     point(decision);
   };
-  if (!confirms.checked || lesson.leads(view) || !(decision.ends || decision.reveals)) return send();
-  question.ask(decision, `${decision.words}? ${outcome(decision)}`, send);
+  const confirm = () => {
+    if (!confirms.checked || lesson.leads(now) || !(decision.ends || decision.reveals)) return send();
+    question.ask(decision, `${decision.words}? ${outcome(decision)}`, send);
+  };
+  const now = view;
+  if (practice.on) return send();
+  teaching.check(lesson.leads(now), number, decision, send, confirm);
 }
 
 /** @param {{ends: boolean, reveals: boolean}} what  Return the irreversible effect of an action. */
@@ -405,7 +439,10 @@ function confirmPicked() {
   const { number } = view;
   const [action, ...more] = picking.inOrder();
   question.drop();
-  if (act({ type: "decide", number, action, more })) sent = number;
+  const send = () => void (act({ type: "decide", number, action, more }) && (sent = number));
+  const decision = view.decisions.find((one) => one.id === action) ?? null;
+  if (decision) teaching.check(false, number, decision, send, send);
+  else send();
 }
 
 /** @param {number} to  Number of the first undone action; selections are undone together. */
@@ -682,6 +719,6 @@ byId("picture").addEventListener("contextmenu", (event) => {
   event.preventDefault();
   stage.locate(event, (x, y, at) => explain(x, y, at));
 });
-if (keeps && help.isNew && !lesson.on) help.open();
+if (keeps && help.isNew && !lesson.on && !practice.on) help.open();
 byId("unkept").hidden = keeps;
 byId("unkept").textContent = KEEPS_NOTHING;
