@@ -19,6 +19,7 @@ import numpy as np
 from helsinki_env.agents.base import seat_key
 from helsinki_env.agents.evaluation import DEFAULT_EVALUATOR, Evaluation
 from helsinki_env.engine.spec import config_from_dict, config_to_dict
+from helsinki_env.web.levels import Estimate, own_rating, player_rating
 from helsinki_env.web.player_workers import PlayerFailedError, PlayerPool
 from helsinki_env.web.reasons import reason_text
 from helsinki_env.web.store import StoreError, TableStore, finished_tables
@@ -190,6 +191,24 @@ class Exercises:
         """Delete an exercise."""
         with self._store.transaction():
             self._rows.execute("DELETE FROM exercises WHERE name = ?", (name,))
+
+    # the rating of the person
+
+    def own_ratings(self) -> dict[str, Estimate]:
+        """Return the person's estimated rating in each game, from finished games against rated players.
+
+        Games with several people, with actions taken back, or against players without a rating do not count.
+        """
+        rows = self._rows.execute("SELECT game, ranks, players FROM examined WHERE taken_back = 0 ORDER BY made")
+        games: dict[str, list[tuple[list[float], int, list[int]]]] = {}
+        for game, ranks, text in rows:
+            players = json.loads(text)
+            rated = [0.0 if player == HUMAN else player_rating(game, player) for player in players]
+            if players.count(HUMAN) == 1 and None not in rated:
+                known = [float(rating) for rating in rated if rating is not None]
+                games.setdefault(game, []).append((known, players.index(HUMAN), json.loads(ranks)))
+        estimates = {game: own_rating(played) for game, played in games.items()}
+        return {game: one for game, one in estimates.items() if one is not None}
 
     # the examination of finished tables
 

@@ -20,6 +20,7 @@ from helsinki_env.web.analysis import add_analysis
 from helsinki_env.web.evaluation import EvaluationJobs
 from helsinki_env.web.help import rules_text
 from helsinki_env.web.lessons import has_lesson, lesson_table
+from helsinki_env.web.levels import level_data
 from helsinki_env.web.picture import sample_picture
 from helsinki_env.web.player_workers import PlayerPool
 from helsinki_env.web.practice import Exercises, puzzles
@@ -231,6 +232,7 @@ def _game_data(spec: GameSpec, settings: ServerSettings) -> dict[str, Any]:
         "others": [player for player in offered if player not in {level.player for level in levels}],
         "options": offered_options(spec),
         "lesson": has_lesson(spec),
+        "scale": level_data(spec.name),
     }
 
 
@@ -275,7 +277,9 @@ def _game_start(wanted: NewTable, records: SavedGames) -> GameStart:
 
 def _chairs(wanted: NewTable, spec: GameSpec, settings: ServerSettings) -> tuple[SeatAssignment, ...]:
     labels = {level.player: level.label for level in levels_of(spec)}
-    allowed = (HUMAN, *offered_players(spec, settings.players))
+    scale = [one["player"] for one in level_data(spec.name)]
+    labels |= {player: f"Level {number}" for number, player in enumerate(scale, 1)}
+    allowed = (HUMAN, *offered_players(spec, settings.players), *scale)
     chairs = []
     for seat, chair in enumerate(wanted.chairs):
         if chair.player not in allowed:
@@ -296,6 +300,11 @@ def _chairs(wanted: NewTable, spec: GameSpec, settings: ServerSettings) -> tuple
 
 
 def _add_practice(app: FastAPI, exercises: Exercises) -> None:
+    @app.get("/api/ratings")
+    async def ratings() -> dict[str, Any]:
+        """Return the estimated rating of the person at this machine in each game, with its 95% interval."""
+        return {game: estimate._asdict() for game, estimate in exercises.own_ratings().items()}
+
     @app.get("/api/practice")
     async def practice() -> dict[str, Any]:
         """Return the numbers of exercises and puzzles, and examine the games that have finished since."""

@@ -145,6 +145,8 @@
  * @property {{player: string, label: string, says: string}[]} levels
  * @property {string[]} others
  * @property {boolean} lesson  Whether there is a guided game.
+ * @property {{player: string, says: string, rating: number | null, low: number | null, high: number | null, games: number | null}[]} scale
+ *   The levels by rating, from the weakest.
  * @property {{name: string, label: string, says: string, type: "flag" | "several" | "one", choices: string[]}[]} options
  *
  * @typedef {object} Listed  A saved table.
