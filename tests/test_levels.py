@@ -78,7 +78,7 @@ def test_committed_ratings_have_intervals_and_increase(game: TestedGame) -> None
 
 def test_ratings_are_sums_of_log_odds() -> None:
     even = [1.0, 2.0, 0.0, 1.0] * 50
-    wins: dict[int, list[float]] = {lower: even for lower in range(1, len(MIXTURES))}
+    wins: dict[int, list[float]] = dict.fromkeys(range(1, len(MIXTURES)), even)
     wins[3] = [2.0, 1.0] * 100  # 3 of 4
     levels = {one["level"]: one for one in calibrate.ratings_of(wins)}
     assert levels[1]["rating"] == pytest.approx(0, abs=1)

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
 from typing import Any
 
 from helsinki_env.engine.determinization import determinize
+from helsinki_env.games.helsinki.config import HelsinkiConfig
+from helsinki_env.games.helsinki.game import HelsinkiGame
 from helsinki_env.web.help import help_module
 from helsinki_env.web.reasons import gains, hint, reason_text, reasons
 from tests.games import EACH_GAME, TestedGame
-from tests.test_help import bits, helsinki, positions
+from tests.test_help import bits, positions
 
 
 def action_of(game: Any, text: str) -> int:
@@ -17,47 +20,62 @@ def action_of(game: Any, text: str) -> int:
     return next(int(one) for one in game.legal_actions() if game.spec.action_to_string(int(one), game.config) == text)
 
 
+def changed(game: Any) -> Any:
+    """A game whose state was changed by hand: its legal actions are found again."""
+    game._mask_fresh = False
+    return game
+
+
 def with_wild_tiles(*cells: int) -> Any:
     """A position of seat 0, which puts a wild tile on a cell next to those."""
-    one = helsinki("MOVE")
+    one = HelsinkiGame(HelsinkiConfig(2), seed=3)
+    one.step(0)  # token on space 0
     one.state.built[0] |= bits(*cells)
     one.state.wild[0] = bits(*cells)
     one.state.wild_supply = one.state.wild_supply - len(cells)
     one.state.meadow[0], one.state.coats[0] = 1, bits(1, 2, 3, 4, 5, 6, 7)
-    return one
+    return changed(one)
 
 
 def test_a_full_row_is_the_reason() -> None:
     one = with_wild_tiles(0, 1, 2, 3, 4, 5)
     one.step(action_of(one, "USE one_wild_tile"))
-    said = reasons(one, action_of(one, "WILD r0c6"), action_of(one, "WILD r1c0"))
+    said = reasons(one, action_of(one, "WILD r0c6"), action_of(one, "WILD r1c2"))
     assert said[:2] == ["it makes 2 more points", "it fills 1 row"]
-    text = reason_text(one, action_of(one, "WILD r0c6"), action_of(one, "WILD r1c0"))
+    text = reason_text(one, action_of(one, "WILD r0c6"), action_of(one, "WILD r1c2"))
     assert text.startswith("It makes 2 more points")
     assert text.endswith(".")
-    assert "it fills" not in " ".join(reasons(one, action_of(one, "WILD r1c0"), action_of(one, "WILD r0c6")))
+    assert "it fills" not in " ".join(reasons(one, action_of(one, "WILD r1c2"), action_of(one, "WILD r0c6")))
 
 
 def test_cells_of_a_line_are_the_reason_before_it_is_full() -> None:
     one = with_wild_tiles(0, 1, 2, 3, 4)
     one.step(action_of(one, "USE one_wild_tile"))
-    said = reasons(one, action_of(one, "WILD r0c5"), action_of(one, "WILD r1c0"))
+    said = reasons(one, action_of(one, "WILD r0c5"), action_of(one, "WILD r1c2"))
     assert said == ["the nearest line then has 6 of 7 cells"]
 
 
 def test_cards_of_one_color_are_the_reason() -> None:
-    one = helsinki("MAIN")
-    c = one.config.component_set
-    red = next(card for card in range(c.wild_type) if c.card_color(card) == 3)
-    other = next(card for card in range(c.wild_type) if c.card_color(card) == 0 and c.card_number(card) == 1)
-    one.state.hand[0, red] += 2
-    one.state.hand[0, other] += 1
-    token = int(one.state.token[0])
-    one.state.display[(token - 1) % 8] = one.state.display[token] = red
-    build = next(
-        int(a) for a in one.legal_actions() if one.spec.action_to_string(int(a), one.config).startswith("BUILD")
-    )
-    assert "the hand then has 4 cards of one color" in reasons(one, action_of(one, "DRAW"), build)
+    found = 0
+    for seed in range(12):
+        one, rng = HelsinkiGame(HelsinkiConfig(2), seed=seed), random.Random(seed)
+        for _ in range(60):
+            texts = {one.spec.action_to_string(int(a), one.config): int(a) for a in one.legal_actions()}
+            builds = [action for text, action in texts.items() if text.startswith("BUILD")]
+            if "DRAW" in texts and builds:
+                g, c, token = one.state, one.config.component_set, int(one.state.token[one.seat])
+                hand = [card for card in range(c.wild_type) for _ in range(int(g.hand[one.seat, card]))]
+                drawn = [int(g.display[slot]) for slot in ((token - 1) % 8, token)]
+                colors = Counter(c.card_color(card) for card in (*hand, *drawn) if 0 <= card < c.wild_type)
+                before = Counter(c.card_color(card) for card in hand)
+                most = max(colors.values())
+                if most >= 3 and most > max(before.values()):
+                    found += 1
+                    assert f"the hand then has {most} cards of one color" in reasons(one, texts["DRAW"], builds[0])
+            one.step(rng.choice([texts["DRAW"]] if "DRAW" in texts and rng.random() < 0.7 else [*texts.values()]))
+            if one.done:
+                break
+    assert found >= 5
 
 
 @EACH_GAME

@@ -1,8 +1,8 @@
 """Levels on the rating scale: mixtures of graded players, their measured ratings, and the estimated rating of a person.
 
 A level takes each action from the stronger of two players with a fixed probability, otherwise from the weaker one. Its
-rating is in Elo points on the scale of `helsinki evaluate`, where greedy has 0 points. `calibrate` measures the ratings;
-`level_ratings.json` has them with their intervals.
+rating is in Elo points on the scale of `helsinki evaluate`, where greedy has 0 points. `calibrate` measures the
+ratings; `level_ratings.json` has them with their intervals.
 """
 
 from __future__ import annotations

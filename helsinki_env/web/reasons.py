@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from helsinki_env.engine.determinization import determinize
+from helsinki_env.engine.determinization import DeterminizationError, determinize
 from helsinki_env.engine.game import BoardGame
 from helsinki_env.web.help import help_module
 from helsinki_env.web.tables import reveals_hidden
@@ -61,7 +61,10 @@ def gains(game: BoardGame, better: int, taken: int) -> dict[str, tuple[int, int]
         return {}
     common: dict[str, tuple[int, int]] | None = None
     for sample in range(_SAMPLES):
-        real = determinize(game, seat, seed=sample)
+        try:
+            real = determinize(game, seat, seed=sample)
+        except DeterminizationError:  # a position that no deal reaches
+            return {}
         more, less = (_end_of_turn(real, action, module, seat) for action in (better, taken))
         found = {name: (more[name], less[name]) for name in more if more[name] > less[name]}
         kept = found if common is None else common
