@@ -49,9 +49,9 @@ def test_a_full_row_is_the_reason() -> None:
 
 
 def test_cells_of_a_line_are_the_reason_before_it_is_full() -> None:
-    one = with_wild_tiles(0, 1, 2, 3, 4)
+    one = with_wild_tiles(0, 1, 2, 3, 5)
     one.step(action_of(one, "USE one_wild_tile"))
-    said = reasons(one, action_of(one, "WILD r0c5"), action_of(one, "WILD r1c2"))
+    said = reasons(one, action_of(one, "WILD r0c4"), action_of(one, "WILD r1c2"))
     assert said == ["the nearest line then has 6 of 7 cells"]
 
 

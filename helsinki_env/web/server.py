@@ -179,6 +179,8 @@ def _add_tables(app: FastAPI, settings: ServerSettings, sessions: TableSessions,
         _check_room(store)
         table = _new_table(wanted, settings, records)
         store.add(table)
+        if wanted.begin is not None:
+            records.add_branch(wanted.begin.record, table.name, wanted.begin.decisions)
         links = [
             # The fragment after the # is never sent to a server or written to its log.
             {"seat": seat, "name": chair.name, "link": f"/tables/{table.name}#key={chair.key}"}

@@ -97,6 +97,11 @@ CREATE TABLE examined (  -- finished tables: their results, and whether their ex
     taken_back INTEGER NOT NULL,  -- number of actions that were taken back
     collected INTEGER NOT NULL DEFAULT 0
 ) STRICT;
+CREATE TABLE branches (  -- tables that continue a saved game
+    name TEXT PRIMARY KEY REFERENCES tables,
+    record TEXT NOT NULL,
+    decisions INTEGER NOT NULL  -- number of actions of the saved game
+) STRICT;
 """,
 )
 
@@ -187,7 +192,7 @@ class TableStore:
     def remove(self, name: str) -> None:
         """Delete a table."""
         with self.transaction():
-            for rows in ("examined", "taken_back", "decisions", "tables"):
+            for rows in ("branches", "examined", "taken_back", "decisions", "tables"):
                 self.rows.execute(f"DELETE FROM {rows} WHERE name = ?", (name,))  # constant table names
 
     def write(self, name: str, decision: TakenAction) -> None:

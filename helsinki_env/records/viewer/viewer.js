@@ -2,7 +2,7 @@
 
 import { button, make, makeSvg, token } from "./dom.js";
 import { Graph, sample } from "./graph.js";
-import { Course, costliest, costlyList, lost } from "./lists.js";
+import { Course, costliest, costlyList, lost, report } from "./lists.js";
 import { Reel } from "./reel.js";
 
 /** @typedef {import("./reel.js").Film} Film */
@@ -109,7 +109,14 @@ export class Viewer {
       this.#costly.replaceChildren(
         make("h2", {}, "Costliest actions"),
         costlyList(this.#film, judgement, (number) => this.#go(number)),
-        make("p", { class: "faint" }, `Win probabilities, evaluated by ${judgement.judge}.`),
+        make("p", { class: "faint" }, `Win probabilities, evaluated by ${judgement.judge}. Keys: N next, P previous mistake.`),
+        make(
+          "div",
+          { class: "mistakes" },
+          button({ "aria-keyshortcuts": "p" }, () => this.#mistake(-1), "Previous mistake"),
+          button({ "aria-keyshortcuts": "n" }, () => this.#mistake(1), "Next mistake"),
+        ),
+        report(this.#film, judgement),
       );
     }
     this.#course.judge(judgement);
@@ -187,6 +194,8 @@ export class Viewer {
     const better = this.#judgement?.better[this.#number - 1];
     if (cost) this.#words.append(make("b", { class: "cost" }, cost));
     if (cost && better) this.#words.append(make("span", { class: "better" }, ` better: ${better}`));
+    const why = this.#judgement?.why?.[this.#number - 1];
+    if (cost && why) this.#words.append(make("span", { class: "why" }, ` ${why}`));
     if (result && this.#number === steps.length) {
       const winners = players.filter((_, seat) => result.places[seat] === 0).join(" and ");
       this.#words.append(make("b", {}, ` The game is over: ${winners} won.`));
@@ -249,6 +258,17 @@ export class Viewer {
     return number;
   }
 
+  /**
+   * Show the position after the next costly action in a direction.
+   *
+   * @param {number} by  -1 or 1
+   */
+  #mistake(by) {
+    const after = costliest(this.#judgement).map((number) => number + 1).sort((a, b) => by * (a - b));
+    const next = after.find((number) => by * (number - this.#number) > 0);
+    if (next !== undefined) this.#go(next);
+  }
+
   /** @param {KeyboardEvent} event */
   #key(event) {
     const target = /** @type {HTMLElement} */ (event.target);
@@ -263,6 +283,8 @@ export class Viewer {
       PageUp: () => this.#go(this.#turn(-1)),
       PageDown: () => this.#go(this.#turn(1)),
       " ": () => this.#toggle(),
+      n: () => this.#mistake(1),
+      p: () => this.#mistake(-1),
     }[event.key];
     if (!does || !this.#root.isConnected) return;
     event.preventDefault();

@@ -190,7 +190,7 @@
  * @property {boolean} done
  *
  * @typedef {{record: string, title: string, game: string, judges: string[]}
- *   & ({kind: "position", position: Position} | {kind: "record", film: any, to_move: number | null})} Study
+ *   & ({kind: "position", position: Position} | {kind: "record", film: any, players: string[], to_move: number | null})} Study
  *   A game has an animation for the viewer, and the seat to move at its end, null if it is over.
  *
  * @typedef {object} Judging  The progress of an evaluation.

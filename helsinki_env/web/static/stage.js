@@ -347,7 +347,7 @@ export class Stage {
         if (part?.localName === "circle" || part?.localName === "text") slide(part, old.x - x, old.y - y);
       }
     }
-    const side = /from the (north|east|south|west)/.exec(words)?.[1] ?? (/^laid/.test(words) ? "north" : "");
+    const side = /from the (north|east|south|west)/.exec(words)?.[1] ?? (words.startsWith("laid") ? "north" : "");
     const [dx, dy] = { north: [0, -160], south: [0, 160], west: [-160, 0], east: [160, 0] }[side] ?? [0, 0];
     for (const tile of dx || dy ? svg.querySelectorAll('.fresh[data-part="tile"]') : []) slide(tile, dx, dy);
   }
