@@ -273,9 +273,7 @@ def test_pages_can_be_used_by_everybody(server: Server, browser: Any) -> None:
 
 
 @ONE_GAME_OR_EACH_NIGHTLY
-def test_mistakes_are_walked_through_with_reasons_and_a_report(
-    game: TestedGame, server: Server, browser: Any
-) -> None:
+def test_mistakes_are_walked_through_with_reasons_and_a_report(game: TestedGame, server: Server, browser: Any) -> None:
     player = paste(browser, server, played(game, seed=3).to_json())
     page = player.page
     page.wait_for_selector(".costliest:not([hidden])", timeout=120_000)
@@ -312,6 +310,8 @@ def test_players_have_the_names_of_tables(server: Server, browser: Any) -> None:
     names = player.page.eval_on_selector_all(".standing .name", "all => all.map(one => one.textContent)")
     assert names == ["Easy", "Medium"]
     assert player.page.inner_text(".standing .token >> nth=0") == "1"
+    drawn = player.page.eval_on_selector_all(".scene text.named", "all => all.map(one => one.textContent)")
+    assert {"Easy", "Medium", "1", "2"} <= set(drawn)
 
 
 def test_branches_are_named_and_listed(server: Server, browser: Any) -> None:

@@ -35,6 +35,8 @@ INTERVALS = (1.0, 3.0, 7.0, 16.0, 35.0, 80.0)
 """Days until an exercise is asked again, by the number of correct answers in a row, from 1."""
 _RETRY = 600.0
 """Seconds until an exercise is asked again after a wrong answer."""
+_REST = 2.0
+"""Minimum seconds between two examinations."""
 _MAX_EXERCISES = 1000
 _MAX_PER_GAME = 8
 _DAY = 86_400.0
@@ -151,6 +153,7 @@ class Exercises:
         self._store, self._rows, self._pool = store, store.rows, pool
         self._task: asyncio.Task[None] | None = None
         self._left = 0  # number of tables to examine
+        self._ended = -_REST  # end of the last examination, by the monotonic clock
 
     # the list
 
@@ -159,7 +162,12 @@ class Exercises:
         total, due = self._rows.execute(
             "SELECT count(*), coalesce(sum(due <= ?), 0) FROM exercises", (time.time(),)
         ).fetchone()
-        return {"total": int(total), "due": int(due), "left": max(1, self._left) if self._task is not None else 0}
+        unknown = self._task is not None and self._left < 0  # then a page without an exercise asks again
+        return {
+            "total": int(total),
+            "due": int(due),
+            "left": int(unknown and not due) if self._left < 0 else self._left,
+        }
 
     def next(self, skip: str = "") -> Exercise | None:
         """Return the exercise that is due first, or None if none is due."""
@@ -213,8 +221,9 @@ class Exercises:
     # the examination of finished tables
 
     def examine(self) -> None:
-        """Collect the mistakes of all finished tables in the background, unless that is running."""
-        if self._task is None:
+        """Collect the mistakes of all finished tables in the background, unless that is running or has just ended."""
+        if self._task is None and time.monotonic() - self._ended > _REST:
+            self._left = -1  # unknown
             self._task = asyncio.create_task(self._examine())
 
     async def _examine(self) -> None:
@@ -230,7 +239,7 @@ class Exercises:
         except (PlayerFailedError, StoreError) as problem:
             _log.warning("practice: %s", problem)
         finally:
-            self._task, self._left = None, 0
+            self._task, self._left, self._ended = None, 0, time.monotonic()
 
     async def _collect(self, name: str) -> None:
         try:

@@ -69,8 +69,6 @@ export class Reel {
     if (number) for (const part of lasting(picture)) part.classList.toggle("fresh", !before.has(part.outerHTML));
     picture.removeAttribute("width");
     picture.removeAttribute("height");
-    // The picture is one image, named by its title and description; screen readers ignore names of its parts.
-    for (const part of picture.querySelectorAll("[aria-label]")) part.removeAttribute("aria-label");
     return picture;
   }
 

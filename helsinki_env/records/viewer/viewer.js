@@ -29,6 +29,8 @@ export class Viewer {
   #judgement = null;
   /** @type {(number: number) => void} */
   #moved;
+  /** @type {(svg: SVGSVGElement, number: number) => void} */
+  #drawn;
   #number = 0;
   /** @type {ReturnType<typeof setInterval> | undefined} During playback. */
   #clock;
@@ -53,11 +55,13 @@ export class Viewer {
    * @param {Film} film
    * @param {object} [options]
    * @param {(number: number) => void} [options.moved]  called with the number of actions before the shown position
+   * @param {(svg: SVGSVGElement, number: number) => void} [options.drawn]  called with each picture once it is shown
    */
-  constructor(root, film, { moved = () => {} } = {}) {
+  constructor(root, film, { moved = () => {}, drawn = () => {} } = {}) {
     this.#root = root;
     this.#film = film;
     this.#moved = moved;
+    this.#drawn = drawn;
     const jump = (/** @type {number} */ number) => this.#go(number);
     this.#reel = new Reel(film);
     this.#graph = new Graph(film, jump);
@@ -88,7 +92,11 @@ export class Viewer {
    */
   show(number) {
     this.#number = Math.min(this.#film.steps.length, Math.max(0, number));
-    this.#scene.replaceChildren(this.#reel.picture(this.#number));
+    const picture = this.#reel.picture(this.#number);
+    this.#scene.replaceChildren(picture);
+    this.#drawn(picture, this.#number);
+    // The picture is one image, named by its title and description; screen readers ignore names of its parts.
+    for (const part of picture.querySelectorAll("[aria-label]")) part.removeAttribute("aria-label");
     this.#slider.value = String(this.#number);
     this.#graph.show(this.#number);
     this.#course.show(this.#number);

@@ -4,6 +4,7 @@ import { ask } from "./access.js";
 import { button, byId, complain, counted, goTo, make, once } from "./dom.js";
 import { showSections } from "./help.js";
 import { keep, recall } from "./kept.js";
+import { rewrite } from "./lettering.js";
 
 /** @typedef {import("./protocol.js").Game} Game */
 
@@ -123,5 +124,8 @@ function showPicture(holder, text) {
   svg.removeAttribute("width");
   svg.removeAttribute("height");
   svg.setAttribute("preserveAspectRatio", "xMidYMin slice");
-  holder.replaceChildren(document.importNode(svg, true));
+  const shown = /** @type {SVGSVGElement} */ (/** @type {unknown} */ (document.importNode(svg, true)));
+  const letter = rewrite(shown, { seats: [{ name: "You" }, { name: "Easy" }], phase: "", spots: {}, log: [] });
+  holder.replaceChildren(shown);
+  letter();
 }

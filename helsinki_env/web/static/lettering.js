@@ -3,7 +3,7 @@
 import { makeSvg } from "./dom.js";
 
 /** @typedef {import("./protocol.js").Box} Box */
-/** @typedef {import("./protocol.js").View} View */
+/** @typedef {{seats: {name: string}[], phase: string, spots: Record<string, Box>, log: {seat: number, words: string}[]}} View  What is needed of it. */
 
 /** Cap height and font size of lettering in pictures, before it is scaled. */
 const FONT = 19;
@@ -62,7 +62,7 @@ function* lastAction(title, view) {
   const notation = title.nextElementSibling;
   const last = view.log.at(-1);
   if (!(notation instanceof SVGPathElement) || !last) return;
-  yield () => write(notation, `${view.seats[last.seat].name} ${last.words}`, "", 0, room(view.spots.now, notation));
+  yield () => write(notation, `${view.seats[last.seat].name} ${last.words}`, "", 0, room(view.spots.now, notation) || 560);
 }
 
 /**

@@ -339,7 +339,7 @@ export class Stage {
     const before = this.#tokens;
     this.#tokens = tokens;
     const words = view.log.at(-1)?.words ?? "";
-    if (quiet || !svg.animate || matchMedia("(prefers-reduced-motion: reduce)").matches) return;
+    if (quiet || !svg.animate || globalThis.matchMedia?.("(prefers-reduced-motion: reduce)").matches) return;
     for (const [fill, { x, y, element }] of tokens) {
       const old = before.get(fill);
       if (!old || (old.x === x && old.y === y)) continue;

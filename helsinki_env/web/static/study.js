@@ -5,6 +5,7 @@ import { ask } from "./access.js";
 import { byId, complain, counted, make } from "./dom.js";
 import { download } from "./download.js";
 import { Judge } from "./judge.js";
+import { rewrite } from "./lettering.js";
 import { playOn } from "./playon.js";
 import { PositionView } from "./position.js";
 
@@ -38,7 +39,12 @@ function showGame({ record, game, film, players, judges, to_move: last }) {
   const button = /** @type {HTMLButtonElement} */ (byId("play-on"));
   const mover = (/** @type {number} */ number) => (number < film.steps.length ? film.steps[number].seat : last);
   const moved = (/** @type {number} */ number) => (button.disabled = mover(number) === null);
-  const viewer = new Viewer(byId("shown"), film, { moved });
+  const seats = film.players.map((/** @type {string} */ name) => ({ name }));
+  const drawn = (/** @type {SVGSVGElement} */ svg, /** @type {number} */ number) => {
+    const step = film.steps[number - 1];
+    rewrite(svg, { seats, phase: "", spots: {}, log: step ? [{ seat: step.seat, words: step.said }] : [] })();
+  };
+  const viewer = new Viewer(byId("shown"), film, { moved, drawn });
   const judge = new Judge(record, judges, (judgement) => viewer.judge(judgement), complain);
   onClick("play-on", () => playOn(record, game, players, viewer.number, mover(viewer.number)));
   onClick("save", () => download(`${path}/file`, `${record}.jsonl`));

@@ -12,6 +12,7 @@ import { KEEPS_NOTHING, keep, keeps, recall } from "./kept.js";
 import { Help, nextSpot, spotAt } from "./help.js";
 import { keyOf } from "./keys.js";
 import { Lesson } from "./lesson.js";
+import { Notices } from "./notices.js";
 import { Picking } from "./picking.js";
 import { Placing } from "./placing.js";
 import { Practice } from "./practice.js";
@@ -139,6 +140,7 @@ const practice = new Practice(
     point(decision);
   },
 );
+const notices = new Notices(/** @type {HTMLInputElement} */ (byId("notices")));
 const teaching = new Teaching(
   /** @type {HTMLInputElement} */ (byId("teach")),
   (message) => connection.send(message),
@@ -292,6 +294,7 @@ function show(next) {
   if (focused && !byId("act").contains(document.activeElement)) byId("headline").focus({ preventScroll: true });
   const told = [news(next, before), next.decisions.length && !before?.decisions.length ? "It is your turn." : ""];
   byId("said").textContent = told.filter(Boolean).join(" ");
+  if (told[1] && !practice.on) notices.tell("Your turn", told[0] || byId("title").textContent || "");
 }
 
 /** @param {View} now  Show the possible actions; a lesson leaves only one. */
