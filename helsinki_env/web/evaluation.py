@@ -266,9 +266,11 @@ def _reasons(record: Record, evaluation: GameEvaluation) -> list[str]:
     costly = {number for cost, number in sorted(costs, reverse=True)[:_MAX_REASONS] if cost >= _COSTLY}
     why = []
     for number, (game, action) in enumerate(replay_steps(record)):
-        better = evaluation.better[number] if action is not None else None
-        known = action is not None and better is not None and number in costly
-        why.append(reason_text(game, better, action) if known else "")
+        better = None if action is None else evaluation.better[number]
+        if action is None or better is None or number not in costly:
+            why.append("")
+        else:
+            why.append(reason_text(game, better, action))
     return why[: len(record.decisions)]
 
 

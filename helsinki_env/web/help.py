@@ -49,7 +49,8 @@ def effects(before: BoardGame, after: BoardGame, seat: int) -> list[str]:
 def said(game: BoardGame, action: int, words: str) -> str:
     """Return the description of an action for the log, with the names of the public cards if the game gives them."""
     module = help_module(game.spec.name)
-    return module.said(game, action, words) if hasattr(module, "said") else words
+    named: str = words if module is None or not hasattr(module, "said") else module.said(game, action, words)
+    return named
 
 
 def explanation(

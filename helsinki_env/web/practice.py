@@ -242,32 +242,25 @@ class Exercises:
             self._task, self._left, self._ended = None, 0, time.monotonic()
 
     async def _collect(self, name: str) -> None:
+        rows: list[tuple[Any, ...]] = []
+        now = time.time()
         try:
             table = self._store.load(name)
-            found = await mistakes(self._pool, table) if table.game.done else []
+            title = table.title or ", ".join(chair.name for chair in table.chairs)
+            for number, action, regret in await mistakes(self._pool, table) if table.game.done else ():
+                position = _position_of(table, number)
+                rows.append((f"{name}-{number}", table.game.spec.name, title, position, action, regret, now))
         except TableError:  # removed, or saved by another version
-            found, table = [], None
+            pass
         except PlayerFailedError as problem:  # the network does not know the configuration
             _log.warning("practice: table %s: %s", name, problem)
-            found, table = [], None
-        now = time.time()
         with self._store.transaction():
             self._rows.execute("UPDATE examined SET collected = 1 WHERE name = ?", (name,))
-            for number, action, regret in found if table is not None else ():
-                title = table.title or ", ".join(chair.name for chair in table.chairs)
-                self._rows.execute(
-                    "INSERT OR IGNORE INTO exercises (name, game, title, position, taken, regret, due) "
-                    "VALUES (?, ?, ?, ?, ?, ?, ?)",
-                    (
-                        f"{name}-{number}",
-                        table.game.spec.name,
-                        title,
-                        _position_of(table, number),
-                        action,
-                        regret,
-                        now,
-                    ),
-                )
+            self._rows.executemany(
+                "INSERT OR IGNORE INTO exercises (name, game, title, position, taken, regret, due) "
+                "VALUES (?, ?, ?, ?, ?, ?, ?)",
+                rows,
+            )
             self._rows.execute(
                 "DELETE FROM exercises WHERE name NOT IN (SELECT name FROM exercises ORDER BY regret DESC LIMIT ?)",
                 (_MAX_EXERCISES,),
