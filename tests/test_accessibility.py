@@ -46,6 +46,19 @@ def test_a_table(game: TestedGame, server: Server, browser: Any) -> None:
     assert problems(player.page) == []
 
 
+@pytest.mark.parametrize("width", [390, 1300])
+def test_a_puzzle_and_its_grade(width: int, server: Server, browser: Any) -> None:
+    player = Player(browser, server.address + "/puzzles", width=width)
+    view = player.wait(lambda view: view["decisions"])
+    assert problems(player.page) == []
+    player.page.evaluate(
+        "([number, action]) => line.send(JSON.stringify({ type: 'decide', number, action }))",
+        [view["number"], view["decisions"][0]["id"]],
+    )
+    player.page.wait_for_selector("#lesson.good, #lesson.bad")
+    assert problems(player.page) == []
+
+
 def test_a_question(server: Server, browser: Any) -> None:
     player = sit(browser, server, "human", "greedy", game="helsinki", confirm="yes")
     player.turn()

@@ -270,3 +270,64 @@ def test_pages_can_be_used_by_everybody(server: Server, browser: Any) -> None:
         assert problems(player.page) == []
         ask_who_plays_on(player.page)
         assert problems(player.page) == []
+
+
+@ONE_GAME_OR_EACH_NIGHTLY
+def test_mistakes_are_walked_through_with_reasons_and_a_report(game: TestedGame, server: Server, browser: Any) -> None:
+    player = paste(browser, server, played(game, seed=3).to_json())
+    page = player.page
+    page.wait_for_selector(".costliest:not([hidden])", timeout=120_000)
+    costly = page.locator(".costliest ol button").count()
+    assert costly >= 2
+    seen = []
+    for _ in range(costly):
+        player.press("n")
+        assert page.inner_text(".words b").startswith("−")
+        seen.append(page.inner_text(".where"))
+    assert len(set(seen)) == costly
+    player.press("n")
+    assert page.inner_text(".where") == seen[-1], "there is no next one"
+    player.press("p")
+    assert page.inner_text(".where") == seen[-2]
+    page.click(".report summary")
+    rows = page.eval_on_selector_all(
+        ".report tbody tr", "all => all.map(row => [...row.cells].map(cell => cell.textContent))"
+    )
+    assert len(rows) == 2
+    for number, (name, best, *means) in enumerate(rows):
+        assert name.startswith(str(number + 1))
+        assert 0 <= int(best.split("%")[0]) <= 100
+        assert all(0 <= float(mean.rstrip("%")) <= 100 for mean in means)
+    assert player.wrong == []
+
+
+def test_players_have_the_names_of_tables(server: Server, browser: Any) -> None:
+    over = server.make_over("greedy", "heuristic", game="helsinki", seed=2)
+    player = Player(browser, f"{server.address}/tables/{over}")
+    player.wait(lambda view: view["done"])
+    player.page.click("#player >> text=Analyze this game")
+    player.page.wait_for_selector(".standing li", timeout=120_000)
+    names = player.page.eval_on_selector_all(".standing .name", "all => all.map(one => one.textContent)")
+    assert names == ["Easy", "Medium"]
+    assert player.page.inner_text(".standing .token >> nth=0") == "1"
+    drawn = player.page.eval_on_selector_all(".scene text.named", "all => all.map(one => one.textContent)")
+    assert {"Easy", "Medium", "1", "2"} <= set(drawn)
+
+
+def test_branches_are_named_and_listed(server: Server, browser: Any) -> None:
+    player = paste(browser, server, played(GAMES[0], seed=4).to_json())
+    page = player.page
+    page.wait_for_selector("#tools:not([hidden])")
+    address = page.url
+    assert page.is_hidden("#branches")
+    ask_who_plays_on(page)
+    page.fill("#branch-title", "What if north")
+    page.click("#new button.main")
+    assert player.wait(lambda view: True)["name"] == "What if north"
+    page.goto(address)
+    page.wait_for_selector("#branches:not([hidden])")
+    page.click("#branches summary")
+    page.click("#branches >> text=What if north")
+    page.wait_for_selector("#choices button, #headline")
+    page.wait_for_selector("#title >> text=What if north")
+    assert player.wrong == []

@@ -97,7 +97,7 @@ def test_what_a_place_wins_is_written_at_it(server: Server, browser: Any) -> Non
     view = until(player, "PLACE", rng)
     meant = next(one for one in view["decisions"] if one["turn"] == player.held() and one["wins"])
     player.page.mouse.move(*player.point(*meant["covers"]))
-    assert player.page.text_content(".ghost .gain")
+    assert player.page.text_content(".ghost text.gain")
     assert "pays" in player.page.inner_text("#meant")
 
 

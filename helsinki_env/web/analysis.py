@@ -10,13 +10,16 @@ from typing import Any
 
 from helsinki_env.data import Node, parse_json
 from helsinki_env.engine.game import BoardGame
+from helsinki_env.engine.spec import GameSpec
 from helsinki_env.notation import to_dict
 from helsinki_env.records.animation import VIEWER, make_animation, page
 from helsinki_env.utils.extras import MissingExtraError, requires_extra
 from helsinki_env.web.evaluation import EVALUATORS, EvaluationJobs
+from helsinki_env.web.levels import level_number
 from helsinki_env.web.records import SavedGame, SavedGames, record_of
 from helsinki_env.web.requests import MAX_LIST_ENTRIES, TOTAL, Limit, Offset, add_page, error_response
 from helsinki_env.web.sessions import TableSessions
+from helsinki_env.web.setups import levels_of
 from helsinki_env.web.uploads import UploadError, parse_upload, select_upload, upload_summary
 
 with requires_extra("play"):
@@ -102,6 +105,11 @@ def _add_records(app: FastAPI, records: SavedGames, jobs: EvaluationJobs) -> Non
         """Return a game as an animation or a position as a picture."""
         return Response(await animations.of(records.load(name)), media_type="application/json")
 
+    @app.get("/api/records/{name}/branches")
+    async def branches(name: str) -> list[dict[str, Any]]:
+        """Return the tables that continue a game or position."""
+        return records.branches(name)
+
     @app.delete("/api/records/{name}")
     async def remove(name: str) -> dict[str, str]:
         """Delete a game or a position."""
@@ -161,8 +169,17 @@ def _page_data(saved: SavedGame) -> bytes:
         data |= {"kind": "position", "position": _position(saved.begin)}
     else:
         end = saved.after(len(saved.decisions))
-        data |= {"kind": "record", "film": make_animation(saved.record), "to_move": None if end.done else end.seat}
+        film = make_animation(saved.record)
+        data |= {"kind": "record", "film": film, "players": film["players"], "to_move": None if end.done else end.seat}
+        film["players"] = [_label(saved.begin.spec, player) for player in film["players"]]
     return json.dumps(data, separators=(",", ":")).encode()
+
+
+def _label(spec: GameSpec, player: str) -> str:
+    """Return the name of a player as tables show it."""
+    number = level_number(player)
+    labels = {level.player: level.label for level in levels_of(spec)}
+    return f"Level {number}" if number is not None else labels.get(player, player)
 
 
 def _position(game: BoardGame) -> dict[str, Any]:

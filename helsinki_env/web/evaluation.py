@@ -14,8 +14,10 @@ import numpy as np
 from helsinki_env.agents.analysis import analysis_inputs, summarize_evaluations
 from helsinki_env.agents.evaluation import DEFAULT_EVALUATOR, Evaluation
 from helsinki_env.data import choices_text, short_repr
+from helsinki_env.records import Record, replay_steps
 from helsinki_env.records.animation import GameEvaluation
 from helsinki_env.web.player_workers import PlayerFailedError, PlayerPool
+from helsinki_env.web.reasons import reason_text
 from helsinki_env.web.records import SavedGame
 
 __all__ = [
@@ -39,6 +41,10 @@ _MAX_CHOICES = 8
 """Maximum number of actions in the data of an evaluation."""
 _NETWORK_BATCH, _SEARCH_BATCH = 32, 4
 """Numbers of actions evaluated per call by the network and by a search, small enough to show progress."""
+_MAX_REASONS = 12
+"""Maximum number of actions of a game whose regret is explained in words."""
+_COSTLY = 0.03
+"""Minimum regret that is explained."""
 _PARALLEL = 2
 """Maximum number of games evaluated in parallel; others wait."""
 _MAX_JOBS = 100
@@ -254,12 +260,26 @@ def _inputs(saved: SavedGame) -> tuple[Any, ...]:
     return game.observation()[None], game.action_mask()[None], np.zeros(1, np.uint64)
 
 
+def _reasons(record: Record, evaluation: GameEvaluation) -> list[str]:
+    """Return for each action what the better one gains, in words; only for the costliest, otherwise empty."""
+    costs = [(cost or 0.0, number) for number, cost in enumerate(evaluation.costs)]
+    costly = {number for cost, number in sorted(costs, reverse=True)[:_MAX_REASONS] if cost >= _COSTLY}
+    why = []
+    for number, (game, action) in enumerate(replay_steps(record)):
+        better = None if action is None else evaluation.better[number]
+        if action is None or better is None or number not in costly:
+            why.append("")
+        else:
+            why.append(reason_text(game, better, action))
+    return why[: len(record.decisions)]
+
+
 def _result(job: EvaluationJob) -> dict[str, Any]:
     """Return the results as plain data: of a position's actions, or of a game."""
     record, game = job.saved.record, job.saved.begin
     if record is not None:
         job.game_evaluation = summarize_evaluations(record, job.evaluations, job.evaluator)
-        return job.game_evaluation.to_dict(record)
+        return job.game_evaluation.to_dict(record) | {"why": _reasons(record, job.game_evaluation)}
     ui_actions = () if game.spec.list_ui_actions is None else game.spec.list_ui_actions(game, game.seat)
     descriptions = {one.id: one.words for one in ui_actions}
     return evaluation_data(job.evaluations[0], descriptions, by_win_probability=job.evaluator != DEFAULT_EVALUATOR)

@@ -16,7 +16,7 @@ from helsinki_env.engine.game import BoardGame
 from helsinki_env.engine.spec import spec_of
 from helsinki_env.web.tables import GameTable, TableError
 
-__all__ = ["effects", "explanation", "help_module", "rules_text", "score_sheet"]
+__all__ = ["effects", "explanation", "help_module", "rules_text", "said", "score_sheet"]
 
 
 @cache
@@ -46,6 +46,13 @@ def effects(before: BoardGame, after: BoardGame, seat: int) -> list[str]:
     """Return what an action of a seat wins, in short phrases; only what is public."""
     module = help_module(before.spec.name)
     return module.effects(before, after, seat) if module is not None else []
+
+
+def said(game: BoardGame, action: int, words: str) -> str:
+    """Return the description of an action for the log, with the names of the public cards if the game gives them."""
+    module = help_module(game.spec.name)
+    named: str = words if module is None or not hasattr(module, "said") else module.said(game, action, words)
+    return named
 
 
 def explanation(

@@ -37,8 +37,10 @@ class PlayerFailedError(RuntimeError):
 @lru_cache(maxsize=16)
 def _player(config: str, name: str) -> Any:
     from helsinki_env.agents.registry import make_player
+    from helsinki_env.web.levels import LEVEL, level
 
-    return make_player(name, config_from_dict(json.loads(config)))
+    made = level if name.startswith(LEVEL) else make_player
+    return made(name.removeprefix(LEVEL), config_from_dict(json.loads(config)))
 
 
 def _act(config: str, name: str, observation: Any, mask: Any, keys: Any) -> int:

@@ -110,9 +110,24 @@ class SavedGames:
             raise TableError(f"record {name}: can no longer be replayed: {problem}") from None
         return SavedGame(name, title, record, initial_game(record))
 
+    def add_branch(self, record: str, table: str, decisions: int) -> None:
+        """Save that a table continues a game or position after a number of its actions."""
+        with self._store.transaction():
+            self._rows.execute("INSERT INTO branches VALUES (?, ?, ?)", (table, record, decisions))
+
+    def branches(self, record: str) -> list[dict[str, Any]]:
+        """Return the tables that continue a game or position: `table`, `title`, `decisions` and `made`."""
+        rows = self._rows.execute(
+            "SELECT tables.name, title, decisions, made FROM branches JOIN tables ON tables.name = branches.name "
+            "WHERE record = ? ORDER BY decisions, made",
+            (record,),
+        )
+        return [dict(zip(("table", "title", "decisions", "made"), row, strict=True)) for row in rows]
+
     def remove(self, name: str) -> None:
         """Delete a game or position; TableError if it does not exist."""
         with self._store.transaction():
+            self._rows.execute("DELETE FROM branches WHERE record = ?", (name,))
             deleted = self._rows.execute("DELETE FROM records WHERE name = ?", (name,))
         if not deleted.rowcount:
             raise TableError(f"record {name!r:.40}: does not exist")

@@ -21,7 +21,10 @@ from helsinki_env.web.analysis import add_analysis
 from helsinki_env.web.evaluation import EvaluationJobs
 from helsinki_env.web.help import rules_text
 from helsinki_env.web.lessons import has_lesson, lesson_table
+from helsinki_env.web.levels import level_data
 from helsinki_env.web.player_workers import PlayerPool
+from helsinki_env.web.practice import Exercises, puzzles
+from helsinki_env.web.practice_session import PRACTICE, PUZZLES, PracticeSession
 from helsinki_env.web.records import GameStart, SavedGames, start_from_saved
 from helsinki_env.web.requests import (
     MAX_LIST_ENTRIES,
@@ -74,7 +77,7 @@ def create_app(settings: ServerSettings) -> Any:
     """Return the ASGI application; StoreError if the database cannot be used."""
     store, pool = TableStore(settings.data), PlayerPool()
     sessions, records, jobs = TableSessions(store, pool), SavedGames(store), EvaluationJobs(pool)
-    tournaments = TournamentManager(store)
+    tournaments, exercises = TournamentManager(store), Exercises(store, pool)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
@@ -82,6 +85,7 @@ def create_app(settings: ServerSettings) -> Any:
         await asyncio.to_thread(_warm_up)
         yield
         await sessions.close()
+        await exercises.close()
         await jobs.close()
         await tournaments.close()
         pool.close()
@@ -93,9 +97,12 @@ def create_app(settings: ServerSettings) -> Any:
     _add_error_handlers(app)
     add_page(app, "/", "index.html")
     add_page(app, "/tables/{name}", "table.html", store.has)
+    for kind in (PRACTICE, PUZZLES):
+        add_page(app, f"/{kind}", "table.html")
     app.mount("/static", StaticFiles(directory=STATIC), name="static")
     _add_tables(app, settings, sessions, records)
-    _add_socket(app, settings, sessions)
+    _add_practice(app, exercises)
+    _add_socket(app, settings, sessions, exercises, pool)
     add_analysis(app, sessions, records, jobs)
     add_tournaments(app, tournaments, settings.players)
     return AccessMiddleware(app, settings.token)
@@ -174,6 +181,8 @@ def _add_tables(app: FastAPI, settings: ServerSettings, sessions: TableSessions,
         check_room(store)
         table = _new_table(wanted, settings, records)
         store.add(table)
+        if wanted.begin is not None:
+            records.add_branch(wanted.begin.record, table.name, wanted.begin.decisions)
         links = [
             # The fragment after the # is never sent to a server or written to its log.
             {"seat": seat, "name": chair.name, "link": f"/tables/{table.name}#key={chair.key}"}
@@ -247,6 +256,7 @@ def _game_data(spec: GameSpec, settings: ServerSettings) -> dict[str, Any]:
         "others": [player for player in offered if player not in {level.player for level in levels}],
         "options": offered_options(spec),
         "lesson": has_lesson(spec),
+        "scale": level_data(spec.name),
     }
 
 
@@ -291,7 +301,9 @@ def _game_start(wanted: NewTable, records: SavedGames) -> GameStart:
 
 def _chairs(wanted: NewTable, spec: GameSpec, settings: ServerSettings) -> tuple[SeatAssignment, ...]:
     labels = {level.player: level.label for level in levels_of(spec)}
-    allowed = (HUMAN, *offered_players(spec, settings.players))
+    scale = [one["player"] for one in level_data(spec.name)]
+    labels |= {player: f"Level {number}" for number, player in enumerate(scale, 1)}
+    allowed = (HUMAN, *offered_players(spec, settings.players), *scale)
     chairs = []
     for seat, chair in enumerate(wanted.chairs):
         if chair.player not in allowed:
@@ -311,7 +323,30 @@ def _chairs(wanted: NewTable, spec: GameSpec, settings: ServerSettings) -> tuple
     return tuple(chairs)
 
 
-def _add_socket(app: FastAPI, settings: ServerSettings, sessions: TableSessions) -> None:
+def _add_practice(app: FastAPI, exercises: Exercises) -> None:
+    @app.get("/api/ratings")
+    async def ratings() -> dict[str, Any]:
+        """Return the estimated rating of the person at this machine in each game, with its 95% interval."""
+        return {game: estimate._asdict() for game, estimate in exercises.own_ratings().items()}
+
+    @app.get("/api/practice")
+    async def practice() -> dict[str, Any]:
+        """Return the numbers of exercises and puzzles, and examine the games that have finished since."""
+        exercises.examine()
+        return exercises.counts() | {"puzzles": len(puzzles())}
+
+
+def _add_socket(
+    app: FastAPI, settings: ServerSettings, sessions: TableSessions, exercises: Exercises, pool: PlayerPool
+) -> None:
+    async def _practice(name: str, page_socket: PageSocket) -> None:
+        practice = PracticeSession(name, exercises, pool, page_socket.send)
+        try:
+            practice.begin()
+            await page_socket.serve(practice.handle)
+        finally:
+            practice.close()
+
     @app.websocket("/ws/tables/{name}")
     async def table_socket(socket: WebSocket, name: str) -> None:
         await socket.accept()
@@ -323,6 +358,9 @@ def _add_socket(app: FastAPI, settings: ServerSettings, sessions: TableSessions)
                 raise TableError(f"type: found {first['type']!r}, expected 'sit' as the first message")
             if settings.token and not hmac.compare_digest(first["token"].encode(), settings.token.encode()):
                 raise TableError(f"token: missing or wrong; {TOKEN_REMEDY}")
+            if name in (PRACTICE, PUZZLES):
+                await _practice(name, page_socket)
+                return
             session = sessions.open(name)
             page = PageConnection(page_socket.send, session.seats_of(first["key"]))
             session.join(page)

@@ -7,21 +7,25 @@ import hmac
 import logging
 import time
 from collections.abc import Callable, Mapping
+from copy import copy
 from typing import Any
 
 import numpy as np
 
 from helsinki_env.agents.base import seat_key
+from helsinki_env.agents.evaluation import Evaluation
 from helsinki_env.data import short_repr
 from helsinki_env.web.evaluation import SIMULATIONS, EvaluationRequest, PageEvaluator
 from helsinki_env.web.help import explanation, rules_text
 from helsinki_env.web.lessons import lesson_message
 from helsinki_env.web.player_workers import PlayerFailedError, PlayerPool
+from helsinki_env.web.practice import MISTAKE, evaluate_own
+from helsinki_env.web.reasons import hint
 from helsinki_env.web.store import StoreError, TableStore
 from helsinki_env.web.tables import GameTable, TableError
 from helsinki_env.web.views import change_between, choices, encode_message, picture, selection_view, table_view
 
-__all__ = ["MAX_PAGES", "PageConnection", "TableSession", "TableSessions", "evaluation_request"]
+__all__ = ["MAX_PAGES", "PageConnection", "TableSession", "TableSessions", "evaluation_request", "taught_message"]
 
 _MAX_HANDLED = 10_000
 """Number of remembered message ids, to detect resent messages."""
@@ -82,6 +86,20 @@ def evaluation_request(
     return EvaluationRequest(table.number, deeper, table.config, (*table.question()[:2], key), descriptions)
 
 
+def _snapshot(table: GameTable) -> GameTable:
+    """Return a copy of a table that stays as it is."""
+    then = copy(table)
+    then.game, then.decisions = table.game.clone(), list(table.decisions)
+    return then
+
+
+def taught_message(table: GameTable, evaluation: Evaluation, action: int) -> dict[str, Any]:
+    """Return the message about an action that a page is about to take: its regret, and a hint if that is large."""
+    regret = evaluation.regret(action) or 0.0
+    text = hint(table.game, evaluation.best, action) if regret >= MISTAKE else ""
+    return {"type": "taught", "number": table.number, "action": action, "regret": round(regret, 4), "hint": text}
+
+
 class TableSession:
     """A table, its connected pages, and the player that is computing.
 
@@ -96,6 +114,7 @@ class TableSession:
         self._store, self._pool = store, pool
         self._evaluators: dict[PageConnection, PageEvaluator] = {}
         self._task: asyncio.Task[None] | None = None
+        self._lessons = set[asyncio.Task[None]]()  # evaluations for the teaching mode
         self._began, self._message = 0.0, ""
         self._pictures: dict[int | None, dict[str, Any]] = {}
         self._legal: list[dict[str, Any]] | None = None
@@ -310,6 +329,26 @@ class TableSession:
     def _on_lesson(self, page: PageConnection, message: dict[str, Any]) -> None:
         page.send(lesson_message(self.table.game.spec))
 
+    def _on_teach(self, page: PageConnection, message: dict[str, Any]) -> None:
+        self.table.check_number(message["number"])
+        self._check_turn(page)
+        task = asyncio.create_task(self._teach(page, _snapshot(self.table), message["action"]))
+        self._lessons.add(task)
+        task.add_done_callback(self._lessons.discard)
+
+    async def _teach(self, page: PageConnection, table: GameTable, action: int) -> None:
+        """Send a page the regret of an action that it is about to take."""
+        message: dict[str, Any] = {"type": "taught", "number": table.number, "action": action}
+        try:
+            evaluation = await evaluate_own(self._pool, table, action)
+        except (PlayerFailedError, TableError):  # the page then takes the action
+            page.send(message | {"regret": 0.0, "hint": ""})
+            return
+        page.send(await asyncio.to_thread(taught_message, table, evaluation, action))
+
+    def _on_next(self, page: PageConnection, message: dict[str, Any]) -> None:
+        raise TableError("next: expected a page of exercises")
+
     def _on_cancel(self, page: PageConnection, message: dict[str, Any]) -> None:
         if page in self._evaluators:
             self._evaluators[page].cancel()
@@ -388,6 +427,8 @@ class TableSession:
         """Stop all tasks."""
         for evaluator in self._evaluators.values():
             evaluator.cancel()
+        for lesson in list(self._lessons):
+            lesson.cancel()
         if (task := self._stop()) is not None:
             await asyncio.wait({task})
 

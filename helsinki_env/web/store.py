@@ -74,6 +74,35 @@ CREATE TABLE tournament_games (
 ALTER TABLE tables ADD COLUMN looked REAL;  -- the table's latest change when it was last seen whether its game is over
 ALTER TABLE tables ADD COLUMN over INTEGER NOT NULL DEFAULT 0;  -- whether it was
 """,
+    """
+CREATE TABLE exercises (  -- positions in which a better action was missed
+    name TEXT PRIMARY KEY,
+    game TEXT NOT NULL,
+    title TEXT NOT NULL,
+    position TEXT NOT NULL,  -- JSON of the start and the actions before the position
+    taken INTEGER NOT NULL,  -- the action taken in the game
+    regret REAL NOT NULL,  -- the win probability that it lost
+    level INTEGER NOT NULL DEFAULT 0,  -- number of correct answers in a row
+    due REAL NOT NULL,  -- seconds since 1970
+    answers INTEGER NOT NULL DEFAULT 0,
+    correct INTEGER NOT NULL DEFAULT 0
+) STRICT;
+CREATE INDEX exercises_due ON exercises (due);
+CREATE TABLE examined (  -- finished tables: their results, and whether their exercises were collected
+    name TEXT PRIMARY KEY,
+    game TEXT NOT NULL,
+    made REAL NOT NULL,
+    ranks TEXT NOT NULL,  -- JSON: the rank of each seat, from 0
+    players TEXT NOT NULL,  -- JSON: the player of each seat
+    taken_back INTEGER NOT NULL,  -- number of actions that were taken back
+    collected INTEGER NOT NULL DEFAULT 0
+) STRICT;
+CREATE TABLE branches (  -- tables that continue a saved game
+    name TEXT PRIMARY KEY REFERENCES tables,
+    record TEXT NOT NULL,
+    decisions INTEGER NOT NULL  -- number of actions of the saved game
+) STRICT;
+""",
 )
 
 
@@ -163,7 +192,7 @@ class TableStore:
     def remove(self, name: str) -> None:
         """Delete a table."""
         with self.transaction():
-            for rows in ("taken_back", "decisions", "tables"):
+            for rows in ("branches", "examined", "taken_back", "decisions", "tables"):
                 self.rows.execute(f"DELETE FROM {rows} WHERE name = ?", (name,))  # constant table names
 
     def write(self, name: str, decision: TakenAction) -> None:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from helsinki_env.engine.game import BoardGame
-from helsinki_env.web.help import effects, score_sheet
+from helsinki_env.web.help import effects, said, score_sheet
 from helsinki_env.web.tables import HUMAN, GameTable, reveals_hidden
 
 __all__ = ["applied", "change_between", "choices", "encode_message", "picture", "selection_view", "table_view"]
@@ -51,7 +51,8 @@ def choices(game: BoardGame) -> list[dict[str, Any]]:
     found = []
     for one in game.spec.list_ui_actions(game, game.seat):
         after = _after(game, [one.id])
-        found.append({**one.to_dict(), **_outcome(game, after), "wins": effects(game, after, game.seat)})
+        told = {"said": said(game, one.id, one.said), "wins": effects(game, after, game.seat)}
+        found.append({**one.to_dict(), **_outcome(game, after), **told})
     return found
 
 

@@ -43,6 +43,8 @@ MESSAGES: dict[str, tuple[str, ...]] = {
     "explain": (),
     "rules": (),
     "lesson": (),
+    "teach": ("number", "action"),
+    "next": (),
 }
 _MAX_INTEGER = 10**6
 _MAX_ACTIONS = 100

@@ -88,7 +88,9 @@ class Player:
         self.frames.append(text)
         if message["type"] in ("clock", "done", "pong"):
             return
-        if message["type"] in ("explained", "rules", "lesson"):
+        if message["type"] == "practice":
+            return
+        if message["type"] in ("explained", "rules", "lesson", "graded", "taught"):
             self.answers.append(message)
             return
         assert message["type"] in ("table", "opinion"), message

@@ -51,5 +51,5 @@ export function button(attributes, does, ...inside) {
  * @param {number} seat
  */
 export function token(seat) {
-  return make("span", { class: `token seat-${seat}` }, String(seat));
+  return make("span", { class: `token seat-${seat}` }, String(seat + 1));
 }

@@ -160,7 +160,7 @@ export class Graph {
       const most = this.#height - 10 - 18 * (seats.length - 1 - place);
       const middle = Math.min(most, Math.max(free, y(last[seat])));
       yield makeSvg("circle", { class: `end of-${seat}`, cx: this.#width - 14, cy: middle, r: 8.5 });
-      yield makeSvg("text", { class: `end of-${seat}`, x: this.#width - 14, y: middle + 4 }, String(seat));
+      yield makeSvg("text", { class: `end of-${seat}`, x: this.#width - 14, y: middle + 4 }, String(seat + 1));
       free = middle + 18;
     }
   }

@@ -51,6 +51,40 @@ export function costlyList(film, judgement, jump) {
   return make("ol", {}, ...items);
 }
 
+/** Parts of a game in which regret is averaged. */
+const PARTS = ["Opening", "Middle", "End"];
+/** Regret up to which an action counts as the best one. */
+const BEST = 0.005;
+
+/**
+ * Make the performance report: for each player the share of best actions, and the mean regret in each third of the game.
+ *
+ * @param {Film} film
+ * @param {Judgement} judgement
+ */
+export function report(film, judgement) {
+  const last = film.steps.at(-1)?.round ?? 1;
+  const third = (/** @type {number} */ round) => Math.min(2, Math.floor((3 * (round - 1)) / last));
+  const rows = film.players.map((name, seat) => {
+    const own = [...film.steps.keys()].filter((n) => film.steps[n].seat === seat && judgement.costs[n] !== null);
+    const best = own.filter((n) => (judgement.costs[n] ?? 0) <= BEST).length;
+    const means = PARTS.map((_, part) => {
+      const costs = own.filter((n) => third(film.steps[n].round) === part).map((n) => judgement.costs[n] ?? 0);
+      return costs.length ? `${((100 * costs.reduce((sum, one) => sum + one, 0)) / costs.length).toFixed(1)}%` : "–";
+    });
+    const share = own.length ? `${Math.round((100 * best) / own.length)}% of ${own.length}` : "–";
+    return make("tr", {}, make("th", { scope: "row" }, token(seat), " ", name), ...[share, ...means].map((text) => make("td", {}, text)));
+  });
+  const heads = ["Player", "Best actions", ...PARTS].map((text) => make("th", { scope: "col" }, text));
+  return make(
+    "details",
+    { class: "report" },
+    make("summary", {}, "Performance report"),
+    make("table", {}, make("thead", {}, make("tr", {}, ...heads)), make("tbody", {}, ...rows)),
+    make("p", { class: "faint" }, "Opening, Middle and End: mean win probability lost by an action in each third of the rounds. Forced actions do not count."),
+  );
+}
+
 /** All actions by turns; the current one is marked and scrolled into view. */
 export class Course {
   element = make("div", { class: "course", tabindex: "0", role: "group", "aria-label": "All actions" });

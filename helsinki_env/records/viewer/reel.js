@@ -19,6 +19,7 @@
  * @property {number[][]} shares  D + 1 rows: every seat's win probability, 0 to 1
  * @property {(number | null)[]} costs  D values: the regret of each action, as a win probability
  * @property {(string | null)[]} better  D values: the best alternative, if the action was not the best
+ * @property {string[]} [why]  D values: what the best alternative gains, in words; may be empty
  */
 
 /**
@@ -68,8 +69,6 @@ export class Reel {
     if (number) for (const part of lasting(picture)) part.classList.toggle("fresh", !before.has(part.outerHTML));
     picture.removeAttribute("width");
     picture.removeAttribute("height");
-    // The picture is one image, named by its title and description; screen readers ignore names of its parts.
-    for (const part of picture.querySelectorAll("[aria-label]")) part.removeAttribute("aria-label");
     return picture;
   }
 

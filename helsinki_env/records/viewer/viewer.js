@@ -2,7 +2,7 @@
 
 import { button, make, makeSvg, token } from "./dom.js";
 import { Graph, sample } from "./graph.js";
-import { Course, costliest, costlyList, lost } from "./lists.js";
+import { Course, costliest, costlyList, lost, report } from "./lists.js";
 import { Reel } from "./reel.js";
 
 /** @typedef {import("./reel.js").Film} Film */
@@ -29,6 +29,8 @@ export class Viewer {
   #judgement = null;
   /** @type {(number: number) => void} */
   #moved;
+  /** @type {(svg: SVGSVGElement, number: number) => void} */
+  #drawn;
   #number = 0;
   /** @type {ReturnType<typeof setInterval> | undefined} During playback. */
   #clock;
@@ -53,11 +55,13 @@ export class Viewer {
    * @param {Film} film
    * @param {object} [options]
    * @param {(number: number) => void} [options.moved]  called with the number of actions before the shown position
+   * @param {(svg: SVGSVGElement, number: number) => void} [options.drawn]  called with each picture once it is shown
    */
-  constructor(root, film, { moved = () => {} } = {}) {
+  constructor(root, film, { moved = () => {}, drawn = () => {} } = {}) {
     this.#root = root;
     this.#film = film;
     this.#moved = moved;
+    this.#drawn = drawn;
     const jump = (/** @type {number} */ number) => this.#go(number);
     this.#reel = new Reel(film);
     this.#graph = new Graph(film, jump);
@@ -88,7 +92,11 @@ export class Viewer {
    */
   show(number) {
     this.#number = Math.min(this.#film.steps.length, Math.max(0, number));
-    this.#scene.replaceChildren(this.#reel.picture(this.#number));
+    const picture = this.#reel.picture(this.#number);
+    this.#scene.replaceChildren(picture);
+    this.#drawn(picture, this.#number);
+    // The picture is one image, named by its title and description; screen readers ignore names of its parts.
+    for (const part of picture.querySelectorAll("[aria-label]")) part.removeAttribute("aria-label");
     this.#slider.value = String(this.#number);
     this.#graph.show(this.#number);
     this.#course.show(this.#number);
@@ -109,7 +117,14 @@ export class Viewer {
       this.#costly.replaceChildren(
         make("h2", {}, "Costliest actions"),
         costlyList(this.#film, judgement, (number) => this.#go(number)),
-        make("p", { class: "faint" }, `Win probabilities, evaluated by ${judgement.judge}.`),
+        make("p", { class: "faint" }, `Win probabilities, evaluated by ${judgement.judge}. Keys: N next, P previous mistake.`),
+        make(
+          "div",
+          { class: "mistakes" },
+          button({ "aria-keyshortcuts": "p" }, () => this.#mistake(-1), "Previous mistake"),
+          button({ "aria-keyshortcuts": "n" }, () => this.#mistake(1), "Next mistake"),
+        ),
+        report(this.#film, judgement),
       );
     }
     this.#course.judge(judgement);
@@ -187,6 +202,8 @@ export class Viewer {
     const better = this.#judgement?.better[this.#number - 1];
     if (cost) this.#words.append(make("b", { class: "cost" }, cost));
     if (cost && better) this.#words.append(make("span", { class: "better" }, ` better: ${better}`));
+    const why = this.#judgement?.why?.[this.#number - 1];
+    if (cost && why) this.#words.append(make("span", { class: "why" }, ` ${why}`));
     if (result && this.#number === steps.length) {
       const winners = players.filter((_, seat) => result.places[seat] === 0).join(" and ");
       this.#words.append(make("b", {}, ` The game is over: ${winners} won.`));
@@ -249,6 +266,17 @@ export class Viewer {
     return number;
   }
 
+  /**
+   * Show the position after the next costly action in a direction.
+   *
+   * @param {number} by  -1 or 1
+   */
+  #mistake(by) {
+    const after = costliest(this.#judgement).map((number) => number + 1).sort((a, b) => by * (a - b));
+    const next = after.find((number) => by * (number - this.#number) > 0);
+    if (next !== undefined) this.#go(next);
+  }
+
   /** @param {KeyboardEvent} event */
   #key(event) {
     const target = /** @type {HTMLElement} */ (event.target);
@@ -263,6 +291,8 @@ export class Viewer {
       PageUp: () => this.#go(this.#turn(-1)),
       PageDown: () => this.#go(this.#turn(1)),
       " ": () => this.#toggle(),
+      n: () => this.#mistake(1),
+      p: () => this.#mistake(-1),
     }[event.key];
     if (!does || !this.#root.isConnected) return;
     event.preventDefault();

@@ -171,7 +171,7 @@ function shares(parts, view) {
       make(
         "li",
         {},
-        make("span", { class: `token seat-${seat}`, "aria-hidden": "true" }, String(seat)),
+        make("span", { class: `token seat-${seat}`, "aria-hidden": "true" }, String(seat + 1)),
         make("span", { class: "name" }, view.seats[seat].name),
         figure(part),
         bar(part, `seat-${seat}`),

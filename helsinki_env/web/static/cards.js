@@ -1,9 +1,10 @@
 /** The games as cards on the start page: a picture, the rules, a guided game, and a game against each level. */
 
 import { ask } from "./access.js";
-import { button, byId, complain, goTo, make, once } from "./dom.js";
+import { button, byId, complain, counted, goTo, make, once } from "./dom.js";
 import { showSections } from "./help.js";
 import { keep, recall } from "./kept.js";
+import { rewrite } from "./lettering.js";
 
 /** @typedef {import("./protocol.js").Game} Game */
 
@@ -39,7 +40,31 @@ export class Cards {
       make("div", { class: "row" }, ...this.#learn(game), read),
       make("b", {}, "Play against the computer"),
       make("div", { class: "row" }, ...levels),
+      ...(game.scale?.length ? [this.#scale(game)] : []),
     );
+  }
+
+  /** @param {Game} game  Return the choice of a level by its rating, and the person's own rating. */
+  #scale(game) {
+    const chosen = Math.min(game.scale.length, Number(recall(`scale.${game.name}`, "4")) || 4);
+    const slider = make("input", { type: "range", min: "1", max: String(game.scale.length), step: "1", "aria-label": `Level of ${game.title}` });
+    slider.value = String(chosen);
+    const says = make("span", { class: "soft" });
+    const begin = button("", once(() => play(game, { player: at().player, label: `Level ${slider.value}` }).catch(complain)));
+    const at = () => game.scale[Number(slider.value) - 1];
+    const show = () => {
+      const { rating, low, high, games, says: who } = at();
+      const measured = rating === null ? "not rated yet" : `rating ${inPoints(rating, low, high)}, n = ${games}`;
+      says.textContent = `${measured}: ${who}`;
+      begin.textContent = `Play level ${slider.value}`;
+      slider.setAttribute("aria-valuetext", `Level ${slider.value}, ${measured}`);
+      keep(`scale.${game.name}`, slider.value);
+    };
+    slider.addEventListener("input", show);
+    show();
+    const own = make("p", { class: "soft" });
+    ask("GET", "/api/ratings").then((found) => (own.textContent = ownRating(found[game.name])), () => {});
+    return make("details", { class: "scale" }, make("summary", {}, "Levels by rating"), make("div", { class: "row" }, slider, begin), says, own);
   }
 
   /** @param {Game} game  Return the button of the guided game, if there is one. */
@@ -64,10 +89,25 @@ export class Cards {
 }
 
 /**
+ * Return a rating with its interval.
+ *
+ * @param {number} rating
+ * @param {number | null} low
+ * @param {number | null} high
+ */
+const inPoints = (rating, low, high) => `${Math.round(rating)} (95% ${Math.round(low ?? rating)} to ${Math.round(high ?? rating)})`;
+
+/** @param {{rating: number, low: number, high: number, games: number} | undefined} own  Return the own rating in words. */
+function ownRating(own) {
+  if (!own) return "Your rating appears after your first finished game against a rated level.";
+  return `Your rating: ${inPoints(own.rating, own.low, own.high)}, from ${counted(own.games, "game")} without actions taken back.`;
+}
+
+/**
  * Create a table for one person against a level and open it.
  *
  * @param {Game} game
- * @param {Game["levels"][number]} level
+ * @param {{player: string, label: string}} level
  */
 async function play(game, level) {
   const chairs = [{ player: "human", name: recall("name.0", "") || "You" }, { player: level.player, name: level.label }];
@@ -84,5 +124,8 @@ function showPicture(holder, text) {
   svg.removeAttribute("width");
   svg.removeAttribute("height");
   svg.setAttribute("preserveAspectRatio", "xMidYMin slice");
-  holder.replaceChildren(document.importNode(svg, true));
+  const shown = /** @type {SVGSVGElement} */ (/** @type {unknown} */ (document.importNode(svg, true)));
+  const letter = rewrite(shown, { seats: [{ name: "You" }, { name: "Easy" }], phase: "", spots: {}, log: [] });
+  holder.replaceChildren(shown);
+  letter();
 }

@@ -30,6 +30,14 @@ export class Placing {
     if (!this.#has(this.turn) && this.#all.length) this.turn = Math.min(...this.#all.map((one) => one.turn));
   }
 
+  /** @param {Decision | null} decision  Select a position in its own orientation. */
+  hold(decision) {
+    const found = this.#all.find((one) => one.id === decision?.id);
+    if (!found) return;
+    this.turn = found.turn;
+    this.candidate = found;
+  }
+
   /** Whether a tile must be placed. */
   get active() {
     return this.#all.length > 0;

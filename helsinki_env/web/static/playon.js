@@ -47,7 +47,8 @@ export async function playOn(record, game, players, decisions, seat) {
 }
 
 async function begin() {
-  const { table, links } = await ask("POST", "/api/tables", { from, ...chairs.order() });
+  const title = /** @type {HTMLInputElement} */ (byId("branch-title")).value;
+  const { table, links } = await ask("POST", "/api/tables", { from, title, ...chairs.order() });
   if (!links.length) return await goTo(`/tables/${table}`);
   byId("new").hidden = true;
   keepLinks(table, links);

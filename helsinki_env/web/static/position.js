@@ -32,8 +32,8 @@ export class PositionView {
   judge(advice) {
     const { scores, seat, done } = this.position;
     const items = scores.map((points, i) => {
-      const token = make("span", { class: `token seat-${i}`, "aria-hidden": "true" }, String(i));
-      const item = make("li", {}, token, make("span", { class: "name" }, `Seat ${i}`));
+      const token = make("span", { class: `token seat-${i}`, "aria-hidden": "true" }, String(i + 1));
+      const item = make("li", {}, token, make("span", { class: "name" }, `Player ${i + 1}`));
       if (!done && i === seat) item.append(make("span", { class: "pill gold" }, "to move"));
       if (advice) item.append(make("b", {}, percent(advice.shares[i])));
       item.append(make("span", { class: "points" }, points === 1 ? "1 point" : `${points} points`));

@@ -94,13 +94,35 @@
  * @property {{action: string, text: string}[]} steps  The notation of each own action, and what to say about it.
  * @property {string} end
  *
+ * @typedef {object} PracticeState  The next exercise, and how many there are.
+ * @property {"practice"} type
+ * @property {"practice" | "puzzles"} kind
+ * @property {number} total
+ * @property {number} due
+ * @property {number} left  Number of finished games to examine.
+ * @property {{title: string, seen: number, level: number} | null} exercise
+ *
+ * @typedef {object} Graded  The grade of an answer to an exercise.
+ * @property {"graded"} type
+ * @property {number} action
+ * @property {number} regret
+ * @property {boolean} good
+ * @property {number} best
+ * @property {string} words  The best action.
+ * @property {number} win  The win probability after it.
+ * @property {string} why
+ * @property {string} played  The action in the game.
+ * @property {boolean} same  Whether the answer is that action.
+ * @property {number} days  Days until the exercise comes again; 0: unchanged.
+ *
  * @typedef {{title: string, text: string}} Section  A section of the rules.
  *
  * @typedef {object} Change  The next view in parts: text, or start and end of a range copied from the previous view's text.
  * @property {"change"} type
  * @property {(string | [number, number])[]} parts
  *
- * @typedef {View | Opinion | Explained | Lesson | {type: "rules", sections: Section[]} | {type: "unjudged", number: number, message: string} | {type: "clock", seconds: number}
+ * @typedef {View | Opinion | Explained | Lesson | PracticeState | Graded
+ *   | {type: "taught", number: number, action: number, regret: number, hint: string} | {type: "rules", sections: Section[]} | {type: "unjudged", number: number, message: string} | {type: "clock", seconds: number}
  *   | {type: "pong"} | {type: "done", once: string}
  *   | {type: "error", message: string} | {type: "refused", message: string}} FromServer
  *
@@ -112,6 +134,7 @@
  *   | {type: "pace", milliseconds: number}
  *   | {type: "judge", number: number, deeper: number}
  *   | {type: "explain", spot: string} | {type: "rules"} | {type: "lesson"}
+ *   | {type: "teach", number: number, action: number} | {type: "next"}
  *   | {type: "cancel"} | {type: "ping"}
  *   | {type: "stop"} | {type: "go"}) & {once?: string}} ToServer  The server handles messages with the same id `once` only once.
  *
@@ -122,6 +145,8 @@
  * @property {{player: string, label: string, says: string}[]} levels
  * @property {string[]} others
  * @property {boolean} lesson  Whether there is a guided game.
+ * @property {{player: string, says: string, rating: number | null, low: number | null, high: number | null, games: number | null}[]} scale
+ *   The levels by rating, from the weakest.
  * @property {{name: string, label: string, says: string, type: "flag" | "several" | "one", choices: string[]}[]} options
  *
  * @typedef {object} Listed  A saved table.
@@ -165,7 +190,7 @@
  * @property {boolean} done
  *
  * @typedef {{record: string, title: string, game: string, judges: string[]}
- *   & ({kind: "position", position: Position} | {kind: "record", film: any, to_move: number | null})} Study
+ *   & ({kind: "position", position: Position} | {kind: "record", film: any, players: string[], to_move: number | null})} Study
  *   A game has an animation for the viewer, and the seat to move at its end, null if it is over.
  *
  * @typedef {object} Judging  The progress of an evaluation.

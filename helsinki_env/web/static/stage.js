@@ -1,6 +1,7 @@
 /** The picture of the table with an overlay: clickable spots, and the tile that is being placed. */
 
 import { makeSvg } from "./dom.js";
+import { TOKENS, rewrite } from "./lettering.js";
 
 /** @typedef {import("./protocol.js").Box} Box */
 /** @typedef {import("./protocol.js").Decision} Decision */
@@ -29,6 +30,8 @@ export class Stage {
   #turn = undefined;
   /** @type {View | null} */
   #view = null;
+  /** @type {Map<string, {x: number, y: number, element: Element}>} The tokens by their colors. */
+  #tokens = new Map();
 
   /**
    * @param {HTMLElement} holder
@@ -57,37 +60,37 @@ export class Stage {
     this.#view = view;
     if (view.svg === this.#text && this.#svg) return;
     this.#text = view.svg;
-    this.#svg?.remove();
+    this.holder.replaceChildren();
     this.#svg = null;
     if (!view.svg) return;
     const read = new DOMParser().parseFromString(view.svg, "image/svg+xml").documentElement;
     const svg = /** @type {SVGSVGElement} */ (/** @type {unknown} */ (document.importNode(read, true)));
     svg.removeAttribute("width");
     svg.removeAttribute("height");
-    // The picture is one image, named by its title and description; screen readers ignore names of its parts.
-    /** @type {[SVGPathElement, string][]} */
-    const named = [];
-    for (const part of svg.querySelectorAll("[aria-label]")) {
-      const label = part.getAttribute("aria-label") ?? "";
-      if (part instanceof SVGPathElement && /\bPlayer \d/.test(label)) named.push([part, label]);
-      part.removeAttribute("aria-label");
-    }
-    const described = svg.querySelector("desc");
-    if (described) described.textContent = withNames(described.textContent ?? "", view);
+    const letter = rewrite(svg, view);
     this.#mark(svg, view, quiet);
     svg.append(this.#ghost, this.#spots);
     this.#svg = svg;
     this.holder.append(svg);
-    for (const [path, label] of named) nameSeat(path, label, view);
+    letter();
+    this.#animate(svg, view, quiet);
   }
 
   /**
    * Show the whole table, or a part of it.
    *
    * @param {Box | null} box
+   * @param {Box | null} [below]  another part, shown below it as an image
    */
-  look(box) {
+  look(box, below = null) {
     if (!this.#svg || !this.#view) return;
+    this.holder.querySelector(".below")?.remove();
+    if (below) {
+      const copy = /** @type {SVGSVGElement} */ (this.#svg.cloneNode(true));
+      for (const part of copy.querySelectorAll("g.spots, g.ghost")) part.remove();
+      for (const [name, value] of [["class", "below"], ["aria-hidden", "true"], ["viewBox", below.join(" ")]]) copy.setAttribute(name, value);
+      this.holder.append(copy);
+    }
     const [width, height] = this.#view.size;
     const [x, y, w, h] = box ?? [0, 0, width, height];
     const rim = box ? 8 : 0;
@@ -166,19 +169,66 @@ export class Stage {
   }
 
   /**
-   * Yield a label above a tile with what it wins.
+   * Yield a label near a tile with what it wins, where it covers neither the tile nor a coat of arms.
    *
    * @param {Decision | null} meant
    */
   *#gain(meant) {
     const boxes = (meant?.covers ?? []).flatMap((name) => (this.#view?.spots[name] ? [this.#view.spots[name]] : []));
     if (!meant?.wins?.length || !boxes.length) return;
-    const left = Math.min(...boxes.map((box) => box[0]));
-    const right = Math.max(...boxes.map((box) => box[0] + box[2]));
-    const top = Math.min(...boxes.map((box) => box[1]));
-    const label = makeSvg("text", { class: "gain", "aria-hidden": "true", x: (left + right) / 2, y: top - 8 });
-    label.textContent = meant.wins.join(", ");
+    const words = meant.wins.join(", ");
+    const [left, top] = [0, 1].map((axis) => Math.min(...boxes.map((box) => box[axis])));
+    const [right, bottom] = [0, 1].map((axis) => Math.max(...boxes.map((box) => box[axis] + box[axis + 2])));
+    const [width, height] = [11 * words.length + 20, 30];
+    const [x, y] = [(left + right) / 2, (top + bottom) / 2];
+    /** @type {[number, number][]} The middle of the label. */
+    const places = [[x, top - 22], [x, bottom + 22], [right + width / 2 + 8, y], [left - width / 2 - 8, y], [x, top - 62], [x, bottom + 62]];
+    const inside = places.map(([cx, cy]) => this.#inside(cx, cy, width, height));
+    const [cx, cy] = inside.sort((a, b) => this.#hides(a, width, height, boxes) - this.#hides(b, width, height, boxes))[0];
+    yield makeSvg("rect", { class: "gain", x: cx - width / 2, y: cy - height / 2, width, height, rx: 9 });
+    const label = makeSvg("text", { class: "gain", "aria-hidden": "true", x: cx, y: cy + 7 });
+    label.textContent = words;
     yield label;
+  }
+
+  /**
+   * Move the middle of a label so that all of it is in sight.
+   *
+   * @param {number} x
+   * @param {number} y
+   * @param {number} width
+   * @param {number} height
+   * @returns {[number, number]}
+   */
+  #inside(x, y, width, height) {
+    const box = this.#svg?.viewBox.baseVal;
+    if (!box) return [x, y];
+    const within = (/** @type {number} */ at, /** @type {number} */ from, /** @type {number} */ size, /** @type {number} */ own) =>
+      Math.min(from + size - own / 2 - 2, Math.max(from + own / 2 + 2, at));
+    return [within(x, box.x, box.width, width), within(y, box.y, box.height, height)];
+  }
+
+  /**
+   * Return how much a label hides: the area of the tile, and of coats of arms, which count twice.
+   *
+   * @param {[number, number]} middle
+   * @param {number} width
+   * @param {number} height
+   * @param {Box[]} tile
+   */
+  #hides([x, y], width, height, tile) {
+    const matrix = this.#svg?.getScreenCTM()?.inverse();
+    /** @type {Box[]} */
+    const coats = [];
+    for (const part of matrix ? (this.#svg?.querySelectorAll('[data-part="coat"]') ?? []) : []) {
+      const box = part.getBoundingClientRect();
+      const [a, b] = [new DOMPoint(box.left, box.top), new DOMPoint(box.right, box.bottom)].map((one) => one.matrixTransform(matrix));
+      coats.push([a.x, a.y, b.x - a.x, b.y - a.y]);
+    }
+    const common = (/** @type {Box} */ [left, top, w, h]) =>
+      Math.max(0, Math.min(x + width / 2, left + w) - Math.max(x - width / 2, left)) *
+      Math.max(0, Math.min(y + height / 2, top + h) - Math.max(y - height / 2, top));
+    return [...tile, ...coats, ...coats].reduce((sum, box) => sum + common(box), 0);
   }
 
   /**
@@ -278,6 +328,31 @@ export class Stage {
   }
 
   /**
+   * Move the token and the tile of the last action along their ways.
+   *
+   * @param {SVGSVGElement} svg
+   * @param {View} view
+   * @param {boolean} quiet
+   */
+  #animate(svg, view, quiet) {
+    const tokens = new Map([...svg.querySelectorAll('[data-part="senate"] circle')].flatMap((one) => placeOf(one)));
+    const before = this.#tokens;
+    this.#tokens = tokens;
+    const words = view.log.at(-1)?.words ?? "";
+    if (quiet || !svg.animate || globalThis.matchMedia?.("(prefers-reduced-motion: reduce)").matches) return;
+    for (const [fill, { x, y, element }] of tokens) {
+      const old = before.get(fill);
+      if (!old || (old.x === x && old.y === y)) continue;
+      for (const part of [element, element.nextElementSibling, element.nextElementSibling?.nextElementSibling]) {
+        if (part?.localName === "circle" || part?.localName === "text") slide(part, old.x - x, old.y - y);
+      }
+    }
+    const side = /from the (north|east|south|west)/.exec(words)?.[1] ?? (words.startsWith("laid") ? "north" : "");
+    const [dx, dy] = { north: [0, -160], south: [0, 160], west: [-160, 0], east: [160, 0] }[side] ?? [0, 0];
+    for (const tile of dx || dy ? svg.querySelectorAll('.fresh[data-part="tile"]') : []) slide(tile, dx, dy);
+  }
+
+  /**
    * Call a function with the place of an event in the picture.
    *
    * @param {MouseEvent} event
@@ -292,6 +367,7 @@ export class Stage {
    * @param {(x: number, y: number, event: PointerEvent) => void} does
    */
   #at(event, does) {
+    if (/** @type {Element} */ (event.target).closest(".below")) return;
     const matrix = this.#svg?.getScreenCTM();
     if (!matrix) return;
     const point = new DOMPoint(event.clientX, event.clientY).matrixTransform(matrix.inverse());
@@ -310,33 +386,25 @@ function arrowAt([x, y, width, height]) {
   return makeSvg("path", { class: "arrow", d: `M${middle} ${tip} L${left} ${tip - 22} h9 v-22 h14 v22 H${right} Z` });
 }
 
-/** Cap height and font size of lettering in pictures, before it is scaled. */
-const FONT = 19;
+/**
+ * Return a token by its color, or nothing for another circle.
+ *
+ * @param {Element} circle
+ * @returns {[string, {x: number, y: number, element: Element}][]}
+ */
+function placeOf(circle) {
+  const fill = circle.getAttribute("fill") ?? "";
+  if (!TOKENS.includes(fill)) return [];
+  return [[fill, { x: Number(circle.getAttribute("cx")), y: Number(circle.getAttribute("cy")), element: circle }]];
+}
 
 /**
- * Return a text with the names of the table instead of the numbers of seats.
+ * Let a part of the picture slide into its place.
  *
- * @param {string} text
- * @param {View} view
+ * @param {Element} part
+ * @param {number} dx  where it comes from, in pixels of the picture
+ * @param {number} dy
  */
-const withNames = (text, view) => text.replace(/\b[Pp]layer (\d)/g, (found, seat) => view.seats[Number(seat)]?.name ?? found);
-
-/**
- * Write the names of the table instead of the numbers of seats. Lettering in a picture is drawn with lines.
- *
- * @param {SVGPathElement} path  letters that name a seat
- * @param {string} label  these letters
- * @param {View} view
- */
-function nameSeat(path, label, view) {
-  const named = withNames(label, view).replace(/^You \(you\)/, "You:");
-  const width = path.getBBox().width;
-  const text = makeSvg("text", { class: "named", "aria-hidden": "true", fill: path.getAttribute("stroke") ?? "currentColor", "font-size": FONT });
-  const transform = path.getAttribute("transform");
-  if (transform) text.setAttribute("transform", transform);
-  text.textContent = named;
-  path.replaceWith(text);
-  if (text.getComputedTextLength() <= width * 1.05) return;
-  text.setAttribute("textLength", String(width));
-  text.setAttribute("lengthAdjust", "spacingAndGlyphs");
+function slide(part, dx, dy) {
+  part.animate([{ translate: `${dx}px ${dy}px` }, { translate: "0px 0px" }], { duration: 420, easing: "ease-out" });
 }

@@ -6,6 +6,7 @@ import { Cards } from "./cards.js";
 import { Chairs, keepLinks, keptLinks, showLinks } from "./chairs.js";
 import { button, byId, complain, counted, fill, goTo, make, once, whenSent } from "./dom.js";
 import { KEEPS_NOTHING, keeps } from "./kept.js";
+import { showPracticeCard } from "./practice.js";
 import { chosenOf, fieldsOf } from "./setups.js";
 
 /** @typedef {import("./protocol.js").Game} Game */
@@ -109,6 +110,7 @@ try {
   showGame();
   cards.show(games);
   await showTables();
+  await showPracticeCard(byId("practice"));
 } catch (problem) {
   complain(problem);
 }

@@ -2,9 +2,10 @@
 
 import { Viewer } from "../viewer/viewer.js";
 import { ask } from "./access.js";
-import { byId, complain } from "./dom.js";
+import { byId, complain, counted, make } from "./dom.js";
 import { download } from "./download.js";
 import { Judge } from "./judge.js";
+import { rewrite } from "./lettering.js";
 import { playOn } from "./playon.js";
 import { PositionView } from "./position.js";
 
@@ -34,13 +35,18 @@ async function show(study) {
 }
 
 /** @param {Extract<Study, {kind: "record"}>} study */
-function showGame({ record, game, film, judges, to_move: last }) {
+function showGame({ record, game, film, players, judges, to_move: last }) {
   const button = /** @type {HTMLButtonElement} */ (byId("play-on"));
   const mover = (/** @type {number} */ number) => (number < film.steps.length ? film.steps[number].seat : last);
   const moved = (/** @type {number} */ number) => (button.disabled = mover(number) === null);
-  const viewer = new Viewer(byId("shown"), film, { moved });
+  const seats = film.players.map((/** @type {string} */ name) => ({ name }));
+  const drawn = (/** @type {SVGSVGElement} */ svg, /** @type {number} */ number) => {
+    const step = film.steps[number - 1];
+    rewrite(svg, { seats, phase: "", spots: {}, log: step ? [{ seat: step.seat, words: step.said }] : [] })();
+  };
+  const viewer = new Viewer(byId("shown"), film, { moved, drawn });
   const judge = new Judge(record, judges, (judgement) => viewer.judge(judgement), complain);
-  onClick("play-on", () => playOn(record, game, film.players, viewer.number, mover(viewer.number)));
+  onClick("play-on", () => playOn(record, game, players, viewer.number, mover(viewer.number)));
   onClick("save", () => download(`${path}/file`, `${record}.jsonl`));
   onClick("save-page", () => download(`${path}/page?judge=${encodeURIComponent(judge.shown)}`, `${record}.html`));
   return judge;
@@ -61,7 +67,19 @@ function showPosition({ record, game, position, judges }) {
   return new Judge(record, judges, (advice) => view.judge(advice), complain);
 }
 
+async function showBranches() {
+  /** @type {{table: string, title: string, decisions: number, made: number}[]} */
+  const branches = await ask("GET", `${path}/branches`);
+  byId("branches").hidden = !branches.length;
+  const items = branches.map(({ table, title, decisions, made: at }) => {
+    const link = make("a", { href: `/tables/${table}` }, title || `Branch of ${new Date(1000 * at).toLocaleString()}`);
+    return make("li", {}, link, make("span", { class: "soft" }, ` after ${counted(decisions, "action")}`));
+  });
+  byId("branch-list").replaceChildren(...items);
+}
+
 try {
+  await showBranches();
   await show(await ask("GET", path));
 } catch (problem) {
   byId("wait").hidden = true;

@@ -2,7 +2,9 @@
 
 import { ask, key } from "./access.js";
 import { Advice } from "./advice.js";
+import { Again } from "./again.js";
 import { analyzeButton } from "./apart.js";
+import { areaOf, belowArea, showAreas } from "./areas.js";
 import { Choices } from "./choices.js";
 import { Connection } from "./connection.js";
 import { button, byId, goTo, isSecondClick, make, makeSvg, once } from "./dom.js";
@@ -10,12 +12,15 @@ import { KEEPS_NOTHING, keep, keeps, recall } from "./kept.js";
 import { Help, nextSpot, spotAt } from "./help.js";
 import { keyOf } from "./keys.js";
 import { Lesson } from "./lesson.js";
+import { Notices } from "./notices.js";
 import { Picking } from "./picking.js";
 import { Placing } from "./placing.js";
+import { Practice } from "./practice.js";
 import { Question } from "./question.js";
 import { showSheet } from "./scores.js";
 import { news, showLog, showSeats, showTurn } from "./side.js";
 import { Stage } from "./stage.js";
+import { Teaching } from "./teaching.js";
 
 /** @typedef {import("./protocol.js").Decision} Decision */
 /** @typedef {import("./protocol.js").Taken} Taken */
@@ -51,6 +56,20 @@ let impatient;
 let focusedBefore = null;
 let looks = recall("look", isNarrow() ? "follow" : "all");
 
+const again = new Again(
+  (then, words) => {
+    stage.show(then, true);
+    stage.offer([], () => "");
+    stage.haunt([], null, false);
+    headline(words);
+  },
+  () => {
+    if (!view) return;
+    stage.show(view, true);
+    offer(view);
+    headline(headlineOf(view));
+  },
+);
 const placing = new Placing();
 const picking = new Picking();
 const question = new Question(
@@ -105,12 +124,34 @@ let cursor = null;
 const confirms = /** @type {HTMLInputElement} */ (byId("confirm"));
 const pace = /** @type {HTMLSelectElement} */ (byId("pace"));
 const sendPace = () => connection.send({ type: "pace", milliseconds: Number(pace.value) });
+const name = decodeURIComponent(location.pathname.split("/").at(-1) ?? "");
+const practice = new Practice(
+  name,
+  (message) => {
+    // Another exercise may have the same number of actions.
+    stale = true;
+    view = null;
+    connection.send(message);
+  },
+  ({ best }) => {
+    sent = -1;
+    const decision = view?.decisions.find((one) => one.id === best) ?? null;
+    placing.hold(decision);
+    point(decision);
+  },
+);
+const notices = new Notices(/** @type {HTMLInputElement} */ (byId("notices")));
+const teaching = new Teaching(
+  /** @type {HTMLInputElement} */ (byId("teach")),
+  (message) => connection.send(message),
+  (decision, words, does) => question.ask(decision, words, does),
+);
 const lesson = new Lesson(
-  decodeURIComponent(location.pathname.split("/").at(-1) ?? ""),
+  name,
   (message) => connection.send(message),
   () => view && offer(view),
 );
-const connection = new Connection(decodeURIComponent(location.pathname.split("/").at(-1) ?? ""), {
+const connection = new Connection(name, {
   heard: (message) => heard(message),
   opened: () => {
     sendPace();
@@ -188,6 +229,9 @@ function heard(message) {
     lesson.heard(message);
     return void (view && offer(view));
   }
+  if (message.type === "practice") return practice.heard(message);
+  if (message.type === "graded") return practice.graded(message);
+  if (message.type === "taught") return teaching.heard(message);
   if (message.type === "rules") return help.showRules(message.sections);
   if (message.type === "opinion" || message.type === "unjudged") return advice.heard(message);
   if (message.type !== "error" && message.type !== "refused") return;
@@ -215,18 +259,23 @@ function show(next) {
   stale = false;
   view = same && next.decisions.length ? { ...next, decisions: before.decisions, selection: before.selection } : next;
   if (!same && !question.standsFor(next)) question.drop();
-  if (!same) closeMenu();
+  if (!same) {
+    closeMenu();
+    teaching.drop();
+  }
   complain("");
   if (next.number !== before?.number) sent = -1;
   const back = before !== null && next.number < before.number;
-  byId("title").textContent = next.name || next.seats.map((chair) => chair.name).join(", ");
+  if (!practice.on) byId("title").textContent = next.name || next.seats.map((chair) => chair.name).join(", ");
   byId("picture").hidden = next.curtain !== null;
   showCurtain(next);
+  again.take(next);
   stage.show(next, back);
+  showAreas(next, choose);
   if (!same || !next.decisions.length) {
     offer(view);
   }
-  lesson.show(view);
+  if (!practice.on) lesson.show(view);
   look();
   showPlacing();
   showSeats(byId("seats"), next, before);
@@ -245,6 +294,7 @@ function show(next) {
   if (focused && !byId("act").contains(document.activeElement)) byId("headline").focus({ preventScroll: true });
   const told = [news(next, before), next.decisions.length && !before?.decisions.length ? "It is your turn." : ""];
   byId("said").textContent = told.filter(Boolean).join(" ");
+  if (told[1] && !practice.on) notices.tell("Your turn", told[0] || byId("title").textContent || "");
 }
 
 /** @param {View} now  Show the possible actions; a lesson leaves only one. */
@@ -254,7 +304,7 @@ function offer(now) {
   placing.take(offered, now.spots);
   choices.show(offered);
   stage.offer(offered.filter((one) => one.turn === null), (one) => choices.keyOf(one), lesson.leads(now));
-  lesson.show(now);
+  if (!practice.on) lesson.show(now);
   look();
   showPlacing();
   showPicking();
@@ -351,8 +401,13 @@ function decide(decision) {
     sent = number;
     point(decision);
   };
-  if (!confirms.checked || lesson.leads(view) || !(decision.ends || decision.reveals)) return send();
-  question.ask(decision, `${decision.words}? ${outcome(decision)}`, send);
+  const confirm = () => {
+    if (!confirms.checked || lesson.leads(now) || !(decision.ends || decision.reveals)) return send();
+    question.ask(decision, `${decision.words}? ${outcome(decision)}`, send);
+  };
+  const now = view;
+  if (practice.on) return send();
+  teaching.check(lesson.leads(now), number, decision, send, confirm);
 }
 
 /** @param {{ends: boolean, reveals: boolean}} what  Return the irreversible effect of an action. */
@@ -387,7 +442,10 @@ function confirmPicked() {
   const { number } = view;
   const [action, ...more] = picking.inOrder();
   question.drop();
-  if (act({ type: "decide", number, action, more })) sent = number;
+  const send = () => void (act({ type: "decide", number, action, more }) && (sent = number));
+  const decision = view.decisions.find((one) => one.id === action) ?? null;
+  if (decision) teaching.check(false, number, decision, send, send);
+  else send();
 }
 
 /** @param {number} to  Number of the first undone action; selections are undone together. */
@@ -505,10 +563,22 @@ function look() {
   for (const one of byId("views").querySelectorAll("button")) {
     one.setAttribute("aria-pressed", String(one.dataset.look === looks));
   }
-  if (!view) return;
-  const own = view.spots[`seat ${view.viewer ?? view.mine[0] ?? view.seat}`];
-  const onBoard = view.decisions.some((one) => one.at.some((name) => name.startsWith("cell ")));
-  stage.look(looks === "own" || (looks === "follow" && onBoard) ? own ?? null : null);
+  if (view) stage.look(areaOf(view, looks, isNarrow()), belowArea(view, looks, isNarrow()));
+}
+
+/** @param {string} id  Zoom to an area. */
+function choose(id) {
+  looks = id;
+  if (/^(all|own|follow)$/.test(id)) keep("look", id);
+  look();
+}
+
+/** Put the buttons for the current tile next to Undo on narrow screens, where one bar at the lower edge has all of them. */
+function arrange() {
+  const sheet = byId("placing");
+  if (isNarrow()) byId("undo").before(sheet);
+  else byId("picture").after(sheet);
+  look();
 }
 
 /**
@@ -632,13 +702,10 @@ byId("here").addEventListener("click", () => placing.candidate && decide(placing
 for (const one of document.querySelectorAll("button[data-step]")) {
   one.addEventListener("click", () => steer(/** @type {Direction} */ (one.getAttribute("data-step"))));
 }
-for (const one of byId("views").querySelectorAll("button")) {
-  one.addEventListener("click", () => {
-    looks = one.dataset.look ?? "all";
-    keep("look", looks);
-    look();
-  });
-}
+for (const one of byId("views").querySelectorAll("button")) one.addEventListener("click", () => choose(one.dataset.look ?? "all"));
+const narrow = globalThis.matchMedia?.("(max-width: 900px)");
+narrow?.addEventListener("change", arrange);
+arrange();
 confirms.checked = recall("confirm", "yes") === "yes";
 confirms.addEventListener("change", () => keep("confirm", confirms.checked ? "yes" : "no"));
 pace.value = recall("pace", "400");
@@ -646,12 +713,15 @@ pace.addEventListener("change", () => {
   keep("pace", pace.value);
   sendPace();
 });
+byId("picture").addEventListener("click", (event) => {
+  if (/** @type {Element} */ (event.target).closest(".below")) choose("own");
+});
 byId("picture").addEventListener("contextmenu", (event) => {
   // A long touch: it explains what is there instead of using it.
   if (!touching || !view) return;
   event.preventDefault();
   stage.locate(event, (x, y, at) => explain(x, y, at));
 });
-if (keeps && help.isNew && !lesson.on) help.open();
+if (keeps && help.isNew && !lesson.on && !practice.on) help.open();
 byId("unkept").hidden = keeps;
 byId("unkept").textContent = KEEPS_NOTHING;

@@ -8,10 +8,10 @@ from helsinki_env.drawing.lines import pluralize
 from helsinki_env.games.copenhagen.components import CELLS, COLUMNS, ROWS
 from helsinki_env.games.copenhagen.game import CopenhagenGame
 
-__all__ = ["effects", "score_sheet"]
+__all__ = ["COLUMN_LINES", "ROW_LINES", "effects", "score_sheet"]
 
-_ROWS = tuple(sum(1 << (COLUMNS * y + x) for x in range(COLUMNS)) for y in range(ROWS))
-_COLUMNS = tuple(sum(1 << (COLUMNS * y + x) for y in range(ROWS)) for x in range(COLUMNS))
+ROW_LINES = tuple(sum(1 << (COLUMNS * y + x) for x in range(COLUMNS)) for y in range(ROWS))
+COLUMN_LINES = tuple(sum(1 << (COLUMNS * y + x) for y in range(ROWS)) for x in range(COLUMNS))
 #: Lines of the sheet that only inform.
 _OPEN = ("Empty cells", "To the goal")
 
@@ -37,8 +37,8 @@ def score_sheet(game: CopenhagenGame) -> list[list[dict[str, Any]]]:
     sheets = []
     for seat in range(game.config.num_players):
         filled, bricks = int(g.filled[seat]), int(g.bricks[seat])
-        rows, row_windows = _lines(filled, bricks, _ROWS)
-        columns, column_windows = _lines(filled, bricks, _COLUMNS)
+        rows, row_windows = _lines(filled, bricks, ROW_LINES)
+        columns, column_windows = _lines(filled, bricks, COLUMN_LINES)
         entries = [
             ("Full rows", rows, c.points_row * rows, f"{c.points_row} each"),
             ("Rows of windows", row_windows, c.points_row_windows * row_windows, f"{c.points_row_windows} each"),

@@ -7,12 +7,12 @@ from typing import Any
 from helsinki_env.drawing.lines import pluralize
 from helsinki_env.games.helsinki.game import HelsinkiGame
 
-__all__ = ["effects", "score_sheet"]
+__all__ = ["LINES", "SIZE", "effects", "score_sheet"]
 
-_SIZE = 7
-_LINES = tuple(
-    [sum(1 << (_SIZE * row + column) for column in range(_SIZE)) for row in range(_SIZE)]
-    + [sum(1 << (_SIZE * row + column) for row in range(_SIZE)) for column in range(_SIZE)]
+SIZE = 7
+LINES = tuple(
+    [sum(1 << (SIZE * row + column) for column in range(SIZE)) for row in range(SIZE)]
+    + [sum(1 << (SIZE * row + column) for row in range(SIZE)) for column in range(SIZE)]
 )
 #: Lines of the sheet that only inform.
 _OPEN = ("Superstructures without a full line", "Nearest line")
@@ -25,8 +25,8 @@ def _line(label: str, count: int, points: int, note: str) -> dict[str, Any]:
 
 def _full(built: int) -> tuple[int, int, int, int]:
     """Return the numbers of full rows and columns, and the cells of each."""
-    rows = [line for line in _LINES[:_SIZE] if built & line == line]
-    columns = [line for line in _LINES[_SIZE:] if built & line == line]
+    rows = [line for line in LINES[:SIZE] if built & line == line]
+    columns = [line for line in LINES[SIZE:] if built & line == line]
     return len(rows), len(columns), sum(rows), sum(columns)
 
 
@@ -43,7 +43,7 @@ def score_sheet(game: HelsinkiGame) -> list[list[dict[str, Any]]]:
         crossing = (standing & in_rows & in_columns).bit_count()
         line = (standing & (in_rows | in_columns)).bit_count() - crossing
         idle = standing.bit_count() - crossing - line
-        best = max((_filled(line_, int(g.built[seat])) for line_ in _LINES), default=0)
+        best = max((_filled(line_, int(g.built[seat])) for line_ in LINES), default=0)
         bonus = c.bonus_cards[int(g.bonus[seat])] if g.bonus[seat] >= 0 else 0
         entries = [
             ("Full rows", rows, c.points_row * rows, f"{c.points_row} each"),
@@ -58,8 +58,8 @@ def score_sheet(game: HelsinkiGame) -> list[list[dict[str, Any]]]:
             entries.append(
                 ("Superstructures without a full line", idle, 0, f"up to {c.points_crossing} each at the end")
             )
-        if best < _SIZE and not game.done:
-            entries.append(("Nearest line", best, 0, f"{pluralize(_SIZE - best, 'cell')} to go"))
+        if best < SIZE and not game.done:
+            entries.append(("Nearest line", best, 0, f"{pluralize(SIZE - best, 'cell')} to go"))
         sheets.append([_line(*entry) for entry in entries])
     return sheets
 
@@ -67,7 +67,7 @@ def score_sheet(game: HelsinkiGame) -> list[list[dict[str, Any]]]:
 def _filled(line: int, built: int) -> int:
     """Return the number of built cells of a line that is not full, 0 for a full one."""
     filled = (line & built).bit_count()
-    return 0 if filled == _SIZE else filled
+    return 0 if filled == SIZE else filled
 
 
 def effects(before: HelsinkiGame, after: HelsinkiGame, seat: int) -> list[str]:

@@ -1,0 +1,116 @@
+"""Measure the ratings of the levels: `python -m helsinki_env.web.calibrate GAME --games 2000 --out FOLDER`.
+
+Neighboring levels play each other. The difference of two ratings is the log odds of a win, with the variance between
+deals; the rating of a level is the sum of the differences from greedy, which has 0 points. Finished blocks of games are
+kept in the folder, so that the command resumes where it was interrupted. `--write` updates `level_ratings.json`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from helsinki_env.engine.spec import spec_by_name
+from helsinki_env.evaluation.match import play_match
+from helsinki_env.utils.files import atomic_write
+from helsinki_env.web.levels import ELO, MIXTURES, ZERO, level, level_name
+
+__all__ = ["block_wins", "main", "ratings_of"]
+
+_BLOCK = 50
+"""Games of a block, which is saved when it is complete."""
+_SEED = 4711
+
+
+def block_wins(game: str, lower: int, block: int, games: int) -> list[float]:
+    """Play a block of games between a level and the next one; return the wins of the higher level, by deal."""
+    config = spec_by_name(game).config(num_players=2)
+    players = [level(str(number), config) for number in (lower, lower + 1)]
+    results = play_match(players, config, games=games, seed=_SEED + 1000 * lower + block)
+    wins = np.where(results.places.min(axis=1, keepdims=True) == results.places, 1.0, 0.0)
+    wins /= wins.sum(axis=1, keepdims=True)
+    own = (wins * (results.seating == 1)).sum(axis=1)
+    return [float(one) for one in own.reshape(-1, 2).sum(axis=1)]
+
+
+def ratings_of(wins: dict[int, list[float]]) -> list[dict[str, Any]]:
+    """Return the ratings of all levels with 95% intervals.
+
+    Args:
+        wins: for each level but the last, the wins of the next level against it, one number from 0 to 2 for each deal.
+    """
+    steps: dict[int, tuple[float, float]] = {}
+    for lower, deals in wins.items():
+        games, won = 2 * len(deals), sum(deals)
+        share = (won + 0.5) / (games + 1)
+        between = float(np.var(np.array(deals) / 2, ddof=1)) / len(deals) if len(deals) > 1 else 0.25
+        variance = max(between, 0.25 / (games + 1) ** 2) / (share * (1 - share)) ** 2
+        steps[lower] = math.log(share / (1 - share)), variance
+    found = []
+    for number in range(1, len(MIXTURES) + 1):
+        way = range(ZERO, number) if number >= ZERO else range(number, ZERO)
+        if any(one not in steps for one in way):
+            continue
+        sign = 1 if number >= ZERO else -1
+        rating = sign * sum(steps[one][0] for one in way)
+        error = 1.96 * math.sqrt(sum(steps[one][1] for one in way))
+        found.append(
+            {
+                "level": number,
+                "rating": round(ELO * rating, 1),
+                "low": round(ELO * (rating - error), 1),
+                "high": round(ELO * (rating + error), 1),
+                "games": sum(2 * len(wins.get(one, [])) for one in (number - 1, number)),
+            }
+        )
+    return found
+
+
+def _write(path: Path, text: str) -> None:
+    with atomic_write(path) as file:
+        file.write(f"{text}\n".encode())
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the command; return the exit status."""
+    parser = argparse.ArgumentParser(prog="python -m helsinki_env.web.calibrate", description=__doc__)
+    parser.add_argument("game", help="Name of the game.")
+    parser.add_argument("--games", type=int, default=2000, help="Number of games of each level.")
+    parser.add_argument("--out", type=Path, required=True, help="Folder of the finished blocks.")
+    parser.add_argument("--write", action="store_true", help="Update level_ratings.json of the package.")
+    given = parser.parse_args(arguments)
+    given.out.mkdir(parents=True, exist_ok=True)
+    wins: dict[int, list[float]] = {}
+    last = len(MIXTURES) - 1
+    for lower in range(1, len(MIXTURES)):
+        # The first and the last level have one neighbor, so these matches have all their games.
+        total = given.games if lower in (1, last) else given.games // 2
+        wins[lower] = []
+        for block in range(-(-total // _BLOCK)):
+            size = min(_BLOCK, total - block * _BLOCK)
+            file = given.out / f"{given.game}-{lower}-{block}-{size}.json"
+            if not file.exists():
+                _write(file, json.dumps(block_wins(given.game, lower, block, size)))
+            wins[lower] += json.loads(file.read_text(encoding="utf-8"))
+        share = sum(wins[lower]) / (2 * len(wins[lower]))
+        print(f"{level_name(lower + 1)} against {level_name(lower)}: {share:.1%} of {2 * len(wins[lower])}", flush=True)
+    levels = ratings_of(wins)
+    for one in levels:
+        print(f"{level_name(one['level'])}: {one['rating']} (95% CI {one['low']} to {one['high']}, n = {one['games']})")
+    if given.write:
+        path = Path(__file__).with_name("level_ratings.json")
+        data = json.loads(path.read_text(encoding="utf-8"))
+        command = f"python -m helsinki_env.web.calibrate {given.game} --games {given.games} --write"
+        data[given.game] = {"command": command, "seed": _SEED, "players": 2, "levels": levels}
+        _write(path, json.dumps(data, indent=1))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

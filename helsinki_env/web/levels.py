@@ -1,0 +1,205 @@
+"""Levels on the rating scale: mixtures of graded players, their measured ratings, and the estimated rating of a person.
+
+A level takes each action from the stronger of two players with a fixed probability, otherwise from the weaker one. Its
+rating is in Elo points on the scale of `helsinki evaluate`, where greedy has 0 points. `calibrate` measures the
+ratings; `level_ratings.json` has them with their intervals.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Sequence
+from functools import cache
+from importlib.resources import files
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from helsinki_env.agents.base import Int8Array, Int64Array, KeyArray, Player
+from helsinki_env.agents.registry import make_player
+from helsinki_env.data import UserError, short_repr
+from helsinki_env.engine.rng import GOLDEN
+
+__all__ = [
+    "ELO",
+    "LEVEL",
+    "MIXTURES",
+    "ZERO",
+    "Estimate",
+    "LevelPlayer",
+    "Mixture",
+    "level",
+    "level_data",
+    "level_name",
+    "level_number",
+    "measured_ratings",
+    "own_rating",
+    "player_rating",
+]
+
+ELO = 400 / math.log(10)
+"""Elo points of one natural logarithm."""
+LEVEL = "level:"
+"""Prefix of the players that are levels, such as ``level:4``."""
+_PRIOR_MEAN, _PRIOR_DEVIATION = 0.0, 600.0
+"""Normal prior of a person's rating, in Elo points: about the range of the levels."""
+_GRID = np.arange(-2500.0, 2500.1, 5.0)
+
+
+class Mixture(NamedTuple):
+    """The players of a level."""
+
+    weaker: str
+    stronger: str
+    probability: float  # that the stronger player acts
+
+
+#: The levels, from the weakest.
+MIXTURES = (
+    Mixture("random", "greedy", 0.6),
+    Mixture("random", "greedy", 0.85),
+    Mixture("greedy", "greedy", 1.0),
+    Mixture("greedy", "heuristic", 0.5),
+    Mixture("greedy", "heuristic", 0.8),
+    Mixture("heuristic", "heuristic", 1.0),
+    Mixture("heuristic", "net", 0.5),
+    Mixture("heuristic", "net", 0.8),
+    Mixture("net", "net", 1.0),
+    Mixture("net+search:25", "net+search:25", 1.0),
+    Mixture("net+search:100", "net+search:100", 1.0),
+)
+ZERO = 3
+"""The level that has 0 points: greedy, as in `helsinki evaluate`."""
+
+
+class LevelPlayer:
+    """Take each action from one of two players, chosen by the random key."""
+
+    def __init__(self, weaker: Player, stronger: Player, probability: float, name: str) -> None:
+        self.name, self._players, self._probability = name, (weaker, stronger), probability
+
+    def act(self, observation: Int8Array, action_mask: Int8Array, keys: KeyArray) -> Int64Array:
+        """Return one legal action for each row, int64 (B,); see `helsinki_env.agents.base.Player`."""
+        actions: Int64Array = np.argmax(action_mask, axis=1).astype(np.int64)
+        # The players get the keys themselves, so the choice between them uses other bits.
+        mixed = (keys ^ (keys >> np.uint64(29))) * GOLDEN
+        strong = (mixed >> np.uint64(11)).astype(np.float64) / 2.0**53 < self._probability
+        for player, rows in zip(self._players, (np.flatnonzero(~strong), np.flatnonzero(strong)), strict=True):
+            if len(rows):
+                actions[rows] = player.act(observation[rows], action_mask[rows], keys[rows])
+        return actions
+
+
+def level_name(number: int) -> str:
+    """Return the player name of a level, from 1."""
+    return f"{LEVEL}{number}"
+
+
+def level_number(player: str) -> int | None:
+    """Return the number of a level from its player name, or None for another player."""
+    text = player.removeprefix(LEVEL)
+    valid = player.startswith(LEVEL) and text.isascii() and text.isdigit() and 1 <= int(text[:4]) <= len(MIXTURES)
+    return int(text) if valid else None
+
+
+def level(argument: str, config: Any) -> Player:
+    """Create the player of a level, as for ``helsinki_env.web.levels:level:4``; UserError for an unknown level."""
+    number = level_number(f"{LEVEL}{argument}")
+    if number is None:
+        raise UserError(f"level: found {short_repr(argument)}, expected a number from 1 to {len(MIXTURES)}")
+    mixture = MIXTURES[number - 1]
+    stronger = make_player(mixture.stronger, config)
+    if mixture.weaker == mixture.stronger:
+        return LevelPlayer(stronger, stronger, 1.0, level_name(number))
+    return LevelPlayer(make_player(mixture.weaker, config), stronger, mixture.probability, level_name(number))
+
+
+# measured ratings
+
+
+@cache
+def measured_ratings() -> dict[str, Any]:
+    """Return the measured ratings: for each game `command`, `seed` and `levels` (level, rating, low, high, games)."""
+    path = files("helsinki_env.web") / "level_ratings.json"
+    data: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return data
+
+
+def level_data(game: str) -> list[dict[str, Any]]:
+    """Return the levels of a game for the start page; those without a measurement have a rating of None."""
+    measured = {one["level"]: one for one in measured_ratings().get(game, {}).get("levels", [])}
+    fields = ("rating", "low", "high", "games")
+    return [
+        {
+            "player": level_name(number),
+            "says": _described(mixture),
+            **{field: measured.get(number, {}).get(field) for field in fields},
+        }
+        for number, mixture in enumerate(MIXTURES, 1)
+    ]
+
+
+def _described(mixture: Mixture) -> str:
+    """Return the players of a level in words."""
+    if mixture.weaker == mixture.stronger:
+        return mixture.stronger
+    return f"{mixture.stronger} for {round(100 * mixture.probability)}% of the actions, otherwise {mixture.weaker}"
+
+
+def player_rating(game: str, player: str) -> float | None:
+    """Return the measured rating of a player, or None if it is no level and plays like none."""
+    number = level_number(player)
+    if number is None:
+        pure = [i for i, one in enumerate(MIXTURES, 1) if one.weaker == one.stronger == player]
+        number = pure[0] if pure else None
+    levels = measured_ratings().get(game, {}).get("levels", [])
+    return next((float(one["rating"]) for one in levels if one["level"] == number), None)
+
+
+# the rating of a person
+
+
+class Estimate(NamedTuple):
+    """A rating in Elo points with the ends of its 95% interval."""
+
+    rating: float
+    low: float
+    high: float
+    games: int
+
+
+def own_rating(games: Iterable[tuple[Sequence[float], int, Sequence[int]]]) -> Estimate | None:
+    """Estimate the rating of a person from finished games.
+
+    The likelihood is that of Plackett and Luce, the prior is normal. The estimate is the mean of the posterior
+    distribution, and the interval has 95% of it.
+
+    Args:
+        games: for each game the ratings of all seats (the person's own is ignored), the person's seat, and the rank of
+            each seat, from 0.
+
+    Returns:
+        The estimate, or None without games.
+    """
+    log_density = -0.5 * ((_GRID - _PRIOR_MEAN) / _PRIOR_DEVIATION) ** 2
+    count = 0
+    for ratings, seat, ranks in games:
+        count += 1
+        others = [other for other in range(len(ranks)) if other != seat]
+        for stage in sorted({ranks[other] for other in others} | {ranks[seat]}):
+            if stage > ranks[seat]:
+                break
+            remaining = [other for other in others if ranks[other] >= stage]
+            if not remaining:
+                continue
+            strength = np.logaddexp.reduce([ratings[other] / ELO for other in remaining])
+            won = ranks[seat] == stage
+            margin = _GRID / ELO - strength
+            log_density = log_density - np.logaddexp(0.0, -margin if won else margin)
+    if not count:
+        return None
+    density = np.exp(log_density - log_density.max())
+    cumulative = np.cumsum(density) / density.sum()
+    low, high = (float(_GRID[np.searchsorted(cumulative, part)]) for part in (0.025, 0.975))
+    return Estimate(float(_GRID @ density / density.sum()), low, high, count)

@@ -1,0 +1,315 @@
+"""Practice: positions of finished games in which the person missed a better action, asked again at growing intervals.
+
+Every exercise shows what its seat saw in the game. The evaluator sees no more than that, either.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import secrets
+import time
+from functools import cache
+from importlib.resources import files
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from helsinki_env.agents.base import seat_key
+from helsinki_env.agents.evaluation import DEFAULT_EVALUATOR, Evaluation
+from helsinki_env.engine.spec import config_from_dict, config_to_dict
+from helsinki_env.web.levels import Estimate, own_rating, player_rating
+from helsinki_env.web.player_workers import PlayerFailedError, PlayerPool
+from helsinki_env.web.reasons import reason_text
+from helsinki_env.web.store import StoreError, TableStore, finished_tables
+from helsinki_env.web.tables import HUMAN, GameTable, SeatAssignment, TableError
+
+__all__ = ["INTERVALS", "MISTAKE", "Exercise", "Exercises", "evaluate_own", "grade", "mistakes", "puzzle", "puzzles"]
+
+MISTAKE = 0.05
+"""Regret, in win probability, from which an action becomes an exercise."""
+GOOD = 0.02
+"""Regret up to which an answer is correct."""
+INTERVALS = (1.0, 3.0, 7.0, 16.0, 35.0, 80.0)
+"""Days until an exercise is asked again, by the number of correct answers in a row, from 1."""
+_RETRY = 600.0
+"""Seconds until an exercise is asked again after a wrong answer."""
+_REST = 2.0
+"""Minimum seconds between two examinations."""
+_MAX_EXERCISES = 1000
+_MAX_PER_GAME = 8
+_DAY = 86_400.0
+_BATCH = 16
+_log = logging.getLogger(__name__)
+
+
+class Exercise(NamedTuple):
+    """A position and the action that was taken in it."""
+
+    name: str
+    game: str
+    title: str
+    table: GameTable  # before the action
+    taken: int
+    regret: float
+    level: int  # number of correct answers in a row
+    answers: int
+
+    @property
+    def seat(self) -> int:
+        """The seat to move, whose view is shown."""
+        return self.table.game.seat
+
+
+def _position_of(table: GameTable, number: int) -> str:
+    """Return the JSON of a table's position before an action."""
+    actions = [[one.seat, one.action, one.said] for one in table.decisions[:number]]
+    return json.dumps(
+        {
+            "config": config_to_dict(table.config),
+            "seed": str(table.seed),
+            "start": table.start,
+            "chairs": [[chair.player, chair.name] for chair in table.chairs],
+            "actions": actions,
+        }
+    )
+
+
+def _table_at(name: str, title: str, position: str) -> GameTable:
+    """Return the table of a position; ValueError if it can no longer be played."""
+    data = json.loads(position)
+    chairs = tuple(SeatAssignment(player, called) for player, called in data["chairs"])
+    actions = [(seat, action, said) for seat, action, said in data["actions"]]
+    return GameTable(name, title, config_from_dict(data["config"]), int(data["seed"]), chairs, actions, data["start"])
+
+
+async def evaluate_own(pool: PlayerPool, table: GameTable, action: int) -> Evaluation:
+    """Return the network's evaluation of an action of the seat to move, from what the seat sees.
+
+    Raises:
+        PlayerFailedError: if the network does not know the game.
+        TableError: if the action is illegal.
+    """
+    observation, mask, _ = table.question()
+    if not 0 <= action < mask.shape[1] or not mask[0, action]:
+        raise TableError(f"action: found {action}, expected a legal action")
+    key = np.array([seat_key(0, table.game.seat, table.number)])  # not that of players, which derives from the seed
+    extra = np.array([action], np.int64)
+    return (await pool.evaluate(table.config, DEFAULT_EVALUATOR, observation, mask, key, extra))[0]
+
+
+async def mistakes(pool: PlayerPool, table: GameTable) -> list[tuple[int, int, float]]:
+    """Return the costliest mistakes of the humans at a table, each as (number of the action, action, regret)."""
+    now = table.game.spec.game(table.config, seed=table.seed) if not table.start else None
+    if now is None:
+        return []  # the start of the position is not a deal; such games are not examined
+    rows: list[tuple[int, int, Any, Any, Any]] = []
+    for taken in table.decisions:
+        if table.chairs[taken.seat].player == HUMAN and len(now.legal_actions()) > 1:
+            key = seat_key(0, taken.seat, taken.number)
+            rows.append((taken.number, taken.action, now.observation(), now.action_mask(), key))
+        now.step(taken.action)
+    found = []
+    for first in range(0, len(rows), _BATCH):
+        part = rows[first : first + _BATCH]
+        numbers, actions, observations, masks, keys = zip(*part, strict=True)
+        answers = await pool.evaluate(
+            table.config,
+            DEFAULT_EVALUATOR,
+            np.stack(observations),
+            np.stack(masks),
+            np.array(keys),
+            np.array(actions, np.int64),
+        )
+        for number, action, answer in zip(numbers, actions, answers, strict=True):
+            if (regret := answer.regret(action)) is not None and regret >= MISTAKE:
+                found.append((number, action, regret))
+    return sorted(found, key=lambda one: -one[2])[:_MAX_PER_GAME]
+
+
+def grade(table: GameTable, evaluation: Evaluation, action: int) -> dict[str, Any]:
+    """Return the grade of an answer as plain data, with the best action and the reasons for it in words."""
+    regret = evaluation.regret(action) or 0.0
+    words = {}
+    if table.game.spec.list_ui_actions is not None:
+        words = {one.id: one.words for one in table.game.spec.list_ui_actions(table.game, table.game.seat)}
+    best = evaluation.best
+    return {
+        "action": action,
+        "regret": round(regret, 4),
+        "good": regret <= GOOD,
+        "best": best,
+        "words": words.get(best, ""),
+        "win": round(float(evaluation.expected[table.game.seat]), 4),
+        "why": reason_text(table.game, best, action) if best != action else "",
+    }
+
+
+class Exercises:
+    """The exercises in the database of the tables, and the examination of finished tables."""
+
+    def __init__(self, store: TableStore, pool: PlayerPool) -> None:
+        self._store, self._rows, self._pool = store, store.rows, pool
+        self._task: asyncio.Task[None] | None = None
+        self._left = 0  # number of tables to examine
+        self._ended = -_REST  # end of the last examination, by the monotonic clock
+
+    # the list
+
+    def counts(self) -> dict[str, int]:
+        """Return the numbers of exercises, of those due now, and of finished games that are not yet examined."""
+        total, due = self._rows.execute(
+            "SELECT count(*), coalesce(sum(due <= ?), 0) FROM exercises", (time.time(),)
+        ).fetchone()
+        unknown = self._task is not None and self._left < 0  # then a page without an exercise asks again
+        return {
+            "total": int(total),
+            "due": int(due),
+            "left": int(unknown and not due) if self._left < 0 else self._left,
+        }
+
+    def next(self, skip: str = "") -> Exercise | None:
+        """Return the exercise that is due first, or None if none is due."""
+        rows = self._rows.execute(
+            "SELECT name, game, title, position, taken, regret, level, answers FROM exercises "
+            "WHERE due <= ? AND name != ? ORDER BY due, regret DESC",
+            (time.time(), skip),
+        )
+        for name, game, title, position, taken, regret, level, answers in rows:
+            try:
+                table = _table_at(name, title, position)
+            except ValueError:  # saved by another version
+                continue
+            return Exercise(name, game, title, table, taken, regret, level, answers)
+        return None
+
+    def answered(self, exercise: Exercise, good: bool) -> float:
+        """Save an answer and return the number of days until the exercise is asked again."""
+        level = exercise.level + 1 if good else 0
+        days = INTERVALS[min(level, len(INTERVALS)) - 1] if good else _RETRY / _DAY
+        with self._store.transaction():
+            self._rows.execute(
+                "UPDATE exercises SET level = ?, due = ?, answers = answers + 1, correct = correct + ? WHERE name = ?",
+                (level, time.time() + days * _DAY, int(good), exercise.name),
+            )
+        return days
+
+    def remove(self, name: str) -> None:
+        """Delete an exercise."""
+        with self._store.transaction():
+            self._rows.execute("DELETE FROM exercises WHERE name = ?", (name,))
+
+    # the rating of the person
+
+    def own_ratings(self) -> dict[str, Estimate]:
+        """Return the person's estimated rating in each game, from finished games against rated players.
+
+        Games with several people, with actions taken back, or against players without a rating do not count.
+        """
+        rows = self._rows.execute("SELECT game, ranks, players FROM examined WHERE taken_back = 0 ORDER BY made")
+        games: dict[str, list[tuple[list[float], int, list[int]]]] = {}
+        for game, ranks, text in rows:
+            players = json.loads(text)
+            rated = [0.0 if player == HUMAN else player_rating(game, player) for player in players]
+            if players.count(HUMAN) == 1 and None not in rated:
+                known = [float(rating) for rating in rated if rating is not None]
+                games.setdefault(game, []).append((known, players.index(HUMAN), json.loads(ranks)))
+        estimates = {game: own_rating(played) for game, played in games.items()}
+        return {game: one for game, one in estimates.items() if one is not None}
+
+    # the examination of finished tables
+
+    def examine(self) -> None:
+        """Collect the mistakes of all finished tables in the background, unless that is running or has just ended."""
+        if self._task is None and time.monotonic() - self._ended > _REST:
+            self._left = -1  # unknown
+            self._task = asyncio.create_task(self._examine())
+
+    async def _examine(self) -> None:
+        try:
+            await note_results(self._store)
+            names = [
+                row[0] for row in self._rows.execute("SELECT name FROM examined WHERE NOT collected ORDER BY made")
+            ]
+            self._left = len(names)
+            for name in names:
+                await self._collect(name)
+                self._left -= 1
+        except (PlayerFailedError, StoreError) as problem:
+            _log.warning("practice: %s", problem)
+        finally:
+            self._task, self._left, self._ended = None, 0, time.monotonic()
+
+    async def _collect(self, name: str) -> None:
+        rows: list[tuple[Any, ...]] = []
+        now = time.time()
+        try:
+            table = self._store.load(name)
+            title = table.title or ", ".join(chair.name for chair in table.chairs)
+            for number, action, regret in await mistakes(self._pool, table) if table.game.done else ():
+                position = _position_of(table, number)
+                rows.append((f"{name}-{number}", table.game.spec.name, title, position, action, regret, now))
+        except TableError:  # removed, or saved by another version
+            pass
+        except PlayerFailedError as problem:  # the network does not know the configuration
+            _log.warning("practice: table %s: %s", name, problem)
+        with self._store.transaction():
+            self._rows.execute("UPDATE examined SET collected = 1 WHERE name = ?", (name,))
+            self._rows.executemany(
+                "INSERT OR IGNORE INTO exercises (name, game, title, position, taken, regret, due) "
+                "VALUES (?, ?, ?, ?, ?, ?, ?)",
+                rows,
+            )
+            self._rows.execute(
+                "DELETE FROM exercises WHERE name NOT IN (SELECT name FROM exercises ORDER BY regret DESC LIMIT ?)",
+                (_MAX_EXERCISES,),
+            )
+
+    async def close(self) -> None:
+        """Stop the examination."""
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.wait({self._task})
+
+
+async def note_results(store: TableStore) -> None:
+    """Save the ranks of all finished tables with a human that are not yet saved."""
+    known = {row[0] for row in store.rows.execute("SELECT name FROM examined")}
+    entries = [one for one in store.all() if one.name not in known and any(c.player == HUMAN for c in one.chairs)]
+    for name in await finished_tables(store, entries):
+        try:
+            table = store.load(name)
+        except TableError:
+            continue
+        row = next(one for one in entries if one.name == name)
+        players = json.dumps([chair.player for chair in table.chairs])
+        ranks = json.dumps(table.game.ranks().tolist())
+        with store.transaction():
+            store.rows.execute(
+                "INSERT OR IGNORE INTO examined (name, game, made, ranks, players, taken_back) "
+                "VALUES (?, ?, ?, ?, ?, ?)",
+                (name, table.game.spec.name, row.made, ranks, players, store.taken_back(name)),
+            )
+        await asyncio.sleep(0)
+
+
+# puzzles
+
+
+@cache
+def puzzles() -> tuple[dict[str, Any], ...]:
+    """Return the bundled puzzles: each `game`, `config`, `seed`, `actions` before the position, and `taken`."""
+    found: list[dict[str, Any]] = json.loads((files("helsinki_env.web") / "puzzles.json").read_text(encoding="utf-8"))
+    return tuple(found)
+
+
+def puzzle(number: int) -> Exercise:
+    """Return a bundled puzzle by its number, from 0."""
+    data = puzzles()[number]
+    config = config_from_dict(dict(data["config"]))
+    chairs = tuple(SeatAssignment(HUMAN, f"Player {seat + 1}") for seat in range(config.num_players))
+    table = GameTable(secrets.token_hex(6), f"Puzzle {number + 1}", config, int(data["seed"]), chairs)
+    for action in data["actions"]:
+        table.decide(table.number, action, "")
+    return Exercise(f"puzzle-{number}", data["game"], table.title, table, int(data["taken"]), 0.0, 0, 0)

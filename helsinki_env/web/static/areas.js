@@ -1,0 +1,96 @@
+/** The parts of the picture that a page can zoom to: boards, cards, board actions, and what the current action needs. */
+
+import { button, byId } from "./dom.js";
+
+/** @typedef {import("./protocol.js").Box} Box */
+/** @typedef {import("./protocol.js").View} View */
+
+/** Areas that are no seats: their labels, and the names of their spots. */
+const COMMON = [
+  { id: "cards", label: "Cards", spots: /^(space|slot|draw|discard)\b/ },
+  { id: "actions", label: "Actions", spots: /^action\b/ },
+  { id: "supply", label: "Supply", spots: /^kind\b/ },
+];
+
+/**
+ * Return the smallest box around boxes, or null if there are none.
+ *
+ * @param {Box[]} boxes
+ * @returns {Box | null}
+ */
+function around(boxes) {
+  if (!boxes.length) return null;
+  const [left, top] = [0, 1].map((axis) => Math.min(...boxes.map((box) => box[axis])));
+  const [right, bottom] = [0, 1].map((axis) => Math.max(...boxes.map((box) => box[axis] + box[axis + 2])));
+  return [left, top, right - left, bottom - top];
+}
+
+/**
+ * Return the box of the spots whose names match.
+ *
+ * @param {View} view
+ * @param {RegExp} names
+ */
+const boxOf = (view, names) => around(Object.entries(view.spots).flatMap(([name, box]) => (names.test(name) ? [box] : [])));
+
+/**
+ * Return what an area shows; null: the whole table.
+ *
+ * @param {View} view
+ * @param {string} id
+ * @param {boolean} narrow  whether the screen is too narrow for the whole table
+ */
+export function areaOf(view, id, narrow) {
+  const own = view.viewer ?? view.mine[0] ?? view.seat;
+  if (id === "own") return view.spots[`seat ${own}`] ?? null;
+  if (id === "follow") return following(view, own, narrow);
+  const common = COMMON.find((one) => one.id === id);
+  return common ? boxOf(view, common.spots) : (view.spots[id] ?? null);
+}
+
+/**
+ * Return what the current action needs.
+ *
+ * @param {View} view
+ * @param {number} own  the seat whose cards are shown
+ * @param {boolean} narrow
+ */
+function following(view, own, narrow) {
+  const names = [...view.decisions, ...(view.selection?.items ?? [])].flatMap((one) => one.at);
+  const seat = view.spots[`seat ${own}`] ?? null;
+  if (names.some((name) => name.startsWith("cell "))) return (narrow && view.spots[`board ${own}`]) || seat;
+  if (!narrow || !names.length) return null;
+  const used = COMMON.filter((one) => names.some((name) => one.spots.test(name)));
+  return used.length ? boxOf(view, used[0].spots) : seat;
+}
+
+/**
+ * Return what is shown below an area: the own board and hand, if the page follows the action and it is elsewhere.
+ *
+ * @param {View} view
+ * @param {string} id
+ * @param {boolean} narrow
+ */
+export function belowArea(view, id, narrow) {
+  const own = view.spots[`seat ${view.viewer ?? view.mine[0] ?? view.seat}`];
+  const above = narrow && id === "follow" ? areaOf(view, id, narrow) : null;
+  return own && above && above[1] + above[3] <= own[1] ? own : null;
+}
+
+/**
+ * Show a button for each area, with those of the game on narrow screens only.
+ *
+ * @param {View} view
+ * @param {(id: string) => void} choose
+ */
+export function showAreas(view, choose) {
+  const own = view.viewer ?? view.mine[0];
+  const seats = view.seats.flatMap((chair, seat) => (seat === own ? [] : [{ id: `seat ${seat}`, label: chair.name }]));
+  const common = COMMON.filter((one) => boxOf(view, one.spots));
+  const wanted = [...common, ...seats];
+  const list = byId("areas");
+  const now = wanted.map((one) => one.id + one.label).join();
+  if (list.dataset.now === now) return;
+  list.dataset.now = now;
+  list.replaceChildren(...wanted.map(({ id, label }) => button(label, () => choose(id), { "data-look": id })));
+}

@@ -1,0 +1,121 @@
+/** Lettering of the picture: names instead of numbers of seats, and plain words instead of notation. */
+
+import { makeSvg } from "./dom.js";
+
+/** @typedef {import("./protocol.js").Box} Box */
+/** @typedef {{seats: {name: string}[], phase: string, spots: Record<string, Box>, log: {seat: number, words: string}[]}} View  What is needed of it. */
+
+/** Cap height and font size of lettering in pictures, before it is scaled. */
+const FONT = 19;
+/** Fill colors of the tokens (see helsinki_env/drawing/palette.py). */
+export const TOKENS = ["#343b49", "#fffaf0", "#ef86b4", "#3fc6c0"];
+/** A lettering color with too little contrast, and the one that replaces it. */
+const [FAINT, SOFT] = ["#b5ac98", "#6d6a60"];
+
+/**
+ * Return a text with the names of the table instead of the numbers of seats.
+ *
+ * @param {string} text
+ * @param {View} view
+ */
+export const withNames = (text, view) => text.replace(/\b[Pp]layer (\d)/g, (found, seat) => view.seats[Number(seat)]?.name ?? found);
+
+/**
+ * Remove the names of all parts, because the picture is one image for screen readers.
+ *
+ * @param {SVGSVGElement} svg
+ * @param {View} view
+ * @returns {() => void} rewrites the lettering once the picture is part of the page
+ */
+export function rewrite(svg, view) {
+  /** @type {(() => void)[]} */
+  const later = [];
+  for (const part of svg.querySelectorAll("[aria-label]")) {
+    const label = part.getAttribute("aria-label") ?? "";
+    part.removeAttribute("aria-label");
+    if (!(part instanceof SVGPathElement)) continue;
+    if (part.getAttribute("stroke") === FAINT) part.setAttribute("stroke", SOFT);
+    if (/\bPlayer \d/.test(label)) later.push(() => write(part, withNames(label, view).replace(/^You \(you\)/, "You:")));
+    else if (/^\d$/.test(label) && isToken(part)) later.push(() => write(part, String(Number(label) + 1), "middle"));
+    else if (label === "Last:") later.push(...lastAction(part, view));
+    else if (/^points, \d+ end the game/.test(label)) later.push(() => write(part, label.replace(/^points, (\d+) end/, "$1 points end"), "", 1.1));
+    else if (label === view.phase) removePill(part);
+  }
+  const described = svg.querySelector("desc");
+  if (described) described.textContent = withNames(described.textContent ?? "", view);
+  return () => later.forEach((does) => does());
+}
+
+/** @param {Element} path  Whether the number is on a token. */
+function isToken(path) {
+  const circles = [path.previousElementSibling, path.previousElementSibling?.previousElementSibling];
+  return circles.some((one) => one?.localName === "circle" && TOKENS.includes(one.getAttribute("fill") ?? ""));
+}
+
+/**
+ * Write the last action in words instead of notation.
+ *
+ * @param {SVGPathElement} title  the word "Last:"
+ * @param {View} view
+ */
+function* lastAction(title, view) {
+  const notation = title.nextElementSibling;
+  const last = view.log.at(-1);
+  if (!(notation instanceof SVGPathElement) || !last) return;
+  yield () => write(notation, `${view.seats[last.seat].name} ${last.words}`, "", 0, room(view.spots.now, notation) || 560);
+}
+
+/**
+ * Return the width from the start of lettering to the right edge of a box, in units of the lettering.
+ *
+ * @param {Box | undefined} box
+ * @param {SVGPathElement} path
+ */
+function room(box, path) {
+  const matrix = path.transform.baseVal.consolidate()?.matrix;
+  return box && matrix ? (box[0] + box[2] - 16 - matrix.e) / matrix.a : 0;
+}
+
+/** @param {SVGPathElement} path  Remove the name of a phase and the pill around it. */
+function removePill(path) {
+  if (path.previousElementSibling?.localName === "rect") path.previousElementSibling.remove();
+  path.remove();
+}
+
+/**
+ * Write a text in the place of lettering, which is drawn with lines.
+ *
+ * @param {SVGPathElement} path
+ * @param {string} words
+ * @param {string} [anchor]  "middle" centers the text at the lettering
+ * @param {number} [stretch]  how much wider than the lettering the text may be; 0: as wide as `most`
+ * @param {number} [most]  the width, 0: any
+ */
+function write(path, words, anchor = "", stretch = 1.05, most = 0) {
+  const { x, width } = path.getBBox();
+  const text = makeSvg("text", { class: "named", "aria-hidden": "true", fill: path.getAttribute("stroke") ?? "currentColor", "font-size": FONT });
+  const transform = path.getAttribute("transform");
+  if (transform) text.setAttribute("transform", transform);
+  if (anchor) text.setAttribute("x", String(x + width / 2));
+  if (anchor) text.setAttribute("text-anchor", anchor);
+  text.textContent = words;
+  path.replaceWith(text);
+  const allowed = stretch ? width * stretch : most;
+  if (anchor || !allowed || text.getComputedTextLength() <= allowed) return;
+  if (!stretch) return shorten(text, words, allowed);
+  text.setAttribute("textLength", String(width));
+  text.setAttribute("lengthAdjust", "spacingAndGlyphs");
+}
+
+/**
+ * Shorten a text until it is narrow enough.
+ *
+ * @param {SVGTextElement} text
+ * @param {string} words
+ * @param {number} allowed
+ */
+function shorten(text, words, allowed) {
+  let letters = Math.floor((words.length * allowed) / text.getComputedTextLength());
+  do text.textContent = `${words.slice(0, letters).trimEnd()}…`;
+  while (text.getComputedTextLength() > allowed && --letters > 1);
+}

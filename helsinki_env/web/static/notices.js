@@ -1,0 +1,36 @@
+/** Notices of the browser when it is the user's turn and the page is not in sight. */
+
+import { keep, recall } from "./kept.js";
+
+export class Notices {
+  /** @type {Notification | null} */
+  #shown = null;
+
+  /** @param {HTMLInputElement} wanted  whether notices are enabled */
+  constructor(wanted) {
+    this.wanted = wanted;
+    const label = /** @type {HTMLElement} */ (wanted.closest("label"));
+    label.hidden = !("Notification" in globalThis) || !globalThis.isSecureContext;
+    wanted.checked = !label.hidden && recall("notices", "no") === "yes" && Notification.permission === "granted";
+    wanted.addEventListener("change", () => this.#allow());
+    document.addEventListener("visibilitychange", () => document.visibilityState === "visible" && this.#shown?.close());
+  }
+
+  async #allow() {
+    if (this.wanted.checked) this.wanted.checked = (await Notification.requestPermission()) === "granted";
+    keep("notices", this.wanted.checked ? "yes" : "no");
+  }
+
+  /**
+   * Show a notice, unless the page is in sight.
+   *
+   * @param {string} title
+   * @param {string} body
+   */
+  tell(title, body) {
+    if (!this.wanted.checked || document.visibilityState === "visible") return;
+    this.#shown?.close();
+    this.#shown = new Notification(title, { body, tag: location.pathname, icon: "/static/icon.svg" });
+    this.#shown.onclick = () => globalThis.focus();
+  }
+}

@@ -1,0 +1,220 @@
+"""Practice, puzzles and the teaching mode in a real browser; and nothing hidden in their messages."""
+
+from __future__ import annotations
+
+import json
+import random
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from helsinki_env.agents.evaluation import evaluate_actions
+from helsinki_env.agents.registry import make_player
+from helsinki_env.engine.determinization import determinize
+from helsinki_env.web.practice import INTERVALS, Exercises, grade, puzzle, puzzles
+from helsinki_env.web.practice_session import exercise_view
+from helsinki_env.web.sessions import taught_message
+from helsinki_env.web.store import TableStore
+from helsinki_env.web.views import choices, encode_message
+from tests.games import EACH_GAME, TestedGame
+from tests.support.browser import Player, sit
+from tests.support.server import Server, seated, serving, until
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("practice")
+
+
+@pytest.fixture(scope="module")
+def server(data: Path) -> Iterator[Server]:
+    with serving(data) as running:
+        yield running
+
+
+def play_badly(server: Server, game: str, seed: int = 3) -> str:
+    """Play a game with random actions of a human against greedy and return its table."""
+    table, rng = str(server.make("human", "greedy", game=game, seed=seed)["table"]), random.Random(seed)
+    with seated(server, table) as (line, view):
+        line.send(json.dumps({"type": "pace", "milliseconds": 0}))
+        while not view["done"]:
+            if view["decisions"]:
+                action = rng.choice(view["decisions"])["id"]
+                line.send(json.dumps({"type": "decide", "number": view["number"], "action": action}))
+            number = view["number"]
+            view = until(
+                line,
+                lambda new, number=number: (
+                    new["type"] == "table" and new["number"] > number and (new["decisions"] or new["done"])
+                ),
+            )
+    return table
+
+
+def evaluate(one: Any, action: int) -> Any:
+    observation, mask, _ = one.table.question()
+    net = make_player("net", one.table.config)
+    return evaluate_actions(net, one.table.config, observation, mask, np.zeros(1, np.uint64), np.array([action]))[0]
+
+
+@EACH_GAME
+def test_a_mistake_is_asked_again_graded_and_planned(
+    game: TestedGame, server: Server, data: Path, browser: Any
+) -> None:
+    store = TableStore(data)
+    with store.transaction():
+        store.rows.execute("DELETE FROM exercises")  # of other tests
+    table = play_badly(server, game.name)
+    player = Player(browser, server.address + "/practice")
+    player.page.wait_for_selector("#lesson >> text=Find the best action", timeout=60_000)
+    view = player.wait(lambda view: view["decisions"])
+    assert view["table"].startswith(f"{table}-")
+    exercises = Exercises(store, None)  # type: ignore[arg-type]
+    exercise = exercises.next()
+    assert exercise is not None
+    assert exercise.name == view["table"]
+    best = evaluate(exercise, exercise.taken).best
+    answer = next(one for one in view["decisions"] if one["id"] == best)
+    heard = len(player.answers)
+    player.page.evaluate(
+        "([number, action]) => line.send(JSON.stringify({ type: 'decide', number, action }))", [view["number"], best]
+    )
+    player.page.wait_for_selector("#lesson.good >> text=Correct")
+    assert player.answers[heard]["good"]
+    assert "in 1 day" in player.page.inner_text("#lesson")
+    assert "In the game you chose" in player.page.inner_text("#lesson")
+    before = store.rows.execute("SELECT level, due FROM exercises WHERE name = ?", (exercise.name,)).fetchone()
+    assert before[0] == 1
+    assert abs(before[1] - time.time() - INTERVALS[0] * 86_400) < 60
+    player.page.click("#lesson >> text=Next position")
+    view = player.wait(lambda view: view["table"] != exercise.name and view["decisions"])
+    again = exercises.next()
+    assert again is not None
+    taken = next(one for one in view["decisions"] if one["id"] == again.taken)
+    player.page.evaluate(
+        "([number, action]) => line.send(JSON.stringify({ type: 'decide', number, action }))",
+        [view["number"], taken["id"]],
+    )
+    player.page.wait_for_selector("#lesson.bad >> text=This loses")
+    assert "in ten minutes" in player.page.inner_text("#lesson")
+    assert answer["words"]
+    assert player.wrong == []
+    store.close()
+
+
+def test_intervals_grow_with_each_correct_answer(server: Server, data: Path) -> None:
+    play_badly(server, "helsinki", seed=6)
+    server.ask("GET", "/api/practice")
+    for _ in range(600):
+        if server.ask("GET", "/api/practice")[1]["left"] == 0:
+            break
+        time.sleep(0.05)
+    store = TableStore(data)
+    exercises = Exercises(store, None)  # type: ignore[arg-type]
+    exercise = exercises.next()
+    assert exercise is not None
+    days = []
+    for _ in range(4):
+        days.append(exercises.answered(exercise, True))
+        exercise = exercise._replace(level=exercise.level + 1)
+    assert days == list(INTERVALS[:4])
+    assert exercises.answered(exercise, False) < 0.01
+    store.close()
+
+
+def test_puzzles_are_positions_with_a_better_action(server: Server, browser: Any) -> None:
+    assert {one["game"] for one in puzzles()} == {"helsinki", "copenhagen"}
+    for number in range(0, len(puzzles()), 5):
+        one = puzzle(number)
+        graded = grade(one.table, evaluate(one, one.taken), one.taken)
+        assert graded["regret"] > 0.1
+        assert graded["why"], "puzzles have a reason in words"
+    player = Player(browser, server.address + "/puzzles")
+    view = player.wait(lambda view: view["decisions"])
+    taken = puzzle(0).taken
+    player.page.evaluate(
+        "([number, action]) => line.send(JSON.stringify({ type: 'decide', number, action }))", [view["number"], taken]
+    )
+    player.page.wait_for_selector("#lesson.bad >> text=The best action")
+    player.page.click("#lesson >> text=Next position")
+    player.page.wait_for_selector("#lesson >> text=Puzzle 2 of")
+    assert player.wrong == []
+
+
+def test_the_start_page_leads_to_practice(server: Server, browser: Any) -> None:
+    page = Player(browser, server.address).page
+    page.wait_for_selector("#practice a")
+    page.click("#practice >> text=Learn from your mistakes")
+    page.wait_for_selector("#lesson h2, #lesson .told")
+
+
+def test_teaching_questions_a_weak_action(server: Server, browser: Any) -> None:
+    player = sit(browser, server, "human", "greedy", game="helsinki", seed=3, teach="yes")
+    rng = random.Random(3)
+    for _ in range(60):
+        view = player.turn()
+        assert not view["done"], "no action was weak"
+        one = rng.choice([one for one in view["decisions"] if one["turn"] is None] or view["decisions"])
+        before = len(player.answers)
+        if one["turn"] is not None or (view["selection"] and one["kind"] == view["selection"]["kind"]):
+            player.page.evaluate(
+                "([number, action]) => line.send(JSON.stringify({ type: 'decide', number, action }))",
+                [view["number"], one["id"]],
+            )
+        else:
+            player.page.locator("#choices button").get_by_text(one["words"], exact=True).click()
+            while len(player.answers) == before:
+                player.page.wait_for_timeout(20)
+            if player.answers[-1]["regret"] >= 0.05:
+                break
+        player.wait(lambda new, number=view["number"]: new["number"] > number)
+    player.page.wait_for_selector("#armed:not([hidden])")
+    said = player.page.inner_text("#armed")
+    assert "of the win probability" in said
+    assert player.answers[-1]["hint"] in said
+    player.press("Escape")
+    assert player.view["number"] == view["number"], "the action did not count"
+    player.page.locator("#choices button").get_by_text(one["words"], exact=True).click()
+    player.page.wait_for_timeout(500)
+    player.page.click("#armed >> text=Yes")
+    player.wait(lambda new: new["number"] > view["number"])
+    assert player.wrong == []
+
+
+@EACH_GAME
+def test_nothing_hidden_is_in_exercises_grades_and_hints(game: TestedGame) -> None:
+    compared = 0
+    for number, data in enumerate(puzzles()):
+        if data["game"] != game.name:
+            continue
+        one, other = puzzle(number), puzzle(number)
+        other.table.game = determinize(one.table.game, seed=number)
+        compared += other.table.game != one.table.game
+        other.table.name = one.table.name
+        assert encode_message(exercise_view(one, choices(one.table.game))) == encode_message(
+            exercise_view(other, choices(other.table.game))
+        )
+        for action in one.table.game.legal_actions().tolist()[:6]:
+            evaluations = [evaluate(each, action) for each in (one, other)]
+            told = [grade(each.table, said, action) for each, said in zip((one, other), evaluations, strict=True)]
+            assert told[0] == told[1]
+            taught = [
+                taught_message(each.table, said, action) for each, said in zip((one, other), evaluations, strict=True)
+            ]
+            assert taught[0] == taught[1]
+    assert compared >= 5
+
+
+def test_an_exercise_stays_after_its_table_is_deleted(server: Server, data: Path) -> None:
+    table = play_badly(server, "copenhagen", seed=11)
+    for _ in range(600):
+        if server.ask("GET", "/api/practice")[1]["left"] == 0:
+            break
+        time.sleep(0.05)
+    total = server.ask("GET", "/api/practice")[1]["total"]
+    assert server.ask("DELETE", f"/api/tables/{table}")[0] == 200
+    assert server.ask("GET", "/api/practice")[1]["total"] == total
