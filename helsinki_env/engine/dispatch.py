@@ -14,6 +14,7 @@ from collections.abc import Callable
 from typing import Any
 
 from llvmlite.binding import parse_bitcode
+from numba.core import types
 from numba.core.codegen import JITCodeLibrary, RuntimeLinker
 from numba.core.compiler import Compiler, CompileResult
 from numba.core.environment import lookup_environment
@@ -114,8 +115,8 @@ class Kernel(_LockingDispatcher):  # pragma: no cover
         self.for_kernels._cache = _BitcodeCache(self.py_func, folder)
 
     def get_call_template(self, args: Any, kws: Any) -> Any:
-        """Return the call template for kernels that call this one."""
-        return self.for_kernels.get_call_template(args, kws)
+        """Return the call template for kernels that call this one: compiled once for all constants of a type."""
+        return self.for_kernels.get_call_template(tuple(types.unliteral(arg) for arg in args), kws)
 
     def get_overload(self, signature: Any) -> Any:
         """Return the overload for kernels that call this one."""
