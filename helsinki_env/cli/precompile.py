@@ -187,7 +187,7 @@ def precompile_groups(parts: Iterable[str], processes: int | None = None) -> lis
                 elif line == _DONE:
                     _mark(worker.part)
                 display.advance(1)
-                if line == _ENDED:  # killed, or out of memory: a new one compiles the other parts
+                if line == _ENDED and waiting:  # killed, or out of memory: another worker compiles the other parts
                     worker.part = ""
                     worker = _Worker(lines)
                     workers.append(worker)
