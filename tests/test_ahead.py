@@ -23,7 +23,7 @@ def test_players_and_what_they_need() -> None:
     assert groups_for(["random"]) == ["games"]
     assert groups_for(["mc:200", " net:runs/quick", "somebody:else"]) == ["games", "mc", "net"]
     assert groups_for(["forced:two_points:ismcts:50"]) == ["games", "ismcts"]
-    assert groups_for(player_names()) == ["games", "greedy", "heuristic", "mc", "ismcts", "net", "net+search"]
+    assert groups_for(player_names()) == ["games", "greedy", "heuristic", "mc", "ismcts", "net"]
 
 
 @pytest.mark.thorough

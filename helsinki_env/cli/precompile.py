@@ -112,7 +112,6 @@ KERNEL_GROUPS = {
     "mc": KernelGroup("mc", partial(_player, "mc:1")),
     "ismcts": KernelGroup("ismcts", partial(_player, "ismcts:1")),
     "net": KernelGroup("net", partial(_player, "net")),
-    "net+search": KernelGroup("net+search", partial(_player, "net+search:1")),
     "training": KernelGroup("training", _training),
 }
 """All parts that can be precompiled. A part with a player's name belongs to that player. Parts of a game other than
@@ -124,7 +123,8 @@ def groups_for(players: Iterable[str], config: Any = None) -> list[str]:
     """Return the parts that games between players need, named as on a command line."""
     from helsinki_env.agents.registry import innermost_name
 
-    names = {"games", *(innermost_name(name).partition(":")[0] for name in players)}
+    # `net` and `net+search` call the same kernels.
+    names = {"games", *(innermost_name(name).partition(":")[0].partition("+")[0] for name in players)}
     return [group_name(part, config) for part in KERNEL_GROUPS if part in names]
 
 
