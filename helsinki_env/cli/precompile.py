@@ -262,6 +262,7 @@ def _compile_parts(parts: Iterable[str]) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is handled by the parent, which ends this process
     kernel.silence_compile_notice()
     gc.disable()  # Numba creates millions of objects: collection takes a tenth of the time of this short process
+    compile_cache.CompileLocks.patience = 600.0  # on a busy machine the other worker takes long, but does not stop
     for part in parts:
         group, spec = _read(part.strip())
         try:

@@ -50,7 +50,7 @@ def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 #: Largest number of bytecode instructions of a kernel that its callers compile as a part of themselves.
-_SHORT = 30
+_SHORT = 48
 
 
 def _is_inlined(function: Callable[..., Any]) -> bool:  # pragma: no cover  # see above
