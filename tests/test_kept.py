@@ -389,7 +389,7 @@ def product(x):
 
 @kernel
 def more(x):
-    return product(x) + 1
+    return product(x) + 1 if x < 9 else 0
 """
 CALLING = """
 import numpy as np
@@ -428,6 +428,33 @@ def test_kernels_that_are_called_behave_like_python(
         check(calling.most)
         assert found(calling.more.for_kernels) == hits, "what was compiled for one is there for the other"
     assert load("theirs.a", elsewhere).product(1) == 1, "Python may call any of them"
+
+
+INTEGERS = """
+from helsinki_env.engine.kernel import kernel
+
+@kernel
+def halvings(n, more):
+    if n < 2:
+        return more
+    return halvings(n // 2, more + 1)
+
+@kernel
+def first_halvings(some, others):
+    return halvings(some[0], 0) + halvings(others[0], 10) + halvings(some[1], others[1])
+"""
+
+
+@with_compiler
+def test_called_kernels_are_compiled_once_for_all_signed_integers_and_constants(
+    elsewhere: Path, load: Callable[[str, Path], Any]
+) -> None:
+    write(elsewhere / "theirs" / "__init__.py")
+    write(elsewhere / "theirs" / "a.py", INTEGERS)
+    theirs = load("theirs.a", elsewhere)
+    for short, long in ((np.int8, np.int64), (np.int16, np.int32)):
+        assert theirs.first_halvings(np.array([127, 4], short), np.array([64, 1], long)) == 6 + 16 + 3
+    assert list(theirs.halvings.for_kernels.overloads) == [(numba.int64, numba.int64)]
 
 
 CIRCLE = """

@@ -5,11 +5,16 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
+from numba import typeof
 
+from helsinki_env import HelsinkiGame
+from helsinki_env.engine import compile_cache
 from helsinki_env.engine import kernel as compiling
 from helsinki_env.engine.overloads import OverloadedKernel, OverloadError
 
@@ -18,6 +23,13 @@ FIRST = np.dtype((np.record, [("value", np.int64)]))
 SECOND = np.dtype((np.record, [("value", np.int64), ("more", np.int64)]))
 
 advance = OverloadedKernel("advance")
+
+
+class Batch(NamedTuple):
+    """Records in a tuple, as kernels of environments get them."""
+
+    size: int
+    states: Any
 
 
 @compiling.kernel
@@ -114,6 +126,16 @@ for game in ({games},):
     hits = sum(playout_kernel.stats.cache_hits.values()) if hasattr(playout_kernel, "stats") else None
     print(decisions, hits)
 """
+
+
+@pytest.mark.skipif(not compiling.JIT, reason="nothing is compiled")
+def test_machine_code_depends_on_the_files_of_a_game_and_not_on_players_that_are_imported() -> None:
+    import_module("helsinki_env.agents.helsinki.heuristic_api")
+    own, helsinki = np.zeros(1, FIRST), HelsinkiGame()._states
+    for values in ((own,), (Batch(1, own),), ((own, own),), ((1, (2, own)),)):
+        types = [typeof(value) for value in values]
+        assert compile_cache._versions(types) == [compile_cache.source_version(__file__)]
+    assert compile_cache._versions([typeof(helsinki)]) == []
 
 
 @pytest.mark.thorough

@@ -11,18 +11,24 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from helsinki_env.agents.base import Int8Array, Int64Array
 from helsinki_env.agents.heuristic_api import ILLEGAL_VALUE, select_action
-from helsinki_env.agents.net.features import apply_and_track_reveals, feature_offsets, view_of, write_features
+from helsinki_env.agents.net.features import (
+    FeatureOffsets,
+    apply_and_track_reveals,
+    feature_offsets,
+    view_of,
+    write_features,
+)
 from helsinki_env.agents.rows import validate_inputs
 from helsinki_env.agents.search.workspace import WorkspacePool, determinize_trial, reset_views
 from helsinki_env.engine.arrays import integer_array
-from helsinki_env.engine.contract import MAX_SEATS, rank_of
+from helsinki_env.engine.contract import MAX_SEATS, apply_action, rank_of
 from helsinki_env.engine.determinization import states_from_observations
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.engine.loops import write_mask
@@ -32,10 +38,12 @@ from helsinki_env.engine.spec import default_config, spec_of
 __all__ = [
     "AfterstateBatch",
     "AfterstateEncoder",
+    "Afterstates",
+    "Choices",
+    "Simulations",
     "cumulative_offsets",
     "final_win_probability",
-    "finish_turn",
-    "write_final_win_probabilities",
+    "simulate_games",
 ]
 
 
@@ -123,7 +131,7 @@ _FAR_BEHIND = 8.0
 
 
 @kernel
-def finish_turn(ws, g, seat, drawn):
+def _finish_turn(ws, g, seat, drawn):
     """Play the rest of a seat's turn by the heuristic; return the set of slots with revealed cards."""
     t, p = ws.tables[0], ws.pieces[0]
     while not g.done and g.seat == seat:
@@ -144,15 +152,18 @@ def final_win_probability(t, g, seat):
 
 
 @kernel
-def write_final_win_probabilities(t, g, viewer, shares):
+def _write_final_win_probabilities(t, g, viewer, shares):
     """Write every seat's win probability at the end of a game, in seat order from the viewer on."""
     for i in range(g.players):
         shares[i] = final_win_probability(t, g, (viewer + i) % g.players)
 
 
 @kernel
-def _write_choices(ws, g, mask, at, action, advice, position, begin, most):
-    """Write the legal actions of one game from offset `at`; return the number to evaluate, listed in `ws.arms`."""
+def _write_choices(ws, g, choices, b, begin):
+    """Write the legal actions of game `b`; return the number to simulate, listed in `ws.arms`."""
+    mask, at, action, advice, position = (
+        choices.masks[b], choices.first[b], choices.action, choices.advice, choices.position,
+    )  # fmt: skip
     ws.values[:] = ILLEGAL_VALUE
     select_action(ws.tables[0], ws.pieces[0], ws.weights[g.seat], g, ws.views[MAX_SEATS], mask, ws.values, True)
     count = 0
@@ -163,7 +174,7 @@ def _write_choices(ws, g, mask, at, action, advice, position, begin, most):
             advice[at + count] = value
             position[at + count] = begin
             count += 1
-    count_top = min(count, most)
+    count_top = min(count, choices.most)
     best = ILLEGAL_VALUE
     for rank in range(count_top):
         chosen = -1
@@ -180,42 +191,90 @@ def _write_choices(ws, g, mask, at, action, advice, position, begin, most):
     return count_top
 
 
+class Simulations(NamedTuple):
+    """What to simulate in each of B games: the first actions of `arms`, or the best legal actions of `choices`."""
+
+    keys: Any  # of the determinizations, uint64 (B,); advanced by `step` before each
+    step: Any  # uint64
+    deals: Any  # determinizations, int64 (B,)
+    counts: Any  # actions to simulate in each of them, int64 (B,); written if they come from `choices`
+    arms: Any  # actions to simulate, int64 (B, m); m may be 0 if they come from `choices`
+    turns: Any  # own turns after the current one
+
+
+class Choices(NamedTuple):
+    """The legal actions of B games, of which the heuristic selects those to simulate; fields of `AfterstateBatch`."""
+
+    most: Any  # actions to simulate in each game
+    masks: Any  # int8 (B, A), or (0, A): there are no choices
+    first: Any
+    action: Any
+    advice: Any
+    position: Any
+    begin: Any
+
+    @classmethod
+    def of(cls, masks: Int8Array, most: int = 0) -> Choices:
+        """Return the arrays for masks of int8 (B, A)."""
+        first = cumulative_offsets(masks.sum(axis=1, dtype=np.int64))
+        count = int(first[-1])
+        return cls(
+            most, masks, first, np.zeros(count, np.int16), np.zeros(count, np.float32), np.zeros(count, np.int64),
+            np.zeros(len(masks) + 1, np.int64),
+        )  # fmt: skip
+
+
+class Afterstates(NamedTuple):
+    """N positions after simulations; fields of `AfterstateBatch`."""
+
+    seats: Any
+    table: Any
+    shares: Any  # float64 (N, 4): win probabilities from the viewer on if the game is over, or else -1 and zeros
+
+    @classmethod
+    def of(cls, count: int, players: int, offsets: FeatureOffsets) -> Afterstates:
+        """Return arrays for `count` positions."""
+        return cls(
+            np.zeros((count, players, offsets.seat[-1]), np.int8), np.zeros((count, offsets.table[-1]), np.int8),
+            np.zeros((count, MAX_SEATS)),
+        )  # fmt: skip
+
+
 @kernel
-def _encode_games(
-    ws, games, masks, most, seat_at, table_at, first, action, advice, position, begin, seats, table, ended
-):
-    t = ws.tables[0]
+def simulate_games(ws, games, choices, plan, offsets, out):
+    """Simulate actions in determinizations of every game; write the features of the final positions."""
+    t, p = ws.tables[0], ws.pieces[0]
     n = 0
     for b in range(len(games)):
         g = games[b]
         seat = np.int64(g.seat)
-        reset_views(ws, GOLDEN)
-        begin[b] = n
-        count_top = _write_choices(ws, g, masks[b], first[b], action, advice, position, n, most)
-        determinize_trial(ws, g, GOLDEN)
-        for rank in range(count_top):
-            ws.trial[0] = ws.deal[0]
-            trial = ws.trial[0]
-            drawn = apply_and_track_reveals(t, trial, ws.arms[rank], 0)
-            drawn = finish_turn(ws, trial, seat, drawn)
-            write_features(ws, trial, seat, drawn, seat_at, table_at, seats[n], table[n])
-            ended[n] = final_win_probability(t, trial, seat) if trial.done else -1.0
-            n += 1
-    begin[len(games)] = n
-
-
-@kernel
-def _end(ws, games, actions, shares):
-    """Write the win probabilities of games that an action ends, after the same determinization as `_encode_games`."""
-    for b in range(len(games)):
-        g = games[b]
-        seat = np.int64(g.seat)
-        reset_views(ws, GOLDEN)
-        determinize_trial(ws, g, GOLDEN)
-        apply_and_track_reveals(ws.tables[0], ws.deal[0], actions[b], 0)
-        finish_turn(ws, ws.deal[0], seat, 0)
-        if ws.deal[0].done:
-            write_final_win_probabilities(ws.tables[0], ws.deal[0], seat, shares[b])
+        reset_views(ws, plan.keys[b])
+        if len(choices.masks):
+            choices.begin[b] = n
+            plan.counts[b] = _write_choices(ws, g, choices, b, n)
+        else:
+            for i in range(plan.counts[b]):
+                ws.arms[i] = plan.arms[b, i]
+        for _ in range(plan.deals[b]):
+            plan.keys[b] += plan.step
+            determinize_trial(ws, g, plan.keys[b])
+            for i in range(plan.counts[b]):
+                ws.trial[0] = ws.deal[0]
+                trial = ws.trial[0]
+                drawn = apply_and_track_reveals(t, trial, ws.arms[i], 0)
+                drawn = _finish_turn(ws, trial, seat, drawn)
+                for _ in range(plan.turns):
+                    while not trial.done and trial.seat != seat:
+                        write_mask(t, trial, ws.mask)
+                        other, view = ws.weights[trial.seat], ws.views[trial.seat]
+                        apply_action(t, trial, select_action(t, p, other, trial, view, ws.mask, ws.values, False))
+                    drawn = _finish_turn(ws, trial, seat, 0)
+                write_features(ws, trial, seat, drawn, offsets[0], offsets[1], out.seats[n], out.table[n])
+                out.shares[n, 0] = -1.0
+                if trial.done:
+                    _write_final_win_probabilities(t, trial, seat, out.shares[n])
+                n += 1
+    choices.begin[len(choices.masks)] = n
 
 
 class AfterstateEncoder:
@@ -236,33 +295,28 @@ class AfterstateEncoder:
         """Return the inputs of observations, int8 (B, F), and masks, int8 (B, A); P is `seats` or the most players."""
         games, mask, _ = validate_inputs(self.config, observation, mask)
         at = self._at
-        legal = mask.sum(axis=1, dtype=np.int64)
-        first = cumulative_offsets(legal)
-        choices, positions = int(first[-1]), int(np.minimum(legal, self.most).sum())
+        choices = Choices.of(mask, self.most)
+        positions = int(np.minimum(np.diff(choices.first), self.most).sum())
         if seats is None:
             seats = int(games["players"].max(initial=2))
-        i = AfterstateBatch(
-            first,
-            np.zeros(choices, np.int16),
-            np.zeros(choices, np.float32),
-            np.zeros(choices, np.int64),
-            np.zeros(len(mask) + 1, np.int64),
-            np.zeros((positions, seats, at.seat[-1]), np.int8),
-            np.zeros((positions, at.table[-1]), np.int8),
-            np.zeros(positions, np.float32),
-        )
+        keys, deals = np.full(len(mask), GOLDEN, np.uint64), np.ones(len(mask), np.int64)
+        plan = Simulations(keys, np.uint64(0), deals, np.zeros(len(mask), np.int64), np.zeros((0, 0), np.int64), 0)
+        out = Afterstates.of(positions, seats, at)
         with self._workspaces.borrow() as ws:
-            _encode_games(
-                ws, games, mask, self.most, at.seat, at.table, first, i.action, i.advice, i.position, i.begin,
-                i.seats, i.table, i.ended,
-            )  # fmt: skip
-        return i
+            simulate_games(ws, games, choices, plan, at, out)
+        return AfterstateBatch(
+            choices.first, choices.action, choices.advice, choices.position, choices.begin,
+            out.seats, out.table, out.shares[:, 0].astype(np.float32),
+        )  # fmt: skip
 
     def ends(self, observation: Int8Array, actions: Int64Array) -> npt.NDArray[np.float32]:
         """Return win probabilities from the viewer on, float32 (B, 4), after game-ending actions, int64 (B,)."""
         games = states_from_observations(self.config, observation)
         actions = integer_array("actions", actions, (len(games),), 0, spec_of(self.config).num_actions(self.config) - 1)
-        shares = np.zeros((len(actions), MAX_SEATS), np.float32)
+        no_choices = Choices.of(np.zeros((0, spec_of(self.config).num_actions(self.config)), np.int8))
+        keys, ones = np.full(len(games), GOLDEN, np.uint64), np.ones(len(games), np.int64)
+        plan = Simulations(keys, np.uint64(0), ones, ones, actions[:, None], 0)
+        out = Afterstates.of(len(games), int(games["players"].max(initial=2)), self._at)
         with self._workspaces.borrow() as ws:
-            _end(ws, games, actions, shares)
-        return shares
+            simulate_games(ws, games, no_choices, plan, self._at, out)
+        return np.maximum(out.shares, 0.0).astype(np.float32)

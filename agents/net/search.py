@@ -17,20 +17,23 @@ import numpy as np
 
 from helsinki_env.agents.base import FloatArray, Int8Array, Int64Array, KeyArray, default_errstate
 from helsinki_env.agents.evaluation import Evaluation
-from helsinki_env.agents.heuristic_api import select_action
-from helsinki_env.agents.net.afterstates import AfterstateBatch, finish_turn, write_final_win_probabilities
-from helsinki_env.agents.net.features import apply_and_track_reveals, feature_offsets, write_features
+from helsinki_env.agents.net.afterstates import (
+    AfterstateBatch,
+    Afterstates,
+    Choices,
+    Simulations,
+    simulate_games,
+)
+from helsinki_env.agents.net.features import feature_offsets
 from helsinki_env.agents.net.player import InferenceModel, NetPlayer, choice_index, make_evaluations
 from helsinki_env.agents.rows import validate_extra_actions, validate_masks_and_keys
-from helsinki_env.agents.search.workspace import determinize_trial, new_workspace, reset_views
+from helsinki_env.agents.search.workspace import new_workspace
 from helsinki_env.data import UserError
 from helsinki_env.engine.arrays import key_array
-from helsinki_env.engine.contract import MAX_SEATS, apply_action
+from helsinki_env.engine.contract import MAX_SEATS
 from helsinki_env.engine.determinization import states_from_observations
-from helsinki_env.engine.kernel import kernel
-from helsinki_env.engine.loops import write_mask
 from helsinki_env.engine.rng import GOLDEN
-from helsinki_env.engine.spec import default_config
+from helsinki_env.engine.spec import default_config, spec_of
 from helsinki_env.engine.states import States
 
 __all__ = ["HalvingResult", "NetSearchPlayer", "NetSearchSettings"]
@@ -51,36 +54,6 @@ class NetSearchSettings:
     arms: float = 0.7
     trust: float = 20.0
     share: float = 0.2
-
-
-@kernel
-def _try(ws, games, arms, counts, deals, keys, turns, seat_at, table_at, seats, table, ended):
-    """Simulate the first `counts[b]` actions of every game in `deals[b]` determinizations; write the final features."""
-    t, p = ws.tables[0], ws.pieces[0]
-    n = 0
-    for b in range(len(games)):
-        g = games[b]
-        seat = np.int64(g.seat)
-        reset_views(ws, keys[b])
-        for _ in range(deals[b]):
-            keys[b] += GOLDEN
-            determinize_trial(ws, g, keys[b])
-            for i in range(counts[b]):
-                ws.trial[0] = ws.deal[0]
-                trial = ws.trial[0]
-                drawn = apply_and_track_reveals(t, trial, arms[b, i], 0)
-                drawn = finish_turn(ws, trial, seat, drawn)
-                for _ in range(turns):
-                    while not trial.done and trial.seat != seat:
-                        write_mask(t, trial, ws.mask)
-                        other, view = ws.weights[trial.seat], ws.views[trial.seat]
-                        apply_action(t, trial, select_action(t, p, other, trial, view, ws.mask, ws.values, False))
-                    drawn = finish_turn(ws, trial, seat, 0)
-                write_features(ws, trial, seat, drawn, seat_at, table_at, seats[n], table[n])
-                ended[n, 0] = -1.0
-                if trial.done:
-                    write_final_win_probabilities(t, trial, seat, ended[n])
-                n += 1
 
 
 class HalvingResult(NamedTuple):
@@ -281,13 +254,12 @@ class NetSearchPlayer:
         at = feature_offsets(self.config, self.net.assessor.ahead)
         tries = deals * counts
         n, seats = int(tries.sum()), int(games["players"].max())
-        described = np.zeros((n, seats, at.seat[-1]), np.int8), np.zeros((n, at.table[-1]), np.int8)
-        ended = np.zeros((n, MAX_SEATS))
-        drawn = keys[racing]
-        ws = new_workspace(self.config)
-        _try(ws, games, arms, counts, deals, drawn, self.settings.turns, at.seat, at.table, *described, ended)
+        out, drawn = Afterstates.of(n, seats, at), keys[racing]
+        no_choices = Choices.of(np.zeros((0, spec_of(self.config).num_actions(self.config)), np.int8))
+        plan = Simulations(drawn, GOLDEN, deals, counts, arms, self.settings.turns)
+        simulate_games(new_workspace(self.config), games, no_choices, plan, at, out)
         keys[racing] = drawn
-        share = np.where(ended[:, :1] >= 0, ended, self.net.assessor(*described).wins)
+        share = np.where(out.shares[:, :1] >= 0, out.shares, self.net.assessor(out.seats, out.table).wins)
         row = np.repeat(np.arange(len(games)), tries)
         arm = (np.arange(n) - np.repeat(np.cumsum(tries) - tries, tries)) % counts[row]
         totals = np.zeros((*arms.shape, MAX_SEATS))

@@ -19,7 +19,7 @@ from helsinki_env.engine.contract import apply_action
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.engine.rng import GOLDEN
 
-__all__ = ["flat_batch", "simulate_action"]
+__all__ = ["flat_batch"]
 
 
 @kernel
@@ -96,22 +96,19 @@ def _choose(ws, g, legal, key, budget, won, trials):
 
 
 @kernel
-def flat_batch(ws, states, masks, keys, budget, actions, won, trials):
-    """Write the action for every state to `actions`, int64 (B,).
+def flat_batch(ws, states, masks, keys, budget, deals, actions, won, trials):
+    """Write the action for every state to `actions`, int64 (B,), or simulate the given actions if `deals` is not 0.
 
-    `masks`: int8 (B, ids); `keys`: random keys, uint64 (B,); `budget`: simulations per action. Adds the number of
-    simulations of each action to `trials`, int64 (ids,), and every seat's win probabilities to `won`, float64 (ids, 4).
+    `masks`: int8 (B, ids); `keys`: random keys, uint64 (B,); `budget`: simulations per action; `deals`: number of
+    determinizations of each given action. Adds the number of simulations of each action to `trials`, int64 (ids,), and
+    every seat's win probabilities to `won`, float64 (ids, 4).
     """
     for b in range(len(states)):
-        reset_views(ws, keys[b])
-        actions[b] = _choose(ws, states[b], masks[b], keys[b], budget, won, trials)
-
-
-@kernel
-def simulate_action(ws, g, action, key, deals, won, trials):
-    """Simulate one action in `deals` determinizations; `won` and `trials` as in `flat_batch`."""
-    reset_views(ws, key)
-    ws.arms[0] = action
-    for _ in range(deals):
-        key = key + GOLDEN
-        _try(ws, g, key, 1, won, trials)
+        g, key = states[b], keys[b]
+        reset_views(ws, key)
+        if deals == 0:
+            actions[b] = _choose(ws, g, masks[b], key, budget, won, trials)
+        ws.arms[0] = actions[b]
+        for _ in range(deals):
+            key = key + GOLDEN
+            _try(ws, g, key, 1, won, trials)

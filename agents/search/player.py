@@ -14,7 +14,7 @@ from helsinki_env.agents.base import FloatArray, Int8Array, Int64Array, KeyArray
 from helsinki_env.agents.evaluation import Evaluation
 from helsinki_env.agents.heuristic_api import MonteCarloSettings, heuristic_of
 from helsinki_env.agents.rows import validate_extra_actions, validate_inputs
-from helsinki_env.agents.search.flat import flat_batch, simulate_action
+from helsinki_env.agents.search.flat import flat_batch
 from helsinki_env.agents.search.tree import NODE, tree_batch
 from helsinki_env.agents.search.workspace import WorkspacePool
 from helsinki_env.data import UserError
@@ -62,7 +62,7 @@ class FlatPlayer(_Searcher):
         states, action_mask, keys = validate_inputs(self.config, observation, action_mask, keys)
         actions = np.zeros(len(action_mask), np.int64)
         with self._workspaces.borrow() as ws:
-            flat_batch(ws, states, action_mask, keys, self.budget, actions, *_tallies(action_mask.shape[1]))
+            flat_batch(ws, states, action_mask, keys, self.budget, 0, actions, *_tallies(action_mask.shape[1]))
         return actions
 
     def evaluate_actions(
@@ -76,10 +76,12 @@ class FlatPlayer(_Searcher):
             won, trials = _tallies(action_mask.shape[1])
             row = slice(b, b + 1)
             with self._workspaces.borrow() as ws:
-                flat_batch(ws, states[row], action_mask[row], keys[row], self.budget, best, won, trials)
+                inputs = ws, states[row], action_mask[row], keys[row], self.budget
+                flat_batch(*inputs, 0, best, won, trials)
                 for action in best if also is None else (best[0], also[b]):
                     if not trials[action]:  # not a candidate, or the only one
-                        simulate_action(ws, states[b], action, keys[b], trials[best[0]] or self.budget, won, trials)
+                        deals = int(trials[best[0]]) or self.budget
+                        flat_batch(*inputs, deals, np.array([action]), won, trials)
             actions = np.flatnonzero(action_mask[b])
             shares = np.full((len(actions), MAX_SEATS), np.nan)
             tried = trials[actions] > 0

@@ -1,12 +1,12 @@
 """Precompile kernels: compile what a command will call before it starts, in parallel and with progress output.
 
-Related kernels form a part, such as the rules or a player. A separate process compiles a part by running it once with
-the smallest batch. The machine code goes to the shared cache (`helsinki_env.engine.compile_cache`), from which all
+Related kernels form a part, such as the rules or a player. Worker processes compile a part by running it once with the
+smallest batch. The machine code goes to the shared cache (`helsinki_env.engine.compile_cache`), from which all
 processes load it. Kernels that are still missing are compiled when they are called.
 
-    python -m helsinki_env.cli.precompile PART
+    python -m helsinki_env.cli.precompile
 
-compiles one part.
+compiles the parts named on standard input, one per line, and prints the result of each.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ import gc
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
+from queue import SimpleQueue
+from threading import Thread
 from typing import TYPE_CHECKING, Any, NamedTuple
-
-import numpy as np
 
 from helsinki_env.cli.progress import ProgressDisplay
 from helsinki_env.engine import compile_cache, kernel
@@ -34,10 +34,10 @@ from helsinki_env.utils.terminal import plain_console
 if TYPE_CHECKING:
     from helsinki_env.evaluation.arena.plan import Plan
 
-#: Exit status of a process whose part needs an extra that is not installed.
-_MISSING_EXTRA = 3
-#: Seconds between two looks at the processes.
-_INTERVAL = 0.05
+#: What a worker prints after a part: it is compiled, it needs an extra that is not installed, or it failed.
+_DONE, _MISSING_EXTRA, _FAILED = "= done", "= missing extra", "= failed"
+#: What follows the output of a worker that has ended.
+_ENDED = "= ended"
 
 
 def _games(config: Any) -> None:
@@ -83,23 +83,6 @@ def _player(name: str, config: Any) -> None:
     make_player(name, config).act(*_first(config))
 
 
-def _flat(config: Any) -> None:
-    from helsinki_env.agents.search.player import FlatPlayer
-
-    observation, mask, words = _first(config)
-    FlatPlayer(1, config).evaluate_actions(
-        observation, np.eye(mask.shape[1], dtype=np.int8)[mask.argmax(axis=1)], words
-    )
-
-
-def _network(config: Any) -> None:
-    from helsinki_env.agents.net.afterstates import AfterstateEncoder
-
-    _player("net", config)
-    observation, mask, _ = _first(config)
-    AfterstateEncoder(config).ends(observation, mask.argmax(axis=1))
-
-
 def _training(config: Any) -> None:
     from helsinki_env.agents.net.features import feature_offsets
     from helsinki_env.agents.search.workspace import new_workspace
@@ -126,10 +109,9 @@ KERNEL_GROUPS = {
     "seat": KernelGroup("single seats", _seats),
     "greedy": KernelGroup("greedy", partial(_player, "greedy")),
     "heuristic": KernelGroup("heuristic", partial(_player, "heuristic")),
-    "mc": KernelGroup("mc", _flat),
+    "mc": KernelGroup("mc", partial(_player, "mc:1")),
     "ismcts": KernelGroup("ismcts", partial(_player, "ismcts:1")),
-    "net": KernelGroup("net", _network),
-    "net+search": KernelGroup("net+search", partial(_player, "net+search:1")),
+    "net": KernelGroup("net", partial(_player, "net")),
     "training": KernelGroup("training", _training),
 }
 """All parts that can be precompiled. A part with a player's name belongs to that player. Parts of a game other than
@@ -141,7 +123,8 @@ def groups_for(players: Iterable[str], config: Any = None) -> list[str]:
     """Return the parts that games between players need, named as on a command line."""
     from helsinki_env.agents.registry import innermost_name
 
-    names = {"games", *(innermost_name(name).partition(":")[0] for name in players)}
+    # `net` and `net+search` call the same kernels.
+    names = {"games", *(innermost_name(name).partition(":")[0].partition("+")[0] for name in players)}
     return [group_name(part, config) for part in KERNEL_GROUPS if part in names]
 
 
@@ -186,27 +169,32 @@ def precompile_groups(parts: Iterable[str], processes: int | None = None) -> lis
     missing_extra: list[str] = []
     names = ", ".join(describe_group(part) for part in waiting)
     plain_console(stderr=True).print(f"Compiling for this machine, once: {names}; saved in {kernel.CACHE_FOLDER}")
-    running: dict[str, subprocess.Popen[bytes]] = {}
+    lines: SimpleQueue[tuple[_Worker, str]] = SimpleQueue()
     # One more than the cores, because a process sometimes waits for a kernel that another process compiles.
     limit = processes or cpu_count() + 1
+    workers: list[_Worker] = []
     try:
         with ProgressDisplay(len(waiting), "parts") as display:
-            while waiting or running:
-                while waiting and len(running) < limit:
-                    part = waiting.pop(0)
-                    running[part] = _start(part)
-                time.sleep(_INTERVAL)
-                for part in [part for part, process in running.items() if process.poll() is not None]:
-                    status = running.pop(part).returncode
-                    if status == _MISSING_EXTRA:
-                        missing_extra.append(part)
-                    elif status == 0:
-                        _mark(part)
-                    display.advance(1)
+            for _ in waiting[:limit]:
+                workers.append(_Worker(lines))
+                workers[-1].compile_next(waiting)
+            while any(worker.part for worker in workers):
+                worker, line = lines.get()
+                if not worker.part or line not in (_DONE, _MISSING_EXTRA, _FAILED, _ENDED):
+                    continue
+                if line == _MISSING_EXTRA:
+                    missing_extra.append(worker.part)
+                elif line == _DONE:
+                    _mark(worker.part)
+                display.advance(1)
+                if line == _ENDED and waiting:  # killed, or out of memory: another worker compiles the other parts
+                    worker.part = ""
+                    worker = _Worker(lines)
+                    workers.append(worker)
+                worker.compile_next(waiting)
     finally:
-        for process in running.values():
-            process.kill()
-            process.wait()
+        for worker in workers:
+            worker.close()
     return missing_extra
 
 
@@ -224,27 +212,67 @@ def _mark(part: str) -> None:
         pass
 
 
-def _start(part: str) -> subprocess.Popen[bytes]:
-    """Start the process that compiles a part."""
-    command = [sys.executable, "-m", "helsinki_env.cli.precompile", part]
-    none = subprocess.DEVNULL
-    return subprocess.Popen(command, stdin=none, stdout=none, stderr=none)
+class _Worker:
+    """A process that compiles one part after another; the kernels that it has loaded serve all its parts."""
+
+    def __init__(self, lines: SimpleQueue[tuple[_Worker, str]]) -> None:
+        """Start the process; its lines go to the queue, followed by `_ENDED` when it ends."""
+        self.part = ""
+        self._game = ""
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "helsinki_env.cli.precompile"],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+        )  # fmt: skip
+        Thread(target=self._follow, args=(lines,), daemon=True).start()
+
+    def _follow(self, lines: SimpleQueue[tuple[_Worker, str]]) -> None:
+        assert self._process.stdout is not None
+        with self._process.stdout:
+            for line in self._process.stdout:
+                lines.put((self, line.strip()))
+        lines.put((self, _ENDED))
+
+    def compile_next(self, waiting: list[str]) -> None:
+        """Take a part from `waiting`, if possible of the same game as the last one; `part` is then its name, or ""."""
+        self.part = ""
+        if not waiting:
+            return
+        self.part = next((part for part in waiting if _read(part)[1].name == self._game), waiting[0])
+        self._game = _read(self.part)[1].name
+        waiting.remove(self.part)
+        assert self._process.stdin is not None
+        with suppress(OSError):  # the process has ended, which `_follow` reports
+            self._process.stdin.write(f"{self.part}\n")
+            self._process.stdin.flush()
+
+    def close(self) -> None:
+        """End the process."""
+        self._process.kill()
+        assert self._process.stdin is not None
+        with suppress(OSError):  # it has ended: what is still to be written is lost
+            self._process.stdin.close()
+        self._process.wait()
 
 
-# In the process that compiles a part
+# In the processes that compile parts
 
 
-def _compile(part: str) -> int:
+def _compile_parts(parts: Iterable[str]) -> None:
+    """Compile one part after another and print the result of each."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is handled by the parent, which ends this process
     kernel.silence_compile_notice()
     gc.disable()  # Numba creates millions of objects: collection takes a tenth of the time of this short process
-    group, spec = _read(part)
-    try:
-        group.use(spec.config())
-    except MissingExtraError:
-        return _MISSING_EXTRA
-    return 0
+    compile_cache.CompileLocks.patience = 600.0  # on a busy machine the other worker takes long, but does not stop
+    for part in parts:
+        group, spec = _read(part.strip())
+        try:
+            group.use(spec.config())
+            print(_DONE, flush=True)
+        except MissingExtraError:
+            print(_MISSING_EXTRA, flush=True)
+        except Exception:  # the error appears again when the kernels are called
+            print(_FAILED, flush=True)
 
 
 if __name__ == "__main__":
-    sys.exit(_compile(sys.argv[1]))
+    _compile_parts(sys.stdin)

@@ -21,7 +21,7 @@ import shutil
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -32,6 +32,7 @@ from numba.core import sigutils
 from numba.core.caching import NullCache
 from numba.core.compiler import CompileResult
 from numba.core.serialize import dumps
+from numba.core.types import BaseTuple
 
 from helsinki_env.utils.files import try_lock, unlock
 from helsinki_env.utils.machine import cache_folder, is_safe
@@ -226,14 +227,26 @@ _SOURCES_OF: dict[Any, set[str]] = {}
 
 
 def register_kernel_source(record: Any, source: str) -> None:
-    """Register that code compiled for a record type may call kernels of a source file."""
-    _SOURCES_OF.setdefault(record, set()).add(source)
+    """Register that code compiled for a record type may call kernels of a source file.
+
+    Files of the project's players are ignored: the rules never call them, and the folders of all other kernels depend
+    on them. The cached code of the rules is therefore the same with and without players.
+    """
+    if not is_project_file(source):
+        _SOURCES_OF.setdefault(record, set()).add(source)
+
+
+def _records(types: Any) -> Iterator[Any]:
+    """Yield the argument types, the element types of arrays, and those of the entries of tuples."""
+    for part in types:
+        yield getattr(part, "dtype", part)
+        if isinstance(part, BaseTuple):
+            yield from _records(part)
 
 
 def _versions(types: Any) -> list[str]:
     """Return the versions of the game kernels that may be called for the argument types."""
-    records = {getattr(part, "dtype", part) for part in types}  # for an array, its element type
-    return sorted({source_version(source) for record in records for source in _SOURCES_OF.get(record, ())})
+    return sorted({source_version(source) for record in _records(types) for source in _SOURCES_OF.get(record, ())})
 
 
 class KernelCache(NullCache):  # pragma: no cover  # coverage is measured without the compiler

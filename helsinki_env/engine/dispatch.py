@@ -14,6 +14,7 @@ from collections.abc import Callable
 from typing import Any
 
 from llvmlite.binding import parse_bitcode
+from numba.core import types
 from numba.core.codegen import JITCodeLibrary, RuntimeLinker
 from numba.core.compiler import Compiler, CompileResult
 from numba.core.environment import lookup_environment
@@ -23,6 +24,9 @@ from numba.core.registry import CPUDispatcher
 from helsinki_env.engine.compile_cache import KernelCache
 
 __all__ = ["Kernel"]
+
+
+_SHORT_INTEGERS = frozenset({types.int8, types.int16, types.int32})
 
 
 class KernelLibrary(JITCodeLibrary):  # pragma: no cover
@@ -114,7 +118,14 @@ class Kernel(_LockingDispatcher):  # pragma: no cover
         self.for_kernels._cache = _BitcodeCache(self.py_func, folder)
 
     def get_call_template(self, args: Any, kws: Any) -> Any:
-        """Return the call template for kernels that call this one."""
+        """Return the call template for kernels that call this one.
+
+        A kernel is compiled once for all constants of a type, and once for signed integers of all sizes: the compiler
+        computes with 64 bits in any case.
+        """
+        args = tuple(types.unliteral(arg) for arg in args)
+        if not self.is_compiling:  # a call of itself must have the types that are being compiled
+            args = tuple(types.int64 if arg in _SHORT_INTEGERS else arg for arg in args)
         return self.for_kernels.get_call_template(args, kws)
 
     def get_overload(self, signature: Any) -> Any:

@@ -47,8 +47,8 @@ class BoardGame:
         config = self.spec.config() if config is None else self.spec.check_config(config)
         self._attach(config, self.spec.new_states(config, 1))
         self.spec.apply_setup(self._states, config)
-        keys = (np.array([key]) for key in (seed_to_uint64(seed), seed_to_uint64(stream, "stream"), np.uint64(0)))
-        loops.batch_deal(self._tables[0], self._states, *keys)
+        keys = seed_to_uint64(seed), seed_to_uint64(stream, "stream"), np.uint64(0)
+        loops.deal_single(self._tables, self._states, self._states, *keys)
 
     def _attach(self, config: Any, states: States) -> None:
         self.config = config
@@ -135,7 +135,8 @@ class BoardGame:
 
     def _fresh_mask(self) -> npt.NDArray[np.int8]:
         if not self._mask_fresh:
-            self._specialized(loops.mask_single, self._mask)(self._tables, self._states, self._mask)
+            write = self._specialized(loops.step_single, loops.MASK_ONLY, self._mask)
+            write(self._tables, self._states, loops.MASK_ONLY, self._mask)
             self._mask_fresh = True
         return self._mask
 

@@ -14,6 +14,7 @@ HELSINKI_CACHE_DIR
 
 from __future__ import annotations
 
+import dis
 import os
 import time
 from collections.abc import Callable
@@ -48,10 +49,22 @@ def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
     return _compiled(function)  # pragma: no cover  # see above
 
 
+#: Largest number of bytecode instructions of a kernel that its callers compile as a part of themselves.
+_SHORT = 48
+
+
+def _is_inlined(function: Callable[..., Any]) -> bool:  # pragma: no cover  # see above
+    """Return whether a kernel is short and has no branches: compiling it apart would take longer than again inline."""
+    code = list(dis.get_instructions(function))
+    return len(code) < _SHORT and not any(step.opcode in dis.hasjrel or step.opcode in dis.hasjabs for step in code)
+
+
 def _compiled(function: Callable[..., Any]) -> Callable[..., Any]:  # pragma: no cover  # see above
     source = compile_cache.source_of(function)
     # Our kernels allocate nothing. Without reference counting (a Numba option) they run 1.16 times as fast.
     options = _OPTIONS | {"_nrt": not compile_cache.is_project_file(source)}
+    if _is_inlined(function):
+        options["inline"] = "always"
     dispatcher = Kernel(function, targetoptions=options)
     if os.path.exists(source):  # code typed into an interpreter has no file and is compiled every time
         dispatcher.enable_cache_in(compile_cache.folder_for(source, CACHE_FOLDER))

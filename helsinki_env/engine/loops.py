@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from helsinki_env.engine.contract import (
     apply_action,
+    copy_setup,
     deal,
     determinize_state,
     mark_legal,
@@ -20,6 +21,7 @@ from helsinki_env.engine.overloads import OverloadedKernel
 from helsinki_env.engine.rng import initial_state
 
 __all__ = [
+    "MASK_ONLY",
     "batch_deal",
     "batch_determinize",
     "batch_mask",
@@ -27,7 +29,7 @@ __all__ = [
     "batch_reconstruct",
     "batch_scores",
     "batch_step",
-    "mask_single",
+    "deal_single",
     "observe",
     "observe_part",
     "observe_single",
@@ -126,23 +128,30 @@ def batch_step(t, states, actions, masks):
 
 
 @kernel
+def deal_single(tables, states, setup, seed, stream, episode):
+    """Deal one game with the options of a record; `setup` is an array (1,), tables and states as for `step_single`."""
+    copy_setup(states[0], setup[0])
+    deal(tables[0], states[0], initial_state(seed, stream, episode))
+
+
+#: An invalid action for which kernels of one game only write what the acting seat may see.
+MASK_ONLY = -(2**63)
+
+
+@kernel
 def step_single(tables, states, action, mask):
     """Step one game that is not over and write its new mask; return whether the action was legal (else no change).
 
     `tables`, `states`: arrays (1,), because Numba unboxes an array in a tenth of the time of a record. `mask` int8
-    (ids,): legal actions, overwritten with the new mask.
+    (ids,): legal actions, overwritten with the new mask. `MASK_ONLY` is not legal, but the mask is written.
     """
-    if action < 0 or action >= len(mask) or mask[action] == 0:
+    legal = 0 <= action < len(mask) and mask[action] != 0
+    if legal:
+        apply_action(tables[0], states[0], action)
+    elif action != MASK_ONLY:
         return False
-    apply_action(tables[0], states[0], action)
     write_mask(tables[0], states[0], mask)
-    return True
-
-
-@kernel
-def mask_single(tables, states, mask):
-    """Write the action mask of one game; arguments as for `step_single`."""
-    write_mask(tables[0], states[0], mask)
+    return legal
 
 
 @kernel

@@ -22,7 +22,7 @@ from helsinki_env.engine.configuration import REWARDS
 from helsinki_env.engine.contract import MAX_SEATS
 from helsinki_env.engine.game import IllegalActionError
 from helsinki_env.engine.kernel import specialize
-from helsinki_env.engine.loops import mask_single, observe_single
+from helsinki_env.engine.loops import MASK_ONLY, deal_single, observe_single
 from helsinki_env.engine.spec import GameSpec, spec_of
 from helsinki_env.engine.states import States, copy_states, repeat_state
 from helsinki_env.envs import kernels
@@ -276,8 +276,8 @@ class GameAECEnv(AECEnv):  # type: ignore[misc]  # an untyped base class
         else:
             self._episode += np.uint64(1)
         self.config, self._setup = config, setup
-        obs, mask = self._arrays.take()
-        kernels.begin_one(self._tables, self._states, setup, self._seed, _STREAM, self._episode, self._legal, mask, obs)
+        deal_single(self._tables, self._states, setup, self._seed, _STREAM, self._episode)
+        obs, mask = self._write_view()
         self._over = False
         self._last_action = None
         self.agents = self.possible_agents[:]
@@ -291,6 +291,13 @@ class GameAECEnv(AECEnv):  # type: ignore[misc]  # an untyped base class
         self._skip_agent_selection = None
         if self._shown:
             self.render()
+
+    def _write_view(self) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.int8]]:
+        """Return the observation and the mask of the acting seat; write the legal actions of the environment."""
+        obs, mask = self._arrays.take()
+        step_one = self._step_one or self._find_step_one(mask, obs)
+        step_one(self._tables, self._states, MASK_ONLY, self._legal, mask, obs)
+        return obs, mask
 
     def _setup_of(self, config: Any) -> States:
         """Return the game options as a record, (1,); they are the same for every deal."""
@@ -513,7 +520,7 @@ class GameAECEnv(AECEnv):  # type: ignore[misc]  # an untyped base class
         self._states, self._setup = states, self._setup_of(self.config)
         self._legal[:] = 0
         if not self._over:
-            mask_single(self._tables, states, self._legal)
+            self._write_view()
 
 
 # Not `agent_selection`, which every step reads and writes: the descriptor would cost 5% of the step time.

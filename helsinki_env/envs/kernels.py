@@ -14,7 +14,7 @@ from helsinki_env.engine.atomics import fetch_add
 from helsinki_env.engine.bits import lowest_bit
 from helsinki_env.engine.contract import MAX_SEATS, apply_action, copy_setup, deal, draw_setup, rank_of, score
 from helsinki_env.engine.kernel import kernel
-from helsinki_env.engine.loops import observe, update_observation, write_mask
+from helsinki_env.engine.loops import MASK_ONLY, observe, update_observation, write_mask
 from helsinki_env.engine.playout import BLOCK, mask_block, num_blocks
 from helsinki_env.engine.rng import initial_state
 from helsinki_env.engine.vectors import prefetcher
@@ -233,27 +233,20 @@ def _view(t, g, legal, mask, obs):
 
 
 @kernel
-def begin_one(tables, states, setup, seed, stream, episode, legal, mask, obs):
-    """Deal one game and write the mask and observation of seat 0."""
-    t, g = tables[0], states[0]
-    copy_setup(g, setup[0])
-    deal(t, g, initial_state(seed, stream, episode))
-    _view(t, g, legal, mask, obs)
-
-
-@kernel
 def step_one(tables, states, action, legal, mask, obs):
     """Step one game and write the mask and observation of the acting seat.
 
     Return that seat, minus 4 if the game is over (then it is the seat that acted last), or 4 if the action is illegal
-    and nothing has changed.
+    and nothing has changed. `MASK_ONLY` is not legal, but mask and observation are written.
     """
-    if action < 0 or action >= len(legal) or legal[action] == 0:
-        return MAX_SEATS
     t, g = tables[0], states[0]
-    apply_action(t, g, action)
+    is_legal = 0 <= action < len(legal) and legal[action] != 0
+    if is_legal:
+        apply_action(t, g, action)
+    elif action != MASK_ONLY:
+        return MAX_SEATS
     _view(t, g, legal, mask, obs)
-    return g.seat - MAX_SEATS * g.done
+    return g.seat - MAX_SEATS * g.done if is_legal else MAX_SEATS
 
 
 @kernel

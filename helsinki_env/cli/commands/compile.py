@@ -25,8 +25,8 @@ def main(parts: str = "all", game: str | None = None, processes: int | None = No
     Example: helsinki compile --game copenhagen
 
     Args:
-        parts: comma-separated parts, or all: games, game, seat (the environments), greedy, heuristic, mc, ismcts, net,
-            net+search (players), training.
+        parts: comma-separated parts, or all: games, game, seat (the environments), greedy, heuristic, mc, ismcts, net
+            (players), training.
         game: game to compile; default: all games.
         processes: number of parallel processes; default: one more than the number of CPU cores.
     """
