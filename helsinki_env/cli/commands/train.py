@@ -75,7 +75,7 @@ def main(
 
     preset = preset or ("quick" if against is None else "best_response")
     chosen = _read_preset(preset, game, against, minutes, trust)
-    device = _usable_device(device)
+    device = _usable_device(device, torch.cuda.is_available())
     torch.set_num_threads(threads)
     folder = out or Path("runs") / (Path(preset).stem if game is None else f"{game}-{Path(preset).stem}")
     group = ProcessGroup.from_torchrun(device)
@@ -126,13 +126,11 @@ def _read_preset(name: str, game: str | None, against: str | None, minutes: floa
     return preset if minutes is None else replace(preset, minutes=minutes)
 
 
-def _usable_device(device: Literal["auto", "cpu", "cuda"]) -> Literal["cpu", "cuda"]:
+def _usable_device(device: Literal["auto", "cpu", "cuda"], has_gpu: bool) -> Literal["cpu", "cuda"]:
     """Return the device of the option; UserError for a GPU that PyTorch does not find."""
-    from torch import cuda
-
     if device == "auto":
-        return "cuda" if cuda.is_available() else "cpu"
-    if device == "cuda" and not cuda.is_available():
+        return "cuda" if has_gpu else "cpu"
+    if device == "cuda" and not has_gpu:
         raise UserError("--device: found cuda, but PyTorch finds no usable GPU; expected cpu or auto")
     return device
 
