@@ -16,7 +16,7 @@ import helsinki_env
 from tests.test_pythons import PROJECT
 
 ROOT = Path(__file__).resolve().parent.parent
-RELEASE = ROOT / "release"
+RELEASE = ROOT / ".ci" / "release"
 
 
 def check(out: Path, *steps: str) -> subprocess.CompletedProcess[str]:

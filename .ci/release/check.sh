@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Release checklist. Each step is a function; without STEP all of them run in this order.
 #
-#   release/check.sh OUT [STEP ...]
+#   .ci/release/check.sh OUT [STEP ...]
 #
 #   tree      the working tree is clean
 #   version   package, CITATION.cff, CHANGELOG.md and README.md have the same version
@@ -19,7 +19,7 @@ set -euo pipefail
 mkdir -p "$1"
 out=$(cd "$1" && pwd)
 shift
-cd "$(dirname "${BASH_SOURCE[0]}")/.."
+cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 steps=${*:-tree version build pythons ranges tours digests recipe}
 python=${PYTHON:-.venv/bin/python}
 version=$(sed -n 's/^__version__ = "\(.*\)"$/\1/p' helsinki_env/__init__.py)
@@ -66,7 +66,7 @@ digests() {
 recipe() {
     local digest
     digest=$(sha256sum "$out"/dist/*.tar.gz | cut -d' ' -f1)
-    sed -e "s/VERSION/$version/" -e "s/SHA256/$digest/" release/recipe.yaml > "$out/recipe.yaml"
+    sed -e "s/VERSION/$version/" -e "s/SHA256/$digest/" .ci/release/recipe.yaml > "$out/recipe.yaml"
 }
 
 for step in $steps; do
@@ -77,5 +77,5 @@ for step in $steps; do
     printf '\n== %s\n' "$step"
     (set -e; "$step") || { printf '== FAILED: %s\n' "$step" >&2; exit 1; }
 done
-printf '\n== %s passed: %s\nBy hand: tag v%s, upload %s/dist, then send recipe.yaml and the texts of release/listings.md.\n' \
+printf '\n== %s passed: %s\nBy hand: tag v%s, upload %s/dist, then send recipe.yaml and the texts of .ci/release/listings.md.\n' \
     "$version" "$steps" "$version" "$out"
