@@ -108,7 +108,10 @@ def _payoff(console: Console, tables: Sequence[RatableGames], out: Path | None) 
     for ranking in rankings:
         table = Table(title=f"{ranking.name}: rankings from the payoff table")
         for name in ("player", "mean score", "alpha-rank", "Nash average", "against Nash", "soft Condorcet"):
-            table.add_column(name, justify="left" if name == "player" else "right")
+            if name == "player":
+                table.add_column(name, min_width=11, overflow="fold")
+            else:
+                table.add_column(name, justify="right")
         scores = ranking.share.mean(axis=1)
         for i in sorted(range(len(scores)), key=lambda i: -scores[i]):
             shares = (scores[i], ranking.alpha[i], ranking.nash[i], ranking.against_nash[i])
