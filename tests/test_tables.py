@@ -188,7 +188,7 @@ def test_tables_of_the_first_version_are_gone_on_with(tmp_path: Path) -> None:
     store.add(one)
     store.close()
     rows = sqlite3.connect(tmp_path / "tables.sqlite")
-    for later in ("tournament_games", "tournaments", "records"):
+    for later in ("branches", "examined", "exercises", "tournament_games", "tournaments", "records"):
         rows.execute(f"DROP TABLE {later}")
     for column in ("start", "looked", "over"):
         rows.execute(f"ALTER TABLE tables DROP COLUMN {column}")

@@ -44,7 +44,7 @@ LEVEL = "level:"
 """Prefix of the players that are levels, such as ``level:4``."""
 _PRIOR_MEAN, _PRIOR_DEVIATION = 0.0, 600.0
 """Normal prior of a person's rating, in Elo points: about the range of the levels."""
-_GRID = np.arange(-2500.0, 2500.1, 5.0)
+_GRID = np.arange(-2500.0, 2500.5, 1.0)
 
 
 class Mixture(NamedTuple):

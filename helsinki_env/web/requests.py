@@ -25,6 +25,7 @@ __all__ = [
     "TOTAL",
     "Limit",
     "Name",
+    "NewBoard",
     "NewChair",
     "NewLesson",
     "NewTable",
@@ -148,6 +149,15 @@ class NewLesson(BaseModel):
     model_config = ConfigDict(extra="forbid", str_strip_whitespace=True)
 
     game: str = Field("", max_length=40, description="Name of the game; empty: the default game.")
+
+
+class NewBoard(BaseModel):
+    """A component file with other costs and strengths of board actions."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    game: str = Field("", max_length=40, description="Name of the game; empty: the default game.")
+    actions: dict[str, dict[str, int]] = Field(max_length=40, description="Cost and strength of each board action.")
 
 
 class Rematch(BaseModel):

@@ -18,6 +18,7 @@ from helsinki_env.data import choices_text, short_repr
 from helsinki_env.engine.spec import GameSpec, config_from_dict, default_spec, game_names, spec_by_name, spec_of
 from helsinki_env.utils.extras import requires_extra
 from helsinki_env.web.analysis import add_analysis
+from helsinki_env.web.boards import Boards
 from helsinki_env.web.evaluation import EvaluationJobs
 from helsinki_env.web.help import rules_text
 from helsinki_env.web.lessons import has_lesson, lesson_table
@@ -31,6 +32,7 @@ from helsinki_env.web.requests import (
     STATIC,
     TOTAL,
     Limit,
+    NewBoard,
     NewLesson,
     NewTable,
     Offset,
@@ -149,7 +151,17 @@ def _add_error_handlers(app: FastAPI) -> None:
 
 
 def _add_tables(app: FastAPI, settings: ServerSettings, sessions: TableSessions, records: SavedGames) -> None:
-    store = sessions.store
+    store, boards = sessions.store, Boards(settings.data)
+
+    @app.get("/api/games/{name}/board")
+    async def board(name: str) -> list[dict[str, Any]]:
+        """Return the costs and strengths of a game's board actions."""
+        return boards.fields(browser_game(name))
+
+    @app.post("/api/boards", status_code=201)
+    async def make_board(wanted: NewBoard) -> dict[str, str]:
+        """Save a board of one's own; its name is a value of the option `components`."""
+        return {"components": await asyncio.to_thread(boards.save, browser_game(wanted.game), wanted.actions)}
 
     @app.get("/api/games")
     async def games() -> list[dict[str, Any]]:
@@ -179,7 +191,7 @@ def _add_tables(app: FastAPI, settings: ServerSettings, sessions: TableSessions,
     async def make(wanted: NewTable) -> dict[str, Any]:
         """Create a table; `links` has the address of each human's seat if every human gets one."""
         check_room(store)
-        table = _new_table(wanted, settings, records)
+        table = _new_table(wanted, settings, records, boards)
         store.add(table)
         if wanted.begin is not None:
             records.add_branch(wanted.begin.record, table.name, wanted.begin.decisions)
@@ -273,19 +285,20 @@ def _entry_data(entry: TableEntry, over: bool) -> dict[str, Any]:
     }
 
 
-def _new_table(wanted: NewTable, settings: ServerSettings, records: SavedGames) -> GameTable:
-    start = _game_start(wanted, records)
+def _new_table(wanted: NewTable, settings: ServerSettings, records: SavedGames, boards: Boards) -> GameTable:
+    start = _game_start(wanted, records, boards)
     chairs = _chairs(wanted, spec_of(start.config), settings)
     return GameTable(
         secrets.token_hex(6), wanted.title, start.config, start.seed, chairs, start.past_actions, start.start
     )
 
 
-def _game_start(wanted: NewTable, records: SavedGames) -> GameStart:
+def _game_start(wanted: NewTable, records: SavedGames, boards: Boards) -> GameStart:
     if wanted.begin is None:
         spec = browser_game(wanted.game)
+        options, own = boards.config_values(wanted.options)
         config = config_from_dict(
-            chosen_options(spec, wanted.options) | {"game": spec.name, "num_players": len(wanted.chairs)}
+            chosen_options(spec, options) | own | {"game": spec.name, "num_players": len(wanted.chairs)}
         )
         return GameStart(config, secrets.randbits(63) if wanted.seed is None else wanted.seed)
     for key in ("game", "options", "seed"):

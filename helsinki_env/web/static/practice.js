@@ -12,7 +12,7 @@ import { button, byId, counted, make } from "./dom.js";
 const AGAIN = 1500;
 
 /** @param {number} part */
-const percent = (part) => `${Math.max(1, Math.round(100 * part))}%`;
+const lossOf = (part) => `${Math.max(1, Math.round(100 * part))}%`;
 
 /** @param {number} days  Return when an exercise comes again, in words. */
 const later = (days) => (days < 0.5 ? "in ten minutes" : `in ${counted(Math.round(days), "day")}`);
@@ -75,8 +75,8 @@ export class Practice {
   /** @param {Graded} graded  Show the grade of an answer. */
   graded(graded) {
     const { good, regret, words, played, same, win, why, days } = graded;
-    const head = good ? "Correct." : `This loses ${percent(regret)} of the win probability.`;
-    const lines = [good && regret < 0.001 ? "It is the best action." : `The best action: ${words} (${percent(win)} to win).`, why];
+    const head = good ? "Correct." : `This loses ${lossOf(regret)} of the win probability.`;
+    const lines = [good && regret < 0.001 ? "It is the best action." : `The best action: ${words} (${lossOf(win)} to win).`, why];
     if (!same && played && this.#state?.kind === "practice") lines.push(`In the game you chose: ${played}.`);
     if (same && !good) lines.push("It is what you chose in the game.");
     if (days) lines.push(`It comes again ${later(days)}.`);

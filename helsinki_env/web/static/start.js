@@ -2,6 +2,7 @@
 
 import { ask, onThisMachine } from "./access.js";
 import { analyzeButton } from "./apart.js";
+import { BoardEditor } from "./boards.js";
 import { Cards } from "./cards.js";
 import { Chairs, keepLinks, keptLinks, showLinks } from "./chairs.js";
 import { button, byId, complain, counted, fill, goTo, make, once, whenSent } from "./dom.js";
@@ -18,6 +19,7 @@ let games = [];
 const game = /** @type {HTMLSelectElement} */ (byId("game"));
 const players = /** @type {HTMLSelectElement} */ (byId("players"));
 const chairs = new Chairs(byId("chairs"), byId("levels"), byId("sharing"));
+const board = new BoardEditor(byId("board"));
 const form = /** @type {HTMLFormElement} */ (byId("new"));
 
 const chosen = () => games.find((one) => one.name === game.value) ?? games[0];
@@ -30,6 +32,7 @@ function showGame() {
   players.replaceChildren(...numbers.map((n) => make("option", { value: String(n) }, String(n))));
   if (numbers.includes(Number(before))) players.value = before;
   byId("options").replaceChildren(...fieldsOf(options));
+  board.show(chosen().name).catch(complain);
   showChairs();
 }
 
@@ -37,7 +40,7 @@ const showChairs = () => chairs.show(chosen(), Number(players.value));
 
 function order() {
   const data = new FormData(form);
-  const options = chosenOf(chosen().options, data);
+  const options = { ...chosenOf(chosen().options, data), ...board.options };
   const seed = /** @type {HTMLInputElement} */ (byId("seed")).value.trim();
   const title = /** @type {HTMLInputElement} */ (byId("title")).value;
   if (!/^\d{0,15}$/.test(seed)) throw new Error("Seed: expected a whole number of up to 15 digits, or nothing for a random seed");
