@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 from helsinki_env.drawing import palette
@@ -61,6 +61,16 @@ def add_player_text(line: TextLine, seat: int, text: str) -> None:
     """Add a text in the colors of a player."""
     tone = palette.PLAYERS[seat]
     line.add(text, tone.line, tone.base, True)
+
+
+def wrap(items: Iterable[TextLine], width: int) -> list[TextLine]:
+    """Return items in lines of at most a width, at least one line."""
+    lines = [TextLine()]
+    for item in items:
+        if len(lines[-1]) + len(item) > width:
+            lines.append(TextLine())
+        lines[-1].segments += item.segments
+    return lines
 
 
 def join_columns(blocks: list[list[TextLine]], widths: list[int], gap: int) -> list[TextLine]:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 
 from helsinki_env.drawing import palette
-from helsinki_env.drawing.canvas import BOLD, Box, Canvas, num, text_width, transform
+from helsinki_env.drawing.canvas import BOLD, MARGIN, PICTURE_WIDTH, Box, Canvas, num, text_width, transform
 
 CARD_ASPECT = 1.36
 """Height of a card divided by its width."""
@@ -242,3 +242,10 @@ def last_action(canvas: Canvas, box: Box, text: str) -> None:
     canvas.path(f"M{x + 14} {y + height - 30}h{width - 28}", stroke=palette.PANEL_EDGE, stroke_width=1.2)
     used = canvas.text(x + 16, y + height - 11, "Last:", 12, fill=palette.SOFT_INK)
     canvas.text(x + 22 + used, y + height - 11, text, 12, width=width - 40 - used, weight=2.2)
+
+
+def table_header(canvas: Canvas, title: str, emblem: Emblem, label: str) -> float:
+    """Draw the emblem and the name of a game above its table, and a label at the right; return the label's width."""
+    emblem(canvas, MARGIN + 22, 33, 42, palette.GOLD)
+    canvas.text(MARGIN + 54, 43, title, 31, fill=palette.PANEL, weight=2.4)
+    return canvas.text(PICTURE_WIDTH - MARGIN, 41, label, 22, fill=palette.PANEL, anchor="end", weight=2.4)

@@ -174,9 +174,7 @@ def test_abilities_are_named_and_say_how_they_stand() -> None:
     assert found == [2, 1, 1, 1]
     for label in ABILITY_LABELS:
         assert " ".join(label) in words(svg)
-    assert {"Construction discount: denied", "Additional card: used", "Change of colours: not owned"} <= set(
-        titles(svg)
-    )
+    assert {"Construction discount: denied", "Additional card: used", "Change of colors: not owned"} <= set(titles(svg))
     plain = draw_ansi(drawn, color=False)
     for line in ("[+] Both actions: active", "[-] Additional card: used", "[x] Construction discount: denied"):
         assert line in plain

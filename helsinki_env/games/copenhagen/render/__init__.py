@@ -19,7 +19,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from helsinki_env.drawing import palette
+from helsinki_env.drawing import pieces
 from helsinki_env.drawing.canvas import MARGIN, PANEL_GAP, PICTURE_WIDTH, TOP, Box, Canvas, sea
 from helsinki_env.drawing.raster import rgb_array
 from helsinki_env.games.copenhagen.game import CopenhagenGame
@@ -36,14 +36,6 @@ __all__ = ["ansi", "rgb_array", "svg", "svg_and_spots"]
 SUPPLY_WIDTH = 420.0
 UPPER = 347.0
 DISPLAY_HEIGHT = 204.0
-
-
-def _header(canvas: Canvas, table: TableView) -> None:
-    cream = palette.PANEL
-    parts.houses(canvas, MARGIN + 22, 33, 42, palette.GOLD)
-    canvas.text(MARGIN + 54, 43, "COPENHAGEN", 31, fill=cream, weight=2.4)
-    label = "Game over" if table.done else f"Round {table.round}"
-    canvas.text(PICTURE_WIDTH - MARGIN, 41, label, 22, fill=cream, anchor="end", weight=2.4)
 
 
 def _describe(table: TableView) -> str:
@@ -63,7 +55,8 @@ def draw_scene(canvas: Canvas, table: TableView, components: Components) -> str:
     below = TOP + UPPER + PANEL_GAP
     height = math.ceil(below + area + MARGIN)
     sea(canvas, height)
-    _header(canvas, table)
+    label = "Game over" if table.done else f"Round {table.round}"
+    pieces.table_header(canvas, "COPENHAGEN", parts.houses, label)
     left = inner - SUPPLY_WIDTH - PANEL_GAP
     common.display(canvas, table, (MARGIN, TOP, left, DISPLAY_HEIGHT))
     common.current_action_panel(

@@ -13,6 +13,7 @@ from helsinki_env.drawing.lines import (
     join_columns,
     pluralize,
     walled,
+    wrap,
 )
 from helsinki_env.games.copenhagen.ability_words import ABILITY_LABELS
 from helsinki_env.games.copenhagen.components import COLOURS, COLUMNS, ROWS, TILE_SIZES
@@ -148,20 +149,12 @@ def _area(table: TableView, components: Components, seat: SeatView) -> list[Text
     lines.append(
         TextLine().add(f"Hand {pluralize(seat.hand, 'card')}" + (f", {known} known to all (!)" if known else ""))
     )
-    line = TextLine()
+    hand = []
     for colour, seen in seat.faces:
-        if len(line) + 4 > BLOCK_WIDTH:
-            lines.append(line)
-            line = TextLine()
         text = f" {COLOURS[colour][0].upper()}{'!' if seen else ' '}"
-        line.add(text, INK_ON[colour], palette.PAVILIONS[colour].base, True).add(" ")
-    if seat.backs:
-        if len(line) + 10 > BLOCK_WIDTH:
-            lines.append(line)
-            line = TextLine()
-        line.add(f"+ {seat.backs} hidden")
-    lines.append(line)
-    return lines
+        hand.append(TextLine().add(text, INK_ON[colour], palette.PAVILIONS[colour].base, True).add(" "))
+    backs = [TextLine().add(f"+ {seat.backs} hidden")] if seat.backs else []
+    return lines + wrap([*hand, *backs], BLOCK_WIDTH)
 
 
 def _in_play(table: TableView) -> list[TextLine]:

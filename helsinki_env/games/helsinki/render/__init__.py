@@ -19,7 +19,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from helsinki_env.drawing import palette, pieces
+from helsinki_env.drawing import pieces
 from helsinki_env.drawing.canvas import BOLD, MARGIN, PANEL_GAP, PICTURE_WIDTH, TOP, Box, Canvas, sea, text_width
 from helsinki_env.drawing.raster import rgb_array
 from helsinki_env.games.helsinki.game import HelsinkiGame
@@ -35,16 +35,12 @@ __all__ = ["ansi", "rgb_array", "svg", "svg_and_spots"]
 
 
 def _header(canvas: Canvas, table: TableView) -> None:
-    cream = palette.PANEL
-    parts.cathedral(canvas, MARGIN + 22, 33, 42, palette.GOLD)
-    canvas.text(MARGIN + 54, 43, "HELSINKI", 31, fill=cream, weight=2.4)
-    right = PICTURE_WIDTH - MARGIN
     label = "Game over" if table.done else f"Round {table.round}"
-    width = canvas.text(right, 41, label, 22, fill=cream, anchor="end", weight=2.4)
+    width = pieces.table_header(canvas, "HELSINKI", parts.cathedral, label)
     if table.last_round and not table.done:
         text = "LAST ROUND"
         pill = text_width(text, 14) + 24
-        left = right - width - 14 - pill
+        left = PICTURE_WIDTH - MARGIN - width - 14 - pill
         canvas.rect(left, 20, pill, 28, r=14, fill="#c8473a")
         canvas.text(left + 12, 39, text, 14, fill="#fff", weight=BOLD)
 

@@ -14,6 +14,7 @@ from helsinki_env.drawing.lines import (
     join_columns,
     pluralize,
     walled,
+    wrap,
 )
 from helsinki_env.games.helsinki.action_words import action_label, cost_text
 from helsinki_env.games.helsinki.components import BOARD_ACTIONS
@@ -36,19 +37,17 @@ BLOCK_WIDTH = BOARD_WIDTH + 4
 _ARROWS = "\u25bc\u25c4\u25b2\u25ba"  # into the board from north, east, south, west
 
 
-def _card(line: TextLine, kind: int | None, components: Components, width: int = 7) -> None:
+def _card(line: TextLine, kind: int | None, components: Components, width: int = 7) -> TextLine:
     """Write a card: color letter, number, the tile's shape and one ^ per superstructure; - for no card."""
     if kind is None:
-        line.add("-".center(width))
-        return
+        return line.add("-".center(width))
     colour = components.card_color(kind)
     if colour < 0:
-        line.add("wild".center(width), "#222222", palette.WILD.light)
-        return
+        return line.add("wild".center(width), "#222222", palette.WILD.light)
     shape = components.tiles[colour][components.card_roofs(kind) - 2]
     text = f"{COLOURS[colour][0].upper()}{components.card_number(kind)} {shape}"
     text += "^" * components.card_superstructures(kind)
-    line.add(text.center(width), INK_ON[colour], palette.PAVILIONS[colour].base, True)
+    return line.add(text.center(width), INK_ON[colour], palette.PAVILIONS[colour].base, True)
 
 
 def _space(line: TextLine, table: TableView, space: int, width: int) -> None:
@@ -203,20 +202,9 @@ def _area(table: TableView, components: Components, seat: SeatView) -> list[Text
     size = len(seat.faces) + seat.backs
     lifted = ", limit lifted" if seat.limit_lifted else ""
     lines.append(TextLine().add(f"Meadow {pluralize(seat.meadow, 'coat')}, hand {pluralize(size, 'card')}{lifted}"))
-    line = TextLine()
-    for kind in seat.faces:
-        if len(line) + 8 > BLOCK_WIDTH:
-            lines.append(line)
-            line = TextLine()
-        _card(line, kind, components)
-        line.add(" ")
-    if seat.backs:
-        if len(line) + 10 > BLOCK_WIDTH:
-            lines.append(line)
-            line = TextLine()
-        line.add(f"+ {seat.backs} hidden")
-    lines.append(line)
-    return lines
+    hand = [_card(TextLine(), kind, components).add(" ") for kind in seat.faces]
+    backs = [TextLine().add(f"+ {seat.backs} hidden")] if seat.backs else []
+    return lines + wrap([*hand, *backs], BLOCK_WIDTH)
 
 
 def ansi(
