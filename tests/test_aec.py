@@ -462,7 +462,8 @@ def test_a_state_that_cannot_be_changes_nothing(game: TestedGame, changes: dict[
         changes = {"config": game.spec.config(**changes["config"])}
     with pytest.raises(ValueError, match=message):
         env.set_state(env.get_state() | changes)
-    for bad in (None, 5, [], {}):
+    wrong: tuple[Any, ...] = (None, 5, [], {})
+    for bad in wrong:
         with pytest.raises(ValueError, match="state: found"):
             env.set_state(bad)
     assert env.game == before

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import os
 import shutil
@@ -11,7 +12,6 @@ import sys
 import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import cast
 
 import pytest
 
@@ -241,30 +241,28 @@ def test_file_names_that_are_no_text(tmp_path: Path) -> None:
         assert done.returncode == 0, done.stderr
 
 
-@pytest.fixture
-def ascii_output(monkeypatch: pytest.MonkeyPatch) -> io.TextIOWrapper:
-    """The standard output of this process as one of an encoding without other letters."""
-    stream = io.TextIOWrapper(io.BytesIO(), encoding="ascii", write_through=True)
-    monkeypatch.setattr(sys, "stdout", stream)
-    return stream
+def ascii_output_of(*words: str) -> bytes:
+    """What a command prints in this process to a standard output that can take ASCII only."""
+    shown = io.BytesIO()
+    stream = io.TextIOWrapper(shown, encoding="ascii", write_through=True)
+    with contextlib.redirect_stdout(stream):
+        assert main(words) == 0, words
+    return shown.getvalue()
 
 
-def test_every_command_shows_its_help_in_any_encoding(ascii_output: io.TextIOWrapper) -> None:
+@pytest.mark.thorough
+def test_every_command_shows_its_help_in_any_encoding() -> None:
     for name in COMMANDS:
-        assert main([name, "--help"]) == 0, name
-    shown = cast(io.BytesIO, ascii_output.buffer).getvalue()
-    assert shown.count(b"usage:") == len(COMMANDS)
-    assert b"\\u" not in shown
+        shown = ascii_output_of(name, "--help")
+        assert b"usage:" in shown
+        assert b"\\u" not in shown
 
 
 @pytest.mark.thorough
 @pytest.mark.skipif(not JIT, reason="takes long without the compiler")
 @pytest.mark.parametrize("name", [name for name in COMMANDS if name != "play"])
-def test_every_command_works_in_any_encoding(
-    name: str, named: Path, tmp_path: Path, ascii_output: io.TextIOWrapper
-) -> None:
-    assert main(words_of(name, named, tmp_path / "ä Ω")) == 0
-    assert cast(io.BytesIO, ascii_output.buffer).getvalue()
+def test_every_command_works_in_any_encoding(name: str, named: Path, tmp_path: Path) -> None:
+    assert ascii_output_of(*words_of(name, named, tmp_path / "ä Ω"))
 
 
 # Widths
@@ -278,7 +276,8 @@ def test_help_ends_in_any_width(columns: str) -> None:
     assert len(done.stdout) < 10**6
 
 
-@pytest.mark.parametrize("columns", ["1", "5", "0", "-3", "words", "²"])
+@pytest.mark.thorough
+@pytest.mark.parametrize("columns", ["5", "0"])
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_help_ends_in_any_width(name: str, columns: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", columns)

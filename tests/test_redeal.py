@@ -377,7 +377,7 @@ def test_deals_with_many_cards_alike_are_as_likely_as_they_should_be() -> None:
 
 
 def _too_many_cards() -> HelsinkiGame:
-    game = played(HelsinkiConfig(), 4, 70)
+    game: HelsinkiGame = played(HelsinkiConfig(), 4, 70)
     game.state.hand[1, 0] += 9
     game.state.known[1, 0] += 9
     return game

@@ -74,11 +74,16 @@ print(json.dumps({"version": sys.version_info[:2], "digests": {group: found[grou
 """
 
 
-def run(*command: str | Path, folder: Path, **variables: str) -> str:
+def start(*command: str | Path, folder: Path, **variables: str) -> subprocess.CompletedProcess[str]:
+    """Run a program that finds nothing of the checkout."""
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"} | variables
-    done = subprocess.run(
+    return subprocess.run(
         [*map(str, command)], cwd=folder, env=environment, capture_output=True, text=True, timeout=1200, check=False
     )
+
+
+def run(*command: str | Path, folder: Path, **variables: str) -> str:
+    done = start(*command, folder=folder, **variables)
     assert done.returncode == 0, f"{command}\n{done.stdout}\n{done.stderr}"
     return done.stdout
 
@@ -156,9 +161,7 @@ def test_the_wheel_simulates_from_the_shell(installed: Path, tmp_path: Path) -> 
 
 
 def test_the_wheel_names_the_wheel_where_an_extra_is_missing(installed: Path, tmp_path: Path) -> None:
-    done = subprocess.run(
-        [installed / "helsinki", "play"], cwd=tmp_path, capture_output=True, text=True, timeout=500, check=False
-    )
+    done = start(installed / "helsinki", "play", folder=tmp_path)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.endswith(" is missing, which the extra 'play' brings: pip install \"helsinki-env[play]\"\n")
 
