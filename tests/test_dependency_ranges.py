@@ -15,9 +15,9 @@ from packaging.requirements import Requirement
 
 from tests.support import golden
 from tests.test_extras_alone import PIXELS, PLAYING
-from tests.test_pythons import PLAY, PROJECT, run, wheel
+from tests.test_wheel import PLAY_THE_SIGNATURE, PROJECT, built, run
 
-__all__ = ["wheel"]  # a fixture
+__all__ = ["built"]  # a fixture
 
 pytestmark = [pytest.mark.nightly, pytest.mark.timeout(3600)]
 
@@ -50,21 +50,21 @@ def test_every_range_has_a_lowest_version() -> None:
 
 
 @pytest.mark.parametrize("versions", ["lowest", "newest"])
-def test_the_wheel_works_with_the_ends_of_its_ranges(versions: str, wheel: Path, tmp_path: Path) -> None:
+def test_the_wheel_works_with_the_ends_of_its_ranges(versions: str, built: Path, tmp_path: Path) -> None:
     run(sys.executable, "-m", "venv", "env", folder=tmp_path)
     scripts = tmp_path / "env" / ("Scripts" if sys.platform == "win32" else "bin")
     python = scripts / "python"
     (tmp_path / "pins.txt").write_text("\n".join(lowest() if versions == "lowest" else []))
-    target = f"{wheel}[{','.join(EXTRAS)}]"
+    target = f"{built}[{','.join(EXTRAS)}]"
     helpers = ("pytest", "hypothesis")  # imported by the helpers of the tests
     run(python, "-m", "pip", "install", "-q", "-c", "pins.txt", target, *helpers, folder=tmp_path)
     run(python, "-m", "pip", "check", folder=tmp_path)
-    found = json.loads(run(python, "-c", PLAY, folder=wheel.parent))
+    found = json.loads(run(python, "-c", PLAY_THE_SIGNATURE, folder=built.parent))
     written = json.loads(golden.SIGNATURE.read_text(encoding="utf-8"))["groups"]
     name = f"digest of the first {golden.FIRST}"
     assert found["digests"] == {group: written[group][name] for group in written}
     for code in (PIXELS, PLAYING, "import helsinki_env.openspiel"):
-        run(python, "-c", code, folder=wheel.parent)
+        run(python, "-c", code, folder=built.parent)
     for line in COMMANDS.strip().splitlines():
         program, *arguments = line.split()
         run(scripts / program, *arguments, folder=tmp_path)

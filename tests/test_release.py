@@ -13,7 +13,7 @@ import yaml
 from packaging.requirements import Requirement
 
 import helsinki_env
-from tests.test_pythons import PROJECT
+from tests.test_wheel import PROJECT
 
 ROOT = Path(__file__).resolve().parent.parent
 RELEASE = ROOT / ".ci" / "release"

@@ -43,7 +43,7 @@ build() {
 }
 
 pythons() {
-    "$python" -m pytest -m packaging -n 0 tests/test_pythons.py tests/test_wheel.py -rs
+    "$python" -m pytest -m packaging -n 0 tests/test_wheel.py -rs
 }
 
 ranges() {
