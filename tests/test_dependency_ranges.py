@@ -55,16 +55,16 @@ def test_the_wheel_works_with_the_ends_of_its_ranges(versions: str, built: Path,
     scripts = tmp_path / "env" / ("Scripts" if sys.platform == "win32" else "bin")
     python = scripts / "python"
     (tmp_path / "pins.txt").write_text("\n".join(lowest() if versions == "lowest" else []))
-    target = f"{built}[{','.join(EXTRAS)}]"
+    target = f"{next(built.glob('*.whl'))}[{','.join(EXTRAS)}]"
     helpers = ("pytest", "hypothesis")  # imported by the helpers of the tests
     run(python, "-m", "pip", "install", "-q", "-c", "pins.txt", target, *helpers, folder=tmp_path)
     run(python, "-m", "pip", "check", folder=tmp_path)
-    found = json.loads(run(python, "-c", PLAY_THE_SIGNATURE, folder=built.parent))
+    found = json.loads(run(python, "-c", PLAY_THE_SIGNATURE, folder=built))
     written = json.loads(golden.SIGNATURE.read_text(encoding="utf-8"))["groups"]
     name = f"digest of the first {golden.FIRST}"
     assert found["digests"] == {group: written[group][name] for group in written}
     for code in (PIXELS, PLAYING, "import helsinki_env.openspiel"):
-        run(python, "-c", code, folder=built.parent)
+        run(python, "-c", code, folder=built)
     for line in COMMANDS.strip().splitlines():
         program, *arguments = line.split()
         run(scripts / program, *arguments, folder=tmp_path)
