@@ -54,7 +54,7 @@ _SHORT = 48
 
 
 def _is_inlined(function: Callable[..., Any]) -> bool:  # pragma: no cover  # see above
-    """Return whether a kernel is short and has no branches: compiling it apart would take longer than again inline."""
+    """Return whether a kernel is short and has no branches: compiling it with its callers takes no longer."""
     code = list(dis.get_instructions(function))
     return len(code) < _SHORT and not any(step.opcode in dis.hasjrel or step.opcode in dis.hasjabs for step in code)
 
