@@ -99,7 +99,7 @@ class _Recorder(PlayerWrapper):
 
 @dataclass
 class _Played:
-    """What was recorded in a matchup."""
+    """Records of a matchup."""
 
     table: MatchupPlan
     rows: list[_Row] = field(default_factory=list)

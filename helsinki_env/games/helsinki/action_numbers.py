@@ -80,8 +80,8 @@ STRENGTHS = {
 }
 """Board actions with a strength, by name; the effect of the others is fixed."""
 
-_INSTEAD = "change its cost instead, or cover it where nobody shall use it"
-_COATS = f"a whole number of coats of arms from 0 to {MAX_COST} (cover the action where nobody shall use it)"
+_INSTEAD = "change its cost instead, or cover it where no seat may use it"
+_COATS = f"a whole number of coats of arms from 0 to {MAX_COST} (cover the action where no seat may use it)"
 
 PUBLISHED_COSTS = (1,) * len(BOARD_ACTIONS)
 """Published cost of each board action in coats of arms, by id."""

@@ -153,7 +153,7 @@ HELSINKI: GameSpec = GameSpec(
             "first_game", "covered", "First game", "The bottom row of the action board is covered.", "first_game"
         ),
         SetupOption("dry_roads", "dry_roads", "Dry roads", "The expansion with crosswalks and bonus cards is played."),
-        SetupOption("covered", "covered", "Covered actions", "Nobody may use these.", choices=BOARD_ACTIONS),
+        SetupOption("covered", "covered", "Covered actions", "No seat may use these.", choices=BOARD_ACTIONS),
     ),
 )
 """Helsinki, as game-independent code sees it."""

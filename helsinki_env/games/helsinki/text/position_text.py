@@ -222,7 +222,7 @@ def _seat_events(
     shown = _gain(known_then, known_now)
     unseen = size_now - size_then - sum(shown)
     if any(shown):
-        yield f"{who} takes, seen by everybody: {card_counts(shown, components)}.", False
+        yield f"{who} takes, seen by all: {card_counts(shown, components)}.", False
     if unseen > 0:
         yield f"{who} draws {pluralize(unseen, 'card')} from the draw pile.", False
         if number == viewer:

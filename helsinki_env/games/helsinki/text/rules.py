@@ -159,7 +159,7 @@ def _cards(components: Components, players: int) -> Iterator[str]:
         yield f"  {_face(variant)}: {copies}"
     yield f"  wild: {deck[components.wild_type]}. A wild card builds nothing and pays for any color."
     if players == 2:
-        yield f"One random card with the number {components.any_removed2_number} is removed, and nobody sees it."
+        yield f"One random card with the number {components.any_removed2_number} is removed unseen."
     yield f"The draw pile and the display begin with {components.deck_size(players)} cards."
 
 
