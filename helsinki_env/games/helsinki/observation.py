@@ -148,7 +148,9 @@ def observation_table(types: int = NARROW) -> ObservationTable:
             ),
             Section("discard", "the discard pile", **piles),
             Section(
-                "reshuffled", "a draw pile made from the discard pile, without the cards that all have seen leave it", **piles
+                "reshuffled",
+                "a draw pile made from the discard pile, without the cards that all have seen leave it",
+                **piles,
             ),
         ),
         functions={"hand_size": hand_size, "unseen_draws": unseen_draws},
