@@ -64,7 +64,8 @@ def test_what_is_there_is_not_made_again(capsys: pytest.CaptureFixture[str]) -> 
     assert capsys.readouterr().err == ""
 
 
-#: What the part `net` imports, and what the command prints about it.
+ROOT = Path(__file__).resolve().parent.parent
+#: What the packages of networks do that the part `net` imports, and what the command prints about it.
 FAILURES = {
     "failed": ("raise RuntimeError", ""),
     "missing extra": ("raise ModuleNotFoundError(name='onnxruntime')", "Skipped: net (extra not installed)\n"),
@@ -76,10 +77,12 @@ FAILURES = {
 @pytest.mark.skipif(not JIT, reason="nothing is compiled")
 def test_a_part_that_fails_does_not_stop_the_others(tmp_path: Path) -> None:
     """The failures: an error, an extra that is not installed, and a worker process that is killed (out of memory)."""
-    environment = os.environ | {"HELSINKI_CACHE_DIR": str(tmp_path / "kernels"), "PYTHONPATH": str(tmp_path)}
+    folders = os.pathsep.join([str(tmp_path), str(ROOT)])
+    environment = os.environ | {"HELSINKI_CACHE_DIR": str(tmp_path / "kernels"), "PYTHONPATH": folders}
     parts = ["--parts", "net,games", "--game", "helsinki", "--processes", "1"]
     for statement, skipped in FAILURES.values():
-        (tmp_path / "onnxruntime.py").write_text(statement)
+        for name in ("onnxruntime", "torch"):
+            (tmp_path / f"{name}.py").write_text(statement)
         run = subprocess.run(
             [sys.executable, "-m", "helsinki_env.cli.main", "compile", *parts],
             env=environment, capture_output=True, text=True, check=True, cwd=tmp_path,

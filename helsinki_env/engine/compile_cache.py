@@ -32,7 +32,7 @@ from numba.core import sigutils
 from numba.core.caching import NullCache
 from numba.core.compiler import CompileResult
 from numba.core.serialize import dumps
-from numba.core.types import BaseTuple
+from numba.core.types import BaseTuple  # type: ignore[attr-defined]  # Numba is not typed
 
 from helsinki_env.utils.files import try_lock, unlock
 from helsinki_env.utils.machine import cache_folder, is_safe

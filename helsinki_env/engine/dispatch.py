@@ -123,7 +123,7 @@ class Kernel(_LockingDispatcher):  # pragma: no cover
         A kernel is compiled once for all constants of a type, and once for signed integers of all sizes: the compiler
         computes with 64 bits in any case.
         """
-        args = tuple(types.unliteral(arg) for arg in args)
+        args = tuple(types.unliteral(arg) for arg in args)  # type: ignore[attr-defined]  # Numba is not typed
         if not self.is_compiling:  # a call of itself must have the types that are being compiled
             args = tuple(types.int64 if arg in _SHORT_INTEGERS else arg for arg in args)
         return self.for_kernels.get_call_template(args, kws)

@@ -135,10 +135,15 @@ class BoardGame:
 
     def _fresh_mask(self) -> npt.NDArray[np.int8]:
         if not self._mask_fresh:
-            write = self._specialized(loops.step_single, loops.MASK_ONLY, self._mask)
-            write(self._tables, self._states, loops.MASK_ONLY, self._mask)
+            step = self._step or self._find_step()
+            step(self._tables, self._states, _MASK_ONLY, self._mask)
             self._mask_fresh = True
         return self._mask
+
+    def _find_step(self) -> Callable[..., bool]:
+        found: Callable[..., bool] = self._specialized(loops.step_single, 0, self._mask)
+        self._step = found
+        return found
 
     def _specialized(self, kernel: Callable[..., Any], *others: Any) -> Callable[..., Any]:
         """Return a kernel specialized for the tables, the record and its other arguments; see `specialize`."""
@@ -199,11 +204,10 @@ class BoardGame:
             IllegalActionError: if the action is illegal; the game is unchanged.
         """
         mask = self._mask if self._mask_fresh else self._fresh_mask()
-        if self._step is None:
-            self._step = self._specialized(loops.step_single, 0, mask)
+        step = self._step or self._find_step()
         try:
             number = action if action.__class__ in FAST_INTEGER_TYPES else as_action(action)
-            legal = self._step(self._tables, self._states, number, mask)
+            legal = step(self._tables, self._states, number, mask)
         except (TypeError, OverflowError):
             legal = False
         if not legal:
@@ -250,6 +254,7 @@ class BoardGame:
         return f"{type(self).__name__}({self.num_players} players, round {self.round}, {what})"
 
 
+_MASK_ONLY = loops.MASK_ONLY
 #: Specialized kernels by the dtypes of tables and records.
 _SPECIALIZED: dict[tuple[Any, ...], Callable[..., Any]] = {}
 _CLASSES: dict[str, type[BoardGame]] = {}

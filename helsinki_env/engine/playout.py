@@ -54,16 +54,15 @@ def mask_block(mask, block):
     return legal
 
 
-@kernel
-def num_blocks(ids):
-    """Number of bit sets for `ids` ids."""
+def num_blocks(ids: int) -> int:
+    """Return the number of bit sets for `ids` ids; kernels compute it themselves."""
     return (ids + BLOCK - 1) // BLOCK
 
 
 @kernel
 def sample_action(mask, key):
     """Return a legal id, uniformly distributed for a uniform `key`; 0 if none is legal."""
-    blocks = num_blocks(len(mask))
+    blocks = (len(mask) + BLOCK - 1) // BLOCK
     legal = np.int64(0)
     for block in range(blocks):
         legal += popcount(mask_block(mask, block))

@@ -15,7 +15,7 @@ from helsinki_env.engine.bits import lowest_bit
 from helsinki_env.engine.contract import MAX_SEATS, apply_action, copy_setup, deal, draw_setup, rank_of, score
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.engine.loops import MASK_ONLY, observe, update_observation, write_mask
-from helsinki_env.engine.playout import BLOCK, mask_block, num_blocks
+from helsinki_env.engine.playout import BLOCK, mask_block
 from helsinki_env.engine.rng import initial_state
 from helsinki_env.engine.vectors import prefetcher
 from helsinki_env.envs.rewards import reward_of
@@ -208,7 +208,7 @@ def step(games, shares, size, actions, mode, reward, views, results):
 @kernel
 def collect(ended, reports, rewards, scores, places, rounds):
     """Write the reports of the games that ended, int8 (B,); the rows of other games are zero already."""
-    for block in range(num_blocks(len(ended))):
+    for block in range((len(ended) + BLOCK - 1) // BLOCK):
         members = mask_block(ended, block)
         while members:
             b = BLOCK * block + lowest_bit(np.int64(members))
@@ -224,17 +224,8 @@ def collect(ended, reports, rewards, scores, places, rounds):
 
 
 @kernel
-def _view(t, g, legal, mask, obs):
-    """Write mask and observation of the acting seat, and a copy of the legal actions for the environment."""
-    write_mask(t, g, mask)
-    for action in range(len(mask)):
-        legal[action] = mask[action]
-    observe(t, g, g.seat, obs)
-
-
-@kernel
 def step_one(tables, states, action, legal, mask, obs):
-    """Step one game and write the mask and observation of the acting seat.
+    """Step one game and write the mask, its copy `legal` for the environment, and the acting seat's observation.
 
     Return that seat, minus 4 if the game is over (then it is the seat that acted last), or 4 if the action is illegal
     and nothing has changed. `MASK_ONLY` is not legal, but mask and observation are written.
@@ -245,7 +236,10 @@ def step_one(tables, states, action, legal, mask, obs):
         apply_action(t, g, action)
     elif action != MASK_ONLY:
         return MAX_SEATS
-    _view(t, g, legal, mask, obs)
+    write_mask(t, g, mask)
+    for i in range(len(mask)):
+        legal[i] = mask[i]
+    observe(t, g, g.seat, obs)
     return g.seat - MAX_SEATS * g.done if is_legal else MAX_SEATS
 
 
