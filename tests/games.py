@@ -65,6 +65,9 @@ class TestedGame:
     configs: tuple[Any, ...]
     built: Callable[[random.Random], Any]
 
+    def __str__(self) -> str:
+        return self.name  # the id of a parametrised test
+
     @property
     def spec(self) -> GameSpec:
         return spec_by_name(self.name)
