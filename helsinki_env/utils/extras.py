@@ -30,14 +30,14 @@ EXTRAS = {
         "PyTorch, safetensors, TensorBoard, Matplotlib",
         "`helsinki train`; players `net:RUN`, `net+search:N:RUN`, `mlp:PATH`",
     ),
-    "cuda": Extra("`train`, numba-cuda, NVIDIA's compilers", 'games in tensors on a graphics card: `device="cuda"`'),
+    "cuda": Extra("`train`, numba-cuda, NVIDIA's compilers", 'games in tensors on an NVIDIA GPU: `device="cuda"`'),
     "play": Extra("`onnx`, SciPy, FastAPI, pydantic, Uvicorn, websockets", "`helsinki play`: the game in a browser"),
     "export": Extra("`train`, ONNX, ONNX Script, ONNX Runtime", "`helsinki export`"),
     "onnx": Extra("ONNX Runtime", "players `net`, `net+search:N`, `net:MODEL.onnx`, without PyTorch"),
     "stats": Extra(
         "PyArrow, SciPy, Matplotlib",
         "`helsinki arena` as Parquet, `rate`, `ladder`, `check`, `balance`; with `train` also `evaluate`, "
-        "`balance retrain`, and whatever plays `net`",
+        "`balance retrain`, and every command that plays `net`",
     ),
     "ray": Extra("`stats`, Ray", "`--ray` of `helsinki arena` and `balance`; with `train` also of `evaluate`"),
     "render": Extra("resvg, Pillow", 'pictures as pixels: `helsinki replay --png`, `render_mode="rgb_array"`'),
