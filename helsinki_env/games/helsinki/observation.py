@@ -95,7 +95,7 @@ def observation_table(types: int = NARROW) -> ObservationTable:
             ),
             Section("used", "actions that a seat has used", "used"),
             Section("denied", "actions that a seat may not use", "denied"),
-            Section("covered", "actions that no seat may use", "covered"),
+            Section("covered", "actions that nobody may use", "covered"),
             Section("phase", "one-hot: " + ", ".join(PHASES), "phase"),
             Section(
                 "table",
@@ -149,7 +149,7 @@ def observation_table(types: int = NARROW) -> ObservationTable:
             Section("discard", "the discard pile", **piles),
             Section(
                 "reshuffled",
-                "a draw pile made from the discard pile, without the cards that all have seen leave it",
+                "a draw pile made from the discard pile, less what everybody has seen leave it",
                 **piles,
             ),
         ),
