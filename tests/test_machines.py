@@ -43,6 +43,7 @@ WORK = {
     "rate": "GAMES",
     "ladder": "--from-json LADDER --out OUT.md",
     "evaluate": "verify CERTIFICATE net --games 1 --processes 1",
+    "check": "random --rows 5 --json OUT.json",
     "balance": "report --from-json STUDY --out OUT",
     "compile": "--parts games",
     "bench": "--seconds 0.01 --batches 1 --threads 1 --players greedy",
@@ -117,6 +118,10 @@ def words_of(name: str, games: Path, out: Path) -> list[str]:
     return [name, *(word.replace("\0", " ") for word in text.split())]
 
 
+def test_every_command_but_a_server_has_work() -> None:
+    assert set(WORK) == set(COMMANDS) - {"mcp"}  # tests/test_mcp.py
+
+
 # Streams
 
 
@@ -144,7 +149,7 @@ def test_a_closed_stream_is_no_place_for_the_next_file(tmp_path: Path) -> None:
 @pytest.mark.thorough
 @pytest.mark.skipif(not JIT, reason="takes long without the compiler")
 @pytest.mark.parametrize(
-    ("name", "streams"), [*((name, ALL_FULL) for name in COMMANDS if name != "play"), ("train", ALL_CLOSED)]
+    ("name", "streams"), [*((name, ALL_FULL) for name in WORK if name != "play"), ("train", ALL_CLOSED)]
 )
 def test_every_command_works_whatever_the_streams_are(name: str, streams: str, games: Path, tmp_path: Path) -> None:
     done = run(*words_of(name, games, tmp_path / "out" / "made"), streams=streams)
@@ -260,7 +265,7 @@ def test_every_command_shows_its_help_in_any_encoding() -> None:
 
 @pytest.mark.thorough
 @pytest.mark.skipif(not JIT, reason="takes long without the compiler")
-@pytest.mark.parametrize("name", [name for name in COMMANDS if name != "play"])
+@pytest.mark.parametrize("name", [name for name in WORK if name != "play"])
 def test_every_command_works_in_any_encoding(name: str, named: Path, tmp_path: Path) -> None:
     assert ascii_output_of(*words_of(name, named, tmp_path / "ä Ω"))
 
