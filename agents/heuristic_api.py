@@ -12,8 +12,8 @@ functions below. The dtype of the game record selects the game's implementation 
 - `select_action_lookahead(t, p, w, g, v, u, work, mask, values)`: the same with look-ahead, as the heuristic plays.
   Scratch: `u`, a second view, and `work`, an array of one record.
 - `write_win_probabilities(t, p, weights, g, views, lead, lead_growth, shares)`: every seat's win probability, float64
-  (4,); they sum to 1. `lead` points are one unit of the logistic model in the last turn. `lead_growth` is the growth of
-  that number with the square root of the turns left.
+  (4,); they sum to 1. `lead` is the number of points that equal one unit of the logistic model in the last turn.
+  `lead_growth` is the growth of that number with the square root of the turns left.
 
 `t` is the record of the component file's tables, `p` that of the heuristic's `pieces`, `w` the weights. `g` is a game
 reconstructed from the observation of the seat that searches, or a determinization of it in a playout. `v` is a view:

@@ -16,17 +16,17 @@ class Weights:
     Attributes:
         cards_a_turn: cards that a turn takes from the draw pile, to estimate the turns left.
         reuse: fraction of the first draw pile that is discarded before it is used up (three and four players).
-        goal_pace: turns that the leader needs for each missing point to the goal.
+        goal_pace: turns that the leader needs for each point still missing to the goal.
         last_turn: turns left when the draw pile is nearly empty.
         cell_chance: probability that an empty cell is filled by the end, early in the game.
         line_patience: turns left at which that probability is halved.
-        line_onset: steepness of its rise with the turns left.
+        line_onset: how steeply that probability rises with the turns left.
         line_depth: exponent of the missing cells; 1: each lowers the probability by the same factor.
         column_pace: number of missing cells of a row that a missing cell of a column counts for.
         clean_row: factor of the probability that a row shows only windows, for each missing cell.
         clean_column: the same for a column.
-        height: factor of the probability of a row for each row between it and the highest filled cell.
-        closed: factor of the expected points of a line for each empty cell without an empty neighbor.
+        height: factor on the probability that a row is filled, for each row between it and the highest filled cell.
+        closed: factor on the expected points of a line, for each empty cell without an empty neighbor.
         overhang: later loss for each empty cell directly below a tile.
         snug: later value of each filled cell, and of each edge of the board, that a tile touches.
         cell: value of each filled cell.
@@ -37,7 +37,7 @@ class Weights:
         later_patience: turns left at which later values are halved.
         later_onset: steepness of their rise with the turns left.
         card: later value of a card in hand.
-        best_plan: fraction of the best build in hand that counts before it is built, later.
+        best_plan: fraction of the value of the best build in hand that counts before it is built (a later value).
         other_plans: fraction for the best build of each other color, later.
         short: factor for each card that is missing for a build.
         any_cards: later value of this ability, active.

@@ -272,7 +272,7 @@ def _roofs_of(t, g, card):
 def defer_gain(t, g, v, card, side):
     """Request the gain of a card's tile from a side, to be computed on first use.
 
-    The result is the same as now: the first request determines whether two cards are being drawn.
+    The result is the same as if the gain were computed now: the first request fixes whether two cards are being drawn.
     """
     kind = np.int64(t.kind[card])
     if g.supply[kind] == 0:

@@ -249,8 +249,8 @@ def _may_pay(t, v, card, coats):
 def build_parts(t, p, w, g, v, card, side, first, coats, least):
     """Return (gain, whether from another side, coats for the payment, value of the remaining hand) of building a card.
 
-    The gain is `ILLEGAL_VALUE` if the card cannot be built with at most `coats` coats. It may also be so if the gain
-    less the price of the side is at most `least`. Needs `analyze_cards`.
+    The gain is `ILLEGAL_VALUE` if the card cannot be built with at most `coats` coats. It may also be `ILLEGAL_VALUE`
+    if the gain minus the cost of the side is at most `least`. Needs `analyze_cards`.
     """
     elsewhere = (v.usable >> a.ANY_SIDE) & 1 and coats >= t.costs[a.ANY_SIDE]
     if w.apart != 0.0 and not _may_pay(t, v, card, coats):

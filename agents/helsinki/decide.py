@@ -136,7 +136,7 @@ def _legal_of(mask, first, last):
 
 @kernel
 def best_legal(values, mask, first, last):
-    """Return the legal action from `first` to before `last` with the highest value, the lowest id on ties; -1: none."""
+    """Return the legal action in [first, last) with the highest value; the lowest id on ties, -1 if none is legal."""
     best, chosen = 2.0 * ILLEGAL_VALUE, np.int64(-1)
     for block in range(first, last, _BLOCK):
         legal = _legal_of(mask, block, last)

@@ -370,8 +370,8 @@ def _choose(t, p, w, spend, g, v, mask):
 def choose_batch(tables, parts, weights, spend, states, views, masks, actions):
     """Write the greedy action of every game into `actions`, int64 (B,).
 
-    `weights` are those of the evaluation; `spend` is the required gain of a coat beyond its value. The arrays of
-    tables, parts, weights and views have one record.
+    `weights` are those of the evaluation; `spend` is the gain that spending a coat must bring beyond the value of the
+    coat. The arrays of tables, parts, weights and views have one record.
     """
     for b in range(len(states)):
         actions[b] = _choose(tables[0], parts[0], weights[0], spend, states[b], views[0], masks[b])

@@ -70,7 +70,7 @@ class Transcript:
         return self._found.get(digest_of(body))
 
     def outcome(self, body: Mapping[str, Any]) -> str | None:
-        """Return what came of a request, one of `OUTCOMES`, or None for an unknown request."""
+        """Return the outcome of a request, one of `OUTCOMES`, or None for an unknown request."""
         return self._outcomes.get(digest_of(body))
 
     def add(self, body: Mapping[str, Any], found: Completion | str) -> None:

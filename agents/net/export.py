@@ -1,7 +1,8 @@
 """Export a checkpoint as an ONNX model, which needs no PyTorch, or as a float16 checkpoint of half the size.
 
 An ONNX model is only written if it prefers the same actions as PyTorch in thousands of positions of real games. For a
-float16 checkpoint, whose weights differ slightly, the number of different preferences is reported.
+float16 checkpoint, whose weights differ slightly, the number of positions with a different preferred action is
+reported.
 """
 
 from __future__ import annotations

@@ -102,10 +102,11 @@ class NetPlayer:
     """Take the action that a network prefers.
 
     Args:
-        assessor: the network.
+        assessor: the network, ready for inference.
         config: configuration of the games; only its component file matters.
         name: display name.
-        sample: whether to sample from the policy instead, with the random key of the row.
+        sample: whether to sample an action from the policy instead of taking the preferred one, using the random key of
+            the row.
     """
 
     def __init__(self, assessor: InferenceModel, config: Any = None, name: str = "net", sample: bool = False) -> None:

@@ -120,7 +120,7 @@ the default are named GAME:PART.
 
 
 def groups_for(players: Iterable[str], config: Any = None) -> list[str]:
-    """Return the parts that games between players need, named as on a command line."""
+    """Return the parts needed by games between `players`, which are named as on the command line."""
     from helsinki_env.agents.registry import innermost_name
 
     # `net` and `net+search` call the same kernels.

@@ -1,6 +1,7 @@
 """GPU backend for batches of games in tensors.
 
-numba-cuda compiles each `helsinki_env.engine.kernel` that a CUDA kernel calls from the same Python function. Two kinds
+For each `helsinki_env.engine.kernel` that a CUDA kernel calls, numba-cuda compiles the same Python function that the
+CPU version is compiled from. Two kinds
 of callee are not Python functions: overloaded kernels resolve to the kernel of the record's game, and vector intrinsics
 to their plain loops.
 """

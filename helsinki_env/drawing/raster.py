@@ -17,7 +17,7 @@ _MOST_PIXELS = 10_000
 
 
 def rgb_array(svg_text: str, width: int = 1200) -> NDArray[np.uint8]:
-    """Convert an SVG text to pixels. Works without a display and without any installed font.
+    """Convert an SVG document to pixels. Works without a display and without any installed font.
 
     Args:
         svg_text: an SVG document, such as `svg` returns.

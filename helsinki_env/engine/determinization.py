@@ -128,7 +128,7 @@ def determinize_batch(
         keys: independent random key of each game, uint64 (B,); the same key gives the same deal.
 
     Raises:
-        ValueError: for any other arrays or invalid seats; nothing has changed then.
+        ValueError: for any other arrays or invalid seats; nothing is changed in that case.
         DeterminizationError: for an unreachable position.
     """
     dtype = spec_of(config).new_states(config, 0).dtype

@@ -1,4 +1,4 @@
-"""A single game for people, search and tests: the kernels behind an object. Each game has its own subclass."""
+"""A single game as an object, for people, search and tests. Each game has its own subclass."""
 
 from __future__ import annotations
 

@@ -45,7 +45,8 @@ class GameSeatEnv(gymnasium.Env[Observation, Any]):
     ``info["action_mask"]`` is the same array as the observation's mask. At the end, info also holds ``rewards``,
     ``scores`` and ``places`` of all seats, shape (players,).
 
-    For Stable-Baselines3's `MaskablePPO`, `action_masks` returns the mask, also through wrappers and vectors.
+    For Stable-Baselines3's `MaskablePPO`, `action_masks` returns the mask; it also works through wrappers and vector
+    environments.
 
     Args:
         config: configuration of the game to play.

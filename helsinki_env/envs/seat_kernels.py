@@ -1,9 +1,9 @@
 """Compiled loop of a batch with one learning seat per game; other players act for the remaining seats.
 
 A step begins with one action of the learner in every game. Then games in which an opponent acts next are gathered in
-compact arrays, and the opponent chooses their actions. This repeats until every game is over or back with its learner;
-`step_seat_games` is one such round. Uniformly random opponents are played in compiled code, without returning to
-Python.
+compact arrays, and the opponent chooses their actions. This repeats until every game is over or it is the learner's
+turn again; `step_seat_games` is one such round. Uniformly random opponents are played in compiled code, without
+returning to Python.
 """
 
 from __future__ import annotations
@@ -208,9 +208,9 @@ def _show_learner(t, g, seating, legal, mask, obs):
 def step_seat_games(games, seatings, rules, turns, views, results, opponents):
     """Apply one action in each of the listed games (by the learner or an opponent; `NO_ACTION`: none).
 
-    Games that end are reported and restarted as the autoreset mode requires. Games that are over or back with the
-    learner get their rows of `views`. The others are gathered for the opponents: their indices are at the front of
-    `turns.games`, with the same number of rows in `opponents`. Return the number of these games.
+    Games that end are reported and restarted as the autoreset mode requires. For games that are over or in which the
+    learner acts next, the rows of `views` are written. The others are gathered for the opponents: their indices are at
+    the front of `turns.games`, with the same number of rows in `opponents`. Return the number of these games.
 
     `results.rewards` and `results.ended` must be 0 and False before the first round. Where a game ends, they get the
     learner's reward and True.

@@ -56,9 +56,9 @@ _CONCURRENT_WRITERS = 8
 def atomic_write(path: Path, *, follow: bool = False) -> Iterator[BinaryIO]:
     """Open a file for writing that replaces `path` if the block ends without an error.
 
-    A process that is killed while writing leaves the former file unchanged. It may leave a temporary file, which the
-    next writer of the same file removes; see also `remove_leftovers`. A missing folder is created. A pipe, a device or
-    an open file of this process (/dev/stdout) is written to directly.
+    If the process is killed while writing, the previous file is left unchanged. It may leave a temporary file, which
+    the next writer of the same file removes; see also `remove_leftovers`. A missing folder is created. A pipe, a device
+    or an open file of this process (/dev/stdout) is written to directly.
 
     With `follow`, a symbolic link stays and its target is replaced, as users expect for a path that they typed.
     Otherwise the link itself is replaced, so that a link in a folder of another user cannot redirect the write. An

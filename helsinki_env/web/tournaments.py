@@ -190,7 +190,7 @@ class TournamentStore:
         ).fetchall()
 
     def line(self, name: str, number: int) -> str:
-        """Return the line of a game; TableError if it does not exist."""
+        """Return the record of a game as a JSON line; TableError if the game does not exist."""
         row = self._rows.execute(
             "SELECT record FROM tournament_games WHERE name = ? AND number = ?", (name, number)
         ).fetchone()

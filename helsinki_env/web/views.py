@@ -1,7 +1,7 @@
 """Views of a table for a browser (the observable state, the legal actions, the public log) and their encoding.
 
-A view is built only from the seat's own observation and the log. It contains no other hand, draw pile order, chance
-state or seed. Pages receive a full view, or the difference from their previous view.
+A view is built only from the seat's own observation and the log. It contains no other player's hand, draw pile order,
+random state or seed. Pages receive a full view, or the difference from their previous view.
 """
 
 from __future__ import annotations
@@ -154,8 +154,8 @@ def encode_message(message: Mapping[str, Any]) -> str:
 def change_between(before: str, after: str) -> str:
     """Return the message that turns one view into the next, or the next view if that is shorter.
 
-    The message depends only on the two texts, so it reveals nothing that they do not contain. It has the `parts` for
-    `applied`: each is a text, or the start and end of a range copied from the previous text.
+    The message depends only on the two texts, so it reveals nothing that they do not contain. Its `parts` are the
+    arguments for `applied`: each is a text, or the start and end of a range copied from the previous text.
     """
     change = encode_message({"type": "change", "parts": _parts(before, after)})
     return change if len(change) < len(after) else after

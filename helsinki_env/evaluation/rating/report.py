@@ -288,7 +288,7 @@ def rating_report_files(data: Mapping[str, Any], *, name: str = "ladder", images
 
 
 def _page(data: Mapping[str, Any], name: str, figures: Mapping[str, str]) -> str:
-    """Return the page; `figures` maps their subject to their path."""
+    """Return the page; `figures` maps the subject of each figure to its path."""
     provenance, tables = data["provenance"], data["tables"]
     missing = provenance.get("missing_games", 0)
     about = escape_markdown(name.removeprefix("ladder").lstrip("-"))

@@ -104,7 +104,7 @@ class QualificationConfig:
     Attributes:
         reference: reference player.
         games: number of games on the full board, and again with five actions disabled for each seat by the design.
-        lost: largest accepted loss in Elo points relative to the reference. A player that surely loses more is
+        lost: largest accepted loss in Elo points relative to the reference. A player that loses significantly more is
             rejected.
     """
 

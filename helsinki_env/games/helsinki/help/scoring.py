@@ -71,7 +71,7 @@ def _filled(line: int, built: int) -> int:
 
 
 def effects(before: HelsinkiGame, after: HelsinkiGame, seat: int) -> list[str]:
-    """Return what an action of a seat wins in public, in short phrases."""
+    """Return what a seat visibly gains by an action, in short phrases."""
     a, b = before.state, after.state
     rows, columns, *_ = _full(int(a.built[seat]))
     new_rows, new_columns, *_ = _full(int(b.built[seat]))

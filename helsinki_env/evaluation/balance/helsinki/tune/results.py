@@ -365,7 +365,7 @@ def _summary(config: TuneConfig, result: BoardSearchResult) -> list[str]:
 
 
 def _target(config: TuneConfig, far: float) -> str:
-    """Return the target that a board at most this far from the aim meets, without a full stop."""
+    """Return the target that a board at a distance of at most `far` from the aim meets, without a full stop."""
     margin = f"margin of ±{config.band:g} games of 100 around the average action"
     if config.aim == LIFT:
         target = f"the level of the published board less {config.band:g}"

@@ -12,8 +12,8 @@ change, up to the limit. All sets of five covered actions can be evaluated.
 short experiment and of the model are weighted by their errors (Fay and Herriot 1979, "Estimates of income for small
 places", Journal of the American Statistical Association 74).
 5. The proof plays the published board and the finalists on fresh deals. Its intervals are simultaneous, so they also
-hold for the chosen board. A proposal must satisfy two conditions. The worst end of its interval is nearer to the aim
-than the best end of the interval of the published board. Its level surely reaches the floor. All these statements hold
+hold for the chosen board. A proposal must satisfy two conditions. The worse end of its interval is closer to the aim
+than the better end of the published board's interval. Its level surely reaches the floor. All these statements hold
 together with the stated probability.
 
 This module plays no games: the caller passes a function that does.
@@ -104,7 +104,7 @@ class BoardSearchResult:
 
 @dataclass(frozen=True)
 class Objective:
-    """Objective of the search, and the level that it preserves.
+    """Objective of the search, and the level (mean effect of the actions) that it must preserve.
 
     Methods take effects, float64 (N, P, A), and the actions that are not covered, bool (N, A), and return one number
     for each board, float64 (N,), at its worst number of players.
