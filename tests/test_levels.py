@@ -31,7 +31,7 @@ def test_names_of_levels() -> None:
     assert [level_number(level_name(number)) for number in range(1, len(MIXTURES) + 1)] == [
         *range(1, len(MIXTURES) + 1)
     ]
-    for wrong in ("level:0", f"level:{len(MIXTURES) + 1}", "level:", "level:x", "greedy"):
+    for wrong in ("level:0", f"level:{len(MIXTURES) + 1}", "level:", "level:x", "level:00041", "greedy"):
         assert level_number(wrong) is None
     with pytest.raises(ValueError, match="expected a number from 1 to"):
         level("12", spec_by_name("helsinki").config())
@@ -130,6 +130,17 @@ def test_the_rating_of_a_person() -> None:
     assert few is not None
     assert few.high - few.low > 2 * (estimate.high - estimate.low)
     assert own_rating([]) is None
+
+
+def test_a_tie_is_half_a_win() -> None:
+    won, tied, lost = (own_rating([([0.0, 0.0], 0, ranks)]) for ranks in ([0, 1], [0, 0], [1, 0]))
+    assert won is not None
+    assert tied is not None
+    assert lost is not None
+    assert won.rating > tied.rating > lost.rating
+    half = own_rating([([0.0, 0.0], 0, [0, 1]), ([0.0, 0.0], 0, [1, 0])])
+    assert half is not None
+    assert tied.rating == pytest.approx(half.rating, abs=60)
 
 
 def test_ranks_of_several_opponents_count() -> None:

@@ -19,6 +19,7 @@ import pytest
 from mcp import Client, StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 
+from helsinki_env import HelsinkiConfig
 from helsinki_env.cli.main import main
 from helsinki_env.engine.determinization import determinize
 from helsinki_env.mcp.seats import seat_code
@@ -30,7 +31,7 @@ from helsinki_env.text import rules
 from helsinki_env.web.player_workers import PlayerPool
 from helsinki_env.web.sessions import TableSessions
 from helsinki_env.web.store import TableStore
-from helsinki_env.web.tables import HUMAN, GameTable, SeatAssignment
+from helsinki_env.web.tables import HUMAN, GameTable, SeatAssignment, TableError
 from tests.games import EACH_GAME, GAMES, ONE_GAME_OR_EACH_NIGHTLY, TestedGame
 from tests.support.mutated_text import mutated_text
 from tests.support.server import ROOT, Server, decide_first, seated
@@ -403,6 +404,34 @@ def test_errors_say_what_was_found_and_what_is_expected(
     asyncio.run(rejected())
 
 
+def test_a_record_names_no_file_of_the_server(tmp_path: Path) -> None:
+    """Else its error would show what is in the file."""
+    secret = tmp_path / "secret.yaml"
+    secret.write_text("password: xyzzy\n")
+    record = json.loads(Record(HelsinkiConfig(), 1, ("a", "b"), (3,)).to_json())
+    record["config"]["components"] = str(secret)
+
+    async def rejected() -> None:
+        async with InProcess(tmp_path).client() as client:
+            found = await error(client, "analyze", record=json.dumps(record))
+            assert found.startswith("config.components: found ")
+            assert "xyzzy" not in found
+
+    asyncio.run(rejected())
+
+
+def test_the_seat_of_a_person_is_not_for_clients(tmp_path: Path) -> None:
+    async def rejected() -> None:
+        server = InProcess(tmp_path)
+        async with server.client() as client:
+            _, person = await new_table(client, "you", "human")
+            table, key = re.fullmatch(r".*/tables/(\w+)#key=(\S+)", person["page"]).groups()  # type: ignore[union-attr]
+            assert (await error(client, "observe", seat=f"{table}.{key}")).startswith("seat: found the code of no seat")
+            assert [chair.is_person for chair in server.store.load(table).chairs] == [False, True]
+
+    asyncio.run(rejected())
+
+
 def test_a_rated_table_has_no_evaluations(tmp_path: Path) -> None:
     async def asked() -> None:
         server = InProcess(tmp_path)
@@ -413,6 +442,9 @@ def test_a_rated_table_has_no_evaluations(tmp_path: Path) -> None:
             assert text.startswith("Win probability of player 0: ")
             rated = (await new_table(client, "you", "you", rated=True))[0]["seat"]
             assert "the table is rated" in await error(client, "evaluate_position", seat=rated)
+            session = server.sessions.open(rated.partition(".")[0])
+            with pytest.raises(TableError, match="teach: the table is rated"):
+                session._on_teach(next(iter(session.pages)), {"number": 0, "action": 0})
 
     asyncio.run(asked())
 

@@ -150,7 +150,7 @@ class ClientSeats:
             mine = session.seats_of(match[2])
         except TableError:
             mine = ()
-        if len(mine) != 1:
+        if len(mine) != 1 or not session.table.chairs[mine[0]].assistant:
             raise unknown
         page = _Connection(mine[0])
         if not session.pages:

@@ -14,7 +14,7 @@ from helsinki_env.agents.evaluation import DEFAULT_EVALUATOR, Evaluation
 from helsinki_env.data import Node, choices_text, short_repr
 from helsinki_env.engine.spec import GameSpec, config_from_dict, game_names, spec_by_name
 from helsinki_env.mcp.seats import ClientSeat, ClientSeats, ToolError, seat_code
-from helsinki_env.records import Record, replay, replay_steps
+from helsinki_env.records import Record, replay_steps
 from helsinki_env.text import legal_actions, legal_text, parse_action, position_text, rules
 from helsinki_env.utils.markdown import printable
 from helsinki_env.web.evaluation import SIMULATIONS, evaluation_data
@@ -24,6 +24,7 @@ from helsinki_env.web.server import check_room
 from helsinki_env.web.sessions import TableSessions, evaluation_request
 from helsinki_env.web.setups import browser_game, chosen_options, offered_options, offered_players
 from helsinki_env.web.tables import HUMAN, GameTable, SeatAssignment
+from helsinki_env.web.uploads import read_record
 
 __all__ = ["CLIENT", "TOOLS", "Answer", "TableTools", "ToolDescription"]
 
@@ -318,8 +319,7 @@ class TableTools:
         simulations, text = _simulations(data), data["record"].value
         if not isinstance(text, str) or len(text) > _MAX_RECORD:
             data["record"].fail(f"a game record of at most {_MAX_RECORD:,} characters")
-        record = Record.from_json(text)
-        await asyncio.to_thread(replay, record)
+        record = await asyncio.to_thread(read_record, text)
         evaluator = f"net+search:{simulations}" if simulations else DEFAULT_EVALUATOR
         inputs = (*analysis_inputs(record), np.array(record.decisions, np.int64))
         evaluations: list[Evaluation] = []
@@ -355,7 +355,7 @@ def _chair(seat: int, name: str, rated: bool) -> SeatAssignment:
     if name not in (CLIENT, HUMAN):
         return SeatAssignment(name, name, rated=rated)
     shown = f"Player {seat + 1}" if name == HUMAN else f"Assistant {seat + 1}"
-    return SeatAssignment(HUMAN, shown, secrets.token_urlsafe(16), rated)
+    return SeatAssignment(HUMAN, shown, secrets.token_urlsafe(16), rated, assistant=name == CLIENT)
 
 
 def _state(seat: ClientSeat) -> dict[str, Any]:

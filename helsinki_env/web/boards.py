@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,7 @@ class Boards:
     """The component files of a folder. A file never changes, because saved games refer to it."""
 
     def __init__(self, folder: Path) -> None:
-        self._folder = folder / "boards"
+        self._folder = (folder / "boards").resolve()  # games store the path
 
     @staticmethod
     def _published(spec: GameSpec) -> dict[str, Any]:
@@ -49,7 +50,8 @@ class Boards:
         content = yaml.safe_dump(data, sort_keys=True).encode()
         name = _PREFIX + hashlib.sha256(content).hexdigest()[:12]
         path = self._folder / f"{name}.yaml"
-        if not path.exists():
+        new = not path.exists()
+        if new:
             if self._folder.exists() and len(list(self._folder.iterdir())) >= _MAX_BOARDS:
                 raise ValueError(f"boards: found {_MAX_BOARDS:,}, expected fewer; delete some in {self._folder}")
             with atomic_write(path) as file:
@@ -57,7 +59,8 @@ class Boards:
         try:
             spec.config(components=str(path))
         except ValueError as problem:
-            path.unlink(missing_ok=True)
+            if new:
+                path.unlink(missing_ok=True)
             raise ValueError(str(problem).removeprefix(f"{path}: ")) from None
         return name
 
@@ -67,6 +70,6 @@ class Boards:
         if not isinstance(name, str) or not name.startswith(_PREFIX):
             return options, {}
         path = self._folder / f"{name}.yaml"
-        if not name.removeprefix(_PREFIX).isalnum() or not path.exists():
+        if not re.fullmatch(_PREFIX + "[0-9a-f]{12}", name) or not path.exists():
             raise ValueError(f"options.components: found {short_repr(name)}, expected a saved board")
         return {key: value for key, value in options.items() if key != "components"}, {"components": str(path)}

@@ -99,8 +99,8 @@ def level_name(number: int) -> str:
 def level_number(player: str) -> int | None:
     """Return the number of a level from its player name, or None for another player."""
     text = player.removeprefix(LEVEL)
-    valid = player.startswith(LEVEL) and text.isascii() and text.isdigit() and 1 <= int(text[:4]) <= len(MIXTURES)
-    return int(text) if valid else None
+    valid = player.startswith(LEVEL) and text.isascii() and text.isdigit() and len(text) < 4
+    return int(text) if valid and 1 <= int(text) <= len(MIXTURES) else None
 
 
 def level(argument: str, config: Any) -> Player:
@@ -172,8 +172,8 @@ class Estimate(NamedTuple):
 def own_rating(games: Iterable[tuple[Sequence[float], int, Sequence[int]]]) -> Estimate | None:
     """Estimate the rating of a person from finished games.
 
-    The likelihood is that of Plackett and Luce, the prior is normal. The estimate is the mean of the posterior
-    distribution, and the interval has 95% of it.
+    The likelihood is that of Plackett and Luce, where a tie is half a win; the prior is normal. The estimate is the
+    mean of the posterior distribution, and the interval has 95% of it.
 
     Args:
         games: for each game the ratings of all seats (the person's own is ignored), the person's seat, and the rank of
@@ -194,9 +194,10 @@ def own_rating(games: Iterable[tuple[Sequence[float], int, Sequence[int]]]) -> E
             if not remaining:
                 continue
             strength = np.logaddexp.reduce([ratings[other] / ELO for other in remaining])
-            won = ranks[seat] == stage
             margin = _GRID / ELO - strength
-            log_density = log_density - np.logaddexp(0.0, -margin if won else margin)
+            tied = ranks[seat] == stage and any(ranks[other] == stage for other in remaining)
+            won = 0.5 if tied else float(ranks[seat] == stage)
+            log_density = log_density - won * np.logaddexp(0.0, -margin) - (1 - won) * np.logaddexp(0.0, margin)
     if not count:
         return None
     density = np.exp(log_density - log_density.max())

@@ -106,7 +106,7 @@ async def mistakes(pool: PlayerPool, table: GameTable) -> list[tuple[int, int, f
         return []  # the start of the position is not a deal; such games are not examined
     rows: list[tuple[int, int, Any, Any, Any]] = []
     for taken in table.decisions:
-        if table.chairs[taken.seat].player == HUMAN and len(now.legal_actions()) > 1:
+        if table.chairs[taken.seat].is_person and len(now.legal_actions()) > 1:
             key = seat_key(0, taken.seat, taken.number)
             rows.append((taken.number, taken.action, now.observation(), now.action_mask(), key))
         now.step(taken.action)
@@ -205,7 +205,8 @@ class Exercises:
     def own_ratings(self) -> dict[str, Estimate]:
         """Return the person's estimated rating in each game, from finished games against rated players.
 
-        Games with several people, with actions taken back, or against players without a rating do not count.
+        Only games of two with the usual options count, from the deal on, without actions taken back, and against
+        players with a rating.
         """
         rows = self._rows.execute("SELECT game, ranks, players FROM examined WHERE taken_back = 0 ORDER BY made")
         games: dict[str, list[tuple[list[float], int, list[int]]]] = {}
@@ -276,14 +277,17 @@ class Exercises:
 async def note_results(store: TableStore) -> None:
     """Save the ranks of all finished tables with a human that are not yet saved."""
     known = {row[0] for row in store.rows.execute("SELECT name FROM examined")}
-    entries = [one for one in store.all() if one.name not in known and any(c.player == HUMAN for c in one.chairs)]
+    entries = [one for one in store.all() if one.name not in known and any(chair.is_person for chair in one.chairs)]
     for name in await finished_tables(store, entries):
         try:
             table = store.load(name)
         except TableError:
             continue
         row = next(one for one in entries if one.name == name)
-        players = json.dumps([chair.player for chair in table.chairs])
+        branched = store.rows.execute("SELECT 1 FROM branches WHERE name = ?", (name,)).fetchone()
+        usual = table.config == table.game.spec.config(num_players=2) and not table.start and not branched
+        # Ratings are those of the published game of two: nobody's rating is known at other tables.
+        players = json.dumps([chair.player for chair in table.chairs] if usual else [])
         ranks = json.dumps(table.game.ranks().tolist())
         with store.transaction():
             store.rows.execute(

@@ -61,6 +61,16 @@ class PageConnection:
         return self.mine[0] if self.viewing_seat is None else None
 
 
+#: Weak actions that a page may ask about at the same time.
+_MAX_LESSONS = 4
+
+
+def _check_unrated(table: GameTable, what: str) -> None:
+    """Raise TableError if evaluations are off at a table."""
+    if any(chair.rated for chair in table.chairs):
+        raise TableError(f"{what}: the table is rated, so evaluations are off")
+
+
 def evaluation_request(
     table: GameTable, page: PageConnection, message: Mapping[str, Any], descriptions: Mapping[int, str]
 ) -> EvaluationRequest:
@@ -73,8 +83,7 @@ def evaluation_request(
     if deeper not in (0, *SIMULATIONS):
         expected = ", ".join(map(str, SIMULATIONS))
         raise TableError(f"deeper: found {short_repr(deeper)}, expected 0 or one of {expected} simulations")
-    if any(chair.rated for chair in table.chairs):
-        raise TableError("judge: the table is rated, so evaluations are off")
+    _check_unrated(table, "judge")
     if game.done:
         raise TableError("judge: the game is over, so there is nothing to evaluate")
     if page.handover_seat(table) is not None:
@@ -330,6 +339,9 @@ class TableSession:
         page.send(lesson_message(self.table.game.spec))
 
     def _on_teach(self, page: PageConnection, message: dict[str, Any]) -> None:
+        _check_unrated(self.table, "teach")
+        if len(self._lessons) >= _MAX_LESSONS * len(self.pages):
+            raise TableError("teach: the last questions are not answered yet")
         self.table.check_number(message["number"])
         self._check_turn(page)
         task = asyncio.create_task(self._teach(page, _snapshot(self.table), message["action"]))

@@ -31,6 +31,12 @@ class SeatAssignment(NamedTuple):
     name: str  # displayed
     key: str = ""  # secret of the seat's own link; empty if anyone at this machine may play the seat
     rated: bool = False  # whether evaluations are off at the table
+    assistant: bool = False  # whether the human's place is taken by a client of `helsinki mcp`
+
+    @property
+    def is_person(self) -> bool:
+        """Whether a person plays the seat."""
+        return self.player == HUMAN and not self.assistant
 
 
 class TakenAction(NamedTuple):

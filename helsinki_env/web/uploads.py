@@ -20,6 +20,7 @@ __all__ = [
     "is_position",
     "parse_upload",
     "read_position",
+    "read_record",
     "select_upload",
     "upload_summary",
 ]
@@ -60,11 +61,7 @@ class _Lines:
         records = []
         for start, piece in self._pieces[first : first + most]:
             try:
-                data = _read(piece, "record")
-                _check_components(data.get("config", {}))
-                record = Record.from_dict(data)
-                replay(record)
-                records.append(record)
+                records.append(read_record(piece))
             except ValueError as problem:
                 raise self._error(str(problem), start, piece) from None
         return records
@@ -122,6 +119,19 @@ def _is_json(text: str) -> bool:
     except UploadError:
         return False
     return True
+
+
+def read_record(text: str) -> Record:
+    """Return the game record in a JSON text from outside, which must replay; it may name bundled components only.
+
+    Raises:
+        ValueError: if the text is no such record.
+    """
+    data = _read(text, "record")
+    _check_components(data.get("config", {}))
+    record = Record.from_dict(data)
+    replay(record)
+    return record
 
 
 def _read(text: str, what: str) -> Node:

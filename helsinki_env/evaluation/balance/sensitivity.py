@@ -157,8 +157,8 @@ def sensitivity_results(
 def _measured(games: MatchupGames) -> dict[str, Any]:
     """Return all estimates of a matchup: claims with estimate and 95% interval around 0, points, rounds."""
     claims: dict[str, list[float]] = {}
-    if games.denied.any():
-        names, _, denied, _ = denied_items(games)
+    if games.denied.any() and len((found := denied_items(games))[0]) > 1:
+        names, _, denied, _ = found
         wins = estimate_win_effects(AblationGames(denied, games.places, games.deck))
         from_mean = np.eye(len(names)) - 1 / len(names)
         covariance = from_mean @ wins.covariance @ from_mean.T
