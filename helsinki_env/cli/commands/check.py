@@ -34,7 +34,7 @@ def main(
 
     Example: helsinki check heuristic
 
-    Example: helsinki check my_module:Player --gauntlet copenhagen
+    Example: helsinki check my_module:Builder --gauntlet copenhagen
 
     Example: helsinki check "program:python3 bot.py" --seconds 5 --json check.json
 
