@@ -52,6 +52,7 @@ NAMES = [
     "counted",
     "program",
     "llm",
+    "epsilon",
 ]
 
 

@@ -113,7 +113,7 @@ def test_help_does_not_load_pytorch() -> None:
 
 def test_version(capsys: Output) -> None:
     assert main(["--version"]) == 0
-    assert capsys.readouterr().out.startswith("helsinki-env 0.")
+    assert capsys.readouterr().out.startswith(f"helsinki-env {helsinki_env.__version__}")
 
 
 @pytest.mark.parametrize(
@@ -503,7 +503,9 @@ def test_a_fault_is_shown_with_its_traceback_and_where_to_report_it(
     shown = capsys.readouterr().err
     assert "Traceback (most recent call last)" in shown
     assert "of the program" in shown
-    assert shown.splitlines()[-1].startswith("helsinki rate: this is a bug in helsinki-env 0.")
+    assert shown.splitlines()[-1].startswith(
+        f"helsinki rate: this is a bug in helsinki-env {helsinki_env.__version__},"
+    )
     assert "Please report it" in shown
     assert shown.endswith("helsinki rate 'a run'\n")
     monkeypatch.setenv("HELSINKI_DEBUG", "1")
