@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from helsinki_env.cli.main import main
+from helsinki_env.data import UserError
 from helsinki_env.engine.kernel import JIT
 from helsinki_env.evaluation.compliance import check_player
 from helsinki_env.evaluation.gauntlet.gauntlet import Gauntlet
@@ -125,3 +126,8 @@ def test_the_command_prints_a_table_and_its_status(gauntlet: Gauntlet, capsys: p
     words[1] = "checked_bots:Illegal"
     assert main(words) == 1
     assert "FAILED" in capsys.readouterr().out
+
+
+def test_at_least_one_input_is_repeated(gauntlet: Gauntlet) -> None:
+    with pytest.raises(UserError, match="rows: found 0, expected at least 1"):
+        check_player("random", gauntlet, rows=0)

@@ -6,8 +6,8 @@ what the acting seat observes. Positions are from different games. Some of these
 with the same deal are not noticeably correlated, so intervals treat positions as independent.
 
 The **regret** of an action is the win probability that it loses against the best action. One half of the simulations
-selects the best action, and the other half supplies both values. The regret is therefore unbiased: noise does not add
-to it, and single regrets may be negative.
+selects the best action, and the other half supplies both values. Noise in the values therefore does not add to the
+regret, and single regrets may be negative. Where the selected action is not the best one, the regret is too small.
 """
 
 from __future__ import annotations
