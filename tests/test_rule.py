@@ -19,7 +19,7 @@ from helsinki_env.engine import kernel as compiling
 from helsinki_env.engine.overloads import OverloadedKernel, OverloadError
 
 ROOT = Path(__file__).resolve().parent.parent
-FIRST = np.dtype((np.record, [("value", np.int64)]))
+FIRST = np.dtype((np.record, [("value", np.int64), ("first", np.int8)]))
 SECOND = np.dtype((np.record, [("value", np.int64), ("more", np.int64)]))
 
 advance = OverloadedKernel("advance")
@@ -90,8 +90,8 @@ def test_what_no_game_has_is_said() -> None:
 def test_two_games_cannot_have_the_same_records() -> None:
     rule = OverloadedKernel("advance")
     rule.implements(FIRST, add)
-    rule.implements(np.dtype((np.record, [("value", np.int64)])), add)
-    with pytest.raises(OverloadError, match=r"advance: found two games with records of type \('value',\)"):
+    rule.implements(np.dtype((np.record, [("value", np.int64), ("first", np.int8)])), add)
+    with pytest.raises(OverloadError, match=r"advance: found two games with records of type \('value', 'first'\)"):
         rule.implements(FIRST, multiply)
 
 

@@ -1,13 +1,12 @@
 """Tic-tac-toe, stated by the contract alone (`helsinki_env.engine.contract` and `spec`): a game that nobody expected.
 
-A board of nine cells; the seats fill one each in turn, and three in a line win. A full board without a line is a draw:
-both seats share the first place.
+A board of nine cells; the seats fill one each in turn, and three in a line win. Without a line both share first place.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -16,9 +15,8 @@ from helsinki_env.engine.configuration import Configuration
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.engine.spec import GameSpec
 
-_LINES = [[0, 1, 2], [3, 4, 5], [6, 7, 8], [0, 3, 6], [1, 4, 7], [2, 5, 8], [0, 4, 8], [2, 4, 6]]
 TABLES = np.zeros(1, np.dtype((np.record, [("lines", np.int8, (8, 3))])))
-TABLES["lines"] = _LINES
+TABLES["lines"] = [[0, 1, 2], [3, 4, 5], [6, 7, 8], [0, 3, 6], [1, 4, 7], [2, 5, 8], [0, 4, 8], [2, 4, 6]]
 
 _NAMES = ("players", "seat", "phase", "done", "round_number")
 #: A cell holds the number of its seat, from 1, or 0.
@@ -107,8 +105,7 @@ for _rule in (*_SETUP, *_PLAY, write_observation, reconstruct_state, determinize
     getattr(contract, _rule.__name__).implements(STATE, _rule)
 
 
-@dataclass(frozen=True)
-class Board:
+class Board(NamedTuple):
     digest: str = "three by three"
 
 
