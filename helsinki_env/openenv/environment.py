@@ -51,7 +51,7 @@ class TextGameEnvironment(Environment[TextGameAction, TextGameObservation, TextG
                 (whether observations list the legal actions).
 
         Raises:
-            UserError: for invalid settings; the game before goes on.
+            UserError: for invalid settings; the previous game continues.
         """
         data = Node(settings, UserError, what="settings").mapping(_KEYS)
         spec = spec_by_name(data.get("game", default_spec().name).choice(sorted(game_names())))

@@ -286,7 +286,7 @@ async def note_results(store: TableStore) -> None:
         row = next(one for one in entries if one.name == name)
         branched = store.rows.execute("SELECT 1 FROM branches WHERE name = ?", (name,)).fetchone()
         usual = table.config == table.game.spec.config(num_players=2) and not table.start and not branched
-        # Ratings are those of the published game of two: nobody's rating is known at other tables.
+        # The levels are rated in the published game of two players only.
         players = json.dumps([chair.player for chair in table.chairs] if usual else [])
         ranks = json.dumps(table.game.ranks().tolist())
         with store.transaction():
