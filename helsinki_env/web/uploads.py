@@ -125,7 +125,7 @@ def read_record(text: str) -> Record:
     """Return the game record in a JSON text from outside, which must replay; it may name bundled components only.
 
     Raises:
-        ValueError: if the text is no such record.
+        ValueError: if the text is not a valid record, or names other component files.
     """
     data = _read(text, "record")
     _check_components(data.get("config", {}))

@@ -282,13 +282,13 @@ def _alternatives(data: Mapping[str, Any]) -> str:
     for one in ({"components": data["reference"], "fact": "", "reason": ""}, *data["alternatives"]):
         name = one["components"]
         found = [table["measured"][name] for table in data["tables"] if name in table["measured"]]
-        kept = {kind: sum(name in claim[kind] for claim in data["conclusions"]) for kind in _RESULTS}
+        counts = {kind: sum(name in claim[kind] for claim in data["conclusions"]) for kind in _RESULTS}
         rows.append(
             (
                 code_span(name),
                 escape_markdown(one["fact"]),
                 escape_markdown(one["reason"]),
-                *(str(kept[kind]) if one["fact"] else "" for kind in _RESULTS),
+                *(str(counts[kind]) if one["fact"] else "" for kind in _RESULTS),
                 " ".join(f"{table['points'][0]:.1f}" for table in found),
                 " ".join(f"{table['rounds']:.1f}" for table in found),
             )

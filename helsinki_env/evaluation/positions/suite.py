@@ -2,8 +2,8 @@
 
 A suite is a JSON file. Each of its positions is a game record that ends where a seat has to choose, with two
 independent estimates of the win probability after every legal action. They come from a strong search that knows only
-what the acting seat observes. Positions are from different games. Some of these share a deal, but regrets of positions
-with the same deal are not noticeably correlated, so intervals treat positions as independent.
+the observation of the acting seat. Positions are from different games. Some of these share a deal, but regrets of
+positions with the same deal are not noticeably correlated, so intervals treat positions as independent.
 
 The **regret** of an action is the win probability that it loses against the best action. One half of the simulations
 selects the best action, and the other half supplies both values. Noise in the values therefore does not add to the

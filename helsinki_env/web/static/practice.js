@@ -47,7 +47,7 @@ export class Practice {
     const again = exercise.seen ? ` You have seen it ${counted(exercise.seen, "time")}.` : "";
     const from = kind === "puzzles" ? "" : `From your game: ${exercise.title}.${again}`;
     this.box.replaceChildren(
-      make("p", { class: "told" }, "Find the best action. A stronger one than the obvious was possible here."),
+      make("p", { class: "told" }, "Find the best action. It is not the obvious one."),
       make("div", { class: "row" }, make("span", { class: "soft" }, [which, from].filter(Boolean).join(". ")), this.#next("Skip")),
     );
     if (left) this.box.append(make("p", { class: "soft" }, `${counted(left, "finished game")} to examine.`));
