@@ -270,7 +270,7 @@ def test_spoilt_messages(server: Server) -> None:
     refused = []
     with seated(server, made["table"]) as (line, before):
 
-        @settings(max_examples=200, deadline=None, database=None, derandomize=True)
+        @settings(max_examples=400, deadline=None, database=None, derandomize=True)
         @given(spoilt(_WHOLE))
         def each(message: Any) -> None:
             for answer in _answers(line, json.dumps(message)):
