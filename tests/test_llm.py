@@ -9,6 +9,7 @@ import random
 import re
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -20,11 +21,13 @@ from helsinki_env.agents.llm import player as llm
 from helsinki_env.agents.llm.client import ChatClient
 from helsinki_env.agents.llm.player import LanguageModelPlayer
 from helsinki_env.agents.llm.transcript import Transcript
-from helsinki_env.agents.llm.usage import BUDGET_FOLDER, Budget, ModelUsage, run_notes, share_budget
+from helsinki_env.agents.llm.usage import BUDGET_FOLDER, Budget, ModelUsage, run_notes, shared_budget
 from helsinki_env.agents.random import RandomPlayer
 from helsinki_env.agents.registry import PlayerError, check_code, is_code, make_player, player_names
 from helsinki_env.agents.replaced_actions import ReplacedActions
 from helsinki_env.cli.main import main
+from helsinki_env.evaluation.arena.plan import plan_from_dict
+from helsinki_env.evaluation.arena.run import reuse_workers, run_arena
 from helsinki_env.evaluation.match import Match
 from helsinki_env.evaluation.play import play_games
 from helsinki_env.text import legal_actions, position_text, rules
@@ -240,10 +243,40 @@ def test_a_shared_budget_ends_after_as_many_calls_of_all(tmp_path: Path) -> None
 
 def test_only_runs_with_a_model_share_a_budget(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(BUDGET_FOLDER, "")
-    share_budget(["random", "net"])
-    assert not os.environ[BUDGET_FOLDER]
-    share_budget(["random", "counted:llm:unlisted:small"])
-    assert Path(os.environ[BUDGET_FOLDER]).is_dir()
+    with shared_budget(["random", "net"]):
+        assert not os.environ[BUDGET_FOLDER]
+    with shared_budget(["random", "counted:llm:unlisted:small"]):
+        folder = os.environ[BUDGET_FOLDER]
+        assert Path(folder).is_dir()
+        with shared_budget(["llm:listed:small"]):
+            assert os.environ[BUDGET_FOLDER] == folder
+    assert BUDGET_FOLDER not in os.environ
+
+
+@pytest.mark.parametrize("kind", ["match", "arena", "parts of a study"])
+def test_each_run_has_a_new_budget(kind: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """The runs of one process; a study, which keeps its workers, has one budget for all its parts."""
+    monkeypatch.setenv(BUDGET_FOLDER, "")
+    monkeypatch.setenv("HELSINKI_LLM_CALLS", "3")
+    players = ["llm:listed:small", "random"]
+
+    def run(number: int) -> None:
+        if kind == "match":
+            Match(players, CONFIG).play(2, threads=2)
+        else:
+            table = {"players": players, "games": 2, "name": "one"}
+            plan = plan_from_dict({"seed": number, "tables": [table]})
+            run_arena(plan, tmp_path / str(number), processes=1, form="jsonl")
+
+    with endpoint(good) as server, ExitStack() as study:
+        monkeypatch.setenv("HELSINKI_LLM_URL", server.url)
+        if kind == "parts of a study":
+            study.enter_context(reuse_workers())
+            study.enter_context(shared_budget(players))
+        run(1)
+        assert len(server.bodies) == 3
+        run(2)
+        assert len(server.bodies) == (3 if kind == "parts of a study" else 6)
 
 
 @pytest.mark.parametrize("listed", ["listed", "unlisted"])

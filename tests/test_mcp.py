@@ -19,12 +19,12 @@ import pytest
 from mcp import Client, StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 
-from helsinki_env import HelsinkiConfig
+from helsinki_env import HelsinkiConfig, HelsinkiGame
 from helsinki_env.cli.main import main
 from helsinki_env.engine.determinization import determinize
-from helsinki_env.mcp.seats import seat_code
+from helsinki_env.mcp.seats import MAX_CONNECTED, seat_code
 from helsinki_env.mcp.server import protocol_server
-from helsinki_env.mcp.tools import TOOLS, TableTools
+from helsinki_env.mcp.tools import MAX_ANALYSES, MAX_EVALUATIONS, TOOLS, TableTools
 from helsinki_env.notation import to_dict
 from helsinki_env.records import Record, replay
 from helsinki_env.text import rules
@@ -447,6 +447,64 @@ def test_a_rated_table_has_no_evaluations(tmp_path: Path) -> None:
                 session._on_teach(next(iter(session.pages)), {"number": 0, "action": 0})
 
     asyncio.run(asked())
+
+
+def test_a_table_has_a_budget_of_evaluations(tmp_path: Path) -> None:
+    """All seats of a table share it; another table has its own."""
+
+    async def asked() -> None:
+        server = InProcess(tmp_path)
+        async with server.client() as client:
+            one, two = (entry["seat"] for entry in await new_table(client, "you", "you"))
+            server.tools._evaluations[one.partition(".")[0]] = MAX_EVALUATIONS - 2
+            for left in (1, 0):
+                assert (await call(client, "evaluate_position", seat=one))[1]["evaluations_left"] == left
+            expected = f"evaluate_position: found {MAX_EVALUATIONS} evaluations of this table, expected fewer"
+            assert await error(client, "evaluate_position", seat=one) == expected
+            await end_turn(client, one, random.Random(1))
+            assert await error(client, "evaluate_position", seat=two) == expected
+            other = (await new_table(client, "you", "you"))[0]["seat"]
+            await call(client, "evaluate_position", seat=other)
+
+    asyncio.run(asked())
+
+
+def test_few_games_are_analyzed_in_parallel(tmp_path: Path) -> None:
+    game = HelsinkiGame(seed=1)
+    decisions = []
+    while not game.done:
+        decisions.append(int(game.legal_actions()[0]))
+        game.step(decisions[-1])
+    record = Record.of(game, 1, ("a", "b"), decisions).to_json()
+
+    async def asked() -> None:
+        async with InProcess(tmp_path).client() as client:
+            calls = (client.call_tool("analyze", {"record": record}) for _ in range(MAX_ANALYSES + 1))
+            answers = await asyncio.gather(*calls)
+            (rejected,) = (one for one in answers if one.is_error)
+            assert rejected.content[0].text.startswith(f"analyze: found {MAX_ANALYSES} analyses in progress")
+            await call(client, "analyze", record=record)
+
+    asyncio.run(asked())
+
+
+def test_a_full_server_rejects_new_seats_and_keeps_those_in_use(tmp_path: Path) -> None:
+    async def played() -> None:
+        async with InProcess(tmp_path).client() as client:
+            first, second = (entry["seat"] for entry in await new_table(client, "you", "you", seed=1))
+            waiting = asyncio.create_task(call(client, "observe", seat=second, wait=60))
+            tables = [await new_table(client, "you", "you", "you", "you") for _ in range(MAX_CONNECTED // 4)]
+            seats = [first, *(entry["seat"] for table in tables for entry in table)]
+            for seat in seats[: MAX_CONNECTED - 1]:
+                await call(client, "observe", seat=seat)
+            expected = f"seat: found {MAX_CONNECTED} connected seats of unfinished games"
+            assert (await error(client, "observe", seat=seats[-1])).startswith(expected)
+            await end_turn(client, first, random.Random(1))
+            assert (await waiting)[1]["your_turn"], "the second seat is still connected"
+            await play(client, [first, second], random.Random(1))
+            await call(client, "observe", seat=seats[-1])
+
+    asyncio.run(played())
 
 
 def test_the_command_rejects_what_it_cannot_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fnmatch
 import json
 import os
 import random
@@ -102,6 +103,31 @@ def test_the_files_of_the_image_name_what_there_is() -> None:
     assert f"app: {app}\n" in settings
     assert (FOLDER / "server.py").exists()
     assert "app[openenv]" in docker or '"/app/source[openenv]"' in docker
+
+
+def test_the_image_gets_the_tracked_files_without_leftovers() -> None:
+    root = FOLDER.parents[1]
+    lines = [line for line in (root / ".dockerignore").read_text().splitlines() if line and not line.startswith("#")]
+    roots = [re.compile(fnmatch.translate(line.removeprefix("**/"))) for line in lines]
+
+    def is_ignored(path: str) -> bool:
+        parts = path.split("/")
+        return any(
+            pattern.fullmatch(part)
+            for line, pattern in zip(lines, roots, strict=True)
+            for part in (parts if line.startswith("**/") else parts[:1])
+        )
+
+    for path in (".git/HEAD", ".venv/bin/python", "notebooks/.venv/pyvenv.cfg", "runs/a/state.json", ".mypy_cache/x"):
+        assert is_ignored(path), path
+    for path in ("agents/__pycache__/a.pyc", "docs/runs/a.json", ".coverage", "dist/a.whl", ".pytest_cache/v"):
+        assert is_ignored(path), path
+    needed = ["pyproject.toml", "README.md", "LICENSE", "constraints.txt"]
+    for folder in ("helsinki_env", "agents", "training", "configs"):
+        needed += [path.relative_to(root).as_posix() for path in (root / folder).rglob("*") if path.is_file()]
+    needed = [path for path in needed if "__pycache__" not in path]
+    assert len(needed) > 300
+    assert [path for path in needed if is_ignored(path)] == []
 
 
 # with OpenEnv

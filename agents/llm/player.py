@@ -222,7 +222,7 @@ def make(argument: str, config: Any) -> LanguageModelPlayer:
     """Create the player of ``llm:listed:MODEL`` or ``llm:unlisted:MODEL``; PlayerError if it is invalid.
 
     The environment gives address, key, budget, time limit and transcript (docs/text-and-models.md). Players of the same
-    model in a process share budget and transcript; the processes of a tournament share the budget.
+    model in a process share the transcript; those of a run and its processes share the budget (`shared_budget`).
     """
     listed, _, model = argument.partition(":")
     if listed not in _LISTED or not re.fullmatch(r"[!-~]{1,200}", model):

@@ -7,7 +7,8 @@ import os
 import shutil
 import tempfile
 import threading
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -15,7 +16,7 @@ from helsinki_env.agents.base import Player, PlayerWrapper
 from helsinki_env.agents.registry import innermost_name
 from helsinki_env.agents.replaced_actions import ReplacedActions, run_replacement_warnings
 
-__all__ = ["BUDGET_FOLDER", "Budget", "ModelUsage", "model_usage_of", "run_notes", "share_budget"]
+__all__ = ["BUDGET_FOLDER", "Budget", "ModelUsage", "model_usage_of", "run_notes", "shared_budget"]
 
 BUDGET_FOLDER = "HELSINKI_LLM_BUDGET_FOLDER"
 """Environment variable by which worker processes find the budgets of a run."""
@@ -135,14 +136,22 @@ class Budget:
         return sum(one[0] for one in sums), sum(one[1] for one in sums)
 
 
-def share_budget(players: Iterable[str]) -> None:
-    """Let this process and those that it starts from now on share one budget for each model.
+@contextmanager
+def shared_budget(players: Iterable[str]) -> Iterator[None]:
+    """Give each language model a new budget for the players and processes that are created in the block.
+
+    A nested block shares the budgets of the outer one, so a study of several tournaments has one budget per model.
 
     Args:
-        players: names of the players; without a language model among them, nothing happens.
+        players: names of the players; the block has no effect without a language model among them.
     """
     if os.environ.get(BUDGET_FOLDER) or not any(innermost_name(name).startswith(_PREFIX) for name in players):
+        yield
         return
     folder = tempfile.mkdtemp(prefix="llm-budget-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)  # the players may be used after the block
     os.environ[BUDGET_FOLDER] = folder
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    try:
+        yield
+    finally:
+        os.environ.pop(BUDGET_FOLDER, None)

@@ -21,6 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from helsinki_env.agents.base import Player, init_streams
+from helsinki_env.agents.llm.usage import shared_budget
 from helsinki_env.agents.registry import make_player
 from helsinki_env.data import Node, UserError
 from helsinki_env.engine.spec import default_config
@@ -116,7 +117,8 @@ class Match:
             raise UserError(f"players: found {len(players)}, expected {config.num_players}, one for each seat")
         Node(seed, UserError, "seed").integer(0)
         self.config, self.seed = config, seed
-        self.players = [make_player(player, config) if isinstance(player, str) else player for player in players]
+        with shared_budget(player for player in players if isinstance(player, str)):
+            self.players = [make_player(player, config) if isinstance(player, str) else player for player in players]
         self.names = _named(self.players)
 
     def round_up_games(self, games: int) -> int:

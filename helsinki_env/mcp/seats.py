@@ -13,11 +13,11 @@ from helsinki_env.text import GameHistory
 from helsinki_env.web.sessions import PageConnection, TableSession, TableSessions
 from helsinki_env.web.tables import GameTable, TableError
 
-__all__ = ["ClientSeat", "ClientSeats", "ToolError", "seat_code"]
+__all__ = ["MAX_CONNECTED", "ClientSeat", "ClientSeats", "ToolError", "seat_code"]
 
 _CODE = re.compile(r"([0-9a-f]{12})\.([A-Za-z0-9_-]{22})")
-_MAX_CONNECTED = 64
-"""Number of seats that stay connected; the seat that was unused for longest is disconnected."""
+MAX_CONNECTED = 64
+"""Maximum number of connected seats of unfinished games; a seat connects at its first call."""
 _POLL = 0.5
 """Seconds after which a waiting call looks for actions that another process has saved."""
 
@@ -128,11 +128,17 @@ class ClientSeats:
         self._connected: dict[str, ClientSeat] = {}
 
     async def connect(self, code: str) -> ClientSeat:
-        """Return the seat of a code, up to date; ToolError for an unknown code."""
-        seat = self._connected.pop(code, None) or self._join(code)
-        self._connected[code] = seat
-        while len(self._connected) > _MAX_CONNECTED:
-            await self._leave(next(iter(self._connected)))
+        """Return the seat of a code with the latest actions; ToolError for an unknown code or too many seats."""
+        if code not in self._connected:
+            for other in [other for other, seat in self._connected.items() if seat.game.done]:
+                await self._leave(other)
+            if len(self._connected) >= MAX_CONNECTED:
+                raise ToolError(
+                    f"seat: found {MAX_CONNECTED} connected seats of unfinished games, expected fewer; finish one of "
+                    "the games, or restart the server, which disconnects all seats"
+                )
+            self._connected[code] = self._join(code)
+        seat = self._connected[code]
         try:
             seat.session.refresh()
         except TableError:  # the table was removed

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import secrets
+from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, NamedTuple
 
@@ -26,7 +27,7 @@ from helsinki_env.web.setups import browser_game, chosen_options, offered_option
 from helsinki_env.web.tables import HUMAN, GameTable, SeatAssignment
 from helsinki_env.web.uploads import read_record
 
-__all__ = ["CLIENT", "TOOLS", "Answer", "TableTools", "ToolDescription"]
+__all__ = ["CLIENT", "MAX_ANALYSES", "MAX_EVALUATIONS", "TOOLS", "Answer", "TableTools", "ToolDescription"]
 
 CLIENT = "you"
 """The player name that denotes a client of the protocol."""
@@ -34,6 +35,10 @@ _MAX_WAIT = 60.0
 _DEFAULT_WAIT = 30.0
 _MAX_RECORD = 60_000
 """Maximum length of a game record, in characters."""
+MAX_EVALUATIONS = 256
+"""Maximum number of evaluations that the clients at a table may request."""
+MAX_ANALYSES = 2
+"""Maximum number of games analyzed in parallel."""
 _BATCH = 16
 """Number of actions evaluated per call."""
 _MAX_LISTED = 5
@@ -130,7 +135,8 @@ TOOLS = {
         "Return points and ranks, and the game record once the game is over.", {"seat": _SEAT}, ("seat",)
     ),
     "evaluate_position": ToolDescription(
-        "Return win probabilities and the best actions of your position, on your turn, from what your seat sees.",
+        "Return win probabilities and the best actions of your position, on your turn, from what your seat sees; "
+        f"at most {MAX_EVALUATIONS} times per table.",
         {"seat": _SEAT, "simulations": _SIMULATIONS},
         ("seat",),
     ),
@@ -168,6 +174,8 @@ class TableTools:
         self._sessions, self._pool, self._players = sessions, pool, players
         self._address, self._page_token = address, page_token
         self._seats = ClientSeats(sessions)
+        self._evaluations = Counter[str]()  # by table
+        self._analyses = 0  # in progress
 
     async def call(self, name: str, arguments: Mapping[str, Any] | None) -> Answer:
         """Call a tool.
@@ -306,14 +314,20 @@ class TableTools:
         seat = await self._seat(data)
         words = {one.id: one.words for one in legal_actions(seat.game)} if seat.acts else {}
         message = {"number": seat.table.number, "deeper": simulations}
-        request = evaluation_request(seat.table, seat.page, message, words)
+        request, name = evaluation_request(seat.table, seat.page, message, words), seat.table.name
+        if self._evaluations[name] >= MAX_EVALUATIONS:
+            raise ToolError(f"evaluate_position: found {MAX_EVALUATIONS} evaluations of this table, expected fewer")
+        self._evaluations[name] += 1
         evaluation = (await self._pool.evaluate(request.config, request.evaluator, *request.inputs))[0]
         found = evaluation_data(evaluation, words, by_win_probability=simulations > 0)
         lines = [f"Win probability of player {i}: {share:.1%}" for i, share in enumerate(found["shares"])]
         for one in found["choices"]:
             share = "" if one["share"] is None else f"win probability {one['share']:.1%}, "
             lines.append(f"{one['id']}: {one['words']}: {share}policy {one['probability']:.1%}")
-        return Answer("\n".join(lines), {"evaluator": request.evaluator, **found, **_state(seat)})
+        left = MAX_EVALUATIONS - self._evaluations[name]
+        return Answer(
+            "\n".join(lines), {"evaluator": request.evaluator, "evaluations_left": left, **found, **_state(seat)}
+        )
 
     async def _analyze(self, data: Node) -> Answer:
         simulations, text = _simulations(data), data["record"].value
@@ -322,10 +336,16 @@ class TableTools:
         record = await asyncio.to_thread(read_record, text)
         evaluator = f"net+search:{simulations}" if simulations else DEFAULT_EVALUATOR
         inputs = (*analysis_inputs(record), np.array(record.decisions, np.int64))
+        if self._analyses >= MAX_ANALYSES:
+            raise ToolError(f"analyze: found {MAX_ANALYSES} analyses in progress, expected fewer; call again later")
         evaluations: list[Evaluation] = []
-        while (first := len(evaluations)) < len(record.decisions):
-            rows = [values[first : first + _BATCH] for values in inputs]
-            evaluations += await self._pool.evaluate(record.config, evaluator, *rows)
+        self._analyses += 1
+        try:
+            while (first := len(evaluations)) < len(record.decisions):
+                rows = [values[first : first + _BATCH] for values in inputs]
+                evaluations += await self._pool.evaluate(record.config, evaluator, *rows)
+        finally:
+            self._analyses -= 1
         return _worst_actions(record, evaluations, evaluator)
 
 

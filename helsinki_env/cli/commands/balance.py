@@ -48,6 +48,7 @@ def run(
         trust: run code that the file names: program:COMMAND and MODULE:ATTRIBUTE. Read the code first.
     """
     with requires_extra("stats" if ray is None else "ray"):
+        from helsinki_env.agents.llm.usage import shared_budget
         from helsinki_env.evaluation.arena.run import reuse_workers
 
         results = _module("results")
@@ -67,7 +68,7 @@ def run(
     study.open(out)
     precompile_groups(groups_for({name for table in tables for name in table.players}))
     console, play = plain_console(), tournament_runner(out, processes, ray)
-    with reuse_workers():
+    with reuse_workers(), shared_budget(name for table in tables for name in table.players):
         for part in (part for part in all_parts if part in chosen):
             plan = results.plan_of(study, out, part)
             if plan is None:
@@ -201,6 +202,8 @@ def tune(
             first.
     """
     with requires_extra("stats" if ray is None else "ray"):
+        from helsinki_env.agents.llm.usage import shared_budget
+
         results, report = _module("tune.results"), _module("tune.report")
     address_of(ray)
     if proposal is not None:
@@ -226,7 +229,8 @@ def tune(
     search.open(out)
     precompile_groups(groups_for(all_players))
     tuning = results.BoardTuning(search, out, tournament_runner(out, processes, ray))
-    with save_on_interrupt(lambda: f"games saved in {out}; resume with: {rerun_command_line()}"):
+    saved = f"games saved in {out}; resume with: {rerun_command_line()}"
+    with save_on_interrupt(lambda: saved), shared_budget(all_players):
         if earlier is None:
             options = {"--player": player, "--num-players": num_players, "--max-changes": max_changes}
             given = [part for name, value in options.items() if value is not None for part in (name, str(value))]

@@ -45,6 +45,8 @@ def main(
         seconds: maximum time of an action, in seconds.
         json: file for the results.
     """
+    from helsinki_env.agents.llm.usage import shared_budget
+
     with requires_extra("stats"):
         from helsinki_env.evaluation.compliance import check_player
         from helsinki_env.evaluation.gauntlet.gauntlet import Gauntlet
@@ -55,7 +57,8 @@ def main(
     if json is not None:
         out_file(json, "--json")
     display = ProgressDisplay(len(chosen.tables), "matchups")
-    with save_on_interrupt(lambda: f"nothing saved; start again with: {rerun_command_line()}"), display:
+    saved = f"nothing saved; start again with: {rerun_command_line()}"
+    with save_on_interrupt(lambda: saved), display, shared_budget([player]):
         results = check_player(player, chosen, rows=rows, seconds=seconds, progress=display.advance)
     table = Table(title=player)
     for name in ("the player", "result", "details"):

@@ -44,6 +44,8 @@ def positions(
         out: folder of the answers and of certificate.json.
         write: page that gets the player's row, such as docs/positions.md; a folder next to it gets the certificate.
     """
+    from helsinki_env.agents.llm.usage import shared_budget
+
     with requires_extra("stats"):
         from helsinki_env.evaluation.positions.certificate import ask_player, make_certificate
         from helsinki_env.evaluation.positions.page import PositionsPage, positions_row
@@ -63,6 +65,7 @@ def positions(
             lambda: f"{display.done:,} of {count:,} positions saved in {out}; resume with: {rerun_command_line()}"
         ),
         display,
+        shared_budget([player]),
     ):
         answers = ask_player(chosen, player, out / "answers.json", display.resume, display.advance)
     certificate = make_certificate(chosen, player, answers)

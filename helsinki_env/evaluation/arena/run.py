@@ -25,7 +25,7 @@ from multiprocessing.synchronize import Event
 from pathlib import Path
 from typing import Any, Literal
 
-from helsinki_env.agents.llm.usage import share_budget
+from helsinki_env.agents.llm.usage import BUDGET_FOLDER, shared_budget
 from helsinki_env.agents.net.description import set_warning_handler
 from helsinki_env.agents.registry import make_player
 from helsinki_env.data import Node
@@ -69,7 +69,7 @@ class _Workers:
     """Processes that play work units; they start with the first one."""
 
     def __init__(self, processes: int) -> None:
-        self.processes = processes
+        self.processes, self.budget_folder = processes, os.environ.get(BUDGET_FOLDER)
         self._others = set(multiprocessing.active_children())
         self._started: set[multiprocessing.process.BaseProcess] = set()
         context = multiprocessing.get_context("spawn")  # fork would copy locked locks that no thread releases
@@ -124,11 +124,11 @@ def reuse_workers() -> Iterator[None]:
 
 
 def _get_workers(processes: int) -> _Workers:
-    """Return idle workers if their number matches, else new ones."""
+    """Return idle workers if their number and their budget of language models match, else new ones."""
     idle = _IDLE.get() or []
     while idle:
         workers = idle.pop()
-        if workers.processes == processes:
+        if (workers.processes, workers.budget_folder) == (processes, os.environ.get(BUDGET_FOLDER)):
             return workers
         workers.end()
     return _Workers(processes)
@@ -342,11 +342,11 @@ def run_arena(
     # Fail early: create every player and import the writer before the first game.
     if form == "parquet":
         import_module("helsinki_env.evaluation.arena.parquet")
-    share_budget(player for table in plan.tables for player in table.players)
     for table in plan.tables:
         for player in table.players:
             make_player(player, table.config)
-    with RunFolder.create(Path(path), plan) as folder:
+    names = [player for table in plan.tables for player in table.players]
+    with shared_budget(names), RunFolder.create(Path(path), plan) as folder:
         missing = folder.missing()
         if resumed is not None:
             resumed(plan.games - plan.games_of(missing))
