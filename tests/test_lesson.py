@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from helsinki_env.agents.registry import make_player
-from helsinki_env.web.lessons import has_lesson, lesson_message, lesson_table
+from helsinki_env.web.help import has_lesson, lesson_message, lesson_table
 from helsinki_env.web.views import choices
 from tests.games import EACH_GAME, TestedGame
 from tests.support.browser import Player

@@ -14,11 +14,10 @@ import helsinki_env
 from helsinki_env.mcp.tools import TOOLS, TableTools
 from helsinki_env.utils.extras import requires_extra
 from helsinki_env.web.requests import error_response
-from helsinki_env.web.security import MAX_BYTES, BoundedConnection
+from helsinki_env.web.security import MAX_BYTES, bounded_server
 from helsinki_env.web.server import ServerSettings, create_app
 
 with requires_extra("mcp"):
-    import uvicorn
     from fastapi import FastAPI, HTTPException
     from mcp import types
     from mcp.server.lowlevel import Server
@@ -140,17 +139,7 @@ async def serve(app: Any, listening: socket.socket, server: Server[Any] | None) 
         listening: a listening socket.
         server: server of the protocol over standard input and output; None: over HTTP alone.
     """
-    web = uvicorn.Server(
-        uvicorn.Config(
-            app,
-            http=BoundedConnection,
-            log_level="warning",
-            access_log=False,
-            ws_max_size=MAX_BYTES,
-            timeout_graceful_shutdown=1,
-            server_header=False,
-        )
-    )
+    web = bounded_server(app, compresses=True)
     if server is None:
         await web.serve(sockets=[listening])
         return

@@ -5,8 +5,7 @@
 starts the server; `TextGameClient` connects to it. The extra ``openenv`` provides the framework.
 """
 
-from helsinki_env.openenv.client import TextGameClient
+from helsinki_env.openenv.client import TextGameAction, TextGameClient, TextGameObservation, TextGameState
 from helsinki_env.openenv.environment import TextGameEnvironment
-from helsinki_env.openenv.models import TextGameAction, TextGameObservation, TextGameState
 
 __all__ = ["TextGameAction", "TextGameClient", "TextGameEnvironment", "TextGameObservation", "TextGameState"]

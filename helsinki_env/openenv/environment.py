@@ -10,7 +10,7 @@ from helsinki_env.agents.base import Player, choose_action, seat_key
 from helsinki_env.agents.registry import make_player
 from helsinki_env.data import Node, UserError
 from helsinki_env.engine.spec import config_from_dict, default_spec, game_names, spec_by_name
-from helsinki_env.openenv.models import TextGameAction, TextGameObservation, TextGameState
+from helsinki_env.openenv.client import TextGameAction, TextGameObservation, TextGameState
 from helsinki_env.text import legal_text
 from helsinki_env.text.environment import TextGameEnv
 from helsinki_env.utils.extras import requires_extra

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from helsinki_env.openenv.client import TextGameAction, TextGameObservation, TextGameState
 from helsinki_env.openenv.environment import TextGameEnvironment
-from helsinki_env.openenv.models import TextGameAction, TextGameObservation, TextGameState
 from helsinki_env.utils.extras import requires_extra
 
 with requires_extra("openenv"):

@@ -16,12 +16,13 @@ Everything that a seat reads comes from the configuration and from what this sea
     1
 """
 
-from helsinki_env.text.history import GameHistory, history
 from helsinki_env.text.parsing import ActionTextError, parse_action
 from helsinki_env.text.words import (
+    GameHistory,
     TextError,
     WrittenAction,
     game_from_observation,
+    history,
     legal_actions,
     legal_text,
     observation_text,

@@ -18,9 +18,8 @@ from typing import Any
 from helsinki_env.engine.game import BoardGame
 from helsinki_env.engine.spec import default_config
 from helsinki_env.envs.aec import GameAECEnv
-from helsinki_env.text.history import GameHistory
 from helsinki_env.text.parsing import ActionTextError, parse_action
-from helsinki_env.text.words import WrittenAction, legal_actions, legal_text, position_text, rules
+from helsinki_env.text.words import GameHistory, WrittenAction, legal_actions, legal_text, position_text, rules
 
 __all__ = ["TextGameEnv"]
 

@@ -1,11 +1,12 @@
-"""Help for people: the rules of a game, what a spot of the picture is, and why it cannot be used now.
+"""Help for people: rules, explanations of the picture, and guided games, which explain each action of a fixed deal.
 
-The texts come from the game's own package, `helsinki_env.games.<name>.help`. They are made from the game's
-configuration, its public position, and the cards of the seat that looks.
+The texts come from `helsinki_env.games.<name>.help`. They depend on the configuration, the public position, and the
+cards of the viewing seat.
 """
 
 from __future__ import annotations
 
+import secrets
 from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
@@ -13,10 +14,20 @@ from typing import Any
 
 from helsinki_env.data import short_repr
 from helsinki_env.engine.game import BoardGame
-from helsinki_env.engine.spec import spec_of
-from helsinki_env.web.tables import GameTable, TableError
+from helsinki_env.engine.spec import GameSpec, spec_of
+from helsinki_env.web.tables import HUMAN, GameTable, SeatAssignment, TableError
 
-__all__ = ["effects", "explanation", "help_module", "rules_text", "said", "score_sheet"]
+__all__ = [
+    "effects",
+    "explanation",
+    "has_lesson",
+    "help_module",
+    "lesson_message",
+    "lesson_table",
+    "rules_text",
+    "said",
+    "score_sheet",
+]
 
 
 @cache
@@ -106,3 +117,36 @@ def _why_not(
         return ""
     reason: str = module.why_not(game, spot)
     return reason
+
+
+# guided games
+
+
+def _lesson(spec: GameSpec) -> dict[str, Any]:
+    """Return the guided game of a game: `seed`, `opponent`, `steps` and `end`; empty if there is none."""
+    module = help_module(spec.name)
+    if module is None:
+        return {}
+    lesson, components = module.lesson, spec.config(num_players=2).component_set
+    steps = [{"action": action, "text": text.format(c=components)} for action, text in lesson.STEPS]
+    return {"seed": lesson.SEED, "opponent": "greedy", "steps": steps, "end": lesson.END.format(c=components)}
+
+
+def has_lesson(spec: GameSpec) -> bool:
+    """Return whether a game has a guided game."""
+    return bool(_lesson(spec))
+
+
+def lesson_message(spec: GameSpec) -> dict[str, Any]:
+    """Return the message with the steps of a guided game: for each, the notation of an action and a text."""
+    lesson = _lesson(spec)
+    return {"type": "lesson", "steps": lesson.get("steps", []), "end": lesson.get("end", "")}
+
+
+def lesson_table(spec: GameSpec, label: str) -> GameTable:
+    """Return a new table for the guided game, whose opponent is shown as `label`; ValueError if the game has none."""
+    lesson = _lesson(spec)
+    if not lesson:
+        raise ValueError(f"game: found {spec.name}, expected a game with a guided game")
+    chairs = (SeatAssignment(HUMAN, "You"), SeatAssignment(lesson["opponent"], label))
+    return GameTable(secrets.token_hex(6), "Guided game", spec.config(num_players=2), lesson["seed"], chairs)

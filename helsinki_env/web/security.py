@@ -19,6 +19,7 @@ from helsinki_env.utils.extras import requires_extra
 from helsinki_env.web.requests import error_response
 
 with requires_extra("play"):
+    import uvicorn
     from fastapi import HTTPException
     from uvicorn.protocols.http.auto import AutoHTTPProtocol
 
@@ -35,6 +36,7 @@ __all__ = [
     "TOKEN_REMEDY",
     "AccessMiddleware",
     "BoundedConnection",
+    "bounded_server",
     "is_loopback",
     "max_connections",
 ]
@@ -182,6 +184,22 @@ def max_connections() -> int:
     """Return the maximum number of connections: half of the files that this process may open."""
     files = resource.getrlimit(resource.RLIMIT_NOFILE)[0] if resource is not None else 2 * _MAX_CONNECTIONS
     return _MAX_CONNECTIONS if files < 0 else min(_MAX_CONNECTIONS, files // 2)
+
+
+def bounded_server(app: Any, *, compresses: bool = False) -> uvicorn.Server:
+    """Return a server of the application with limits for connections and messages."""
+    return uvicorn.Server(
+        uvicorn.Config(
+            app,
+            http=BoundedConnection,
+            log_level="warning",
+            access_log=False,
+            ws_max_size=MAX_BYTES,
+            ws_per_message_deflate=compresses,
+            timeout_graceful_shutdown=1,
+            server_header=False,
+        )
+    )
 
 
 class BoundedConnection(AutoHTTPProtocol):  # type: ignore[misc, valid-type]  # depends on the installation

@@ -20,8 +20,7 @@ from helsinki_env.utils.extras import requires_extra
 from helsinki_env.web.analysis import add_analysis
 from helsinki_env.web.boards import Boards
 from helsinki_env.web.evaluation import EvaluationJobs
-from helsinki_env.web.help import rules_text
-from helsinki_env.web.lessons import has_lesson, lesson_table
+from helsinki_env.web.help import has_lesson, lesson_table, rules_text
 from helsinki_env.web.levels import level_data
 from helsinki_env.web.player_workers import PlayerPool
 from helsinki_env.web.practice import Exercises, puzzles

@@ -16,8 +16,7 @@ from helsinki_env.agents.base import seat_key
 from helsinki_env.agents.evaluation import Evaluation
 from helsinki_env.data import short_repr
 from helsinki_env.web.evaluation import SIMULATIONS, EvaluationRequest, PageEvaluator
-from helsinki_env.web.help import explanation, rules_text
-from helsinki_env.web.lessons import lesson_message
+from helsinki_env.web.help import explanation, lesson_message, rules_text
 from helsinki_env.web.player_workers import PlayerFailedError, PlayerPool
 from helsinki_env.web.practice import MISTAKE, evaluate_own
 from helsinki_env.web.reasons import hint

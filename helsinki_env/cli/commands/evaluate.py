@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import tyro
 from rich.table import Table
 
-from helsinki_env.cli.commands.evaluate_combine import combine
 from helsinki_env.cli.commands.evaluate_positions import positions, suite, verify_positions
 from helsinki_env.cli.options import out_file, out_folder
 from helsinki_env.cli.parallel_runs import Ray, address_of, check_players, play_tournament
@@ -289,6 +288,33 @@ def reference(
         for problem in outdated:
             console.print(f"Skipped: {problem}")
     console.print(f"Wrote {target}" + ("" if page is None else f" and {page.path}"))
+    return 0
+
+
+def combine(certificates: Annotated[tuple[Path, ...], tyro.conf.Positional], json: Path | None = None) -> int:
+    """Combine a player's certificates of several gauntlets to one rating: the mean, with its interval.
+
+    Example: helsinki evaluate combine runs/helsinki/certificate.json runs/copenhagen/certificate.json
+
+    Args:
+        certificates: one certificate.json for each gauntlet.
+        json: file for the result.
+    """
+    with requires_extra("stats"):
+        from helsinki_env.evaluation.gauntlet.combined import combined_rating
+        from helsinki_env.evaluation.gauntlet.leaderboard import format_rating_interval
+
+    if json is not None:
+        out_file(json, "--json")
+    found, console = combined_rating(certificates), plain_console()
+    for name, rating in found["gauntlets"].items():
+        console.print(f"{name}: {rating['rating']:.0f} ({format_rating_interval(rating)}), {rating['games']:,} games")
+    console.print(
+        f"{found['player']}: {found['rating']:.0f} ({format_rating_interval(found)}), mean over the gauntlets"
+    )
+    if json is not None:
+        write_json(json, found)
+        console.print(f"Wrote {json}")
     return 0
 
 

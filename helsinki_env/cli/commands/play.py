@@ -65,9 +65,7 @@ def main(
         trust: run code that tables in the folder of --data name: program:COMMAND and MODULE:ATTRIBUTE. Read it first.
     """
     with requires_extra("play"):
-        import uvicorn
-
-        from helsinki_env.web.security import MAX_BYTES, BoundedConnection, is_loopback
+        from helsinki_env.web.security import bounded_server, is_loopback
         from helsinki_env.web.server import ServerSettings, create_app
         from helsinki_env.web.store import TableStore, data_folder
         from helsinki_env.web.tables import HUMAN
@@ -101,18 +99,8 @@ def main(
     listening = listen(host, port)
     rest = f":{listening.getsockname()[1]}{page}" + (f"#token={token}" if token else "")
     address = f"http://{in_address(_ANY.get(host, host))}{rest}"
-    server = uvicorn.Server(
-        uvicorn.Config(
-            app,
-            http=BoundedConnection,
-            log_level="warning",
-            access_log=False,
-            ws_max_size=MAX_BYTES,
-            ws_per_message_deflate=bool(token),  # within one machine, compression takes longer than it saves
-            timeout_graceful_shutdown=1,
-            server_header=False,
-        )
-    )
+    # Within one machine, compression takes longer than it saves.
+    server = bounded_server(app, compresses=bool(token))
     console.print(f"helsinki play: {address}")
     if host in _ANY:
         console.print(f"From other machines: http://{in_address(_own_address(listening.family))}{rest}")

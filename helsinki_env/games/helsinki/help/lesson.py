@@ -1,6 +1,6 @@
 """The guided game: the seed of its deal, and what to do at each own action, and why.
 
-`c` are the components of the configuration; `helsinki_env.web.lessons` fills them in.
+`c` are the components of the configuration; `helsinki_env.web.help` fills them in.
 """
 
 from __future__ import annotations
