@@ -29,79 +29,49 @@ PATIENCE = 400
 
 
 class Library(NamedTuple):
-    """A library.
+    """A library."""
 
-    Attributes:
-        name: name of its distribution.
-        title: displayed name.
-        packages: requirements for pip.
-        games: measured games, each (game, number of parallel games, displayed name).
-    """
-
-    name: str
-    title: str
-    packages: tuple[str, ...]
-    games: tuple[tuple[str, int, str], ...]
+    name: str  # of its distribution
+    title: str  # displayed name
+    packages: tuple[str, ...]  # requirements for pip
+    games: tuple[tuple[str, str, tuple[int, ...]], ...]  # each (game, displayed name, numbers of parallel games)
 
 
+# fmt: off
 LIBRARIES = (
-    Library(
-        "helsinki-env",
-        "helsinki-env",
-        (),
-        (
-            ("helsinki", 1, "Helsinki, AEC"),
-            ("helsinki:Game", 1, "Helsinki, Game"),
-            ("helsinki", 1024, "Helsinki, vector"),
-            ("helsinki", 4096, "Helsinki, vector"),
-            ("copenhagen", 1, "Copenhagen, AEC"),
-            ("copenhagen:Game", 1, "Copenhagen, Game"),
-            ("copenhagen", 1024, "Copenhagen, vector"),
-            ("copenhagen", 4096, "Copenhagen, vector"),
-        ),
-    ),
-    Library(
-        "pettingzoo",
-        "PettingZoo",
-        ("pettingzoo[classic]",),
-        (
-            ("tictactoe_v3", 1, "tic-tac-toe"),
-            ("connect_four_v3", 1, "connect four"),
-            ("chess_v6", 1, "chess"),
-            ("go_v5:9", 1, "go, 9 x 9"),
-        ),
-    ),
-    Library(
-        "rlcard",
-        "RLCard",
-        ("rlcard",),
-        (("leduc-holdem", 1, "Leduc hold'em"), ("uno", 1, "Uno"), ("gin-rummy", 1, "gin rummy")),
-    ),
-    Library(
-        "open_spiel",
-        "OpenSpiel",
-        ("open_spiel",),
-        (
-            ("connect_four", 1, "connect four"),
-            ("backgammon", 1, "backgammon"),
-            ("chess", 1, "chess"),
-            ("go(board_size=9)", 1, "go, 9 x 9"),
-            ("gin_rummy", 1, "gin rummy"),
-        ),
-    ),
-    Library(
-        "pgx",
-        "pgx",
-        ("pgx", "jax", "jaxlib"),
-        (
-            ("go_9x9", 64, "go, 9 x 9"),
-            ("go_9x9", 1024, "go, 9 x 9"),
-            ("go_9x9", 4096, "go, 9 x 9"),
-            ("shogi", 1024, "shogi"),
-            ("chess", 1024, "chess"),
-        ),
-    ),
+    Library("helsinki-env", "helsinki-env", (), (
+        ("helsinki", "Helsinki, AEC", (1,)),
+        ("helsinki:Game", "Helsinki, Game", (1,)),
+        ("helsinki", "Helsinki, vector", (1024, 4096)),
+        ("copenhagen", "Copenhagen, AEC", (1,)),
+        ("copenhagen:Game", "Copenhagen, Game", (1,)),
+        ("copenhagen", "Copenhagen, vector", (1024, 4096)),
+    )),
+    Library("pettingzoo", "PettingZoo", ("pettingzoo[classic]",), (
+        ("tictactoe_v3", "tic-tac-toe", (1,)),
+        ("connect_four_v3", "connect four", (1,)),
+        ("chess_v6", "chess", (1,)),
+        ("go_v5:9", "go, 9 x 9", (1,)),
+    )),
+    Library("rlcard", "RLCard", ("rlcard",), (
+        ("leduc-holdem", "Leduc hold'em", (1,)),
+        ("uno", "Uno", (1,)),
+        ("gin-rummy", "gin rummy", (1,)),
+    )),
+    Library("open_spiel", "OpenSpiel", ("open_spiel",), (
+        ("connect_four", "connect four", (1,)),
+        ("backgammon", "backgammon", (1,)),
+        ("chess", "chess", (1,)),
+        ("go(board_size=9)", "go, 9 x 9", (1,)),
+        ("gin_rummy", "gin rummy", (1,)),
+    )),
+    Library("pgx", "pgx", ("pgx", "jax", "jaxlib"), (
+        ("go_9x9", "go, 9 x 9", (64, 1024, 4096)),
+        ("shogi", "shogi", (1024,)),
+        ("chess", "chess", (1024,)),
+    )),
 )
+# fmt: on
 
 
 def _last(text: str) -> str:
@@ -138,22 +108,16 @@ def _measure(library: Library, python: Path, game: str, games: int, seconds: flo
 
 
 class Table:
-    """The measurements so far.
-
-    Attributes:
-        rows: of the table.
-        versions: of the libraries.
-        reasons: reasons for missing rows.
-    """
+    """The measurements so far."""
 
     def __init__(self) -> None:
         self.rows: list[list[str]] = []
-        self.versions: list[str] = []
-        self.reasons: list[str] = []
+        self.versions: list[str] = []  # of the libraries
+        self.reasons: list[str] = []  # for missing rows
 
     def measure(self, library: Library, python: Path, seconds: float) -> None:
         """Measure the games of an installed library."""
-        for game, games, title in library.games:
+        for game, title, games in ((game, title, one) for game, title, counts in library.games for one in counts):
             found = _measure(library, python, game, games, seconds)
             if "why" in found:
                 self.reasons.append(f"{library.title}, {title}: {found['why']}")

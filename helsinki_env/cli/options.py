@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
+from dataclasses import dataclass, is_dataclass
 from functools import wraps
 from pathlib import Path
 from types import NoneType
@@ -49,7 +50,10 @@ def checked(main: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(main)
     def run(*values: Any, **named: Any) -> Any:
-        for name, value in inspect.signature(main).bind(*values, **named).arguments.items():
+        given = inspect.signature(main).bind(*values, **named).arguments
+        for group in [value for value in given.values() if is_dataclass(value)]:
+            given |= vars(group)
+        for name, value in given.items():
             for one in value if isinstance(value, tuple) else (value,):
                 option = Node(one, UserError, f"--{name.replace('_', '-')}")
                 if isinstance(one, int) and name in _INTEGER_RANGES:
@@ -77,6 +81,34 @@ def _shown(kind: Any, default: object) -> Any:
     ]
     metavar = inner[0].__name__.upper() if isinstance(inner[0], type) else None
     return Annotated[kind, tyro.conf.arg(metavar=metavar, help_behavior_hint="")]
+
+
+OptionalText = Annotated[str | None, tyro.conf.arg(metavar="STR", help_behavior_hint="")]
+
+
+@dataclass(frozen=True)
+class GameOptions:
+    """Options for the configuration of the game, shared by several commands."""
+
+    game: OptionalText = None
+    """game, such as copenhagen; default: that of --game-config, or helsinki."""
+    game_config: OptionalText = None
+    """a name in configs/game or the path of a YAML file; the other options change its values."""
+    covered: OptionalText = None
+    """comma-separated actions disabled for all, or first_game for the bottom row."""
+    dry_roads: bool = False
+    """play with the expansion."""
+    components: OptionalText = None
+    """a name in configs/components or the path of a YAML file."""
+
+    def config(self, num_players: int | None, default_players: int, counted_by: str = "--num-players") -> Any:
+        """Return the configuration; arguments and errors as for `read_game_config`."""
+        settings = self.game_config, num_players, self.covered, self.dry_roads, self.components
+        return read_game_config(*settings, default_players, self.game, counted_by)
+
+
+GameVariant = Annotated[GameOptions, tyro.conf.arg(name="")]
+AS_PUBLISHED = GameOptions()
 
 
 def read_list(text: str) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -17,15 +18,26 @@ from helsinki_env.utils.terminal import plain_console
 if TYPE_CHECKING:
     from helsinki_env.evaluation.arena.plan import Plan
 
-Ray = Annotated[tuple[str, ...] | None, tyro.conf.arg(metavar="[ADDRESS]")]
-"""The option --ray: no address for a new cluster on this machine, or that of a cluster."""
+
+@dataclass(frozen=True)
+class WorkerOptions:
+    """Options for the processes that play the games, shared by several commands."""
+
+    processes: Annotated[int | None, tyro.conf.arg(metavar="INT", help_behavior_hint="")] = None
+    """number of parallel processes; default: one per CPU core."""
+    ray: Annotated[tuple[str, ...] | None, tyro.conf.arg(metavar="[ADDRESS]", help_behavior_hint="")] = None
+    """address of the Ray cluster that plays the games; without an address, a new cluster on this machine."""
+
+    @property
+    def extra(self) -> str:
+        """The extra that the processes need; UserError for several addresses."""
+        if self.ray is not None and len(self.ray) > 1:
+            raise UserError(f"--ray: found {' '.join(self.ray)}, expected one address or none")
+        return "stats" if self.ray is None else "ray"
 
 
-def address_of(ray: tuple[str, ...] | None) -> str | None:
-    """Return the address given to the option --ray, None without one; UserError for several."""
-    if ray is not None and len(ray) > 1:
-        raise UserError(f"--ray: found {' '.join(ray)}, expected one address or none")
-    return ray[0] if ray else None
+Workers = Annotated[WorkerOptions, tyro.conf.arg(name="")]
+ALL_CORES = WorkerOptions()
 
 
 def check_players(names: Iterable[str], config: Any = None) -> None:
@@ -39,8 +51,7 @@ def check_players(names: Iterable[str], config: Any = None) -> None:
 def play_tournament(
     plan: Plan,
     out: Path,
-    processes: int | None,
-    ray: tuple[str, ...] | None,
+    workers: WorkerOptions,
     *,
     part: str = "",
     form: Literal["parquet", "jsonl"] = "parquet",
@@ -63,9 +74,9 @@ def play_tournament(
         path = run_arena(
             plan,
             folder or out,
-            processes=processes,
-            ray=ray is not None,
-            address=address_of(ray),
+            processes=workers.processes,
+            ray=workers.ray is not None,
+            address=workers.ray[0] if workers.ray else None,
             form=form,
             resumed=display.resume,
             progress=display.advance,
@@ -73,13 +84,13 @@ def play_tournament(
     return path, display
 
 
-def tournament_runner(out: Path, processes: int | None, ray: tuple[str, ...] | None) -> Callable[[str, Plan], None]:
+def tournament_runner(out: Path, workers: WorkerOptions) -> Callable[[str, Plan], None]:
     """Return a function that plays or resumes a tournament of a study in `out`, given its name and plan."""
     console = plain_console()
 
     def play(part: str, plan: Plan) -> None:
         console.print(f"{part}: {plan.games:,} games")
         check_no_link(out / part)
-        play_tournament(plan, out, processes, ray, part=part, folder=out / part)
+        play_tournament(plan, out, workers, part=part, folder=out / part)
 
     return play

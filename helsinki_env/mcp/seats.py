@@ -13,8 +13,6 @@ from helsinki_env.text import GameHistory
 from helsinki_env.web.sessions import PageConnection, TableSession, TableSessions
 from helsinki_env.web.tables import GameTable, TableError
 
-__all__ = ["MAX_CONNECTED", "ClientSeat", "ClientSeats", "ToolError", "seat_code"]
-
 _CODE = re.compile(r"([0-9a-f]{12})\.([A-Za-z0-9_-]{22})")
 MAX_CONNECTED = 64
 """Maximum number of connected seats of unfinished games; a seat connects at its first call."""

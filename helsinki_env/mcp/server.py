@@ -24,8 +24,6 @@ with requires_extra("mcp"):
     from mcp.server.stdio import stdio_server
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
-__all__ = ["PATH", "create_protocol_app", "protocol_server", "serve"]
-
 PATH = "/mcp"
 """Path of the protocol."""
 _INSTRUCTIONS = (

@@ -27,8 +27,6 @@ from helsinki_env.web.setups import browser_game, chosen_options, offered_option
 from helsinki_env.web.tables import HUMAN, GameTable, SeatAssignment
 from helsinki_env.web.uploads import read_record
 
-__all__ = ["CLIENT", "MAX_ANALYSES", "MAX_EVALUATIONS", "TOOLS", "Answer", "TableTools", "ToolDescription"]
-
 CLIENT = "you"
 """The player name that denotes a client of the protocol."""
 _MAX_WAIT = 60.0

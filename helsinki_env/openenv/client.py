@@ -12,8 +12,6 @@ with requires_extra("openenv"):
     from openenv.core.env_server.types import Action, Observation, State
     from pydantic import Field
 
-__all__ = ["TextGameAction", "TextGameClient", "TextGameObservation", "TextGameState"]
-
 
 class TextGameAction(Action):
     """An answer of the model."""

@@ -19,8 +19,6 @@ from helsinki_env.web.setups import chosen_options, offered_players
 with requires_extra("openenv"):
     from openenv.core.env_server.interfaces import Environment
 
-__all__ = ["TextGameEnvironment"]
-
 _KEYS = ("game", "opponents", "player", "options", "reward", "listed")
 _REWARDS = ("win", "rank", "margin")
 

@@ -9,8 +9,6 @@ from helsinki_env.utils.extras import requires_extra
 with requires_extra("openenv"):
     from openenv.core.env_server.http_server import create_fastapi_app
 
-__all__ = ["MAX_EPISODES", "app"]
-
 MAX_EPISODES = 64
 """Number of episodes that a server plays at the same time."""
 

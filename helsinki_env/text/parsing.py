@@ -10,8 +10,6 @@ from typing import Any
 from helsinki_env.data import UserError, short_repr
 from helsinki_env.text.words import WrittenAction, legal_text
 
-__all__ = ["ActionTextError", "parse_action"]
-
 #: Characters at the end of an answer that are read.
 _MOST_READ = 20_000
 #: Opening braces from the end that may begin a JSON object.

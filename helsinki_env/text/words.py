@@ -15,21 +15,6 @@ from helsinki_env.engine.game import BoardGame
 from helsinki_env.engine.spec import GameSpec, spec_of
 from helsinki_env.records import Record, initial_game
 
-__all__ = [
-    "PRIVATE",
-    "GameHistory",
-    "TextError",
-    "WrittenAction",
-    "game_from_observation",
-    "history",
-    "legal_actions",
-    "legal_text",
-    "observation_text",
-    "position_text",
-    "rules",
-    "text_module",
-]
-
 
 class TextError(UserError):
     """A game without text; the message names it."""

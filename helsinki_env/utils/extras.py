@@ -14,8 +14,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
-__all__ = ["EXTRAS", "Extra", "MissingExtraError", "install_command", "requires_extra"]
-
 
 class Extra(NamedTuple):
     """What an extra provides, and its purpose; both as Markdown, for the tables of the documentation."""

@@ -20,23 +20,6 @@ from helsinki_env.utils.streams import notice
 with suppress(ModuleNotFoundError):  # Windows
     import fcntl
 
-__all__ = [
-    "NoLocksError",
-    "atomic_write",
-    "check_no_link",
-    "check_writable",
-    "check_writable_folder",
-    "hold_lock_file",
-    "is_file",
-    "remove_leftovers",
-    "replacement_target",
-    "supports_locks",
-    "try_lock",
-    "unlock",
-    "warn_no_locks",
-    "write_json",
-]
-
 _POSIX = os.name == "posix"
 #: Errors if another process holds the lock.
 _HELD = {errno.EAGAIN, errno.EACCES, errno.EWOULDBLOCK}

@@ -20,8 +20,6 @@ from helsinki_env.utils.streams import notice
 with suppress(ModuleNotFoundError):  # Windows
     import pwd
 
-__all__ = ["cache_folder", "cpu_count", "home_folder", "is_safe", "user_folder"]
-
 _NAME = "helsinki-env"
 
 

@@ -13,18 +13,6 @@ from urllib.parse import quote
 
 from helsinki_env.data import UserError
 
-__all__ = [
-    "all_printable",
-    "code_span",
-    "escape_markdown",
-    "escape_outside_code",
-    "link",
-    "markdown_table",
-    "printable",
-    "replace_section",
-    "table_row",
-]
-
 #: Characters with a meaning in text; an underscore only at a word boundary, a hash only at the end of a heading.
 _SPECIAL = re.compile(r"[\\`*\[\]<>~]|(?<![^\W_])_|_(?![^\W_])|&(?=#?\w+;)|#(?=\s*$)")
 _CODE = re.compile(r"`([^`]*)`")

@@ -9,8 +9,6 @@ import signal
 import sys
 from collections.abc import Iterable
 
-__all__ = ["check_main", "exit_reason"]
-
 _REMEDY = 'put what starts them under `if __name__ == "__main__":`'
 
 

@@ -20,15 +20,6 @@ from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import Any, NoReturn
 
-__all__ = [
-    "StoppableCommand",
-    "block_interrupts",
-    "defer_interrupt",
-    "rerun_command_line",
-    "save_on_interrupt",
-    "stoppable",
-]
-
 #: Seconds for a command to clean up.
 _CLEANUP_SECONDS = 1.5
 #: Additional seconds for saving, if it has begun.

@@ -7,8 +7,6 @@ import sys
 from contextlib import suppress
 from typing import TextIO
 
-__all__ = ["notice", "supports_color"]
-
 
 def notice(text: str) -> None:
     """Print one line on the error stream; ignore a closed or full stream."""

@@ -12,8 +12,6 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-__all__ = ["make_encodable", "plain_console", "prepare_output"]
-
 #: Minimum width of help texts: wrapping into fewer columns may never terminate.
 _LEAST, _MOST = 40, 10_000
 #: Minimum width of tables: with fewer columns, Rich drops some of them.

@@ -8,8 +8,6 @@ from pathlib import Path
 from helsinki_env.data import choices_text, short_repr
 from helsinki_env.utils.files import is_file
 
-__all__ = ["configs_folder", "find_yaml", "list_yaml"]
-
 
 def configs_folder() -> Path:
     """Return the folder of the bundled configurations: that of the installed wheel, else of the repository."""

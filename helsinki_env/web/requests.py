@@ -78,14 +78,19 @@ _NOSCRIPT = (
 def page_html(file: str) -> str:
     """Return a page: its content in the frame that all pages share."""
     page, folder = _PAGES[file], STATIC.parent / "pages"
-    frame, content = (Template((folder / name).read_text(encoding="utf-8")) for name in ("page.html", file))
-    styles = [f'    <link rel="stylesheet" href="{path}">' for path in ("/static/style.css", *page.styles)]
-    return frame.substitute(
-        title=page.title,
-        styles="\n".join(styles),
-        script=page.script,
-        content=content.substitute(noscript=_NOSCRIPT, navigation=_navigation(page.link)),
+    frame, seats, content = (
+        Template((folder / name).read_text(encoding="utf-8")) for name in ("page.html", "seats.html", file)
     )
+    styles = [f'    <link rel="stylesheet" href="{path}">' for path in ("/static/style.css", *page.styles)]
+    navigation = _navigation(page.link)
+    header = f'    <header class="bar">\n      <h1>{page.title}</h1>\n{navigation}\n    </header>'
+    content_html = content.substitute(
+        noscript=_NOSCRIPT,
+        navigation=navigation,
+        header=f"{_NOSCRIPT}\n{header}",
+        seats=seats.template.rstrip(),
+    )
+    return frame.substitute(title=page.title, styles="\n".join(styles), script=page.script, content=content_html)
 
 
 def _navigation(current: str) -> str:

@@ -11,8 +11,8 @@ from typing import Annotated, Any, Literal
 import tyro
 from rich.table import Table
 
-from helsinki_env.cli import options
-from helsinki_env.cli.parallel_runs import Ray, address_of, play_tournament
+from helsinki_env.cli.options import AS_PUBLISHED, GameVariant, game_text, out_folder
+from helsinki_env.cli.parallel_runs import ALL_CORES, Workers, play_tournament
 from helsinki_env.cli.precompile import precompile_plan
 from helsinki_env.data import UserError, read_json
 from helsinki_env.engine.spec import config_to_dict
@@ -25,17 +25,12 @@ def main(
     players: str | None = None,
     games: int | None = None,
     num_players: int | None = None,
-    game: str | None = None,
-    game_config: str | None = None,
-    covered: str | None = None,
-    dry_roads: bool = False,
-    components: str | None = None,
+    variant: GameVariant = AS_PUBLISHED,
     seed: int | None = None,
     unit_games: int | None = None,
     out: Path = Path("runs/arena"),
     form: Annotated[Literal["parquet", "jsonl"], tyro.conf.arg(name="format")] = "parquet",
-    processes: int | None = None,
-    ray: Ray = None,
+    workers: Workers = ALL_CORES,
     trust: bool = False,
 ) -> int:
     """Play a tournament: all line-ups of the players, each deal in all rotations of the seats.
@@ -57,43 +52,29 @@ def main(
         games: number of games per line-up, rounded up to whole rotations of the seats; default: 2000.
         num_players: number of players in a game: 2, 3 or 4; default: that of --game-config, or 2. With fewer names,
             players take several seats.
-        game: game, such as copenhagen; default: that of --game-config, or helsinki.
-        game_config: a name in configs/game or the path of a YAML file; the following options change its values.
-        covered: comma-separated actions disabled for all, or first_game for the bottom row.
-        dry_roads: play with the expansion.
-        components: a name in configs/components or the path of a YAML file.
+        variant: configuration of the game.
         seed: random seed of deals and players; default: that of the file, or 0.
         unit_games: number of games per work unit, which is played and saved as a whole; default: that of the file, or
             60.
         out: folder of the run.
         form: games.parquet, or games.jsonl with one record per line for helsinki replay, which needs no extra.
-        processes: number of parallel processes; default: one per CPU core.
-        ray: address of the Ray cluster that plays the games; without an address, a new cluster on this machine.
+        workers: processes that play the games.
         trust: run code that the file names: program:COMMAND and MODULE:ATTRIBUTE. Read the code first.
     """
     from helsinki_env.agents.llm.usage import run_notes
     from helsinki_env.evaluation.arena.plan import plan_from_dict, plan_from_yaml
 
+    extra = workers.extra
     if form == "parquet":
-        with requires_extra("stats" if ray is None else "ray"):
+        with requires_extra(extra):
             import_module("helsinki_env.evaluation.arena.parquet")
-    address_of(ray)
-    options_given: dict[str, Any] = {
-        "players": players,
-        "games": games,
-        "num_players": num_players,
-        "game": game,
-        "game_config": game_config,
-        "covered": covered,
-        "dry_roads": dry_roads or None,
-        "components": components,
-    }
-    given = {name: value for name, value in options_given.items() if value is not None}
+    options_given = {"players": players, "games": games, "num_players": num_players, **vars(variant)}
+    given = [name for name, value in options_given.items() if value not in (None, False)]
     changes = {name: value for name, value in (("seed", seed), ("chunk", unit_games)) if value is not None}
     if config is None:
-        played = options.read_game_config(game_config, num_players, covered, dry_roads, components, 2, game)
+        played = variant.config(num_players, 2)
         names = ("random,greedy" if players is None else players).split(",")
-        matchup: dict[str, Any] = {"players": names, "game": config_to_dict(played), "name": options.game_text(played)}
+        matchup: dict[str, Any] = {"players": names, "game": config_to_dict(played), "name": game_text(played)}
         if games is not None:
             matchup["games"] = games
         plan = plan_from_dict({**changes, "tables": [matchup]})
@@ -102,10 +83,10 @@ def main(
         raise UserError(f"{named}: found with the file {config}, which defines the games; leave one of them out")
     else:
         plan = plan_from_yaml(config, changes, trust=trust)
-    options.out_folder(out)
+    out_folder(out)
     precompile_plan(plan)
     console, started = plain_console(), time.monotonic()
-    path, display = play_tournament(plan, out, processes, ray, form=form)
+    path, display = play_tournament(plan, out, workers, form=form)
     for table in _tables(out):
         console.print(table)
     for line in run_notes(read_json(out / "times.json", UserError).value):

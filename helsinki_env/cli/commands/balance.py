@@ -15,7 +15,7 @@ import tyro
 import helsinki_env
 from helsinki_env.cli.commands.train import learn
 from helsinki_env.cli.options import out_file, out_folder
-from helsinki_env.cli.parallel_runs import Ray, address_of, check_players, tournament_runner
+from helsinki_env.cli.parallel_runs import ALL_CORES, Workers, check_players, tournament_runner
 from helsinki_env.cli.precompile import group_name, groups_for, precompile_groups
 from helsinki_env.data import UserError, read_json
 from helsinki_env.engine.spec import default_spec
@@ -29,8 +29,7 @@ def run(
     config: Annotated[str, tyro.conf.Positional] = "standard",
     out: Path = Path("runs/balance"),
     parts: str | None = None,
-    processes: int | None = None,
-    ray: Ray = None,
+    workers: Workers = ALL_CORES,
     trust: bool = False,
 ) -> int:
     """Play a study of the board actions. Each part is a tournament that resumes after an interruption.
@@ -43,11 +42,10 @@ def run(
         config: study: a name in configs/balance or the path of a YAML file.
         out: folder of the study.
         parts: comma-separated parts to play: gate, screen, variants, quality, covers, again, confirm. Default: all.
-        processes: number of parallel processes; default: one per CPU core.
-        ray: address of the Ray cluster that plays the games; without an address, a new cluster on this machine.
+        workers: processes that play the games.
         trust: run code that the file names: program:COMMAND and MODULE:ATTRIBUTE. Read the code first.
     """
-    with requires_extra("stats" if ray is None else "ray"):
+    with requires_extra(workers.extra):
         from helsinki_env.agents.llm.usage import shared_budget
         from helsinki_env.evaluation.arena.run import reuse_workers
 
@@ -55,7 +53,6 @@ def run(
     study_module = _module("study")
     all_parts, error = study_module.STUDY_PARTS, study_module.StudyError
 
-    address_of(ray)
     chosen = all_parts if parts is None else tuple(part.strip() for part in parts.split(","))
     for part in chosen:
         if part not in all_parts:
@@ -67,7 +64,7 @@ def run(
     out_folder(out)
     study.open(out)
     precompile_groups(groups_for({name for table in tables for name in table.players}))
-    console, play = plain_console(), tournament_runner(out, processes, ray)
+    console, play = plain_console(), tournament_runner(out, workers)
     with reuse_workers(), shared_budget(name for table in tables for name in table.players):
         for part in (part for part in all_parts if part in chosen):
             plan = results.plan_of(study, out, part)
@@ -168,8 +165,7 @@ def tune(
     max_changes: int | None = None,
     evaluator: str | None = None,
     proposal: Path | None = None,
-    processes: int | None = None,
-    ray: Ray = None,
+    workers: Workers = ALL_CORES,
     trust: bool = False,
 ) -> int:
     """Search the smallest change of the action board after which no action is an outlier.
@@ -196,16 +192,14 @@ def tune(
         max_changes: maximum number of changed values; default: that of the file.
         evaluator: another player, which tests the proposal on fresh deals; can be added after the search.
         proposal: tune.json of an earlier search, to test its proposal without a search.
-        processes: number of parallel processes; default: one per CPU core.
-        ray: address of the Ray cluster that plays the games; without an address, a new cluster on this machine.
+        workers: processes that play the games.
         trust: run code that the file or the --proposal names: program:COMMAND and MODULE:ATTRIBUTE. Read the code
             first.
     """
-    with requires_extra("stats" if ray is None else "ray"):
+    with requires_extra(workers.extra):
         from helsinki_env.agents.llm.usage import shared_budget
 
         results, report = _module("tune.results"), _module("tune.report")
-    address_of(ray)
     if proposal is not None:
         if evaluator is None or any(value is not None for value in (config, player, num_players, max_changes)):
             raise UserError(
@@ -228,7 +222,7 @@ def tune(
     out_folder(out)
     search.open(out)
     precompile_groups(groups_for(all_players))
-    tuning = results.BoardTuning(search, out, tournament_runner(out, processes, ray))
+    tuning = results.BoardTuning(search, out, tournament_runner(out, workers))
     saved = f"games saved in {out}; resume with: {rerun_command_line()}"
     with save_on_interrupt(lambda: saved), shared_budget(all_players):
         if earlier is None:
@@ -250,8 +244,7 @@ def tune(
 def retrain(
     config: Annotated[str, tyro.conf.Positional] = "quick",
     out: Path = Path("runs/retrained"),
-    processes: int | None = None,
-    ray: Ray = None,
+    workers: Workers = ALL_CORES,
     trust: bool = False,
 ) -> int:
     """Check whether the conclusions hold for networks trained without the action.
@@ -266,12 +259,11 @@ def retrain(
     Args:
         config: experiment: a name in configs/retrained or the path of a YAML file.
         out: folder of all networks and games.
-        processes: number of parallel processes; default: one per CPU core.
-        ray: address of the Ray cluster that plays the games; without an address, a new cluster on this machine.
+        workers: processes that play the games.
         trust: run code that the preset names: program:COMMAND and MODULE:ATTRIBUTE. Read the code first.
     """
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # as in `helsinki_env.cli.commands.train`
-    with requires_extra("stats" if ray is None else "ray"):
+    with requires_extra(workers.extra):
         retraining = _module("retraining")
     with requires_extra("train"):
         import torch
@@ -279,7 +271,6 @@ def retrain(
         from helsinki_env.agents.net.description import AFTERSTATE_KIND
         from helsinki_env.training.preset import Preset
         from helsinki_env.training.run import RunError, Training
-    address_of(ray)
     asked = retraining.RetrainingConfig.from_yaml(config)
     preset = Preset.from_yaml(asked.preset, trust=trust)
     if preset.learner != AFTERSTATE_KIND or preset.rules != default_spec().name:
@@ -321,7 +312,7 @@ def retrain(
                 f"preset {asked.preset} and resume, because only networks of equal training are comparable"
             )
 
-    retrained = retraining.RetrainingStudy(asked, out, train, tournament_runner(out, processes, ray))
+    retrained = retraining.RetrainingStudy(asked, out, train, tournament_runner(out, workers))
     with save_on_interrupt(lambda: f"networks and games saved in {out}; resume with: {rerun_command_line()}"):
         data = retraining.retraining_results(retrained)
     check_no_link(out / "report")
@@ -333,8 +324,7 @@ def retrain(
 def sensitivity(
     config: Annotated[str, tyro.conf.Positional] = "helsinki",
     out: Path = Path("runs/sensitivity"),
-    processes: int | None = None,
-    ray: Ray = None,
+    workers: Workers = ALL_CORES,
     trust: bool = False,
 ) -> int:
     """Check which conclusions depend on reconstructed facts of the components.
@@ -349,23 +339,21 @@ def sensitivity(
     Args:
         config: analysis: a name in configs/sensitivity or the path of a YAML file.
         out: folder of all games.
-        processes: number of parallel processes; default: one per CPU core.
-        ray: address of the Ray cluster that plays the games; without an address, a new cluster on this machine.
+        workers: processes that play the games.
         trust: run code that the file names: program:COMMAND and MODULE:ATTRIBUTE. Read the code first.
     """
-    with requires_extra("stats" if ray is None else "ray"):
+    with requires_extra(workers.extra):
         from helsinki_env.evaluation.balance import sensitivity as analysis
     from helsinki_env.evaluation.arena.load import load_run
     from helsinki_env.evaluation.arena.plan import environment_versions
 
-    address_of(ray)
     asked = analysis.SensitivityConfig.from_yaml(config, trust=trust)
     plan = asked.plan
     for table in plan.tables:
         check_players(table.players, table.config)
     out_folder(out)
     precompile_groups(groups_for({name for table in plan.tables for name in table.players}))
-    tournament_runner(out, processes, ray)("games", plan)
+    tournament_runner(out, workers)("games", plan)
     check_no_link(out / "report")
     provenance = {
         "environment": environment_versions(plan.tables),

@@ -13,7 +13,7 @@ from rich.table import Table
 
 from helsinki_env.cli.commands.evaluate_positions import positions, suite, verify_positions
 from helsinki_env.cli.options import out_file, out_folder
-from helsinki_env.cli.parallel_runs import Ray, address_of, check_players, play_tournament
+from helsinki_env.cli.parallel_runs import ALL_CORES, Workers, check_players, play_tournament
 from helsinki_env.cli.precompile import precompile_plan
 from helsinki_env.cli.progress import ProgressDisplay
 from helsinki_env.data import Node, UserError, short_repr
@@ -35,8 +35,7 @@ def run(
     gauntlet: str | None = None,
     stage: str = "quick",
     out: Path = Path("runs/evaluate"),
-    processes: int | None = None,
-    ray: Ray = None,
+    workers: Workers = ALL_CORES,
     write: Path | None = None,
     sealed: str | None = None,
     trust: bool = False,
@@ -63,14 +62,13 @@ def run(
         gauntlet: a name in configs/gauntlets or the path of a YAML file; default: helsinki.
         stage: stage of the gauntlet, which sets the number of games: quick, full or another of its stages.
         out: folder of the run and of certificate.json.
-        processes: number of parallel processes; default: one per CPU core.
-        ray: address of the Ray cluster that plays the games; without an address, a new cluster on this machine.
+        workers: processes that play the games.
         write: page that gets the player's row, such as docs/leaderboard.md; a folder next to it gets the certificate.
         sealed: text that became known after helsinki evaluate seal wrote the player's seal to the folder of the run;
             the deals follow from both.
         trust: run code that the gauntlet names: program:COMMAND and MODULE:ATTRIBUTE. Read the code first.
     """
-    with requires_extra("stats" if ray is None else "ray"):
+    with requires_extra(workers.extra):
         from helsinki_env.agents.llm.usage import ModelUsage
         from helsinki_env.agents.registry import files_digest
         from helsinki_env.agents.replaced_actions import ReplacedActions
@@ -83,7 +81,6 @@ def run(
         from helsinki_env.evaluation.gauntlet.leaderboard import certificate_row, format_rating_interval
         from helsinki_env.evaluation.gauntlet.sealed import SEAL_FILE, check_seal, seal_gauntlet
 
-    address_of(ray)
     player = _player_name(player)
     chosen = _gauntlet(gauntlet, trust)
     page = None if write is None else _leaderboard(write, chosen)
@@ -108,7 +105,7 @@ def run(
         out_file(page.file_of(player), "--write")
     out_folder(out)
     precompile_plan(plan)
-    play_tournament(plan, out, processes, ray)
+    play_tournament(plan, out, workers)
     certificate = make_certificate(chosen, pins, player, stage, out, deals)
     write_json(out / "certificate.json", certificate)
     wrote = [out / "certificate.json"]
@@ -238,8 +235,7 @@ def verify(
 def reference(
     gauntlet: str | None = None,
     out: Path = Path("runs/evaluate"),
-    processes: int | None = None,
-    ray: Ray = None,
+    workers: Workers = ALL_CORES,
     write: Path | None = None,
     trust: bool = False,
 ) -> int:
@@ -252,12 +248,11 @@ def reference(
     Args:
         gauntlet: a name in configs/gauntlets or the path of a YAML file; default: helsinki.
         out: folder of the run.
-        processes: number of parallel processes; default: one per CPU core.
-        ray: address of the Ray cluster that plays the games; without an address, a new cluster on this machine.
+        workers: processes that play the games.
         write: page whose table of opponents is replaced, such as docs/leaderboard.md.
         trust: run code that the gauntlet names: program:COMMAND and MODULE:ATTRIBUTE. Read the code first.
     """
-    with requires_extra("stats" if ray is None else "ray"):
+    with requires_extra(workers.extra):
         from helsinki_env.evaluation.gauntlet.certificate import COUNTED_PREFIX
         from helsinki_env.evaluation.gauntlet.gauntlet import (
             ReferenceRatings,
@@ -266,7 +261,6 @@ def reference(
         )
         from helsinki_env.evaluation.gauntlet.leaderboard import opponents_table
 
-    address_of(ray)
     chosen = _gauntlet(gauntlet, trust)
     page = None if write is None else _leaderboard(write, chosen)
     target = reference_ratings_path(chosen)
@@ -278,7 +272,7 @@ def reference(
         chosen.plan(COUNTED_PREFIX + chosen.zero, stage)
     out_folder(out)
     precompile_plan(chosen.reference)
-    play_tournament(chosen.reference, out, processes, ray)
+    play_tournament(chosen.reference, out, workers)
     write_json(target, estimate_reference_ratings(chosen, out, "helsinki " + _command(chosen)))
     pins, console = ReferenceRatings.of(chosen), plain_console()
     console.print(opponents_table(chosen, pins))

@@ -12,7 +12,7 @@ import tyro
 from rich.table import Table
 
 from helsinki_env.cli.options import out_file, out_folder
-from helsinki_env.cli.parallel_runs import check_players, play_tournament
+from helsinki_env.cli.parallel_runs import WorkerOptions, check_players, play_tournament
 from helsinki_env.cli.precompile import precompile_plan
 from helsinki_env.cli.progress import ProgressDisplay
 from helsinki_env.engine.spec import default_spec
@@ -160,7 +160,7 @@ def suite(
     out_file(path, "--write")
     games = plan.games
     precompile_plan(games)
-    play_tournament(games, out, processes, None, part="games", folder=out / "games", form="jsonl")
+    play_tournament(games, out, WorkerOptions(processes), part="games", folder=out / "games", form="jsonl")
     display = ProgressDisplay(positions, "positions")
     with (
         save_on_interrupt(

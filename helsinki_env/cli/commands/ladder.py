@@ -10,6 +10,7 @@ import tyro
 from helsinki_env.cli.commands import arena
 from helsinki_env.cli.commands.rate import print_ratings, rate_run, write_report
 from helsinki_env.cli.options import out_file
+from helsinki_env.cli.parallel_runs import WorkerOptions
 from helsinki_env.data import UserError
 from helsinki_env.utils.terminal import plain_console
 
@@ -58,7 +59,7 @@ def main(
     if from_json is not None:
         data = read_report(from_json)
     else:
-        status = arena.main(config=config, out=run, processes=processes, trust=trust)
+        status = arena.main(config=config, out=run, workers=WorkerOptions(processes), trust=trust)
         if status:
             return status
         tables, provenance = rate_run(run, reference=reference, resamples=resamples, seed=seed)

@@ -10,7 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from helsinki_env.cli.options import read_game_config
+from helsinki_env.cli.options import AS_PUBLISHED, GameVariant
 from helsinki_env.cli.precompile import groups_for, precompile_groups
 from helsinki_env.data import UserError
 from helsinki_env.engine.spec import game_names, spec_by_name, spec_of
@@ -28,12 +28,8 @@ _SEND_BUFFER = 2**18
 
 
 def main(
-    game: str | None = None,
     players: str | None = None,
-    game_config: str | None = None,
-    covered: str | None = None,
-    dry_roads: bool = False,
-    components: str | None = None,
+    variant: GameVariant = AS_PUBLISHED,
     seed: int | None = None,
     host: str = "127.0.0.1",
     port: int = 8000,
@@ -50,12 +46,8 @@ def main(
     Example: helsinki play --players human,heuristic
 
     Args:
-        game: game, such as copenhagen; default: that of --game-config, or helsinki.
         players: comma-separated players, one for each seat: human, or a player as in helsinki simulate.
-        game_config: a name in configs/game or the path of a YAML file; the other options change its values.
-        covered: comma-separated actions disabled for all, or first_game for the bottom row.
-        dry_roads: play with the expansion.
-        components: a name in configs/components or the path of a YAML file.
+        variant: configuration of the game.
         seed: random seed of the deal and the players; default: a new one.
         host: address to listen on. Only this machine can reach the default; on any other, everyone with the printed
             token can play.
@@ -73,9 +65,7 @@ def main(
     console, folder = plain_console(), data or data_folder()
     names = [] if players is None else [name.strip() for name in players.split(",")]
     own = tuple(name for name in names if name != HUMAN)
-    chosen = read_game_config(
-        game_config, len(names) or None, covered, dry_roads, components, 2, game, "number of --players"
-    )
+    chosen = variant.config(len(names) or None, 2, "number of --players")
     if data is not None:
         check_tables(data, own, trust)
     page = ""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from rich.table import Table
 
-from helsinki_env.cli.options import game_text, read_game_config
+from helsinki_env.cli.options import AS_PUBLISHED, GameVariant, game_text
 from helsinki_env.cli.precompile import groups_for, precompile_groups
 from helsinki_env.cli.progress import ProgressDisplay
 from helsinki_env.data import UserError
@@ -154,12 +154,8 @@ class MatchFile:
 def main(
     players: str = "random,greedy",
     games: int = 1000,
-    game: str | None = None,
     num_players: int | None = None,
-    game_config: str | None = None,
-    covered: str | None = None,
-    dry_roads: bool = False,
-    components: str | None = None,
+    variant: GameVariant = AS_PUBLISHED,
     seed: int = 0,
     threads: int | None = None,
     out: Path | None = None,
@@ -185,12 +181,8 @@ def main(
             the action as soon as it can), program:COMMAND (any language, JSON), MODULE:ATTRIBUTE (your own Python
             code), or the name of a player from an installed package.
         games: number of games, rounded up to whole rotations of the seats.
-        game: game, such as copenhagen; default: that of --game-config, or helsinki.
         num_players: number of players: 2, 3 or 4; default: the number of names in --players.
-        game_config: a name in configs/game or the path of a YAML file; the other options change its values.
-        covered: comma-separated actions disabled for all, or first_game for the bottom row.
-        dry_roads: play with the expansion.
-        components: a name in configs/components or the path of a YAML file.
+        variant: configuration of the game.
         seed: random seed of deals and players.
         threads: number of threads, each with a batch of games; default: one per CPU core.
         out: file for the games, one record per line.
@@ -203,9 +195,7 @@ def main(
     names = [name.strip() for name in players.split(",")]
     default_players = len(names) if len(names) > 1 else 2
     counted_by = "number of --players" if num_players is None else "--num-players"
-    chosen = read_game_config(
-        game_config, num_players, covered, dry_roads, components, default_players, game, counted_by
-    )
+    chosen = variant.config(num_players, default_players, counted_by)
     if len(names) == 1:
         names *= chosen.num_players
     if len(names) != chosen.num_players:
