@@ -1079,7 +1079,7 @@ def test_seats_come_from_the_line_ups_if_nothing_else_says_it() -> None:
         ({"tables": [{"players": ["a", "a"]}]}, "tables[0].players: found ['a', 'a'], expected each player once"),
         ({"tables": [{"players": ["a"], "games": 0}]}, "tables[0].games: found 0, expected a whole number"),
         ({"tables": [{"players": ["a"], "seats": 5}]}, "tables[0].seats: found 5, expected 2, 3 or 4"),
-        ({"tables": [{"players": ["a"], "game": "none"}]}, "tables[0].game: game: found 'none', which is no file"),
+        ({"tables": [{"players": ["a"], "game": "none"}]}, "tables[0].game: game: found 'none', expected"),
         ({"tables": [{"players": ["a"], "game": {"seats": 3}}]}, "tables[0].game.seats: no such key (found 3)"),
         ({"tables": [{"players": ["a"], "game": 3}]}, "tables[0].game: found 3, expected a mapping of some of"),
         ({"tables": [{"lineups": "ab"}]}, "tables[0].lineups: found 'ab', expected a list of at least one line-up"),
@@ -1148,7 +1148,7 @@ def test_the_command_shows_a_table_and_writes_games(tmp_path: Path, capsys: pyte
     ("words", "message"),
     [
         (["example", "--games", "3", "--dry-roads"], "--games, --dry-roads: found with the file example"),
-        (["exampel"], "arena: found 'exampel', which is no file; expected the path of a .yaml file"),
+        (["exampel"], "arena: found 'exampel', expected the path of a .yaml file"),
         (["--players", "random,random"], "tables[0].players: found ['random', 'random'], expected each player once"),
         (["--num-players", "5"], "--num-players: found 5, expected 2, 3 or 4"),
         (["--games", "0"], "games: found 0, expected a whole number from 1 to"),
@@ -1200,7 +1200,7 @@ def test_a_script_without_a_main_guard_is_told_of_it(how: str, tmp_path: Path) -
     assert done.returncode == 1
     last = done.stderr.splitlines()[-1]
     assert "a worker process could not run the script" in last
-    assert 'put what starts them under `if __name__ == "__main__":`' in last
+    assert 'start them under `if __name__ == "__main__":`' in last
     assert "memory" not in done.stderr
 
 

@@ -108,7 +108,7 @@ print(json.dumps(found))
 def assert_named(extra: str, command: str, status: int, errors: str) -> None:
     assert status == 2, f"{command}\n{errors}"
     assert errors.count("\n") == 1, f"{command}\n{errors}"
-    assert errors.endswith(f" is missing, which the extra {extra!r} brings: {install_command(extra)}\n"), command
+    assert errors.endswith(f" is missing; the extra {extra!r} provides it: {install_command(extra)}\n"), command
 
 
 @pytest.mark.thorough

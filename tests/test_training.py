@@ -1161,7 +1161,7 @@ def test_the_command_stops_when_told_and_goes_on(
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--preset", "quik"], "training: found 'quik', which is no file; expected .*quick"),
+        (["--preset", "quik"], "training: found 'quik', expected .*quick"),
         (
             ["--game", "copenhagen", "--preset", "standard"],
             r"standard: a preset for helsinki, not for copenhagen: .*: best_response, copenhagen, gpu, quick\)",
@@ -1242,7 +1242,7 @@ def test_a_single_value_stands_for_a_list_of_one() -> None:
         ("precision: half", "precision: found 'half', expected one of auto, float32, bfloat16"),
         (
             "components: nowhere",
-            "components: found 'nowhere', which is no file; expected .*one of alternative, .*default",
+            "components: found 'nowhere', expected .*one of alternative, .*default",
         ),
         ("ppo: {update_epochs: 0}", r"ppo\.update_epochs: found 0, expected a whole number of at least 1"),
         ("ppo: {clip_coef: high}", r"ppo\.clip_coef: found 'high', expected a number of at least 0"),

@@ -163,7 +163,7 @@ def test_the_wheel_simulates_from_the_shell(installed: Path, tmp_path: Path) -> 
 def test_the_wheel_names_the_wheel_where_an_extra_is_missing(installed: Path, tmp_path: Path) -> None:
     done = start(installed / "helsinki", "play", folder=tmp_path)
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.endswith(" is missing, which the extra 'play' brings: pip install \"helsinki-env[play]\"\n")
+    assert done.stderr.endswith(" is missing; the extra 'play' provides it: pip install \"helsinki-env[play]\"\n")
 
 
 @pytest.mark.nightly

@@ -1,1 +1,1 @@
-"""A server for the Model Context Protocol: assistants play at tables that people watch and share in a browser."""
+"""A server for the Model Context Protocol: assistants play at tables that people can watch and join in a browser."""

@@ -1,4 +1,4 @@
-"""Seats of tables that clients of the protocol play, connected to their tables like pages."""
+"""Seats that protocol clients play, connected to their tables like browser pages."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _POLL = 0.5
 
 
 class ToolError(UserError):
-    """A call that is invalid or impossible now."""
+    """A call is invalid, or is not possible now."""
 
 
 def seat_code(table: GameTable, seat: int) -> str:
@@ -41,14 +41,14 @@ class _Connection(PageConnection):
 
 
 class _Events:
-    """The history of a table; each call adds the latest actions."""
+    """The history of a table, updated at each call."""
 
     def __init__(self) -> None:
         self._actions: list[int] = []
         self._history: GameHistory | None = None
 
     def lines(self, table: GameTable, seat: int, since: int) -> list[str]:
-        """Return the events that a seat has seen since a number of actions."""
+        """Return the events that a seat has seen after the first `since` actions."""
         taken = [decision.action for decision in table.decisions]
         if self._history is None or taken[: len(self._actions)] != self._actions:
             begin = GameTable(table.name, "", table.config, table.seed, table.chairs, start=table.start)
@@ -68,17 +68,17 @@ class ClientSeat(NamedTuple):
 
     @property
     def table(self) -> GameTable:
-        """The table now."""
+        """The current table."""
         return self.session.table
 
     @property
     def game(self) -> BoardGame:
-        """The game now."""
+        """The current game."""
         return self.session.table.game
 
     @property
     def number(self) -> int:
-        """The number of the seat."""
+        """The index of the seat."""
         return self.page.mine[0]
 
     @property
@@ -103,7 +103,7 @@ class ClientSeat(NamedTuple):
         return f"{turn} {stopped}".strip()
 
     def history(self, since: int) -> list[str]:
-        """Return the events since a number of actions, as the seat has seen them."""
+        """Return the events after the first `since` actions, as the seat has seen them."""
         return self.events.lines(self.table, self.number, since)
 
     async def wait(self, seconds: float) -> None:
@@ -128,12 +128,13 @@ class ClientSeats:
     async def connect(self, code: str) -> ClientSeat:
         """Return the seat of a code with the latest actions; ToolError for an unknown code or too many seats."""
         if code not in self._connected:
-            for other in [other for other, seat in self._connected.items() if seat.game.done]:
+            store = self._sessions.store
+            for other in [c for c, seat in self._connected.items() if seat.game.done or not store.has(seat.table.name)]:
                 await self._leave(other)
             if len(self._connected) >= MAX_CONNECTED:
                 raise ToolError(
                     f"seat: found {MAX_CONNECTED} connected seats of unfinished games, expected fewer; finish one of "
-                    "the games, or restart the server, which disconnects all seats"
+                    "the games, delete its table, or restart the server"
                 )
             self._connected[code] = self._join(code)
         seat = self._connected[code]

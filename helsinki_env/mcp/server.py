@@ -1,4 +1,4 @@
-"""The server: the protocol over standard input and output or over HTTP, with the pages in the same process."""
+"""The protocol server, over standard input and output or over HTTP, with the browser pages in the same process."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ with requires_extra("mcp"):
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
 PATH = "/mcp"
-"""Path of the protocol."""
+"""URL path of the protocol."""
 _INSTRUCTIONS = (
     "Board games against players and people. Call games, rules and new_table; then, on your turn, observe, "
     "legal_actions and act with the code of your seat. Keep the code secret: it shows your cards."
@@ -33,7 +33,7 @@ _INSTRUCTIONS = (
 
 
 def protocol_server(tools: Callable[[], TableTools]) -> Server[Any]:
-    """Return the server of the protocol for some tools, which exist once the pages have started."""
+    """Return the protocol server; `tools` returns the tools, which exist once the pages have started."""
 
     async def list_tools(_: Any, __: Any) -> types.ListToolsResult:
         return types.ListToolsResult(
@@ -69,17 +69,10 @@ def protocol_server(tools: Callable[[], TableTools]) -> Server[Any]:
 def create_protocol_app(
     data: Path, address: str, token: str, *, page_token: str = "", players: tuple[str, ...] = ()
 ) -> tuple[Any, Server[Any]]:
-    """Return the ASGI application with pages and, at `PATH`, the protocol; and the protocol's server.
+    """Return the ASGI application (the pages and, at `PATH`, the protocol) and the protocol server.
 
-    Args:
-        data: folder of the database.
-        address: address of the pages.
-        token: token that clients of the protocol need; empty: the protocol is not available over HTTP.
-        page_token: token that pages need; empty on loopback.
-        players: players offered in addition.
-
-    Raises:
-        StoreError: if the database cannot be used.
+    Clients need `token` (empty: no protocol over HTTP), and pages need `page_token` (empty on loopback). Raises
+    StoreError if the database in the folder `data` cannot be used.
     """
     guarded = create_app(ServerSettings(data, page_token, players))
     pages: FastAPI = guarded.app
@@ -89,13 +82,13 @@ def create_protocol_app(
         manager = StreamableHTTPSessionManager(
             server, stateless=True, json_response=True, max_request_body_size=MAX_BYTES
         )
-        pages.router.lifespan_context = _also(pages.router.lifespan_context, manager)
+        pages.router.lifespan_context = _combined_lifespan(pages.router.lifespan_context, manager)
         guarded.app = _Route(pages, manager, token)
     return guarded, server
 
 
-def _also(pages: Any, manager: StreamableHTTPSessionManager) -> Any:
-    """Return a lifespan that runs the manager while the pages run."""
+def _combined_lifespan(pages: Any, manager: StreamableHTTPSessionManager) -> Any:
+    """Return a lifespan of the application that also runs the manager."""
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[Any]:
@@ -106,7 +99,7 @@ def _also(pages: Any, manager: StreamableHTTPSessionManager) -> Any:
 
 
 class _Route:
-    """ASGI application: the protocol for clients with the token, and the pages."""
+    """ASGI application that forwards authorized requests at `PATH` to the protocol, and all others to the pages."""
 
     def __init__(self, pages: FastAPI, manager: StreamableHTTPSessionManager, token: str) -> None:
         self._pages, self._manager, self._expected = pages, manager, f"Bearer {token}".encode()
@@ -125,17 +118,14 @@ class _Route:
             return
         try:
             await self._manager.handle_request(scope, receive, send)
-        except HTTPException as problem:  # of a body that is too long or too slow
+        except HTTPException as problem:  # the body is too long or too slow
             await error_response(str(problem.detail), problem.status_code)(scope, receive, send)
 
 
 async def serve(app: Any, listening: socket.socket, server: Server[Any] | None) -> None:
-    """Serve the application until a signal or, with a server of the protocol, until standard input ends.
+    """Serve the application until a signal arrives.
 
-    Args:
-        app: the ASGI application.
-        listening: a listening socket.
-        server: server of the protocol over standard input and output; None: over HTTP alone.
+    With a protocol server, also serve the protocol over standard input and output, until the input ends.
     """
     web = bounded_server(app, compresses=True)
     if server is None:

@@ -1,4 +1,4 @@
-"""The tools of the server: their descriptions, and what they answer. A call is checked before anything changes."""
+"""The tools of the server: descriptions and implementations. Each call is validated before anything changes."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from helsinki_env.web.tables import HUMAN, GameTable, SeatAssignment
 from helsinki_env.web.uploads import read_record
 
 CLIENT = "you"
-"""The player name that denotes a client of the protocol."""
+"""The player name of a protocol client."""
 _MAX_WAIT = 60.0
 _DEFAULT_WAIT = 30.0
 _MAX_RECORD = 60_000
@@ -68,14 +68,14 @@ class ToolDescription(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """The answer of a tool: text to read, and further data."""
+    """The answer of a tool: text and structured data."""
 
     text: str
     data: dict[str, Any]
 
 
 TOOLS = {
-    "games": ToolDescription("List the games, their options, and the players that you may play against.", {}),
+    "games": ToolDescription("List the games, their options and the available opponents.", {}),
     "rules": ToolDescription(
         "Return the rules: of your table, or of a game for two players as published.",
         {"seat": _SEAT, "game": {"type": "string", "description": "Name of a game, instead of a seat."}},
@@ -151,15 +151,7 @@ TOOLS = {
 
 
 class TableTools:
-    """The tools of a server.
-
-    Args:
-        sessions: the tables.
-        pool: processes of players and evaluators.
-        address: address of the pages, without a slash at its end.
-        page_token: token that pages need; empty on loopback.
-        players: players offered in addition.
-    """
+    """The tools of a server with pages at `address`, which need `page_token` unless it is empty."""
 
     def __init__(
         self,
@@ -360,7 +352,7 @@ def _spec(data: Node) -> GameSpec:
 
 
 def _simulations(data: Node) -> int:
-    """Return the number of simulations that a call asks for."""
+    """Return the number of simulations in a call."""
     found = data.get("simulations", 0)
     number = found.integer(0)
     if number not in (0, *SIMULATIONS):
@@ -369,7 +361,7 @@ def _simulations(data: Node) -> int:
 
 
 def _chair(seat: int, name: str, rated: bool) -> SeatAssignment:
-    """Return the occupant of a seat; clients and people get a key of their own."""
+    """Return the occupant of a seat; clients and people get their own keys."""
     if name not in (CLIENT, HUMAN):
         return SeatAssignment(name, name, rated=rated)
     shown = f"Player {seat + 1}" if name == HUMAN else f"Assistant {seat + 1}"
@@ -377,7 +369,7 @@ def _chair(seat: int, name: str, rated: bool) -> SeatAssignment:
 
 
 def _state(seat: ClientSeat) -> dict[str, Any]:
-    """Return the data that every answer about a table has."""
+    """Return the data that all answers about a table share."""
     return {
         "player": seat.number,
         "number": seat.table.number,

@@ -1,4 +1,4 @@
-"""Both games as environments of OpenEnv: a server with players as opponents, and its client.
+"""Both games as OpenEnv environments: a server with players as opponents, and its client.
 
     uvicorn helsinki_env.openenv.server:app --port 8000
 

@@ -24,7 +24,7 @@ class TextGameObservation(Observation):
 
     text: str = Field("", description="Rules at the start, events, position and legal actions; or an error.")
     legal_actions: list[str] = Field(default_factory=list, description="Legal actions, as id: words (notation).")
-    error: str = Field("", description="Why the last answer was no legal action; empty if it was one.")
+    error: str = Field("", description="Error of the last answer; empty if it named a legal action.")
 
 
 class TextGameState(State):
@@ -40,7 +40,7 @@ class TextGameState(State):
 
 
 class TextGameClient(EnvClient[TextGameAction, TextGameObservation, TextGameState]):
-    """A connection to a server, which has an episode of its own.
+    """A connection to a server; each connection has its own episode.
 
     with TextGameClient(base_url="http://localhost:8000").sync() as env:
         result = env.reset(seed=1, opponents=["greedy"])

@@ -1,4 +1,4 @@
-"""The environment: one seat is the model's, players take the others."""
+"""The environment: a model plays one seat, and players of the project play the others."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ _REWARDS = ("win", "rank", "margin")
 
 
 class TextGameEnvironment(Environment[TextGameAction, TextGameObservation, TextGameState]):
-    """A game in words against players, one action of the model at a time.
+    """A game in words against players; each step applies one action of the model.
 
-    `reset` takes the game and its settings. The reward is 0 until the end of the game, then that of the environment; a
-    forfeited game gives -1 (see `TextGameEnv`).
+    `reset` takes the game and its settings. The reward is 0 until the game ends, and -1 for a forfeited game (see
+    `TextGameEnv`).
     """
 
     SUPPORTS_CONCURRENT_SESSIONS = True
@@ -93,7 +93,7 @@ class TextGameEnvironment(Environment[TextGameAction, TextGameObservation, TextG
         return self._state
 
     def _observe(self, info: dict[str, Any]) -> TextGameObservation:
-        """Let the others act until it is the model's turn, and return what the model reads."""
+        """Let the others act until it is the model's turn, and return the model's observation."""
         env, seat = self._env, self._state.player
         assert env is not None
         while not env.done and (player := self._players[acting := env.game.seat]) is not None:

@@ -10,7 +10,7 @@ with requires_extra("openenv"):
     from openenv.core.env_server.http_server import create_fastapi_app
 
 MAX_EPISODES = 64
-"""Number of episodes that a server plays at the same time."""
+"""Maximum number of concurrent episodes."""
 
 app = create_fastapi_app(
     TextGameEnvironment,

@@ -1,7 +1,7 @@
 """Game records: deal, players, actions and result. A game is one line of JSON.
 
-A record replays exactly: the deal follows from the seed, everything else from the actions, which are ids of the action
-table. Records exist for every known game (`helsinki_env.engine.spec`). The keys of a line:
+The seed determines the deal, and the actions (ids of the action table) determine everything else, so that a record can
+be replayed exactly. Every registered game has records (`helsinki_env.engine.spec`). The keys of a line:
 
 ============  ==========================================================================================
 (a game)      name of the game in lower case; the value is the version of its environment
@@ -13,7 +13,7 @@ players       name of the player in each seat
 decisions     ids of the action table, in order
 scores        points of each seat; null if the game is unfinished
 ranking       seats, best first; null if unfinished. Not in games with shared ranks
-places        replaces ranking there: number of seats that did better, [0, 0, 2] for two winners of three
+places        replaces ranking in those games: number of seats that did better, such as [0, 0, 2]
 digest        16 hexadecimal digits over everything else
 ============  ==========================================================================================
 
@@ -334,7 +334,7 @@ def initial_game(record: Record) -> Any:
 
 
 def replay_steps(record: Record) -> Iterator[tuple[Any, int | None]]:
-    """Yield a copy of the game before each action together with that action, and finally the game at the end with None.
+    """Yield a copy of the game before each action with that action, and finally the game after the last one with None.
 
     Raises:
         RecordError: if an action is illegal, or the result differs from that of the record.
@@ -360,7 +360,7 @@ def _play(t: Any, states: Any, decisions: Any, mask: Any) -> Any:
 
 
 def replay(record: Record) -> Any:
-    """Return the game at the end of a record, of the same class as `initial_game` returns.
+    """Return the game after the last action of a record, a `BoardGame`.
 
     Raises:
         RecordError: if an action is illegal, or the result differs from that of the record.
@@ -458,7 +458,7 @@ class _Discarded(Exception):  # noqa: N818  # not an error
 
 
 class RecordWriter:
-    """Writes records one by one; the complete file appears when the block ends without an error.
+    """Writes records one by one; the file replaces the previous one when the block ends without an error.
 
     A file has one writer at a time. Other arguments and errors: see `write_records`.
 

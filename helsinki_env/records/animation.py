@@ -1,7 +1,7 @@
-"""Convert a record to an animation, plain data that shows the game step by step, or to a standalone page with it.
+"""Convert a game record to an animation (plain data for the viewer), or to a standalone page.
 
-An animation stores every element of its pictures once, and each picture as the difference from the previous one, less
-than 1 MB instead of 35 MB.
+An animation stores each distinct picture element once, and each picture as the difference from the previous one. It
+takes less than 1 MB instead of 35 MB.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ __all__ = ["VIEWER", "GameEvaluation", "make_animation", "page", "sandboxed_fram
 
 VIEWER = Path(__file__).resolve().parent / "viewer"
 """The folder of the viewer's scripts, for pages that import them."""
-#: The viewer's scripts, each after those that it imports. They are concatenated, so their names must be distinct.
+#: The viewer's scripts, each after those that it imports. They are concatenated, so no name may be defined twice.
 _SCRIPTS = ("dom.js", "reel.js", "graph.js", "lists.js", "viewer.js")
 #: The last script, which unpacks and shows the animation.
 _START = """
@@ -46,14 +46,14 @@ _ELEMENT_START = re.compile("<(?!/)")
 
 @dataclass(frozen=True)
 class GameEvaluation:
-    """The evaluation of a game of D actions by n seats.
+    """The evaluation of a game with D actions and n seats.
 
     Attributes:
         judge: name of the evaluator.
         shares: every seat's win probability before each action and at the end; D + 1 rows of n numbers from 0 to 1.
         costs: D numbers: the regret of each action, in win probability of the acting seat, 0 or more; None for forced
             or unevaluated actions.
-        better: D ids: the best alternative, if it differs from the action taken; otherwise None.
+        better: D ids: the best action if it differs from the one taken; otherwise None.
     """
 
     judge: str
@@ -87,9 +87,9 @@ def make_animation(
     """Return a game as plain data for the viewer (`viewer/viewer.js`).
 
     Args:
-        record: the game, of D actions by n seats; it may be unfinished.
+        record: the game, with D actions and n seats; it may be unfinished.
         judgement: evaluation of the game.
-        seat: the viewing seat, which sees only its own observations; None sees all cards.
+        seat: the viewing seat, to show its observations only; None shows all cards.
         progress: called after each picture with the number of pictures so far and their total, D + 1.
 
     Returns:
@@ -98,8 +98,8 @@ def make_animation(
         - ``game``: its name.
         - ``players``: n names.
         - ``result``: null, or ``scores`` and ``places``.
-        - ``steps``: D times ``seat``, ``round``, ``turn`` from 0, ``said`` in words, and ``forced``, whether there was
-            no choice.
+        - ``steps``: D dicts with ``seat``, ``round``, ``turn`` (from 0), ``said`` (the action in words), and
+            ``forced`` (whether it was the only legal action).
         - ``scores``: D + 1 rows of n points, as if the game had ended there.
         - ``elements``: texts.
         - ``frames``: D + 1 lists of ``[at, gone, [elements]]``, the changes of the element numbers from the previous
@@ -107,8 +107,8 @@ def make_animation(
         - ``judgement``: null, or the result of `GameEvaluation.to_dict`.
 
     Raises:
-        ValueError: if the game has no drawings, the seat does not exist, or a seat is to see an evaluation, which uses
-            every seat's observations.
+        ValueError: if the game has no drawings or the seat does not exist, or for an evaluation together with a seat,
+            because evaluations use the observations of all seats.
         RecordError: if an action is illegal, or the result differs from that of the record.
     """
     if seat is not None and not 0 <= seat < record.config.num_players:
@@ -207,7 +207,7 @@ def page(
         record: the game; it may be unfinished.
         judgement: evaluation of the game.
         title: title of the page; if empty, game and players.
-        seat: the viewing seat, which sees only its own observations; None sees all cards.
+        seat: the viewing seat, to show its observations only; None shows all cards.
         progress: called after each picture with the number of pictures so far and their total.
 
     Raises:

@@ -27,20 +27,21 @@ _FORFEIT = -1.0
 
 
 class TextGameEnv:
-    """A game in words for all seats; TextArena itself is not needed.
+    """A game in words for all seats; it does not require TextArena.
 
-    An observation has the rules (the first time), the events since the seat's last observation, the position and, with
-    `listed`, the legal actions. An answer without a legal action changes nothing: the same player is asked again, with
-    the error. After too many of them in a row the player forfeits: the game ends, with -1 for it and 0 for the others.
+    An observation contains the rules (the first time), the events since the seat's last observation, the position and,
+    with `listed`, the legal actions. An answer without a legal action changes nothing; the next observation of the same
+    player is the error. After too many such answers in a row, the player forfeits: the game ends with a reward of -1
+    for this player and 0 for the others.
 
     Args:
-        config: configuration of the games; its number of players is replaced at each reset.
+        config: configuration of the games; `reset` replaces its number of players.
         listed: whether observations and errors list the legal actions.
         retries: number of further tries after an answer without a legal action.
 
     Attributes:
         illegal: number of answers without a legal action in this game.
-        forfeited: the seat that has forfeited the game, or None.
+        forfeited: the seat that forfeited the game, or None.
     """
 
     def __init__(self, config: Any = None, *, listed: bool = True, retries: int = 2) -> None:
@@ -90,7 +91,7 @@ class TextGameEnv:
         return lines[first:]
 
     def get_observation(self) -> tuple[int, str]:
-        """Return the player to move, and what it reads."""
+        """Return the player to move and its observation."""
         seat = self.game.seat
         if self._error:
             return seat, self._error
@@ -129,7 +130,7 @@ class TextGameEnv:
         return self.done, {}
 
     def close(self) -> tuple[dict[int, float], dict[int, dict[str, Any]]]:
-        """Return the reward of each player, and what is known of it: points, rank and whether it has forfeited."""
+        """Return the reward of each player, and for each player points, rank and whether it forfeited."""
         game, rewards = self.game, self._env.rewards
         seats = range(game.num_players)
         if self.forfeited is not None:

@@ -1,4 +1,4 @@
-"""Find the action in an answer of a language model or a person: exact first, then tolerant, never a guess."""
+"""Parse the answer of a language model or a person into a legal action: strictly first, then leniently."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from typing import Any
 from helsinki_env.data import UserError, short_repr
 from helsinki_env.text.words import WrittenAction, legal_text
 
-#: Characters at the end of an answer that are read.
+#: Number of characters read from the end of an answer.
 _MOST_READ = 20_000
-#: Opening braces from the end that may begin a JSON object.
+#: Maximum number of opening braces, from the end, that are tried as the start of a JSON object.
 _MOST_OBJECTS = 100
-#: Legal actions that an error lists.
+#: Maximum number of legal actions in an error.
 _MOST_LISTED = 400
 _AROUND = " \t\r\n*_`\"'.,:;!<>#-"
 _LABEL = re.compile(r"(?:(?:my|the|final|chosen|best)\s+)*(?:action|answer|move|choice|decision)(?:\s+is)?\W*[:=]\W*")
@@ -23,7 +23,7 @@ _JSON = json.JSONDecoder()
 
 
 class ActionTextError(UserError):
-    """An answer from which no legal action follows; the message suits as the text of a second try.
+    """An answer names no legal action; the message can be sent back as the request for another answer.
 
     Attributes:
         problem: the message without the list of legal actions.
@@ -38,15 +38,15 @@ class ActionTextError(UserError):
 def parse_action(answer: str, actions: Sequence[WrittenAction]) -> int:
     """Return the id of the legal action that an answer names.
 
-    The whole answer is tried first: an id, words or notation, in any case. Then follows the last JSON object of the
-    answer with the key ``action``, and finally its last line. There, a unique beginning of words or notation suffices.
+    The parser first tries the whole answer as an id, words or notation, ignoring case. It then tries the last JSON
+    object with the key ``action``, and finally the last line. In these, a unique prefix of words or notation suffices.
 
     Args:
         answer: the answer.
         actions: the legal actions, from `legal_actions`.
 
     Raises:
-        ActionTextError: if no legal action follows; the message names the problem and lists the legal actions.
+        ActionTextError: if the answer names no legal action; the message names the problem and lists the legal actions.
     """
     if not isinstance(answer, str):
         raise ActionTextError(f"answer: found {short_repr(answer)}, expected text", actions)
@@ -64,7 +64,7 @@ def parse_action(answer: str, actions: Sequence[WrittenAction]) -> int:
 
 
 def _plain(text: str) -> str:
-    """Return a text without case, surplus blanks and surrounding marks."""
+    """Return a text in lower case, without extra spaces and surrounding punctuation."""
     return " ".join(text.casefold().split()).strip(_AROUND)
 
 
@@ -74,7 +74,7 @@ def _forms(action: WrittenAction) -> tuple[str, ...]:
 
 
 def _exact(text: str, actions: Sequence[WrittenAction]) -> int | None:
-    """Return the action whose id, words, notation or line is a text."""
+    """Return the action whose id, words, notation or list entry equals a text, or None."""
     text = text.rstrip(")") + ")" if text.endswith(")") else text
     number = _NUMBER.fullmatch(text)
     if number:
@@ -84,7 +84,7 @@ def _exact(text: str, actions: Sequence[WrittenAction]) -> int | None:
 
 
 def _last_object(text: str) -> dict[str, Any] | None:
-    """Return the last JSON object with the key ``action``."""
+    """Return the last JSON object with the key ``action``, or None."""
     at = len(text)
     for _ in range(_MOST_OBJECTS):
         at = text.rfind("{", 0, at)

@@ -17,7 +17,7 @@ from helsinki_env.records import Record, initial_game
 
 
 class TextError(UserError):
-    """A game without text; the message names it."""
+    """The game has no text; the message names the game."""
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ def rules(config: Any) -> str:
     """Return the rules of a configuration in words.
 
     Args:
-        config: configuration of the game; numbers, options and disabled actions come from it.
+        config: configuration of the game, which determines numbers, options and disabled actions.
 
     Returns:
         Lines joined by newlines.
@@ -72,7 +72,7 @@ def position_text(game: BoardGame, seat: int) -> str:
     """Return a position in words, as a seat sees it.
 
     Args:
-        game: the game; what is hidden from the seat is not read.
+        game: the game; information hidden from the seat is not read.
         seat: the seat.
 
     Returns:
@@ -90,7 +90,7 @@ def position_text(game: BoardGame, seat: int) -> str:
 
 
 def game_from_observation(config: Any, observation: npt.NDArray[np.int8]) -> BoardGame:
-    """Return a game that looks to the acting seat like the observed one; its hidden cards are arbitrary.
+    """Return a game with the given observation for the acting seat; its hidden cards are sampled with a fixed seed.
 
     Args:
         config: a configuration with the same components; other options are read from the observation.
@@ -123,7 +123,7 @@ def legal_actions(game: BoardGame) -> tuple[WrittenAction, ...]:
     """Return the legal actions of the acting seat in words, by id; empty when the game is over.
 
     Args:
-        game: the game; what is hidden from the acting seat is not read.
+        game: the game; information hidden from the acting seat is not read.
 
     Raises:
         TextError: for a game without text.
@@ -144,7 +144,7 @@ def legal_text(actions: Iterable[WrittenAction]) -> str:
 # histories
 
 PRIVATE = " (only you see this)"
-"""End of a sentence about something that only this seat sees."""
+"""Suffix of a sentence about an event that only this seat sees."""
 
 
 class GameHistory:

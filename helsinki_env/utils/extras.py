@@ -2,7 +2,7 @@
 
 Modules import optional packages under `requires_extra`:
 
-    with needs("train"):
+    with requires_extra("train"):
         import torch
 """
 
@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 
 class Extra(NamedTuple):
-    """What an extra provides, and its purpose; both as Markdown, for the tables of the documentation."""
+    """The packages of an extra and its purpose, as Markdown for the tables of the documentation."""
 
     provides: str
     uses: str
@@ -63,7 +63,7 @@ _FOLDER = Path(__file__).resolve().parents[2]
 
 
 class MissingExtraError(ImportError):
-    """A missing package; the message names the extra that provides it, and how to install that here."""
+    """An optional package is missing; the message names the extra that provides it and the command to install it."""
 
 
 def install_command(extra: str) -> str:
@@ -77,8 +77,8 @@ def install_command(extra: str) -> str:
 def requires_extra(extra: str, *, program: bool = False) -> Iterator[None]:
     """Name the missing extra if an import in the block finds no module.
 
-    Blocks may be nested: the outermost one names its extra, a key of `EXTRAS`, because it knows what the user asked
-    for. With `program`, for a module that ``python -m`` starts, MissingExtraError becomes one line and exit status 2.
+    In nested blocks, the outermost one names its extra (a key of `EXTRAS`), because it belongs to the user's request.
+    With `program`, for modules that ``python -m`` starts, print one line and exit with status 2 instead.
     """
     try:
         yield
@@ -86,7 +86,7 @@ def requires_extra(extra: str, *, program: bool = False) -> Iterator[None]:
         module = (problem.name or "").partition(".")[0]
         if module == "helsinki_env":
             raise
-        text = f"the module {module} is missing, which the extra {extra!r} brings: {install_command(extra)}"
+        text = f"the module {module} is missing; the extra {extra!r} provides it: {install_command(extra)}"
         if not program:
             raise MissingExtraError(text, name=module) from problem
         print(text, file=sys.stderr)

@@ -21,9 +21,9 @@ with suppress(ModuleNotFoundError):  # Windows
     import fcntl
 
 _POSIX = os.name == "posix"
-#: Errors if another process holds the lock.
+#: Error codes of a lock that another process holds.
 _HELD = {errno.EAGAIN, errno.EACCES, errno.EWOULDBLOCK}
-#: Errors of file systems without locks; some do not implement the call.
+#: Error codes of file systems without locks, some of which do not implement the call.
 _WITHOUT_LOCKS = {errno.ENOSYS, errno.EOPNOTSUPP, errno.ENOTSUP, errno.ENOLCK, errno.EINVAL}
 #: Maximum length of a chain of symbolic links, as in the operating system.
 _MAX_LINKS = 40
@@ -31,7 +31,7 @@ _MAX_LINKS = 40
 _DISK_ERRORS = {errno.ENOSPC, errno.EFBIG, errno.EIO, *([errno.EDQUOT] if hasattr(errno, "EDQUOT") else [])}
 #: Pattern of temporary file names, which distinguishes them from files of other programs.
 _TEMPORARY = re.compile(r"\..+\.helsinki-env-\d+\.tmp", re.DOTALL)
-#: Number of concurrent writers of one file whose leftovers the next writer removes.
+#: Number of temporary file names per target that the next writer checks for leftovers.
 _CONCURRENT_WRITERS = 8
 
 
@@ -123,7 +123,7 @@ def _lock(descriptor: int) -> bool | None:
 
 
 def _is_at(descriptor: int, path: Path) -> bool:
-    """Return whether an open file is the one at a path."""
+    """Return whether a path refers to an open file."""
     try:
         return os.path.samestat(os.fstat(descriptor), path.lstat())
     except FileNotFoundError:
@@ -132,7 +132,7 @@ def _is_at(descriptor: int, path: Path) -> bool:
 
 @contextmanager
 def _with_file_name(path: Path) -> Iterator[None]:
-    """Add the file name to disk errors: a failed write does not include it."""
+    """Add the file name to disk errors, because a failed write does not include it."""
     try:
         yield
     except OSError as problem:
@@ -144,10 +144,10 @@ def _with_file_name(path: Path) -> Iterator[None]:
 def replacement_target(path: Path, *, follow: bool = False) -> Path | None:
     """Return the file that `atomic_write` replaces, whether or not it exists.
 
-    Return None for paths that are not replaced: anything but a regular file, and files that this process has open, by
-    a name such as /dev/stdout.
+    Return None for a path that is written to directly: anything but a regular file, or an open file of this process
+    under a name such as /dev/stdout.
 
-    With `follow`, a symbolic link means its target. Raises OSError for a folder or a cycle of links.
+    With `follow`, resolve a symbolic link. Raises OSError for a folder or a cycle of links.
     """
     if not follow and path.is_symlink() and _open_here(path) is None:
         return Path(os.path.realpath(path.parent)) / path.name
@@ -161,7 +161,7 @@ def replacement_target(path: Path, *, follow: bool = False) -> Path | None:
 
 
 def _open_here(path: Path) -> int | None:
-    """Return the descriptor of an open file of this process that links such as /dev/stdout lead to, or None."""
+    """Return the descriptor of the open file that a link such as /dev/stdout refers to, or None."""
     for _ in range(_MAX_LINKS):
         if not path.is_symlink():
             break
@@ -185,7 +185,7 @@ def check_no_link(folder: Path) -> None:
 
 
 def check_writable(path: Path) -> None:
-    """Raise OSError, before any work, if a file cannot be written (see `atomic_write`); nothing is changed."""
+    """Raise OSError if `atomic_write` cannot write a file, without changing anything."""
     target = replacement_target(path, follow=True)
     if target is None:
         if not os.access(path, os.W_OK):
@@ -195,7 +195,7 @@ def check_writable(path: Path) -> None:
 
 
 def check_writable_folder(path: Path) -> None:
-    """Raise OSError, before any work, if files cannot be created in a folder, which may not exist yet."""
+    """Raise OSError if files cannot be created in a folder, which may not exist yet."""
     while not path.exists() and path != path.parent:
         path = path.parent
     if not path.is_dir():
@@ -205,14 +205,14 @@ def check_writable_folder(path: Path) -> None:
 
 
 def is_file(path: str | Path) -> bool:
-    """Return whether a file exists; unlike `Path.is_file` this accepts any name, including invalid ones."""
+    """Return whether a file exists; unlike `Path.is_file`, accept invalid names."""
     return os.path.isfile(path)
 
 
 def remove_leftovers(folder: Path) -> None:
     """Remove temporary files that killed writers left in a folder; see `atomic_write`.
 
-    Files of other programs and of active writers stay.
+    Keep files of other programs and of active writers.
     """
     for path in folder.glob(".*.tmp"):
         if _TEMPORARY.fullmatch(path.name):
@@ -227,7 +227,7 @@ def write_json(path: Path, content: Any, *, follow: bool = False) -> None:
 
 @contextmanager
 def hold_lock_file(path: Path, busy: Exception) -> Iterator[None]:
-    """Hold a lock file during the block; the system releases the lock however the process ends.
+    """Hold a lock file during the block; the system releases the lock when the process ends.
 
     The file is removed at the end of the block. Raises `busy` if another process holds the lock. Without support for
     locks, print a notice and continue.
@@ -241,7 +241,7 @@ def hold_lock_file(path: Path, busy: Exception) -> Iterator[None]:
 
 
 def _locked(path: Path, busy: Exception) -> BinaryIO:
-    """Return a locked lock file, which is still the one at the path and not one that was just removed."""
+    """Lock the file at a path and return it; try again if another process has removed the file in the meantime."""
     while True:
         flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0)
         file = os.fdopen(os.open(path, flags, 0o666), "ab")

@@ -1,6 +1,6 @@
 r"""Escape external text for pages and terminals, so that it is shown literally.
 
->>> print(row([text("a | b"), code("x`y"), text("<b>*now*</b>")]))
+>>> print(table_row([escape_markdown("a | b"), code_span("x`y"), escape_markdown("<b>*now*</b>")]))
 | a \| b | ``x`y`` | \<b\>\*now\*\</b\> |
 """
 
@@ -13,7 +13,7 @@ from urllib.parse import quote
 
 from helsinki_env.data import UserError
 
-#: Characters with a meaning in text; an underscore only at a word boundary, a hash only at the end of a heading.
+#: Characters with a meaning in Markdown: underscores only at word boundaries, hashes only at the end of a line.
 _SPECIAL = re.compile(r"[\\`*\[\]<>~]|(?<![^\W_])_|_(?![^\W_])|&(?=#?\w+;)|#(?=\s*$)")
 _CODE = re.compile(r"`([^`]*)`")
 
@@ -26,7 +26,7 @@ def printable(words: str) -> str:
 
 
 def all_printable(data: Any) -> Any:
-    """Return plain data with all texts printable, including keys."""
+    """Return plain data in which all strings, including keys, are printable."""
     if isinstance(data, str):
         return printable(data)
     if isinstance(data, Mapping):
@@ -63,7 +63,7 @@ def link(words: str, target: str) -> str:
 
 
 def table_row(cells: Sequence[object]) -> str:
-    """Return a table row; cells are Markdown, or numbers."""
+    """Return a table row from cells of Markdown or numbers."""
     return f"| {' | '.join(str(cell).replace('|', chr(92) + '|') for cell in cells)} |"
 
 
@@ -74,10 +74,10 @@ def markdown_table(head: Sequence[str], rows: Sequence[Sequence[object]], left: 
 
 
 def replace_section(page: str, name: str, content: str | None = None) -> str:
-    """Return a page with new content in a section, or without content that section alone.
+    """Return a page with new content in a section; without `content`, return the current content of the section.
 
-    The section is between the lines ``<!-- written: NAME -->`` and ``<!-- end: NAME -->``; UserError unless a page has
-    exactly one of this name.
+    The section is between the lines ``<!-- written: NAME -->`` and ``<!-- end: NAME -->``. Raises UserError unless the
+    page has exactly one section of this name.
     """
     page = page if page.endswith("\n") else page + "\n"
     begin, end = f"<!-- written: {name} -->\n", f"<!-- end: {name} -->\n"

@@ -9,7 +9,7 @@ import signal
 import sys
 from collections.abc import Iterable
 
-_REMEDY = 'put what starts them under `if __name__ == "__main__":`'
+_REMEDY = 'start them under `if __name__ == "__main__":`'
 
 
 def check_main(error: type[ValueError]) -> None:
@@ -23,13 +23,13 @@ def check_main(error: type[ValueError]) -> None:
 
 
 def exit_reason(processes: Iterable[multiprocessing.process.BaseProcess], began: bool) -> str:
-    """Return why all workers ended unexpectedly; `began`: whether any had finished importing the main script."""
+    """Return why the workers ended unexpectedly; `began` states whether any of them has imported the main script."""
     codes = {process.exitcode or 0 for process in processes}
     if not began and max(codes, default=0) > 0:
         script = _script() or "that started it"
         return f"a worker process could not run the script {script} again, see its error above: {_REMEDY}"
     if -getattr(signal, "SIGKILL", 9) in codes:
-        return "a worker process was killed, out of memory perhaps: try fewer processes"
+        return "a worker process was killed, perhaps because the memory was full: try fewer processes"
     found = next((code for code in sorted(codes, reverse=True) if code not in (0, -signal.SIGTERM)), None)
     return "a worker process ended" if found is None else f"a worker process ended with the exit status {found}"
 

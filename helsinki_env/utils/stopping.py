@@ -1,9 +1,9 @@
 """Handle Ctrl-C: stop a command within moments, save its results, and print how to resume.
 
 The signal raises KeyboardInterrupt in the main thread, so that every block cleans up. A kernel or a join of threads can
-delay the exception for hours. A thread therefore watches the command: if it does not end soon, the thread has the
-results saved and ends the process. A command registers with `save_on_interrupt` how to save its results; that function
-is called only once.
+delay the exception for hours. A thread therefore watches the command: if it does not end soon, the thread saves the
+results and ends the process. A command registers the function that saves its results with `save_on_interrupt`; it is
+called only once.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from typing import Any, NoReturn
 
 #: Seconds for a command to clean up.
 _CLEANUP_SECONDS = 1.5
-#: Additional seconds for saving, if it has begun.
+#: Additional seconds for saving that is in progress.
 _SAVING_SECONDS = 10.0
 _SIGNALS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
 
@@ -34,9 +34,9 @@ class StoppableCommand:
         self.command_line = tuple(command_line)
         #: Functions registered by `save_on_interrupt`, the innermost block last.
         self.savers: list[Callable[[], str]] = []
-        #: Handlers of the signals that stop the command, from before.
+        #: Previous handlers of the signals that stop the command.
         self.previous_handlers: dict[int, Any] = {}
-        #: Number of nested blocks that must end before the command stops, and whether it stops then.
+        #: Number of open `defer_interrupt` blocks, and whether a signal arrived in one of them.
         self.defer_depth, self.interrupt_pending = 0, False
         self._signal: int = signal.SIGINT
         self._stopped = self._reported = False
@@ -225,7 +225,7 @@ def defer_interrupt() -> Iterator[None]:
 
 @contextmanager
 def block_interrupts() -> Iterator[None]:
-    """Block Ctrl-C during the block, so that a process that starts there never receives it.
+    """Block Ctrl-C during the block, so that a process started in the block never receives it.
 
     The process inherits the blocked signal, so no Ctrl-C interrupts its imports before it can ignore the signal itself.
     """

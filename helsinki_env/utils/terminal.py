@@ -1,4 +1,4 @@
-"""Console output of commands: for any encoding and width, with names shown literally."""
+"""Console output of commands for any encoding and width, with text shown literally."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _ERRORS = "plain-letters"
 
 class _PlainConsole(Console):
     def print(self, *objects: Any, **options: Any) -> None:
-        """Print text without wrapping or highlighting, and let the terminal wrap the lines of too wide tables."""
+        """Print text without wrapping or highlighting; the terminal wraps tables that are too wide."""
         if all(isinstance(one, str) for one in objects):
             options = {"highlight": False, "soft_wrap": True} | options
         before = self._width
@@ -36,7 +36,7 @@ class _PlainConsole(Console):
 
 
 def plain_console(**options: Any) -> Console:
-    """Return Rich's console, but with text and cells shown literally: ``[name]`` is no style, ``:name:`` no emoji."""
+    """Return a Rich console that shows text literally: ``[name]`` is not a style, ``:name:`` is not an emoji."""
     return _PlainConsole(markup=False, emoji=False, **options)
 
 
@@ -52,7 +52,7 @@ def prepare_output() -> None:
 
 
 def make_encodable(text: str, encoding: str) -> str:
-    """Return a text with the characters that an encoding lacks replaced."""
+    """Return a text in which characters that an encoding lacks are replaced."""
     return text.encode(encoding, _ERRORS).decode(encoding)
 
 

@@ -10,7 +10,7 @@ from helsinki_env.utils.files import is_file
 
 
 def configs_folder() -> Path:
-    """Return the folder of the bundled configurations: that of the installed wheel, else of the repository."""
+    """Return the folder of the bundled configurations, in the installed wheel or in the repository."""
     package = Path(__file__).resolve().parents[1]
     inside = package / "configs"
     return inside if inside.is_dir() else package.parent / "configs"
@@ -22,10 +22,10 @@ def list_yaml(kind: str) -> list[str]:
 
 
 def find_yaml(name_or_path: str | Path, kind: str, error: type[ValueError]) -> Path:
-    """Return the path of a YAML file; `error`, with the names of the bundled ones, if it does not exist.
+    """Return the path of a YAML file; raise `error`, which lists the bundled names, if it does not exist.
 
-    A name means ``configs/<kind>/<name>.yaml``, also with a subfolder as in ``alternatives/coats_corners``. A ``Path``,
-    text that ends in ``.yaml`` or ``.yml``, or text with a slash that is no such name, is a path.
+    A name refers to ``configs/<kind>/<name>.yaml`` and may contain a subfolder, as in ``alternatives/coats_corners``.
+    A ``Path``, a text that ends in ``.yaml`` or ``.yml``, and any other text with a slash is a path.
     """
     text = str(name_or_path)
     bundled = configs_folder() / kind / f"{text}.yaml"
@@ -34,4 +34,4 @@ def find_yaml(name_or_path: str | Path, kind: str, error: type[ValueError]) -> P
     if is_file(path):
         return path
     expected = f"the path of a .yaml file or {choices_text(list_yaml(kind), text)}"
-    raise error(f"{kind}: found {short_repr(text)}, which is no file; expected {expected}")
+    raise error(f"{kind}: found {short_repr(text)}, expected {expected}")
