@@ -1,7 +1,7 @@
 """Compare the time per action of two players: CPU time on the same positions, in turn.
 
-The first player plays 64 parallel games against itself; at every position both choose, in alternating order.
-A block is 24 such positions of each game; the result is the median of the blocks' ratios.
+The first player plays 64 parallel games against itself. Both players choose an action at every position, in alternating
+order. A block has 24 positions of each game, and the result is the median ratio over the blocks.
 
     python docs/decision_time.py net net:first --seats 2 3 4
 """
@@ -61,7 +61,7 @@ def main() -> None:
     parser.add_argument("player", help="player to measure, in CPU time of one thread")
     parser.add_argument("other", help="player that chooses in the same states, for the ratio")
     parser.add_argument("--game", default="helsinki", choices=game_names(), help="game to play")
-    parser.add_argument("--seats", type=int, nargs="+", default=[2], help="numbers of players")
+    parser.add_argument("--seats", type=int, nargs="+", default=[2], help="player counts")
     parser.add_argument("--blocks", type=int, default=12, help="number of ratios for the median")
     parser.add_argument("--seed", type=int, default=1, help="random seed of the games")
     asked = parser.parse_args()

@@ -16,7 +16,7 @@ CHANCE = {2: 50.0, 3: 100 / 3, 4: 25.0}
 
 
 def measurements() -> list[list[float]]:
-    """Return rows of minutes, self-play steps, and games won in percent with two, three and four players."""
+    """Return rows of minutes, self-play steps, and percentages of games won with two, three and four players."""
     section = LOG.read_text(encoding="utf-8").split("## Strength of net during training")[1]
     rows = re.findall(r"^\| (\d+) \| ([\d,]+) \| ([\d.]+)% \| ([\d.]+)% \| ([\d.]+)% \|", section, re.MULTILINE)
     return [[float(cell.replace(",", "")) for cell in row] for row in rows]

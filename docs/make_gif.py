@@ -38,7 +38,7 @@ def main() -> None:
     parser.add_argument("out", type=Path, help="the GIF file")
     parser.add_argument("--seed", type=int, default=7, help="random seed of the game")
     parser.add_argument("--width", type=int, default=720, help="width in pixels")
-    parser.add_argument("--frames", type=int, default=70, help="largest number of frames, evenly spaced")
+    parser.add_argument("--frames", type=int, default=70, help="maximum number of frames, evenly spaced")
     asked = parser.parse_args()
     pictures = frames(asked.seed, asked.width)
     step = max(1, -(-len(pictures) // asked.frames))

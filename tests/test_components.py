@@ -593,5 +593,5 @@ def test_an_unknown_name_lists_the_known_ones() -> None:
 @pytest.mark.parametrize("name", ["nowhere/mine", "mine.yaml", Path("mine")])
 def test_a_path_that_is_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str | Path) -> None:
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(ComponentError, match=rf"components: found '{name}', which is no file"):
+    with pytest.raises(ComponentError, match=rf"components: found '{name}', expected"):
         load_components(name)

@@ -76,11 +76,11 @@ LIBRARIES = (
 
 def _last(text: str) -> str:
     """Return the last line of a program's output."""
-    return (text.strip().splitlines() or ["it says nothing"])[-1]
+    return (text.strip().splitlines() or ["no output"])[-1]
 
 
 def _install(library: Library, python: Path) -> str:
-    """Install a library; return the reason of a failure, or an empty string."""
+    """Install a library; return the reason for a failure, or an empty string."""
     command = [str(python), "-m", "pip", "install", "--quiet", "-c", str(HERE / "requirements.txt"), *library.packages]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     return "" if done.returncode == 0 else f"not installed: {_last(done.stderr)}"
@@ -133,7 +133,7 @@ class Table:
         table = markdown.markdown_table(
             head, [[markdown.escape_markdown(cell) for cell in row] for row in self.rows], left=2
         )
-        intro = f"{', '.join(dict.fromkeys(self.versions))}; one processor of: {machine_text(machine())}"
+        intro = f"{', '.join(dict.fromkeys(self.versions))}; one CPU core of: {machine_text(machine())}"
         missing = [markdown.escape_markdown(f"Not measured: {'; '.join(self.reasons)}.")] if self.reasons else []
         return "\n" + "\n\n".join([intro, table, *missing]) + "\n\n"
 

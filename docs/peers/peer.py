@@ -37,7 +37,7 @@ def _measures() -> Any:
 
 
 def ours(game: str, games: int) -> Callable[[float], tuple[float, float]]:
-    """A batch of helsinki-env, or one game: by PettingZoo's interface, or for GAME:Game the game object."""
+    """Measure a batch of helsinki-env, or one game: a PettingZoo environment, or for GAME:Game the game object."""
     name, _, single = game.partition(":")
     package = import_module("helsinki_env")
     if games > 1:
@@ -68,14 +68,14 @@ def ours(game: str, games: int) -> Callable[[float], tuple[float, float]]:
 
 
 def pettingzoo(game: str, games: int) -> Callable[[float], tuple[float, float]]:
-    """One game of PettingZoo without wrappers; `games` is 1."""
+    """Measure one game of PettingZoo without wrappers; `games` is 1."""
     name, _, size = game.partition(":")
     options = {"board_size": int(size)} if size else {}
     return _measures().playing(import_module(f"pettingzoo.classic.{name}").raw_env(**options))
 
 
 def rlcard(game: str, games: int) -> Callable[[float], tuple[float, float]]:
-    """One game of RLCard; its step returns observation and legal actions."""
+    """Measure one game of RLCard, whose step returns the observation and the legal actions."""
     import rlcard
 
     env, rng = rlcard.make(game, {"seed": 0}), random.Random(0)
@@ -97,7 +97,7 @@ def rlcard(game: str, games: int) -> Callable[[float], tuple[float, float]]:
 
 
 def open_spiel(game: str, games: int) -> Callable[[float], tuple[float, float]]:
-    """One game of OpenSpiel, in C++, from Python."""
+    """Measure one game of OpenSpiel, which is written in C++, from Python."""
     import pyspiel
 
     made, rng = pyspiel.load_game(game), random.Random(0)
@@ -107,7 +107,7 @@ def open_spiel(game: str, games: int) -> Callable[[float], tuple[float, float]]:
     action = 0
 
     def look() -> None:
-        """Deal or roll until a player acts, and return that player's view."""
+        """Deal or roll until a player acts, and compute that player's observation."""
         nonlocal state, legal
         if state.is_terminal():
             state = made.new_initial_state()
@@ -132,7 +132,7 @@ def open_spiel(game: str, games: int) -> Callable[[float], tuple[float, float]]:
 
 
 def pgx(game: str, games: int) -> Callable[[float], tuple[float, float]]:
-    """A batch of pgx, compiled by XLA; the step deals finished games again."""
+    """Measure a batch of pgx, compiled by XLA; a step restarts finished games."""
     import jax
     import jax.numpy as jnp
     from pgx import make
@@ -167,7 +167,7 @@ def pgx(game: str, games: int) -> Callable[[float], tuple[float, float]]:
 
 if __name__ == "__main__":
     library, game, games, seconds = sys.argv[1], sys.argv[2], int(sys.argv[3]), float(sys.argv[4])
-    if hasattr(os, "sched_setaffinity"):  # before anything counts the processors to make threads for them
+    if hasattr(os, "sched_setaffinity"):  # before a library counts the CPU cores for its threads
         os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
     prepare = {"helsinki-env": ours, "pettingzoo": pettingzoo, "rlcard": rlcard, "open_spiel": open_spiel, "pgx": pgx}[
         library

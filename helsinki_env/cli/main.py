@@ -3,9 +3,9 @@
 Modules are imported on demand, so that ``helsinki --help`` is fast and only training imports PyTorch. Each module has a
 function ``main`` whose parameters become the command's options (tyro reads names, types, defaults and docstring).
 
-User errors (`helsinki_env.data.UserError`), missing extras and system errors are shown as one line without a traceback,
-with exit status 2; HELSINKI_DEBUG=1 shows the traceback. Any other error is a bug: its traceback is shown with a link
-to report it, and the exit status is 1.
+User errors (`helsinki_env.data.UserError`), missing extras and system errors are printed as one line, with exit status
+2; HELSINKI_DEBUG=1 prints the traceback. Any other error is a bug: the command prints its traceback with the request to
+report it, and the exit status is 1.
 """
 
 from __future__ import annotations
@@ -108,18 +108,18 @@ def _help() -> str:
     return "\n".join(lines)
 
 
-def main(arguments: Sequence[str] | None = None, heeds: Callable[[], object] | None = None) -> int:
+def main(arguments: Sequence[str] | None = None, on_ready: Callable[[], object] | None = None) -> int:
     """Run a command; return its exit status: 0, 1 for a bug, 2 for a user or system error, or 130 after Ctrl-C.
 
     Without `arguments`, run the command line of this process, which ends as soon as a signal stops the command. Call
-    `heeds` once this function handles Ctrl-C, so that the caller can remove its own handler.
+    `on_ready` once this function handles Ctrl-C, so that the caller can remove its own handlers.
     """
     command_line = list(sys.argv[1:] if arguments is None else arguments)
     prepare_output()
     try:
         if command_line[:1] in _WITHOUT_COMMAND:
             return _print_help(command_line)
-        return _command(command_line, arguments is None, heeds)
+        return _command(command_line, arguments is None, on_ready)
     except BrokenPipeError:  # the reader has closed the pipe
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
@@ -136,15 +136,15 @@ def _print_help(command_line: Sequence[str]) -> int:
     return 0 if command_line else 2
 
 
-def _command(command_line: Sequence[str], exits: bool, heeds: Callable[[], object] | None) -> int:
+def _command(command_line: Sequence[str], exits: bool, on_ready: Callable[[], object] | None) -> int:
     """Run a command; see `main`. With `exits`, the process ends if a signal stops the command."""
     name, rest = command_line[0], list(command_line[1:])
     if name not in COMMANDS:
         return _complain("helsinki", f"found command {name!r}, expected {choices_text(COMMANDS, name)}")
     stopping = StoppableCommand(command_line)
     try:
-        if heeds is not None:
-            heeds()
+        if on_ready is not None:
+            on_ready()
         with stoppable(stopping), _warnings_in_a_line(f"helsinki {name}"):
             return _run(name, rest)
     except KeyboardInterrupt:
@@ -188,7 +188,7 @@ def _complain(command: str, text: str) -> int:
 
 
 def _report(command_line: Sequence[str]) -> int:
-    """Print the current unexpected exception and where to report it."""
+    """Print the traceback of an unexpected error and the request to report it."""
     import helsinki_env
 
     traceback.print_exc()

@@ -1,4 +1,4 @@
-"""Shared command options: their ranges, the game configuration, and its description as text."""
+"""Options that commands share: their ranges, and the configuration of the game."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def checked(main: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _shown(kind: Any, default: object) -> Any:
-    """Return the annotation of an option, with the help text for an optional one."""
+    """Return the annotation of an option; the help shows the type of an optional one instead of None."""
     if default is not None:
         return kind
     inner = [
@@ -117,7 +117,7 @@ def read_list(text: str) -> list[str]:
 
 
 def read_integers(text: str, option: str) -> list[int]:
-    """Return the integers of a comma-separated option such as --threads, within its range; at least one."""
+    """Return the integers of a comma-separated option such as --threads; UserError if none or one out of range."""
     values = read_list(text)
     if not values or not all(value.isascii() and value.lstrip("-").isdigit() for value in values):
         raise UserError(f"{option}: found {shorten(text)!r}, expected whole numbers, separated by commas")
@@ -159,12 +159,12 @@ def read_game_config(
 
 
 def out_file(path: Path, option: str = "--out") -> None:
-    """Check, before any work, that the output file of an option can be written; ValueError if not."""
+    """Raise UserError if the output file of an option cannot be written."""
     _out(check_writable, path, option, "a file that can be written")
 
 
 def out_folder(path: Path, option: str = "--out") -> None:
-    """Check, before any work, that files can be written to the folder of an option; ValueError if not."""
+    """Raise UserError if files cannot be written to the folder of an option."""
     _out(check_writable_folder, path, option, "a folder that can be written to")
 
 

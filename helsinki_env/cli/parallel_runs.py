@@ -59,7 +59,7 @@ def play_tournament(
 ) -> tuple[Path, ProgressDisplay]:
     """Play the missing games of a tournament; return the file of games and the final progress.
 
-    Messages name `out`; `folder` is the folder of the run if it is only a `part` of `out`.
+    Messages name `out`. If the run is only a `part` of `out`, `folder` is its folder.
     """
     from helsinki_env.evaluation.arena.run import run_arena
 

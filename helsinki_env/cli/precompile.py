@@ -1,4 +1,4 @@
-"""Precompile kernels: compile what a command will call before it starts, in parallel and with progress output.
+"""Precompile the kernels of a command before it starts, in parallel and with progress output.
 
 Related kernels form a part, such as the rules or a player. Worker processes compile a part by running it once with the
 smallest batch. The machine code goes to the shared cache (`helsinki_env.engine.compile_cache`), from which all
@@ -34,9 +34,9 @@ from helsinki_env.utils.terminal import plain_console
 if TYPE_CHECKING:
     from helsinki_env.evaluation.arena.plan import Plan
 
-#: What a worker prints after a part: it is compiled, it needs an extra that is not installed, or it failed.
+#: Lines that a worker prints after a part: compiled, extra not installed, or failed.
 _DONE, _MISSING_EXTRA, _FAILED = "= done", "= missing extra", "= failed"
-#: What follows the output of a worker that has ended.
+#: Line that marks the end of a worker's output.
 _ENDED = "= ended"
 
 
@@ -153,7 +153,7 @@ def describe_group(part: str) -> str:
     return group.description if spec.is_default else f"{group.description} of {spec.name.capitalize()}"
 
 
-# In the process that needs them
+# The parent process
 
 
 def precompile_groups(parts: Iterable[str], processes: int | None = None) -> list[str]:
@@ -187,7 +187,7 @@ def precompile_groups(parts: Iterable[str], processes: int | None = None) -> lis
                 elif line == _DONE:
                     _mark(worker.part)
                 display.advance(1)
-                if line == _ENDED and waiting:  # killed, or out of memory: another worker compiles the other parts
+                if line == _ENDED and waiting:  # killed: another worker compiles the other parts
                     worker.part = ""
                     worker = _Worker(lines)
                     workers.append(worker)
@@ -199,7 +199,7 @@ def precompile_groups(parts: Iterable[str], processes: int | None = None) -> lis
 
 
 def _marker(part: str) -> Path:
-    """Return the file that marks a part as compiled; its folder's name changes with every kernel."""
+    """Return the file that marks a part as compiled; the name of its folder depends on all kernels."""
     kernels = Path(__file__).resolve().parent.parent / "training" / "pretraining.py"
     return Path(compile_cache.folder_for(str(kernels), kernel.CACHE_FOLDER)) / f"{part.replace(':', '-')}.made"
 
@@ -213,7 +213,7 @@ def _mark(part: str) -> None:
 
 
 class _Worker:
-    """A process that compiles one part after another; the kernels that it has loaded serve all its parts."""
+    """A process that compiles one part after another and reuses the kernels that it has loaded."""
 
     def __init__(self, lines: SimpleQueue[tuple[_Worker, str]]) -> None:
         """Start the process; its lines go to the queue, followed by `_ENDED` when it ends."""
@@ -249,12 +249,12 @@ class _Worker:
         """End the process."""
         self._process.kill()
         assert self._process.stdin is not None
-        with suppress(OSError):  # it has ended: what is still to be written is lost
+        with suppress(OSError):  # the process has ended
             self._process.stdin.close()
         self._process.wait()
 
 
-# In the processes that compile parts
+# The worker processes
 
 
 def _compile_parts(parts: Iterable[str]) -> None:

@@ -1,7 +1,7 @@
 """The program ``helsinki``: it handles signals from the start and tolerates broken or closed standard streams.
 
-It is a top-level module because importing the packages takes seconds. Until the command itself handles Ctrl-C
-(`helsinki_env.utils.stopping`), there are no results to save, so a signal ends the process immediately with one line.
+Importing the packages takes seconds. Until the command itself handles Ctrl-C (`helsinki_env.utils.stopping`), there are
+no results to save, so a signal ends the process immediately with one line.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def _open_streams() -> None:
                 os.close(opened)
             os.set_inheritable(number, True)
         if getattr(sys, name) is None:
-            stream = open(number, "w" if number else "r", encoding="utf-8", closefd=False)  # noqa: SIM115  # to the end
+            stream = open(number, "w" if number else "r", encoding="utf-8", closefd=False)  # noqa: SIM115  # stays open
             setattr(sys, name, stream)
             setattr(sys, f"__{name}__", stream)
 
@@ -121,6 +121,6 @@ def main() -> int:
         _guarded("stderr", pipe_matters=False)
         from helsinki_env.cli.main import main as command
 
-        return _status(command(heeds=restore_handlers), output)
+        return _status(command(on_ready=restore_handlers), output)
     finally:
         restore_handlers()

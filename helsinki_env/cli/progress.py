@@ -21,26 +21,26 @@ _RECENT, _FEW = 120.0, 16
 
 
 class Pace:
-    """The recent rate of progress, because the first items are often much faster; `started` is in seconds."""
+    """The recent rate of progress, because the first items are often much faster than the others."""
 
     def __init__(self, started: float) -> None:
         self._done, self._seen = 0, deque([(started, 0)])
 
     def add(self, now: float, count: int) -> None:
-        """Add the number of items finished at a time."""
+        """Add a number of items that finished at the time `now`, in seconds."""
         self._done += count
         self._seen.append((now, self._done))
         while len(self._seen) > _FEW + 1 and self._seen[1][0] <= now - _RECENT:
             self._seen.popleft()
 
     def rate(self, now: float) -> float:
-        """Return the items finished per second, 0 while it is unknown."""
+        """Return the number of finished items per second, 0 while it is unknown."""
         then, before = self._seen[0]
         return (self._done - before) / (now - then) if now > then else 0.0
 
 
 class ProgressDisplay:
-    """Shows the number of finished items after a short delay: of `games` in total, or what `what` names."""
+    """Shows the number of finished items, of `games` in total, after a short delay; `what` names the items."""
 
     def __init__(self, games: int, what: str = "games") -> None:
         self.games, self.what, self.done, self.before = games, what, 0, 0

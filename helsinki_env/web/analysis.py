@@ -46,7 +46,7 @@ def add_analysis(app: FastAPI, sessions: TableSessions, records: SavedGames, job
 
 
 def _add_uploads(app: FastAPI, sessions: TableSessions, records: SavedGames) -> None:
-    parallel = asyncio.Semaphore(_PARALLEL_UPLOADS)  # each upload holds a whole file
+    parallel = asyncio.Semaphore(_PARALLEL_UPLOADS)  # each upload keeps a whole file in memory
 
     @app.exception_handler(UploadError)
     async def upload_error(_: Request, problem: UploadError) -> JSONResponse:
@@ -79,7 +79,7 @@ def _read(content: bytes, apply: Callable[[Any], Any]) -> Any:
 
 
 def _table_in(content: bytes) -> str | None:
-    """Return the name of the table to save, or None if the content is something else."""
+    """Return the name of the table to save, or None for other content."""
     if len(content) > 1000:
         return None
     try:
@@ -141,7 +141,7 @@ def _download(text: str, kind: str, name: str) -> Response:
 
 
 class _Animations:
-    """Cache of the animations shown most recently, because drawing all pictures of a game takes seconds."""
+    """Cache of recent animations, because drawing all pictures of a game takes seconds."""
 
     def __init__(self) -> None:
         self._cache: OrderedDict[str, bytes] = OrderedDict()
@@ -176,7 +176,7 @@ def _page_data(saved: SavedGame) -> bytes:
 
 
 def _label(spec: GameSpec, player: str) -> str:
-    """Return the name of a player as tables show it."""
+    """Return the displayed name of a player."""
     number = level_number(player)
     labels = {level.player: level.label for level in levels_of(spec)}
     return f"Level {number}" if number is not None else labels.get(player, player)

@@ -1,8 +1,8 @@
 """Measure the ratings of the levels: `python -m helsinki_env.web.calibrate GAME --games 2000 --out FOLDER`.
 
-Neighboring levels play each other. The difference of two ratings is the log odds of a win, with the variance between
-deals; the rating of a level is the sum of the differences from greedy, which has 0 points. Finished blocks of games are
-kept in the folder, so that the command resumes where it was interrupted. `--write` updates `level_ratings.json`.
+Adjacent levels play each other. The difference of two ratings is the log odds of a win, with the variance between
+deals. The rating of a level is the sum of the differences from greedy, which has 0 points. The command saves finished
+blocks of games in the folder and resumes from them. `--write` updates `level_ratings.json`.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from helsinki_env.web.levels import ELO, MIXTURES, ZERO, level, level_name
 __all__ = ["block_wins", "main", "ratings_of"]
 
 _BLOCK = 50
-"""Games of a block, which is saved when it is complete."""
+"""Number of games in a block, which is saved as a whole."""
 _SEED = 4711
 
 
 def block_wins(game: str, lower: int, block: int, games: int) -> list[float]:
-    """Play a block of games between a level and the next one; return the wins of the higher level, by deal."""
+    """Play a block of games between a level and the next one; return the higher level's wins per deal."""
     config = spec_by_name(game).config(num_players=2)
     players = [level(str(number), config) for number in (lower, lower + 1)]
     results = play_match(players, config, games=games, seed=_SEED + 1000 * lower + block)
@@ -42,8 +42,7 @@ def block_wins(game: str, lower: int, block: int, games: int) -> list[float]:
 def ratings_of(wins: dict[int, list[float]]) -> list[dict[str, Any]]:
     """Return the ratings of all levels with 95% intervals.
 
-    Args:
-        wins: for each level but the last, the wins of the next level against it, one number from 0 to 2 for each deal.
+    `wins` maps each level but the last to the next level's wins against it, one number from 0 to 2 per deal.
     """
     steps: dict[int, tuple[float, float]] = {}
     for lower, deals in wins.items():
@@ -82,7 +81,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m helsinki_env.web.calibrate", description=__doc__)
     parser.add_argument("game", help="Name of the game.")
     parser.add_argument("--games", type=int, default=2000, help="Number of games of each level.")
-    parser.add_argument("--out", type=Path, required=True, help="Folder of the finished blocks.")
+    parser.add_argument("--out", type=Path, required=True, help="Folder for finished blocks.")
     parser.add_argument("--write", action="store_true", help="Update level_ratings.json of the package.")
     given = parser.parse_args(arguments)
     given.out.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""Evaluations for pages: of one position at a table, and of whole games, a few actions at a time."""
+"""Evaluations for pages: of the current position at a table, and of whole games in small batches."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ __all__ = [
 ]
 
 SIMULATIONS = (25, 100, 400)
-"""Numbers of search simulations that a page may request."""
+"""Simulation counts that a page may request."""
 EVALUATORS = (DEFAULT_EVALUATOR, *(f"net+search:{count}" for count in SIMULATIONS))
 """The available evaluators, fastest first."""
 _SEARCH_DELAY = 0.2
@@ -40,7 +40,7 @@ _SEARCH_DELAY = 0.2
 _MAX_CHOICES = 8
 """Maximum number of actions in the data of an evaluation."""
 _NETWORK_BATCH, _SEARCH_BATCH = 32, 4
-"""Numbers of actions evaluated per call by the network and by a search, small enough to show progress."""
+"""Number of actions per call of the network and of a search, small enough to show progress."""
 _MAX_REASONS = 12
 """Maximum number of actions of a game whose regret is explained in words."""
 _COSTLY = 0.03
@@ -83,7 +83,8 @@ def evaluation_data(
 ) -> dict[str, Any]:
     """Return every seat's win probability and the best actions, best first.
 
-    The order is by the acting seat's win probability, or by the policy probability. `descriptions` is by action id.
+    Actions are sorted by the acting seat's win probability or by policy probability. `descriptions` maps action ids to
+    words.
     """
     own = evaluation.shares[:, evaluation.seat]
     merit = np.nan_to_num(own, nan=-1.0) if by_win_probability else evaluation.probabilities
@@ -261,7 +262,7 @@ def _inputs(saved: SavedGame) -> tuple[Any, ...]:
 
 
 def _reasons(record: Record, evaluation: GameEvaluation) -> list[str]:
-    """Return for each action what the better one gains, in words; only for the costliest, otherwise empty."""
+    """Return for each action the gains of the better one in words; empty except for the costliest actions."""
     costs = [(cost or 0.0, number) for number, cost in enumerate(evaluation.costs)]
     costly = {number for cost, number in sorted(costs, reverse=True)[:_MAX_REASONS] if cost >= _COSTLY}
     why = []

@@ -54,13 +54,13 @@ def score_sheet(game: BoardGame) -> list[list[dict[str, Any]]]:
 
 
 def effects(before: BoardGame, after: BoardGame, seat: int) -> list[str]:
-    """Return what an action of a seat wins, in short phrases; only what is public."""
+    """Return the public gains of a seat's action, in short phrases."""
     module = help_module(before.spec.name)
     return module.effects(before, after, seat) if module is not None else []
 
 
 def said(game: BoardGame, action: int, words: str) -> str:
-    """Return the description of an action for the log, with the names of the public cards if the game gives them."""
+    """Return the description of an action for the log, with the names of public cards if the game has them."""
     module = help_module(game.spec.name)
     named: str = words if module is None or not hasattr(module, "said") else module.said(game, action, words)
     return named
@@ -69,18 +69,10 @@ def said(game: BoardGame, action: int, words: str) -> str:
 def explanation(
     table: GameTable, mine: tuple[int, ...], viewer: int | None, spot: str, spots: Any, legal: list[dict[str, Any]]
 ) -> dict[str, Any]:
-    """Return what a spot is (`help`) and why it cannot be used now (`why`, empty if it can be).
+    """Return the explanation of a spot: `help` describes it, and `why` says why it cannot be used now, if so.
 
-    Args:
-        table: the table.
-        mine: the seats that the page plays.
-        viewer: the seat whose cards the page shows; None: all cards.
-        spot: the name of a spot.
-        spots: the spots of the picture that the page shows.
-        legal: the legal actions of the seat to move, each with its spots in `at`.
-
-    Raises:
-        TableError: if the picture has no such spot.
+    The page plays the seats `mine`, shows the cards of `viewer` (None: all cards) and has the named `spots`. `legal`
+    has the legal actions with their spots in `at`. Raises TableError for an unknown spot.
     """
     if spot not in spots:
         raise TableError(f"spot: found {short_repr(spot)}, expected the name of a spot of the picture")

@@ -1,8 +1,8 @@
 """Levels on the rating scale: mixtures of graded players, their measured ratings, and the estimated rating of a person.
 
 A level takes each action from the stronger of two players with a fixed probability, otherwise from the weaker one. Its
-rating is in Elo points on the scale of `helsinki evaluate`, where greedy has 0 points. `calibrate` measures the
-ratings; `level_ratings.json` has them with their intervals.
+rating is in Elo points on the scale of `helsinki evaluate`, where greedy has 0 points. `calibrate` measures the ratings
+and writes them with their intervals to `level_ratings.json`.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ __all__ = [
 ]
 
 ELO = 400 / math.log(10)
-"""Elo points of one natural logarithm."""
+"""Elo points per unit of log odds."""
 LEVEL = "level:"
 """Prefix of the players that are levels, such as ``level:4``."""
 _PRIOR_MEAN, _PRIOR_DEVIATION = 0.0, 600.0
@@ -70,11 +70,11 @@ MIXTURES = (
     Mixture("net+search:100", "net+search:100", 1.0),
 )
 ZERO = 3
-"""The level that has 0 points: greedy, as in `helsinki evaluate`."""
+"""The level with 0 points: greedy, as in `helsinki evaluate`."""
 
 
 class LevelPlayer:
-    """Take each action from one of two players, chosen by the random key."""
+    """A player that takes each action from one of two players, chosen by the random key."""
 
     def __init__(self, weaker: Player, stronger: Player, probability: float, name: str) -> None:
         self.name, self._players, self._probability = name, (weaker, stronger), probability
@@ -82,7 +82,7 @@ class LevelPlayer:
     def act(self, observation: Int8Array, action_mask: Int8Array, keys: KeyArray) -> Int64Array:
         """Return one legal action for each row, int64 (B,); see `helsinki_env.agents.base.Player`."""
         actions: Int64Array = np.argmax(action_mask, axis=1).astype(np.int64)
-        # The players get the keys themselves, so the choice between them uses other bits.
+        # The players use the same keys, so the choice between them uses other bits.
         mixed = (keys ^ (keys >> np.uint64(29))) * GOLDEN
         strong = (mixed >> np.uint64(11)).astype(np.float64) / 2.0**53 < self._probability
         for player, rows in zip(self._players, (np.flatnonzero(~strong), np.flatnonzero(strong)), strict=True):
@@ -141,14 +141,14 @@ def level_data(game: str) -> list[dict[str, Any]]:
 
 
 def _described(mixture: Mixture) -> str:
-    """Return the players of a level in words."""
+    """Return a description of the players of a level."""
     if mixture.weaker == mixture.stronger:
         return mixture.stronger
     return f"{mixture.stronger} for {round(100 * mixture.probability)}% of the actions, otherwise {mixture.weaker}"
 
 
 def player_rating(game: str, player: str) -> float | None:
-    """Return the measured rating of a player, or None if it is no level and plays like none."""
+    """Return the measured rating of a player, or None if it is not equivalent to a level."""
     number = level_number(player)
     if number is None:
         pure = [i for i, one in enumerate(MIXTURES, 1) if one.weaker == one.stronger == player]
@@ -170,17 +170,11 @@ class Estimate(NamedTuple):
 
 
 def own_rating(games: Iterable[tuple[Sequence[float], int, Sequence[int]]]) -> Estimate | None:
-    """Estimate the rating of a person from finished games.
+    """Estimate the rating of a person from finished games; return None without games.
 
-    The likelihood is that of Plackett and Luce, where a tie is half a win; the prior is normal. The estimate is the
-    mean of the posterior distribution, and the interval has 95% of it.
-
-    Args:
-        games: for each game the ratings of all seats (the person's own is ignored), the person's seat, and the rank of
-            each seat, from 0.
-
-    Returns:
-        The estimate, or None without games.
+    Each game has the ratings of all seats (the person's own is ignored), the person's seat, and the ranks from 0. The
+    likelihood is Plackett-Luce with a tie as half a win, and the prior is normal. The estimate is the posterior mean
+    with its 95% interval.
     """
     log_density = -0.5 * ((_GRID - _PRIOR_MEAN) / _PRIOR_DEVIATION) ** 2
     count = 0

@@ -1,7 +1,7 @@
 """Find the bundled puzzles: `python -m helsinki_env.web.make_puzzles`, which rewrites `puzzles.json`.
 
-A puzzle is a position of a game of `heuristic` against itself in which its action loses much of the win probability,
-the network and a search agree on the best action, and a reason for it is known in words.
+A puzzle is a position from a game of `heuristic` against itself. Its action has a large regret, the network and a
+search agree on the best action, and `reasons` has a reason for that action in words.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _MAX_PER_GAME, _MAX_PER_KIND = 2, 4
 
 
 def find_puzzles(name: str, count: int) -> list[dict[str, Any]]:
-    """Return a number of puzzles of a game; kinds of actions take turns."""
+    """Return `count` puzzles of a game, with a limit for each kind of action."""
     spec = spec_by_name(name)
     config = spec.config(num_players=2)
     net, guide, deep = (make_player(player, config) for player in ("net", "heuristic", "net+search:100"))

@@ -1,4 +1,4 @@
-"""Players in separate processes, so that a slow one blocks nothing and can be stopped."""
+"""Players in separate processes, so that a slow player does not block the server and can be stopped."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ __all__ = ["MAX_WORKERS", "PlayerFailedError", "PlayerPool"]
 MAX_WORKERS = 8
 """Maximum number of processes; further requests wait for a free one."""
 _MIN_IDLE = 2
-"""Number of idle processes that are not ended."""
+"""Number of idle processes that keep running."""
 _IDLE_SECONDS = 60.0
 """Seconds after which other idle processes end; starting one takes longer than most players need for an action."""
 _NICENESS = 5

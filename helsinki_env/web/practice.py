@@ -1,6 +1,6 @@
-"""Practice: positions of finished games in which the person missed a better action, asked again at growing intervals.
+"""Practice: positions of finished games in which the person missed a better action, repeated at growing intervals.
 
-Every exercise shows what its seat saw in the game. The evaluator sees no more than that, either.
+An exercise shows what its seat saw in the game. The evaluator has the same information.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ __all__ = ["INTERVALS", "MISTAKE", "Exercise", "Exercises", "evaluate_own", "gra
 MISTAKE = 0.05
 """Regret, in win probability, from which an action becomes an exercise."""
 GOOD = 0.02
-"""Regret up to which an answer is correct."""
+"""Maximum regret of a correct answer."""
 INTERVALS = (1.0, 3.0, 7.0, 16.0, 35.0, 80.0)
-"""Days until an exercise is asked again, by the number of correct answers in a row, from 1."""
+"""Days until an exercise is repeated, by the number of correct answers in a row, from 1."""
 _RETRY = 600.0
-"""Seconds until an exercise is asked again after a wrong answer."""
+"""Seconds until an exercise is repeated after a wrong answer."""
 _REST = 2.0
 """Minimum seconds between two examinations."""
 _MAX_EXERCISES = 1000
@@ -103,7 +103,7 @@ async def mistakes(pool: PlayerPool, table: GameTable) -> list[tuple[int, int, f
     """Return the costliest mistakes of the humans at a table, each as (number of the action, action, regret)."""
     now = table.game.spec.game(table.config, seed=table.seed) if not table.start else None
     if now is None:
-        return []  # the start of the position is not a deal; such games are not examined
+        return []  # games that start from a position are not examined
     rows: list[tuple[int, int, Any, Any, Any]] = []
     for taken in table.decisions:
         if table.chairs[taken.seat].is_person and len(now.legal_actions()) > 1:
@@ -158,7 +158,7 @@ class Exercises:
     # the list
 
     def counts(self) -> dict[str, int]:
-        """Return the numbers of exercises, of those due now, and of finished games that are not yet examined."""
+        """Return the number of exercises, of due exercises, and of finished games that are not yet examined."""
         total, due = self._rows.execute(
             "SELECT count(*), coalesce(sum(due <= ?), 0) FROM exercises", (time.time(),)
         ).fetchone()
@@ -185,7 +185,7 @@ class Exercises:
         return None
 
     def answered(self, exercise: Exercise, good: bool) -> float:
-        """Save an answer and return the number of days until the exercise is asked again."""
+        """Save an answer and return the number of days until the exercise is repeated."""
         level = exercise.level + 1 if good else 0
         days = INTERVALS[min(level, len(INTERVALS)) - 1] if good else _RETRY / _DAY
         with self._store.transaction():
@@ -205,8 +205,8 @@ class Exercises:
     def own_ratings(self) -> dict[str, Estimate]:
         """Return the person's estimated rating in each game, from finished games against rated players.
 
-        Only games of two with the usual options count, from the deal on, without actions taken back, and against
-        players with a rating.
+        Only two-player games with the default options against rated players count, if they start from a deal and no
+        action was taken back.
         """
         rows = self._rows.execute("SELECT game, ranks, players FROM examined WHERE taken_back = 0 ORDER BY made")
         games: dict[str, list[tuple[list[float], int, list[int]]]] = {}
@@ -222,7 +222,7 @@ class Exercises:
     # the examination of finished tables
 
     def examine(self) -> None:
-        """Collect the mistakes of all finished tables in the background, unless that is running or has just ended."""
+        """Start to collect the mistakes of finished tables in the background, unless this runs or has just ended."""
         if self._task is None and time.monotonic() - self._ended > _REST:
             self._left = -1  # unknown
             self._task = asyncio.create_task(self._examine())

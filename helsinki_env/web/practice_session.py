@@ -1,4 +1,4 @@
-"""A page that practices: it shows one exercise after another and grades the answers."""
+"""The practice session of a page, which shows one exercise after another and grades the answers."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ __all__ = ["PRACTICE", "PUZZLES", "PracticeSession", "exercise_view"]
 PRACTICE, PUZZLES = "practice", "puzzles"
 """The names of the two kinds of practice, part of their addresses."""
 _IGNORED = ("pace", "cancel", "lesson", "go", "stop")
-"""Messages of the page that have no meaning here."""
+"""Message types that have no meaning here."""
 
 
 def exercise_view(exercise: Exercise, legal: list[dict[str, Any]]) -> dict[str, Any]:
-    """Return the view of an exercise's seat; it may take one action and undo nothing."""
+    """Return the view of an exercise for its seat, without undo."""
     table, seat = exercise.table, exercise.seat
     view = table_view(table, (seat,), seat, None, None, None, lambda viewer: picture(table, viewer), lambda: legal)
     return view | {"selection": None, "undo": None, "takeback": [], "table": exercise.name}

@@ -1,8 +1,7 @@
-"""Reasons in words: what an action gains over another one, from what the seat to move sees.
+"""Reasons in words: the gains of an action over another one, from the view of the seat to move.
 
-A reason is the difference of a fact (points, full rows, coats) between the ends of two turns: one that begins with each
-action and continues greedily. The hidden cards are sampled, never read. A reason is given only if it holds for every
-sample.
+A reason is a fact (points, full rows, coats) that differs between the ends of two turns. Each turn begins with one of
+the actions and continues greedily. Hidden cards are sampled, not read, and a reason must hold for every sample.
 """
 
 from __future__ import annotations
@@ -18,12 +17,12 @@ __all__ = ["gains", "hint", "reason_text", "reasons"]
 
 _SAMPLES = 3
 _MAX_STEPS = 12
-"""Maximum number of actions of a continued turn."""
+"""Maximum number of further actions in a turn."""
 _MAX_REASONS = 3
 
 
 def _end_of_turn(game: BoardGame, action: int, module: Any, seat: int) -> dict[str, int]:
-    """Return the facts of a seat at the end of a turn that begins with an action and then reveals no hidden card."""
+    """Return the facts of a seat at the end of a turn that begins with an action and then reveals nothing."""
     now = game.clone()
     now.step(action)
     best: dict[str, int] = module.facts(now, seat)
@@ -49,12 +48,9 @@ def _end_of_turn(game: BoardGame, action: int, module: Any, seat: int) -> dict[s
 
 
 def gains(game: BoardGame, better: int, taken: int) -> dict[str, tuple[int, int]]:
-    """Return the facts of the seat to move that an action makes larger than another one, each with both values.
+    """Return the facts of the seat to move that `better` makes larger than `taken`, each with both values.
 
-    Args:
-        game: a game in progress.
-        better: id of a legal action.
-        taken: id of another legal action.
+    `better` and `taken` are ids of legal actions.
     """
     module, seat = help_module(game.spec.name), game.seat
     if module is None or not hasattr(module, "facts"):
@@ -73,7 +69,7 @@ def gains(game: BoardGame, better: int, taken: int) -> dict[str, tuple[int, int]
 
 
 def reasons(game: BoardGame, better: int, taken: int) -> list[str]:
-    """Return what an action gains over another one, in clauses, the most valuable first; arguments as for `gains`."""
+    """Return the gains of `better` over `taken` in clauses, the most valuable first; see `gains`."""
     found = gains(game, better, taken)
     module = help_module(game.spec.name)
     if not found or module is None:
@@ -85,7 +81,7 @@ def reasons(game: BoardGame, better: int, taken: int) -> list[str]:
 
 
 def reason_text(game: BoardGame, better: int, taken: int) -> str:
-    """Return the reasons as a sentence, empty if there are none; arguments as for `gains`."""
+    """Return the reasons as a sentence, empty if there are none; see `gains`."""
     found = reasons(game, better, taken)
     if not found:
         return ""
@@ -94,7 +90,7 @@ def reason_text(game: BoardGame, better: int, taken: int) -> str:
 
 
 def hint(game: BoardGame, better: int, taken: int) -> str:
-    """Return a hint at a better action that does not name it; arguments as for `gains`."""
+    """Return a hint at the better action that does not name it; see `gains`."""
     found = reasons(game, better, taken)
     if found:
         return f"Look for another action: {found[0]}."

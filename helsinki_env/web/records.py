@@ -40,7 +40,7 @@ class SavedGame(NamedTuple):
 
     @property
     def decisions(self) -> tuple[int, ...]:
-        """The actions taken; empty for a position."""
+        """The actions of the game; empty for a position."""
         return () if self.record is None else self.record.decisions
 
     def after(self, number: int) -> BoardGame:
@@ -54,7 +54,7 @@ class SavedGame(NamedTuple):
 
 
 class GameStart(NamedTuple):
-    """The start of a game; the fields are those of `GameTable`."""
+    """The start of a game, with the fields of `GameTable`."""
 
     config: Any
     seed: int
@@ -153,9 +153,7 @@ def record_of(table: GameTable, taken_back: int) -> Record:
     if table.humans and not table.game.done:
         raise ValueError(f"table {table.name}: the game is not over, so its record would reveal hidden cards")
     if table.start:
-        raise ValueError(
-            f"table {table.name}: the game starts from a position, expected a start from a deal, as records require"
-        )
+        raise ValueError(f"table {table.name}: the game starts from a position, expected one that starts from a deal")
     names = [chair.name if chair.player == HUMAN else chair.player for chair in table.chairs]
     if taken_back:
         seat = table.humans[0]

@@ -49,7 +49,7 @@ _JOINERS = "\u200c\u200d"
 
 
 def error_response(text: str, status: int, more: Mapping[str, Any] | None = None) -> JSONResponse:
-    """Return an error response; lone surrogates and similar characters of a request are not echoed."""
+    """Return an error response; characters of a request that are not printable are replaced."""
     return JSONResponse({"error": printable(text), **(more or {})}, status)
 
 
@@ -57,7 +57,7 @@ class _Page(NamedTuple):
     title: str
     styles: tuple[str, ...]  # in addition to style.css
     script: str
-    link: str = ""  # the link of the navigation that leads here
+    link: str = ""  # of the navigation entry for this page
 
 
 _PAGES = {
@@ -76,7 +76,7 @@ _NOSCRIPT = (
 
 @cache
 def page_html(file: str) -> str:
-    """Return a page: its content in the frame that all pages share."""
+    """Return a page: its content inside the frame of all pages."""
     page, folder = _PAGES[file], STATIC.parent / "pages"
     frame, seats, content = (
         Template((folder / name).read_text(encoding="utf-8")) for name in ("page.html", "seats.html", file)
@@ -94,7 +94,7 @@ def page_html(file: str) -> str:
 
 
 def _navigation(current: str) -> str:
-    """Return the links to the pages, with a mark at the current one."""
+    """Return the navigation, with the current page marked."""
     links = {"/": "Play" if current == "/" else "Tables", "/analysis": "Analysis", "/tournaments": "Tournaments"}
     here = ' aria-current="page"'
     lines = [f'        <a href="{path}"{here if path == current else ""}>{text}</a>' for path, text in links.items()]
@@ -107,7 +107,7 @@ def not_found_response() -> Response:
 
 
 def add_page(app: FastAPI, path: str, file: str, exists: Callable[[str], bool] = lambda _: True) -> None:
-    """Serve a page at a path, which may contain the `{name}` of something that must exist."""
+    """Serve a page at a path; if the path contains a `{name}`, it must exist."""
 
     @app.get(path, include_in_schema=False)
     async def page(request: Request) -> Response:
@@ -145,11 +145,13 @@ class SavedStart(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     record: str = Field(min_length=1, max_length=40, description="Name of a saved game or position.")
-    decisions: int = Field(0, ge=0, le=10**6, description="Number of its actions that are already taken.")
+    decisions: int = Field(
+        0, ge=0, le=10**6, description="Number of actions of the saved game that are taken at the start."
+    )
 
 
 class NewLesson(BaseModel):
-    """A guided game to begin."""
+    """A guided game to start."""
 
     model_config = ConfigDict(extra="forbid", str_strip_whitespace=True)
 
@@ -166,11 +168,11 @@ class NewBoard(BaseModel):
 
 
 class Rematch(BaseModel):
-    """Another game at the same kind of table."""
+    """A new game with the settings of another table."""
 
     model_config = ConfigDict(extra="forbid")
 
-    swap: bool = Field(False, description="Whether every player moves one seat on.")
+    swap: bool = Field(False, description="Whether each player moves to the next seat.")
 
 
 class NewTable(BaseModel):

@@ -1,9 +1,9 @@
 """Access control: reject cross-site requests, foreign host names and oversized bodies, and limit connections.
 
 On loopback, only the local browser is a legitimate client. The server accepts only requests whose `Host` names this
-machine. A page of another site can make a browser send requests here, but under its own `Origin`. If that site's name
-resolves to this machine, the request has a foreign `Host`. On any other address, every client must present the token
-that is printed when the server starts.
+machine. A page of another site can make a browser send requests to this server, but with the `Origin` of that site. If
+the name of that site resolves to this machine, the request has a foreign `Host`. On any other address, every client
+must present the token that the server prints when it starts.
 """
 
 from __future__ import annotations
@@ -49,10 +49,10 @@ MAX_RECORD_BYTES = 16 * 1024 * 1024
 _BODY_TIMEOUT = 120.0
 """Seconds within which the body of a request must arrive."""
 REQUEST_TIMEOUT = 15.0
-"""Seconds within which a connection must send its request; it is closed after at most twice that."""
+"""Seconds within which a connection must send its request; it is closed after at most twice this time."""
 _MAX_CONNECTIONS = 1000
 _MAX_BLOCKED_CHECKS = 8
-"""Consecutive checks, one every `REQUEST_TIMEOUT` seconds, at which a connection may accept no data."""
+"""Maximum number of consecutive checks, one per `REQUEST_TIMEOUT`, at which a connection accepts no data."""
 
 HEADERS = {
     "content-security-policy": (
@@ -83,8 +83,8 @@ def is_loopback(host: str) -> bool:
 class AccessMiddleware:
     """ASGI middleware that checks access before it calls an application.
 
-    With a token, all requests except those for the pages need `Authorization: Bearer TOKEN`; a WebSocket sends it in
-    its first message. Without one, the server listens on loopback, and requests must name it so.
+    With a token, all requests except those for the pages need `Authorization: Bearer TOKEN`; a WebSocket sends the
+    token in its first message. Without a token, the server listens on loopback, and `Host` must be a loopback name.
     """
 
     def __init__(self, app: Callable[[Scope, Receive, Send], Awaitable[None]], token: str = "") -> None:

@@ -110,7 +110,7 @@ def create_app(settings: ServerSettings) -> Any:
 
 
 def _warm_up() -> None:
-    """Take one action in every game and list its component files, so that first requests do not wait for loading."""
+    """Load every game by taking one action and listing its component files, so that first requests are fast."""
     for spec in map(spec_by_name, game_names()):
         if spec.list_ui_actions is not None:
             offered_options(spec)
@@ -159,7 +159,7 @@ def _add_tables(app: FastAPI, settings: ServerSettings, sessions: TableSessions,
 
     @app.post("/api/boards", status_code=201)
     async def make_board(wanted: NewBoard) -> dict[str, str]:
-        """Save a board of one's own; its name is a value of the option `components`."""
+        """Save a custom board; its name is a value of the option `components`."""
         return {"components": await asyncio.to_thread(boards.save, browser_game(wanted.game), wanted.actions)}
 
     @app.get("/api/games")
@@ -204,7 +204,7 @@ def _add_tables(app: FastAPI, settings: ServerSettings, sessions: TableSessions,
 
     @app.post("/api/tables/{name}/again", status_code=201)
     async def make_again(name: str, wanted: Rematch) -> dict[str, Any]:
-        """Create a table like another one, with a new deal; `swap` moves every player one seat on."""
+        """Create a table like another one, with a new deal; `swap` moves each player to the next seat."""
         check_room(store)
         old = store.load(name)
         if any(chair.key for chair in old.chairs):
@@ -232,7 +232,7 @@ def _add_tables(app: FastAPI, settings: ServerSettings, sessions: TableSessions,
 
 @lru_cache(maxsize=8)
 def _sample_picture(name: str) -> dict[str, Any]:
-    """Return the `svg` of a game in progress for the start page; always the same one."""
+    """Return the `svg` of a game in progress for the start page, the same one at each call."""
     rng = random.Random(_SAMPLE_SEED)
     table = _example_table(spec_by_name(name), _SAMPLE_SEED)
     for _ in range(_SAMPLE_ACTIONS):
@@ -343,7 +343,7 @@ def _add_practice(app: FastAPI, exercises: Exercises) -> None:
 
     @app.get("/api/practice")
     async def practice() -> dict[str, Any]:
-        """Return the numbers of exercises and puzzles, and examine the games that have finished since."""
+        """Return the number of exercises and puzzles, and examine games that have finished since the last call."""
         exercises.examine()
         return exercises.counts() | {"puzzles": len(puzzles())}
 

@@ -1,4 +1,4 @@
-"""Tables with their connected pages and the player that is computing."""
+"""Sessions of tables: their connected pages, and the player that is computing."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class PageConnection:
         return self.mine[0] if self.viewing_seat is None else None
 
 
-#: Weak actions that a page may ask about at the same time.
+#: Maximum number of concurrent teaching requests per page.
 _MAX_LESSONS = 4
 
 
@@ -95,7 +95,7 @@ def evaluation_request(
 
 
 def _snapshot(table: GameTable) -> GameTable:
-    """Return a copy of a table that stays as it is."""
+    """Return an independent copy of a table."""
     then = copy(table)
     then.game, then.decisions = table.game.clone(), list(table.decisions)
     return then
@@ -133,7 +133,7 @@ class TableSession:
         self.pace = _PACE
 
     def seats_of(self, key: str) -> tuple[int, ...]:
-        """Return the seats that a key plays, or without a key those that need none; TableError if there are none."""
+        """Return the seats of a key (empty: the seats without a key); TableError if there are none."""
         chairs = self.table.chairs
         seats = tuple(
             seat for seat in self.table.humans if hmac.compare_digest(chairs[seat].key.encode(), key.encode())

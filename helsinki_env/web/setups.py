@@ -1,4 +1,4 @@
-"""What a table or tournament can be set up with: options of the game, component files, opponents and their levels."""
+"""Settings of tables and tournaments: options of the game, component files, opponents and their levels."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def browser_game(name: str) -> GameSpec:
 
 @lru_cache(maxsize=8)
 def _component_files(game: str) -> tuple[str, ...]:
-    """Return the names of the game's bundled component files, that of the published game first."""
+    """Return the names of the game's bundled component files, the published game first."""
     spec = spec_by_name(game)
     default = spec.config().components
     return (default, *(name for name in list_yaml(_COMPONENTS) if name != default and _fits(spec, name)))

@@ -50,8 +50,8 @@ CREATE TABLE taken_back (  -- actions that were taken back, for the record
 ) STRICT;
 """,
     """
-ALTER TABLE tables ADD COLUMN start TEXT NOT NULL DEFAULT '';  -- JSON of the position it began with; empty: dealt
-CREATE TABLE records (  -- games to be taken apart
+ALTER TABLE tables ADD COLUMN start TEXT NOT NULL DEFAULT '';  -- JSON of the starting position; empty: a deal
+CREATE TABLE records (  -- games and positions saved for analysis
     name TEXT PRIMARY KEY,
     title TEXT NOT NULL,
     made REAL NOT NULL,

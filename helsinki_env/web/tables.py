@@ -17,7 +17,7 @@ from helsinki_env.engine.spec import spec_of
 __all__ = ["HUMAN", "GameTable", "SeatAssignment", "TableError", "TakenAction"]
 
 HUMAN = "human"
-"""The player name that denotes a person in front of a page."""
+"""The player name of a person."""
 
 
 class TableError(UserError):
@@ -31,7 +31,7 @@ class SeatAssignment(NamedTuple):
     name: str  # displayed
     key: str = ""  # secret of the seat's own link; empty if anyone at this machine may play the seat
     rated: bool = False  # whether evaluations are off at the table
-    assistant: bool = False  # whether the human's place is taken by a client of `helsinki mcp`
+    assistant: bool = False  # whether a client of `helsinki mcp` plays the human's seat
 
     @property
     def is_person(self) -> bool:
@@ -71,7 +71,9 @@ class GameTable:
         self.game = self._initial_game()
         for seat, action, said in self.past_actions:
             if self.game.done or seat != self.game.seat:
-                raise TableError(f"table {self.name}: action {self.number} is of seat {seat}, which is not to move")
+                raise TableError(
+                    f"table {self.name}: action {self.number} is of seat {seat}, expected the seat to move"
+                )
             self.decide(self.number, action, said)
         self.past_actions = ()
 
@@ -201,13 +203,13 @@ class GameTable:
 
     def question(self) -> tuple[Any, Any, Any]:
         """Return the player's inputs: observation int8 (1, F), mask int8 (1, A) and random key uint64 (1,)."""
-        # The key depends on the seed, the seat and the seat's number of actions, so a game that is rewound repeats.
+        # The key depends on seed, seat and the seat's number of actions, so players repeat their actions after an undo.
         seat = self.game.seat
         key = seat_key(self.seed, seat, sum(decision.seat == seat for decision in self.decisions))
         return self.game.observation()[None], self.game.action_mask()[None], np.array([key])
 
 
 def reveals_hidden(before: BoardGame, after: BoardGame) -> bool:
-    """Return whether an action revealed hidden information to anyone, so that it cannot be undone."""
+    """Return whether an action revealed hidden information to any seat, so that it cannot be undone."""
     fields = before.spec.revealing_fields
     return any(not np.array_equal(before.state[name], after.state[name]) for name in fields)

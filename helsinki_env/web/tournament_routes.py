@@ -119,7 +119,7 @@ def _add_control(app: FastAPI, tournaments: TournamentManager, players: Sequence
 
 
 def _entry_data(tournaments: TournamentManager, name: str) -> dict[str, Any]:
-    """Return the list entry of a tournament; one that this version cannot play must not hide the others."""
+    """Return the list entry of a tournament, also of one that this version cannot play."""
     try:
         return _state_data(tournaments.state(name))
     except ValueError as problem:

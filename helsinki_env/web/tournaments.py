@@ -1,6 +1,6 @@
-"""Small tournaments, played on this machine with live ratings: their storage, their process, and its management.
+"""Small tournaments on this machine with live ratings: storage, worker process and management.
 
-Each tournament is played by a process, a few at a time; results are written before pages show them.
+Each tournament has its own process, and only a few run in parallel. Results are saved before pages show them.
 """
 
 from __future__ import annotations
@@ -248,7 +248,7 @@ def next_work_unit(done: Sequence[int], deals: int, limit: int) -> WorkUnit | No
 def tournament_statistics(tournament: Tournament, games: dict[int, Record]) -> dict[str, Any]:
     """Return the statistics of the players over at least one game, as in `rating.report.matchup_rating_data`.
 
-    `without` is the reason why there are no ratings, or None. Without ratings, they and unknown bounds are None.
+    `without` is the reason for missing ratings, or None. Missing ratings and unknown bounds are None.
     """
     (table,) = group_records((games[number] for number in sorted(games)), lambda _: tournament.title)
     if len(set(table.deck.tolist())) < MIN_DEALS:
@@ -287,7 +287,7 @@ class TournamentState:
 
 
 class TournamentManager:
-    """All tournaments of a database. Used by one thread."""
+    """All tournaments of a database, for use by one thread."""
 
     def __init__(self, store: TableStore) -> None:
         self.store = TournamentStore(store)

@@ -47,7 +47,7 @@ class UploadedGames(Protocol):
     count: int
 
     def records(self, first: int, most: int) -> list[Record]:
-        """Return records from index `first` (0-based) on; ValueError if one cannot be replayed."""
+        """Return at most `most` records from index `first` on; ValueError if one cannot be replayed."""
         ...
 
 
@@ -77,7 +77,7 @@ class _Lines:
 def parse_upload(content: bytes) -> UploadedGames | BoardGame:
     """Return the games or the position in an upload.
 
-    This is a Parquet file of `helsinki arena`, records, one per line, or the JSON of one record or position.
+    An upload is a Parquet file of `helsinki arena`, one record per line, or the JSON of one record or position.
     """
     if content.startswith(_PARQUET):
         from helsinki_env.evaluation.arena.parquet import ParquetGameReader
@@ -122,10 +122,9 @@ def _is_json(text: str) -> bool:
 
 
 def read_record(text: str) -> Record:
-    """Return the game record in a JSON text from outside, which must replay; it may name bundled components only.
+    """Return the game record in an untrusted JSON text.
 
-    Raises:
-        ValueError: if the text is not a valid record, or names other component files.
+    Raises ValueError if the record is invalid, cannot be replayed, or names a component file that is not bundled.
     """
     data = _read(text, "record")
     _check_components(data.get("config", {}))

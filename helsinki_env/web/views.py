@@ -44,7 +44,7 @@ def picture(table: GameTable, viewer: int | None) -> dict[str, Any]:
 def choices(game: BoardGame) -> list[dict[str, Any]]:
     """Return the legal actions of the seat to move (`GameSpec.list_ui_actions`) with their effects.
 
-    `wins` says in short phrases what an action wins in public; for the rest see `_outcome`.
+    `wins` has the public gains of an action in short phrases; `_outcome` describes the other keys.
     """
     if game.done or game.spec.list_ui_actions is None:
         return []
@@ -147,7 +147,7 @@ def table_view(
 
 
 def encode_message(message: Mapping[str, Any]) -> str:
-    """Return a message as ASCII text: JavaScript counts other characters differently, and changes refer to offsets."""
+    """Return a message as ASCII: changes refer to offsets, and JavaScript counts other characters differently."""
     return json.dumps(message, separators=(",", ":"))
 
 
@@ -195,7 +195,7 @@ def _parts(before: str, after: str) -> list[ChangePart]:
 
 
 def _equal_pieces(old: list[str], new: list[str], first: int, now: int) -> int:
-    """Return the number of equal pieces from two positions on."""
+    """Return the length of the run of equal pieces that begins at two positions."""
     length, longest = 0, min(len(old) - first, len(new) - now)
     while length < longest and old[first + length] == new[now + length]:
         length += 1

@@ -1,4 +1,4 @@
-"""The command ``helsinki balance``: which board actions are too strong or too weak, and boards on which none is."""
+"""The command ``helsinki balance``: find board actions that are too strong or too weak, and balanced boards."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def report(
 ) -> int:
     """Write the report of a study: self-contained HTML, Markdown with figures, and all numbers as JSON.
 
-    The report of an unfinished study covers the games so far. The same games give the same bytes.
+    The report of an unfinished study covers the games so far. The same games give the same report, byte by byte.
 
     Example: helsinki balance report runs/balance --out docs/balance
 
@@ -168,7 +168,7 @@ def tune(
     workers: Workers = ALL_CORES,
     trust: bool = False,
 ) -> int:
-    """Search the smallest change of the action board after which no action is an outlier.
+    """Search for the smallest change of the action board after which no action is an outlier.
 
     The file says what may change: costs and strengths, or which five actions are covered. Games with denied actions
     estimate marginal effects on the published board, on boards with random numbers, and on the best candidates. The
@@ -188,7 +188,7 @@ def tune(
         config: search: a name in configs/tune or the path of a YAML file; default: quick.
         out: folder of all games of the search.
         player: player in all seats; default: the player of the file.
-        num_players: comma-separated numbers of players, a subset of those in the file.
+        num_players: comma-separated player counts, a subset of those in the file.
         max_changes: maximum number of changed values; default: that of the file.
         evaluator: another player, which tests the proposal on fresh deals; can be added after the search.
         proposal: tune.json of an earlier search, to test its proposal without a search.
@@ -204,7 +204,7 @@ def tune(
         if evaluator is None or any(value is not None for value in (config, player, num_players, max_changes)):
             raise UserError(
                 f"--proposal: found {proposal}, expected it with --evaluator and without a file, --player, "
-                "--num-players and --max-changes; it is tested without a search"
+                "--num-players and --max-changes; --proposal tests it without a search"
             )
         search, earlier = results.read_found(proposal, trust=trust)
     else:

@@ -221,7 +221,7 @@ def _measure(
 
 
 class SectionPage:
-    """A page with marked sections for measured results; UserError if it is unreadable or lacks one of `parts`."""
+    """A page with marked sections for results; raises UserError if it is unreadable or lacks one of `parts`."""
 
     def __init__(self, path: Path, parts: Sequence[str]) -> None:
         self.path = path
@@ -229,7 +229,7 @@ class SectionPage:
         self._with(dict.fromkeys(parts))
 
     def write(self, contents: dict[str, str]) -> None:
-        """Write results into their sections of the current page, which may have been edited in the meantime."""
+        """Write results into the sections of the page, which is read again because it may have been edited."""
         text = self._with(contents)
         with atomic_write(self.path, follow=True) as file:
             file.write(text.encode())

@@ -29,8 +29,8 @@ def main(
 ) -> int:
     """Check a player before it is rated: legal actions, determinism, independence of rows, and time per action.
 
-    The player plays against random in every seat and number of players. Some inputs are then repeated. The exit status
-    is 1 if a check fails.
+    The player plays against random in every seat and at every player count. The command then repeats some inputs. The
+    exit status is 1 if a check fails.
 
     Example: helsinki check heuristic
 
@@ -42,7 +42,7 @@ def main(
         player: a player, as for helsinki evaluate run.
         gauntlet: a name in configs/gauntlets or the path of a YAML file, which gives the matchups; default: helsinki.
         rows: number of inputs of each matchup to repeat.
-        seconds: maximum time of an action, in seconds.
+        seconds: maximum time per action, in seconds.
         json: file for the results.
     """
     from helsinki_env.agents.llm.usage import shared_budget

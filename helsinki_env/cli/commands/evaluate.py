@@ -64,8 +64,8 @@ def run(
         out: folder of the run and of certificate.json.
         workers: processes that play the games.
         write: page that gets the player's row, such as docs/leaderboard.md; a folder next to it gets the certificate.
-        sealed: text that became known after helsinki evaluate seal wrote the player's seal to the folder of the run;
-            the deals follow from both.
+        sealed: text that became known only after helsinki evaluate seal wrote the player's seal to the folder of the
+            run; seal and text determine the deals.
         trust: run code that the gauntlet names: program:COMMAND and MODULE:ATTRIBUTE. Read the code first.
     """
     with requires_extra(workers.extra):
@@ -139,9 +139,9 @@ def seal(
     out: Path = Path("runs/evaluate"),
     trust: bool = False,
 ) -> int:
-    """Write the seal of a player, which fixes it before the deals of evaluate run --sealed are known.
+    """Write the seal of a player, a commitment to its code before the deals of evaluate run --sealed are known.
 
-    Publish the seal. Then agree on a text that is not known yet, such as the value of a random beacon at a later date.
+    Publish the seal. Then agree on a text that is not known yet, such as the value of a random beacon on a later day.
 
     Example: helsinki evaluate seal net --out runs/sealed
 
@@ -186,7 +186,7 @@ def verify(
         player: player that replays the games; default: the player that the certificate names.
         gauntlet: a name in configs/gauntlets or the path of a YAML file; default: helsinki.
         suite: position suite of the certificate, if it is not a bundled one.
-        games: minimum number of games to replay, or number of positions to ask again.
+        games: minimum number of games to replay, or number of positions to repeat.
         seed: random seed of the sample; default: a new one each time.
         processes: number of parallel processes; default: one per CPU core.
         trust: run code that the gauntlet or the certificate names: program:COMMAND and MODULE:ATTRIBUTE. Read the code
@@ -390,7 +390,7 @@ def _about(option: str) -> Iterator[None]:
 
 
 def _command(gauntlet: Gauntlet) -> str:
-    """Return the command that measures the opponents, without the folder of its run."""
+    """Return the command that measures the opponents, without its --out."""
     shipped = gauntlet.path.parent == configs_folder() / "gauntlets"
     if shipped and gauntlet.name == default_spec().name:
         return "evaluate reference"

@@ -1,4 +1,4 @@
-"""The commands ``helsinki evaluate positions`` and ``suite``: test a player on single positions; make the suites."""
+"""The commands ``helsinki evaluate positions`` and ``suite``: test a player on single positions, and make suites."""
 
 from __future__ import annotations
 
@@ -131,7 +131,7 @@ def suite(
     write: Path | None = None,
     processes: int | None = None,
 ) -> int:
-    """Make a position suite, or extend one: every legal action of its positions gets a value by a strong search.
+    """Make or extend a position suite: a strong search gives a value to every legal action of its positions.
 
     The same command resumes an interrupted run and gives the same file. With more positions, it adds the missing ones.
 

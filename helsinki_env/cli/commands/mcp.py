@@ -31,7 +31,7 @@ def main(
     """Let assistants play over the Model Context Protocol, against players and people.
 
     The protocol runs over standard input and output, or with --http at the address that the command prints. People
-    watch and play in a browser: new_table gives the links. The tables are those of helsinki play; do not run both at
+    watch and play in a browser, by the links from new_table. helsinki play shows the same tables; do not use both at
     the same table. Ctrl-C stops the server.
 
     Example: helsinki mcp --http --port 8001
@@ -68,7 +68,7 @@ def main(
     if http:
         hidden = f"the value of {_TOKEN}" if os.environ.get(_TOKEN) else token
         console.print(f"helsinki mcp: protocol at {address}{PATH}, token: {hidden}")
-    warnings.filterwarnings("ignore", "coroutine '.*' was never awaited", RuntimeWarning)  # of a command that stops
+    warnings.filterwarnings("ignore", "coroutine '.*' was never awaited", RuntimeWarning)  # if the command stops early
     with save_on_interrupt(lambda: f"tables saved in {folder}"):
         asyncio.run(serve(app, listening, None if http else server))
 

@@ -103,7 +103,7 @@ def main(
     console.print("Press Ctrl-C to stop; all tables are saved.")
     if open:
         webbrowser.open(address)
-    # Ctrl-C before the server runs leaves its coroutine behind, which is harmless.
+    # Ctrl-C before the server runs leaves a coroutine that was never awaited, which is harmless.
     warnings.filterwarnings("ignore", "coroutine 'Server.serve' was never awaited", RuntimeWarning)
     with save_on_interrupt(lambda: f"tables saved in {folder}"):
         server.run(sockets=[listening])
@@ -123,7 +123,7 @@ def check_tables(folder: Path, typed: tuple[str, ...], trust: bool) -> None:
 
 
 def _table(names: list[str], config: Any, seed: int | None) -> GameTable:
-    """Return the table that the command line describes; its players are created once to detect errors early."""
+    """Return the table of the command line; create its players once to detect errors early."""
     from helsinki_env.agents.registry import make_player
     from helsinki_env.web.tables import HUMAN, GameTable, SeatAssignment
 

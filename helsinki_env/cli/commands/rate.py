@@ -53,8 +53,8 @@ def main(
         resamples: number of resamples.
         reference: player with rating zero; default: random, or else the weakest.
         payoff: also rank the players by alpha-rank, Nash averaging and soft Condorcet; --out gets payoff.json.
-        better: two players A,B for a sequential test of whether A is better than B, instead of ratings. The test reads
-            the deals in order and stops when it is conclusive.
+        better: two players A,B; instead of rating, test sequentially whether A is better than B. The test reads the
+            deals in order and stops when it is conclusive.
         at_most: difference of the null hypothesis, under which A is not better.
         at_least: difference of the alternative hypothesis, under which A is better.
         unit: unit of both differences: elo, or points, the percentage points above 50% of the pairings in which A

@@ -55,8 +55,8 @@ def main(
         step: wait for Enter after each view.
         svg: SVG output instead of text: a name ending in .svg for the end of the game, else a folder for all views.
         png: PNG output, in the same way.
-        html: self-contained page for a browser: the game to step through, a graph of its course, and the actions with
-            the largest regret.
+        html: self-contained page for a browser, with the game step by step, a graph of win probabilities, and the
+            actions with the largest regret.
         evaluator: player that evaluates the actions on that page: net, net+search:N, mc:N or none; default: net, if it
             is available.
         color: colors in the terminal.

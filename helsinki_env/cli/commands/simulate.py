@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 class MatchFile:
     """Collects the games of a match as they end, and writes them in the order of their numbers.
 
-    The file appears when the block ends or `keep` is called; until then, or after an error, the previous file remains.
-    A path of None only counts the games. With `append` or `resume`, the file keeps its contents. With `resume`, the
-    games at its end belong to the match, and `before` holds their results. Errors are RecordErrors.
+    The file is replaced when the block ends or `keep` is called, but not after an error. Without a path, the games are
+    only counted. With `append` or `resume`, the file keeps its contents. With `resume`, the games at its end belong to
+    the match, and `before` holds their results. Raises RecordError.
     """
 
     def __init__(
@@ -106,7 +106,7 @@ class MatchFile:
         """Add finished games; called from several threads."""
         with defer_interrupt(), self._lock:
             if self._closed:
-                return  # too late: the command is stopping
+                return  # the command is stopping
             self._count += len(results)
             if self._writer is not None:
                 self._waiting |= dict(zip(results.numbers.tolist(), results.records(), strict=True))

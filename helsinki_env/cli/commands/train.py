@@ -45,7 +45,7 @@ def main(
 
     Example: helsinki train --against net --out runs/best-response
 
-    --resume resumes an interrupted run with the same result. tensorboard --logdir runs shows its progress.
+    --resume continues an interrupted run with the same result. tensorboard --logdir runs shows the progress.
 
     Args:
         preset: a name in configs/training (quick, gpu, best_response for any game; standard, strong, two_players,
@@ -89,7 +89,7 @@ def main(
     check_run_folder(folder, resume)  # before anything is compiled
     if group.is_main:
         _precompile(chosen)
-    group.broadcast(None)  # barrier: the other processes wait here for the first one
+    group.broadcast(None)  # barrier: the other processes wait for the first one
     training = Training(chosen, folder, seed, device, resume, group)
 
     summary = learn(training, console, lambda: rerun_command_line("--resume"))
@@ -142,7 +142,7 @@ def _pretrains(preset: Preset) -> bool:
 
 
 def _pretraining_text(preset: Preset) -> str:
-    """Return what precedes self-play, for the first line of the output."""
+    """Return a description of the steps before self-play, for the first line of the output."""
     samples = preset.pretraining.samples
     taught = f"{samples:,} samples of the heuristic's games, then " if _pretrains(preset) else ""
     return f"from the network {preset.start} on, {taught if samples else ''}" if preset.start else taught
