@@ -3,7 +3,7 @@
     python docs/peers/compare.py --write docs/speed.md
 
 Other libraries are installed in a temporary environment with the versions of requirements.txt. Each figure comes from a
-separate process (peer.py). The table names what could not be installed or measured, with the reason. Ctrl-C ends the
+separate process (peer.py). The table lists the libraries that could not be installed or measured. Ctrl-C ends the
 measurement and writes the figures so far. Without --write, the table is printed.
 """
 

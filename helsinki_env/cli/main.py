@@ -47,56 +47,30 @@ class Command:
 
 
 COMMANDS = {
-    name: Command(f"helsinki_env.cli.commands.{name}", summary, example)
+    name: Command(f"helsinki_env.cli.commands.{name}", summary, f"helsinki {name} {example}".rstrip())
     for name, summary, example in (
-        (
-            "simulate",
-            "Play games between players and show who wins.",
-            "helsinki simulate --players greedy,heuristic --games 1000 --out games.jsonl",
-        ),
-        ("play", "Play in a browser, alone or with others.", "helsinki play --players human,heuristic"),
-        (
-            "mcp",
-            "Let assistants play over the Model Context Protocol.",
-            "helsinki mcp --http --port 8001",
-        ),
-        (
-            "replay",
-            "Show a recorded game in the terminal, as pictures or as a page.",
-            "helsinki replay games.jsonl --record 3 --svg game.svg",
-        ),
-        ("train", "Train a player by self-play.", "helsinki train --preset quick --out runs/first"),
-        (
-            "export",
-            "Export a trained network to ONNX, to play without PyTorch.",
-            "helsinki export runs/quick --out model.onnx",
-        ),
-        (
-            "arena",
-            "Play a tournament that can be stopped and resumed.",
-            "helsinki arena --players random,greedy --games 200 --num-players 3 --out runs/arena",
-        ),
-        (
-            "rate",
-            "Rate the players of a tournament, with intervals and figures.",
-            "helsinki rate runs/arena --out runs/arena/report",
-        ),
-        (
-            "ladder",
-            "Play a tournament and write the page with its ratings.",
-            "helsinki ladder configs/arena/ladder.yaml --run runs/ladder --out runs/ladder/ladder.md",
-        ),
-        (
-            "evaluate",
-            "Rate any player against fixed opponents, with a certificate.",
-            "helsinki evaluate run heuristic --out runs/evaluate",
-        ),
-        ("check", "Check whether a player follows the protocol, before it is rated.", "helsinki check heuristic"),
-        ("balance", "Study which actions are too strong or too weak.", "helsinki balance run quick --out runs/balance"),
-        ("compile", "Precompile all kernels.", "helsinki compile"),
-        ("bench", "Measure how fast the environment is on this machine.", "helsinki bench --json bench.json"),
+        ("simulate", "Play games between players and show who wins.",
+         "--players greedy,heuristic --games 1000 --out games.jsonl"),
+        ("play", "Play in a browser, alone or with others.", "--players human,heuristic"),
+        ("mcp", "Let assistants play over the Model Context Protocol.", "--http --port 8001"),
+        ("replay", "Show a recorded game in the terminal, as pictures or as a page.",
+         "games.jsonl --record 3 --svg game.svg"),
+        ("train", "Train a player by self-play.", "--preset quick --out runs/first"),
+        ("export", "Export a trained network to ONNX, to play without PyTorch.", "runs/quick --out model.onnx"),
+        ("arena", "Play a tournament that can be stopped and resumed.",
+         "--players random,greedy --games 200 --num-players 3 --out runs/arena"),
+        ("rate", "Rate the players of a tournament, with intervals and figures.",
+         "runs/arena --out runs/arena/report"),
+        ("ladder", "Play a tournament and write the page with its ratings.",
+         "configs/arena/ladder.yaml --run runs/ladder --out runs/ladder/ladder.md"),
+        ("evaluate", "Rate any player against fixed opponents, with a certificate.",
+         "run heuristic --out runs/evaluate"),
+        ("check", "Check whether a player follows the protocol, before it is rated.", "heuristic"),
+        ("balance", "Study which actions are too strong or too weak.", "run quick --out runs/balance"),
+        ("compile", "Precompile all kernels.", ""),
+        ("bench", "Measure how fast the environment is on this machine.", "--json bench.json"),
     )
-}
+}  # fmt: skip
 
 
 def _help() -> str:

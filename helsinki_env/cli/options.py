@@ -117,7 +117,7 @@ def read_list(text: str) -> list[str]:
 
 
 def read_integers(text: str, option: str) -> list[int]:
-    """Return the integers of a comma-separated option such as --threads; UserError if none or one out of range."""
+    """Return the integers of a comma-separated option such as --threads; raise UserError for invalid ones or none."""
     values = read_list(text)
     if not values or not all(value.isascii() and value.lstrip("-").isdigit() for value in values):
         raise UserError(f"{option}: found {shorten(text)!r}, expected whole numbers, separated by commas")
@@ -135,7 +135,7 @@ def read_game_config(
     game: str | None = None,
     counted_by: str = "--num-players",
 ) -> Any:
-    """Return the game configuration of the options, which change values of the file; UserError if one is invalid.
+    """Return the game configuration of the options, which change values of the file; raise UserError if one is invalid.
 
     `counted_by` names the option for the number of players in messages.
     """

@@ -30,7 +30,7 @@ class WorkerOptions:
 
     @property
     def extra(self) -> str:
-        """The extra that the processes need; UserError for several addresses."""
+        """Name of the extra that the processes need; raise UserError for several addresses."""
         if self.ray is not None and len(self.ray) > 1:
             raise UserError(f"--ray: found {' '.join(self.ray)}, expected one address or none")
         return "stats" if self.ray is None else "ray"

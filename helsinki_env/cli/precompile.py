@@ -140,7 +140,7 @@ def group_name(part: str, config: Any = None) -> str:
 
 
 def _read(part: str) -> tuple[KernelGroup, GameSpec]:
-    """Return a part and its game by the part's full name; KeyError if it does not exist."""
+    """Return a part and its game by the part's full name; raise KeyError if it does not exist."""
     *game, name = part.split(":")
     if name not in KERNEL_GROUPS or len(game) > 1:
         raise KeyError(f"{part}: the parts are {', '.join(KERNEL_GROUPS)}")

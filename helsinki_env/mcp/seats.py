@@ -126,7 +126,7 @@ class ClientSeats:
         self._connected: dict[str, ClientSeat] = {}
 
     async def connect(self, code: str) -> ClientSeat:
-        """Return the seat of a code with the latest actions; ToolError for an unknown code or too many seats."""
+        """Return the seat of a code with the latest actions; raise ToolError for an unknown code or too many seats."""
         if code not in self._connected:
             store = self._sessions.store
             for other in [c for c, seat in self._connected.items() if seat.game.done or not store.has(seat.table.name)]:

@@ -328,12 +328,9 @@ class TableTools:
         inputs = (*analysis_inputs(record), np.array(record.decisions, np.int64))
         if self._analyses >= MAX_ANALYSES:
             raise ToolError(f"analyze: found {MAX_ANALYSES} analyses in progress, expected fewer; call again later")
-        evaluations: list[Evaluation] = []
         self._analyses += 1
         try:
-            while (first := len(evaluations)) < len(record.decisions):
-                rows = [values[first : first + _BATCH] for values in inputs]
-                evaluations += await self._pool.evaluate(record.config, evaluator, *rows)
+            evaluations = [one async for one in self._pool.evaluate_all(record.config, evaluator, inputs, _BATCH)]
         finally:
             self._analyses -= 1
         return _worst_actions(record, evaluations, evaluator)

@@ -293,7 +293,7 @@ def seats_by_rank(places: Sequence[int]) -> list[int]:
 
 
 def _game_of(data: Node) -> GameSpec:
-    """Return the game of a record, identified by the key that is its name."""
+    """Return the game of a record, whose name is one of the keys."""
     known = sorted(game_names())
     names = [name for name in known if data[name].is_present]
     if len(names) != 1:

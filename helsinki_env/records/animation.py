@@ -62,7 +62,7 @@ class GameEvaluation:
     better: tuple[int | None, ...] = field(repr=False)
 
     def to_dict(self, record: Record) -> dict[str, Any]:
-        """Return the evaluation as plain data for an animation; ValueError if the number of actions differs."""
+        """Return the evaluation as plain data for an animation; raise ValueError if the number of actions differs."""
         count = len(record.decisions)
         found, expected = (len(self.shares), len(self.costs), len(self.better)), (count + 1, count, count)
         if found != expected:

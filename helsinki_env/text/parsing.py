@@ -100,7 +100,7 @@ def _last_object(text: str) -> dict[str, Any] | None:
 
 
 def _named(value: object, actions: Sequence[WrittenAction]) -> int:
-    """Return the action of a JSON value or a line; ActionTextError if there is none."""
+    """Return the action of a JSON value or a line; raise ActionTextError if there is none."""
     shown = short_repr(value)
     if isinstance(value, int) and not isinstance(value, bool):
         value = str(value) if 0 <= value < 10**6 else "?"

@@ -38,7 +38,7 @@ class WrittenAction:
 
 
 def text_module(spec: GameSpec) -> Any:
-    """Return the module of a game's text; TextError if it has none."""
+    """Return the module of a game's text; raise TextError if it has none."""
     if spec.text is None or spec.to_dict is None or spec.list_ui_actions is None:
         raise TextError(f"game: found {short_repr(spec.name)}, which has no text, expected a game with text")
     return spec.text()

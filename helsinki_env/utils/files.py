@@ -43,9 +43,9 @@ def atomic_write(path: Path, *, follow: bool = False) -> Iterator[BinaryIO]:
     the next writer of the same file removes; see also `remove_leftovers`. A missing folder is created. A pipe, a device
     or an open file of this process (/dev/stdout) is written to directly.
 
-    With `follow`, a symbolic link stays and its target is replaced, as users expect for a path that they typed.
-    Otherwise the link itself is replaced, so that a link in a folder of another user cannot redirect the write. An
-    OSError names the file even if the disk is full.
+    With `follow`, replace the target of a symbolic link, as users expect for a path that they typed. Otherwise replace
+    the link itself, so that a link in a folder of another user cannot redirect the write. An OSError names the file
+    even if the disk is full.
     """
     target = replacement_target(path, follow=follow)
     if target is None:

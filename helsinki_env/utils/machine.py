@@ -150,7 +150,7 @@ def is_safe(status: os.stat_result, shared: bool = False) -> bool:
 
 
 def _make_safe(folder: str) -> None:
-    """Create a safe folder, or check that the existing one is safe; PermissionError if not."""
+    """Create a safe folder, or check that the existing one is safe; raise PermissionError if not."""
     os.makedirs(folder, mode=0o700, exist_ok=True)
     if not is_safe(os.lstat(folder)):
         raise PermissionError(errno.EPERM, "others may write to it", folder)

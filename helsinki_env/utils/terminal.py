@@ -7,6 +7,7 @@ import io
 import os
 import shutil
 import sys
+from collections.abc import Sequence
 from typing import Any
 
 from rich.console import Console
@@ -38,6 +39,17 @@ class _PlainConsole(Console):
 def plain_console(**options: Any) -> Console:
     """Return a Rich console that shows text literally: ``[name]`` is not a style, ``:name:`` is not an emoji."""
     return _PlainConsole(markup=False, emoji=False, **options)
+
+
+def results_table(columns: Sequence[str], left: str, title: str, caption: str = "") -> Table:
+    """Return an empty table of results with right-aligned columns, except for the column `left`, whose cells wrap."""
+    table = Table(title=title, caption=caption)
+    for name in columns:
+        if name == left:
+            table.add_column(name, min_width=11, overflow="fold")
+        else:
+            table.add_column(name, justify="right", no_wrap=True)
+    return table
 
 
 def prepare_output() -> None:

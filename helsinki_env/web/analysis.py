@@ -27,8 +27,6 @@ with requires_extra("play"):
     from fastapi.responses import JSONResponse, Response
     from fastapi.staticfiles import StaticFiles
 
-__all__ = ["add_analysis"]
-
 _MAX_LISTED_GAMES = 300
 _MAX_ANIMATIONS = 8
 _PARALLEL_UPLOADS = 4
@@ -71,7 +69,7 @@ def _add_uploads(app: FastAPI, sessions: TableSessions, records: SavedGames) -> 
 
 
 def _read(content: bytes, apply: Callable[[Any], Any]) -> Any:
-    """Parse an upload and apply a function; UploadError if that needs a package that is not installed."""
+    """Parse an upload and apply a function; raise UploadError if that needs a package that is not installed."""
     try:
         return apply(parse_upload(content))
     except MissingExtraError as problem:

@@ -1,4 +1,4 @@
-"""Boards of one's own: component files with changed costs and strengths of board actions, saved next to the tables."""
+"""Custom boards: component files with changed costs and strengths of board actions, saved next to the tables."""
 
 from __future__ import annotations
 
@@ -13,8 +13,6 @@ from helsinki_env.data import short_repr
 from helsinki_env.engine.spec import GameSpec
 from helsinki_env.utils.files import atomic_write
 from helsinki_env.utils.yaml_files import find_yaml
-
-__all__ = ["Boards"]
 
 _PREFIX = "own-"
 _MAX_BOARDS = 1000
@@ -65,7 +63,7 @@ class Boards:
         return name
 
     def config_values(self, options: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Split options into those of the game, and the configuration value of a component file of this folder."""
+        """Split options into options of the game and the configuration value of a component file of this folder."""
         name = options.get("components")
         if not isinstance(name, str) or not name.startswith(_PREFIX):
             return options, {}

@@ -21,8 +21,6 @@ from helsinki_env.evaluation.match import play_match
 from helsinki_env.utils.files import atomic_write
 from helsinki_env.web.levels import ELO, MIXTURES, ZERO, level, level_name
 
-__all__ = ["block_wins", "main", "ratings_of"]
-
 _BLOCK = 50
 """Number of games in a block, which is saved as a whole."""
 _SEED = 4711

@@ -20,17 +20,6 @@ from helsinki_env.web.player_workers import PlayerFailedError, PlayerPool
 from helsinki_env.web.reasons import reason_text
 from helsinki_env.web.records import SavedGame
 
-__all__ = [
-    "EVALUATORS",
-    "SIMULATIONS",
-    "EvaluationJob",
-    "EvaluationJobs",
-    "EvaluationRequest",
-    "PageEvaluator",
-    "evaluation_data",
-    "evaluation_message",
-]
-
 SIMULATIONS = (25, 100, 400)
 """Simulation counts that a page may request."""
 EVALUATORS = (DEFAULT_EVALUATOR, *(f"net+search:{count}" for count in SIMULATIONS))
@@ -200,7 +189,7 @@ class EvaluationJobs:
         self._parallel = asyncio.Semaphore(_PARALLEL)
 
     def of(self, saved: SavedGame, evaluator: str) -> EvaluationJob:
-        """Return an evaluation, which may not have started; ValueError if the evaluator does not exist."""
+        """Return an evaluation, which may not have started; raise ValueError if the evaluator does not exist."""
         if evaluator not in EVALUATORS:
             raise ValueError(f"judge: found {short_repr(evaluator)}, expected {choices_text(EVALUATORS, evaluator)}")
         return self._jobs.get((saved.name, evaluator)) or EvaluationJob(saved, evaluator)
@@ -239,9 +228,9 @@ class EvaluationJobs:
                 inputs = await asyncio.to_thread(_inputs, job.saved)
                 job.total = len(inputs[0])
                 batch = _NETWORK_BATCH if job.evaluator == DEFAULT_EVALUATOR else _SEARCH_BATCH
-                while (first := len(job.evaluations)) < job.total:
-                    rows = [values[first : first + batch] for values in inputs]
-                    job.evaluations += await self._pool.evaluate(job.saved.begin.config, job.evaluator, *rows)
+                left = [values[len(job.evaluations) :] for values in inputs]
+                async for one in self._pool.evaluate_all(job.saved.begin.config, job.evaluator, left, batch):
+                    job.evaluations.append(one)
                 job.result = await asyncio.to_thread(_result, job)
         except (PlayerFailedError, ValueError) as problem:
             job.problem = str(problem)

@@ -17,18 +17,6 @@ from helsinki_env.engine.game import BoardGame
 from helsinki_env.engine.spec import GameSpec, spec_of
 from helsinki_env.web.tables import HUMAN, GameTable, SeatAssignment, TableError
 
-__all__ = [
-    "effects",
-    "explanation",
-    "has_lesson",
-    "help_module",
-    "lesson_message",
-    "lesson_table",
-    "rules_text",
-    "said",
-    "score_sheet",
-]
-
 
 @cache
 def help_module(game: str) -> Any | None:
@@ -69,7 +57,7 @@ def said(game: BoardGame, action: int, words: str) -> str:
 def explanation(
     table: GameTable, mine: tuple[int, ...], viewer: int | None, spot: str, spots: Any, legal: list[dict[str, Any]]
 ) -> dict[str, Any]:
-    """Return the explanation of a spot: `help` describes it, and `why` says why it cannot be used now, if so.
+    """Return the explanation of a spot: `help` describes it, and `why` is the reason that it cannot be used, or empty.
 
     The page plays the seats `mine`, shows the cards of `viewer` (None: all cards) and has the named `spots`. `legal`
     has the legal actions with their spots in `at`. Raises TableError for an unknown spot.
@@ -136,7 +124,7 @@ def lesson_message(spec: GameSpec) -> dict[str, Any]:
 
 
 def lesson_table(spec: GameSpec, label: str) -> GameTable:
-    """Return a new table for the guided game, whose opponent is shown as `label`; ValueError if the game has none."""
+    """Return a new table for the guided game against `label`; raise ValueError if the game has none."""
     lesson = _lesson(spec)
     if not lesson:
         raise ValueError(f"game: found {spec.name}, expected a game with a guided game")

@@ -21,23 +21,6 @@ from helsinki_env.agents.registry import make_player
 from helsinki_env.data import UserError, short_repr
 from helsinki_env.engine.rng import GOLDEN
 
-__all__ = [
-    "ELO",
-    "LEVEL",
-    "MIXTURES",
-    "ZERO",
-    "Estimate",
-    "LevelPlayer",
-    "Mixture",
-    "level",
-    "level_data",
-    "level_name",
-    "level_number",
-    "measured_ratings",
-    "own_rating",
-    "player_rating",
-]
-
 ELO = 400 / math.log(10)
 """Elo points per unit of log odds."""
 LEVEL = "level:"
@@ -104,7 +87,7 @@ def level_number(player: str) -> int | None:
 
 
 def level(argument: str, config: Any) -> Player:
-    """Create the player of a level, as for ``helsinki_env.web.levels:level:4``; UserError for an unknown level."""
+    """Create the player of ``helsinki_env.web.levels:level:NUMBER``; raise UserError for an unknown level."""
     number = level_number(f"{LEVEL}{argument}")
     if number is None:
         raise UserError(f"level: found {short_repr(argument)}, expected a number from 1 to {len(MIXTURES)}")
@@ -127,7 +110,7 @@ def measured_ratings() -> dict[str, Any]:
 
 
 def level_data(game: str) -> list[dict[str, Any]]:
-    """Return the levels of a game for the start page; those without a measurement have a rating of None."""
+    """Return the levels of a game for the start page; the rating of an unmeasured level is None."""
     measured = {one["level"]: one for one in measured_ratings().get(game, {}).get("levels", [])}
     fields = ("rating", "low", "high", "games")
     return [

@@ -20,8 +20,6 @@ from helsinki_env.engine.spec import config_to_dict, game_names, spec_by_name
 from helsinki_env.utils.files import atomic_write
 from helsinki_env.web.reasons import reasons
 
-__all__ = ["find_puzzles", "main"]
-
 _SEED = 100
 _REGRET = 0.12
 _MAX_PER_GAME, _MAX_PER_KIND = 2, 4

@@ -7,7 +7,7 @@ import json
 import multiprocessing
 import os
 import signal
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache, partial
 from multiprocessing.connection import Connection
@@ -17,8 +17,6 @@ from helsinki_env.agents.evaluation import Evaluation, evaluate_actions
 from helsinki_env.agents.net.description import set_warning_handler, warn_once
 from helsinki_env.engine.spec import config_from_dict, config_to_dict
 from helsinki_env.utils.stopping import block_interrupts
-
-__all__ = ["MAX_WORKERS", "PlayerFailedError", "PlayerPool"]
 
 MAX_WORKERS = 8
 """Maximum number of processes; further requests wait for a free one."""
@@ -133,8 +131,17 @@ class PlayerPool:
         )
         return evaluations
 
+    async def evaluate_all(
+        self, config: Any, evaluator: str, inputs: Sequence[Any], batch: int
+    ) -> AsyncIterator[Evaluation]:
+        """Yield the evaluations of many rows, `batch` rows per call; `inputs` are the arrays for `evaluate`."""
+        for first in range(0, len(inputs[0]), batch):
+            rows = (values[first : first + batch] for values in inputs)
+            for evaluation in await self.evaluate(config, evaluator, *rows):
+                yield evaluation
+
     async def _call(self, handler: Callable[..., Any], config: Any, player: str, *arguments: Any) -> Any:
-        """Call a function in a process; PlayerFailedError if it raises an error or the process ends."""
+        """Call a function in a process; raise PlayerFailedError if it raises an error or the process ends."""
         await self._free.acquire()
         try:
             if self._closed:

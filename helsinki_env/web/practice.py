@@ -23,9 +23,7 @@ from helsinki_env.web.levels import Estimate, own_rating, player_rating
 from helsinki_env.web.player_workers import PlayerFailedError, PlayerPool
 from helsinki_env.web.reasons import reason_text
 from helsinki_env.web.store import StoreError, TableStore, finished_tables
-from helsinki_env.web.tables import HUMAN, GameTable, SeatAssignment, TableError
-
-__all__ = ["INTERVALS", "MISTAKE", "Exercise", "Exercises", "evaluate_own", "grade", "mistakes", "puzzle", "puzzles"]
+from helsinki_env.web.tables import HUMAN, GameTable, SeatAssignment, TableError, TakenAction
 
 MISTAKE = 0.05
 """Regret, in win probability, from which an action becomes an exercise."""
@@ -77,7 +75,7 @@ def _position_of(table: GameTable, number: int) -> str:
 
 
 def _table_at(name: str, title: str, position: str) -> GameTable:
-    """Return the table of a position; ValueError if it can no longer be played."""
+    """Return the table of a position; raise ValueError if it can no longer be played."""
     data = json.loads(position)
     chairs = tuple(SeatAssignment(player, called) for player, called in data["chairs"])
     actions = [(seat, action, said) for seat, action, said in data["actions"]]
@@ -104,27 +102,19 @@ async def mistakes(pool: PlayerPool, table: GameTable) -> list[tuple[int, int, f
     now = table.game.spec.game(table.config, seed=table.seed) if not table.start else None
     if now is None:
         return []  # games that start from a position are not examined
-    rows: list[tuple[int, int, Any, Any, Any]] = []
+    own, rows = list[TakenAction](), list[tuple[Any, ...]]()
     for taken in table.decisions:
         if table.chairs[taken.seat].is_person and len(now.legal_actions()) > 1:
+            own.append(taken)
             key = seat_key(0, taken.seat, taken.number)
-            rows.append((taken.number, taken.action, now.observation(), now.action_mask(), key))
+            rows.append((now.observation(), now.action_mask(), key, np.int64(taken.action)))
         now.step(taken.action)
-    found = []
-    for first in range(0, len(rows), _BATCH):
-        part = rows[first : first + _BATCH]
-        numbers, actions, observations, masks, keys = zip(*part, strict=True)
-        answers = await pool.evaluate(
-            table.config,
-            DEFAULT_EVALUATOR,
-            np.stack(observations),
-            np.stack(masks),
-            np.array(keys),
-            np.array(actions, np.int64),
-        )
-        for number, action, answer in zip(numbers, actions, answers, strict=True):
-            if (regret := answer.regret(action)) is not None and regret >= MISTAKE:
-                found.append((number, action, regret))
+    if not rows:
+        return []
+    inputs = [np.array(values) for values in zip(*rows, strict=True)]
+    answers = [one async for one in pool.evaluate_all(table.config, DEFAULT_EVALUATOR, inputs, _BATCH)]
+    regrets = [(taken, answer.regret(taken.action)) for taken, answer in zip(own, answers, strict=True)]
+    found = [(taken.number, taken.action, regret) for taken, regret in regrets if regret and regret >= MISTAKE]
     return sorted(found, key=lambda one: -one[2])[:_MAX_PER_GAME]
 
 

@@ -12,8 +12,6 @@ from helsinki_env.web.practice import Exercise, Exercises, evaluate_own, grade, 
 from helsinki_env.web.tables import TableError
 from helsinki_env.web.views import choices, encode_message, picture, table_view
 
-__all__ = ["PRACTICE", "PUZZLES", "PracticeSession", "exercise_view"]
-
 PRACTICE, PUZZLES = "practice", "puzzles"
 """The names of the two kinds of practice, part of their addresses."""
 _IGNORED = ("pace", "cancel", "lesson", "go", "stop")
@@ -68,7 +66,7 @@ class PracticeSession:
             self._send(exercise_view(exercise, self._legal))
 
     def handle(self, message: dict[str, Any]) -> None:
-        """Handle a message of the page; TableError if it is not possible in an exercise."""
+        """Handle a message of the page; raise TableError if it is not possible in an exercise."""
         kind = message["type"]
         if kind == "ping":
             self._send({"type": "pong"})

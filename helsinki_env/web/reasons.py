@@ -13,8 +13,6 @@ from helsinki_env.engine.game import BoardGame
 from helsinki_env.web.help import help_module
 from helsinki_env.web.tables import reveals_hidden
 
-__all__ = ["gains", "hint", "reason_text", "reasons"]
-
 _SAMPLES = 3
 _MAX_STEPS = 12
 """Maximum number of further actions in a turn."""

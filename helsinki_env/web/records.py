@@ -15,8 +15,6 @@ from helsinki_env.web.store import TableStore
 from helsinki_env.web.tables import HUMAN, GameTable, TableError
 from helsinki_env.web.uploads import is_position, read_position
 
-__all__ = ["GameStart", "SavedGame", "SavedGameEntry", "SavedGames", "record_of", "start_from_saved"]
-
 _MAX_GAMES = 1000
 _MAX_TITLE = 120
 
@@ -44,7 +42,7 @@ class SavedGame(NamedTuple):
         return () if self.record is None else self.record.decisions
 
     def after(self, number: int) -> BoardGame:
-        """Return the game after a number of actions; ValueError if it has fewer."""
+        """Return the game after a number of actions; raise ValueError if it has fewer."""
         if not 0 <= number <= len(self.decisions):
             raise ValueError(f"decisions: found {number}, expected 0 to {len(self.decisions)}")
         game = self.begin.clone()
@@ -69,7 +67,7 @@ class SavedGames:
         self._store, self._rows = store, store.rows
 
     def add(self, game: Record | BoardGame) -> str:
-        """Save a game or a position and return its name; ValueError if the limit is reached."""
+        """Save a game or a position and return its name; raise ValueError if the limit is reached."""
         if len(self) >= _MAX_GAMES:
             raise ValueError(f"records: found {_MAX_GAMES:,}, expected fewer; delete some first")
         name = secrets.token_hex(6)
@@ -96,7 +94,7 @@ class SavedGames:
         return [SavedGameEntry(*row) for row in rows]
 
     def load(self, name: str) -> SavedGame:
-        """Return a game or position; TableError if it does not exist or can no longer be replayed."""
+        """Return a game or position; raise TableError if it does not exist or can no longer be replayed."""
         row = self._rows.execute("SELECT title, record FROM records WHERE name = ?", (name,)).fetchone()
         if row is None:
             raise TableError(f"record {name!r:.40}: does not exist")
@@ -125,7 +123,7 @@ class SavedGames:
         return [dict(zip(("table", "title", "decisions", "made"), row, strict=True)) for row in rows]
 
     def remove(self, name: str) -> None:
-        """Delete a game or position; TableError if it does not exist."""
+        """Delete a game or position; raise TableError if it does not exist."""
         with self._store.transaction():
             self._rows.execute("DELETE FROM branches WHERE record = ?", (name,))
             deleted = self._rows.execute("DELETE FROM records WHERE name = ?", (name,))
@@ -146,7 +144,7 @@ def _title(game: Record | BoardGame) -> str:
 
 
 def record_of(table: GameTable, taken_back: int) -> Record:
-    """Return the record of a finished game, or of one without humans; ValueError if it would reveal hidden cards.
+    """Return the record of a finished game, or of one without humans; raise ValueError if it would reveal hidden cards.
 
     The name of the human in the record includes the number of actions that were taken back.
     """

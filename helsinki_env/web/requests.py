@@ -19,25 +19,6 @@ with requires_extra("play"):
     from fastapi.responses import HTMLResponse, JSONResponse, Response
     from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
-__all__ = [
-    "MAX_LIST_ENTRIES",
-    "STATIC",
-    "TOTAL",
-    "Limit",
-    "Name",
-    "NewBoard",
-    "NewChair",
-    "NewLesson",
-    "NewTable",
-    "Offset",
-    "Rematch",
-    "SavedStart",
-    "add_page",
-    "error_response",
-    "not_found_response",
-    "page_html",
-]
-
 STATIC = Path(str(files("helsinki_env.web") / "static"))
 """Folder of the scripts and styles of the pages."""
 TOTAL = "x-total-count"
@@ -117,7 +98,7 @@ def add_page(app: FastAPI, path: str, file: str, exists: Callable[[str], bool] =
 
 
 def _plain(text: str) -> str:
-    """Return the text; ValueError if it has invisible characters that change how the text around them is displayed."""
+    """Return the text; raise ValueError if invisible characters in it change how the text is displayed."""
     for letter in text:
         if unicodedata.category(letter) in ("Cc", "Cf", "Cs", "Zl", "Zp") and letter not in _JOINERS:
             raise ValueError("expected a name without control characters")

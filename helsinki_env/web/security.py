@@ -28,19 +28,6 @@ try:
 except ModuleNotFoundError:  # Windows
     resource = None  # type: ignore[assignment]
 
-__all__ = [
-    "HEADERS",
-    "MAX_BYTES",
-    "MAX_RECORD_BYTES",
-    "REQUEST_TIMEOUT",
-    "TOKEN_REMEDY",
-    "AccessMiddleware",
-    "BoundedConnection",
-    "bounded_server",
-    "is_loopback",
-    "max_connections",
-]
-
 MAX_BYTES = 64 * 1024
 """Maximum size of a request body or of a message, in bytes."""
 MAX_RECORD_BYTES = 16 * 1024 * 1024

@@ -56,8 +56,6 @@ with requires_extra("play"):
     from fastapi.responses import JSONResponse, Response
     from fastapi.staticfiles import StaticFiles
 
-__all__ = ["ServerSettings", "check_room", "create_app"]
-
 _SIT_TIMEOUT = 10.0
 """Seconds within which a page must identify itself."""
 _MAX_TABLES = 10_000
@@ -75,7 +73,7 @@ class ServerSettings:
 
 
 def create_app(settings: ServerSettings) -> Any:
-    """Return the ASGI application; StoreError if the database cannot be used."""
+    """Return the ASGI application; raise StoreError if the database cannot be used."""
     store, pool = TableStore(settings.data), PlayerPool()
     sessions, records, jobs = TableSessions(store, pool), SavedGames(store), EvaluationJobs(pool)
     tournaments, exercises = TournamentManager(store), Exercises(store, pool)

@@ -24,8 +24,6 @@ from helsinki_env.web.store import StoreError, TableStore
 from helsinki_env.web.tables import GameTable, TableError
 from helsinki_env.web.views import change_between, choices, encode_message, picture, selection_view, table_view
 
-__all__ = ["MAX_PAGES", "PageConnection", "TableSession", "TableSessions", "evaluation_request", "taught_message"]
-
 _MAX_HANDLED = 10_000
 """Number of remembered message ids, to detect resent messages."""
 MAX_PAGES = 250
@@ -75,7 +73,7 @@ def evaluation_request(
 ) -> EvaluationRequest:
     """Return the evaluation that a page requests by a `judge` message; `descriptions` is by action id.
 
-    TableError if it is not the page's turn, or the evaluation would reveal hidden cards.
+    Raise TableError if it is not the page's turn, or the evaluation would reveal hidden cards.
     """
     table.check_number(message["number"])
     game, deeper = table.game, message["deeper"]
@@ -133,7 +131,7 @@ class TableSession:
         self.pace = _PACE
 
     def seats_of(self, key: str) -> tuple[int, ...]:
-        """Return the seats of a key (empty: the seats without a key); TableError if there are none."""
+        """Return the seats of a key (empty: the seats without a key); raise TableError if there are none."""
         chairs = self.table.chairs
         seats = tuple(
             seat for seat in self.table.humans if hmac.compare_digest(chairs[seat].key.encode(), key.encode())
@@ -148,7 +146,7 @@ class TableSession:
         return self._message
 
     def refresh(self) -> None:
-        """Load the actions that another process has saved; TableError if the table no longer exists."""
+        """Load the actions that another process has saved; raise TableError if the table no longer exists."""
         if self._store.number(self.table.name) == self.table.number:
             return
         self._stop()
@@ -220,7 +218,7 @@ class TableSession:
             page.send({"type": "clock", "seconds": round(now - self._began, 1)})
 
     def join(self, page: PageConnection) -> None:
-        """Send the table to a page; TableError if too many pages are connected."""
+        """Send the table to a page; raise TableError if too many pages are connected."""
         if len(self.pages) >= MAX_PAGES:
             raise TableError(f"pages: found {MAX_PAGES} of this table, expected fewer; close some of them")
         self.pages.add(page)
@@ -232,7 +230,7 @@ class TableSession:
     def handle(self, page: PageConnection, message: dict[str, Any]) -> None:
         """Handle a message of a page exactly once: a page resends a message whose delivery is uncertain.
 
-        TableError if the request is not possible now, StoreError if it cannot be written; nothing has changed.
+        Raise TableError if the request is not possible now, or StoreError if it cannot be saved. Both change nothing.
         """
         once = message["once"]
         if once not in self._handled:
@@ -453,7 +451,7 @@ class TableSessions:
         self._handled: dict[str, None] = {}
 
     def open(self, name: str) -> TableSession:
-        """Return the session of a table; TableError if the table does not exist."""
+        """Return the session of a table; raise TableError if the table does not exist."""
         if name not in self._open:
             self._open[name] = TableSession(self.store.load(name), self.store, self._pool, self._handled)
         return self._open[name]
@@ -467,7 +465,7 @@ class TableSessions:
             await session.close()
 
     def remove(self, name: str) -> None:
-        """Delete a table; TableError if it does not exist or has connected pages."""
+        """Delete a table; raise TableError if it does not exist or has connected pages."""
         if name in self._open:
             raise TableError(f"table {name}: is open in a browser; close its pages first")
         self.store.load(name)

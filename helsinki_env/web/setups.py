@@ -13,8 +13,6 @@ from helsinki_env.engine.configuration import ConfigError
 from helsinki_env.engine.spec import GameSpec, default_spec, spec_by_name
 from helsinki_env.utils.yaml_files import list_yaml
 
-__all__ = ["Level", "browser_game", "chosen_options", "labels_of", "levels_of", "offered_options", "offered_players"]
-
 _COMPONENTS = "components"
 _OTHER_PLAYERS = ("random", "mc:100", "mc:400", "ismcts:100", "ismcts:400", "net+search:20", "net+search:400")
 
@@ -41,7 +39,7 @@ def offered_players(spec: GameSpec, more: Iterable[str] = ()) -> tuple[str, ...]
 
 
 def browser_game(name: str) -> GameSpec:
-    """Return the game of a name (empty: the default game); ValueError if it cannot be played in a browser."""
+    """Return the game of a name (empty: the default game); raise ValueError if it cannot be played in a browser."""
     spec = spec_by_name(name or default_spec().name)
     if spec.list_ui_actions is None:
         raise ValueError(f"game: {spec.name} cannot be played in a browser")
@@ -77,7 +75,7 @@ def offered_options(spec: GameSpec) -> list[dict[str, Any]]:
 
 
 def chosen_options(spec: GameSpec, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the configuration arguments for the chosen options; ValueError for an option that is not offered."""
+    """Return the configuration arguments for the chosen options; raise ValueError for an option that is not offered."""
     setups = {setup.name: setup for setup in spec.setup_options}
     known = [option["name"] for option in offered_options(spec)]
     chosen: dict[str, Any] = {}

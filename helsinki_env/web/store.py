@@ -19,8 +19,6 @@ from helsinki_env.utils.files import supports_locks
 from helsinki_env.utils.machine import user_folder
 from helsinki_env.web.tables import GameTable, SeatAssignment, TableError, TakenAction
 
-__all__ = ["StoreError", "TableEntry", "TableStore", "data_folder", "finished_tables"]
-
 #: Migrations from each schema version to the next; a new database runs all of them.
 _STEPS = (
     """
@@ -166,7 +164,7 @@ class TableStore:
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """Run the block as one transaction; StoreError if it fails."""
+        """Run the block as one transaction; raise StoreError if it fails."""
         try:
             with self.rows:
                 yield
@@ -253,7 +251,7 @@ class TableStore:
             self.rows.execute("UPDATE tables SET looked = ?, over = ? WHERE name = ?", (entry.last, over, entry.name))
 
     def load(self, name: str) -> GameTable:
-        """Return a table after its last action; TableError if it does not exist or can no longer be played."""
+        """Return a table after its last action; raise TableError if it does not exist or can no longer be played."""
         row = self.rows.execute(
             "SELECT title, config, seed, chairs, start FROM tables WHERE name = ?", (name,)
         ).fetchone()

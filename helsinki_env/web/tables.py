@@ -14,8 +14,6 @@ from helsinki_env.data import UserError, short_repr
 from helsinki_env.engine.game import BoardGame
 from helsinki_env.engine.spec import spec_of
 
-__all__ = ["HUMAN", "GameTable", "SeatAssignment", "TableError", "TakenAction"]
-
 HUMAN = "human"
 """The player name of a person."""
 
@@ -103,7 +101,7 @@ class GameTable:
     # actions and undoing them
 
     def decide(self, number: int, action: int, said: str) -> TakenAction:
-        """Apply an action of the seat to move; TableError if it is illegal or the page is outdated."""
+        """Apply an action of the seat to move; raise TableError if it is illegal or the page is outdated."""
         self.check_number(number)
         seat, before = self.game.seat, self.game.clone()
         try:

@@ -28,8 +28,6 @@ with requires_extra("play"):
     from fastapi.responses import PlainTextResponse, Response
     from pydantic import BaseModel, ConfigDict, Field
 
-__all__ = ["NewTournament", "add_tournaments"]
-
 _MAX_TOURNAMENTS = 1000
 _LATEST_GAMES = 8
 """Number of games that a page lists."""

@@ -33,17 +33,6 @@ from helsinki_env.utils.stopping import block_interrupts
 from helsinki_env.web.store import StoreError, TableStore
 from helsinki_env.web.tables import TableError
 
-__all__ = [
-    "MAX_PARALLEL",
-    "MIN_DEALS",
-    "Tournament",
-    "TournamentManager",
-    "TournamentState",
-    "TournamentStore",
-    "next_work_unit",
-    "tournament_statistics",
-]
-
 MIN_DEALS = 2
 """Minimum number of deals in a tournament, because intervals come from the variation between deals."""
 MAX_PARALLEL = 2
@@ -144,7 +133,7 @@ class TournamentStore:
             raise TableError(f"tournament {name!r:.40}: does not exist")
 
     def load(self, name: str) -> Tournament:
-        """Return a tournament; ValueError if this version cannot play it."""
+        """Return a tournament; raise ValueError if this version cannot play it."""
         self.check(name)
         if name not in self._loaded:
             title, made, text = self._rows.execute(
@@ -190,7 +179,7 @@ class TournamentStore:
         ).fetchall()
 
     def line(self, name: str, number: int) -> str:
-        """Return the record of a game as a JSON line; TableError if the game does not exist."""
+        """Return the record of a game as a JSON line; raise TableError if the game does not exist."""
         row = self._rows.execute(
             "SELECT record FROM tournament_games WHERE name = ? AND number = ?", (name, number)
         ).fetchone()

@@ -14,17 +14,6 @@ from helsinki_env.records import MAX_LINE, Record, replay
 from helsinki_env.utils.markdown import printable
 from helsinki_env.utils.yaml_files import list_yaml
 
-__all__ = [
-    "UploadError",
-    "UploadedGames",
-    "is_position",
-    "parse_upload",
-    "read_position",
-    "read_record",
-    "select_upload",
-    "upload_summary",
-]
-
 _MAX_LINES = 200_000
 _PARQUET = b"PAR1"
 #: The key at the start of error messages for records and positions.
@@ -47,7 +36,7 @@ class UploadedGames(Protocol):
     count: int
 
     def records(self, first: int, most: int) -> list[Record]:
-        """Return at most `most` records from index `first` on; ValueError if one cannot be replayed."""
+        """Return at most `most` records from index `first` on; raise ValueError if one cannot be replayed."""
         ...
 
 

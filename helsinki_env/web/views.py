@@ -15,8 +15,6 @@ from helsinki_env.engine.game import BoardGame
 from helsinki_env.web.help import effects, said, score_sheet
 from helsinki_env.web.tables import HUMAN, GameTable, reveals_hidden
 
-__all__ = ["applied", "change_between", "choices", "encode_message", "picture", "selection_view", "table_view"]
-
 _LOG = 400
 """Number of actions in the log of a view."""
 

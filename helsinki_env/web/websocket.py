@@ -17,8 +17,6 @@ from helsinki_env.web.views import encode_message
 with requires_extra("play"):
     from fastapi import WebSocket, WebSocketDisconnect
 
-__all__ = ["MAX_UNSENT", "MESSAGES", "PageSocket", "parse_message"]
-
 MAX_UNSENT = 256
 """Maximum number of unsent messages for a page: as many as a game has."""
 _MAX_UNSENT_CHARACTERS = 8 * 2**20
@@ -54,7 +52,7 @@ _NUMBERS = tuple(dict.fromkeys(name for names in MESSAGES.values() for name in n
 
 
 def parse_message(text: str) -> dict[str, Any]:
-    """Return the message in a text: its type, integers and texts; TableError if it is invalid.
+    """Return the message in a text: its type, integers and texts; raise TableError if it is invalid.
 
     Any message may have `once`, a text chosen by the page that identifies the message if it is resent. A `decide`
     message may have `more`, the ids of the actions that follow it immediately.
@@ -95,7 +93,7 @@ class PageSocket:
             self._sending.cancel()
 
     async def receive(self) -> dict[str, Any]:
-        """Return the next message of the page; TableError if it is invalid, WebSocketDisconnect at the end."""
+        """Return the next message of the page; raise TableError if it is invalid, or WebSocketDisconnect at the end."""
         received = await self._socket.receive()
         if received["type"] == "websocket.disconnect":
             raise WebSocketDisconnect(received.get("code", 1000))

@@ -17,7 +17,7 @@ from helsinki_env.cli.precompile import precompile_plan
 from helsinki_env.data import UserError, read_json
 from helsinki_env.engine.spec import config_to_dict
 from helsinki_env.utils.extras import requires_extra
-from helsinki_env.utils.terminal import plain_console
+from helsinki_env.utils.terminal import plain_console, results_table
 
 
 def main(
@@ -106,9 +106,8 @@ def _tables(out: Path) -> Iterator[Table]:
     entries = read_json(out / "times.json", UserError).entries("times of players")
     times = {(entry["table"].text(), entry["player"].text()): entry for entry in entries}
     for games in load_run(out, whole=True):
-        table = Table(title=f"{games.name} ({len(games):,} games)")
-        for name in ("player", "games", "games won", "95% interval", "points", "rank", "ms/action"):
-            table.add_column(name, justify="left" if name == "player" else "right", no_wrap=name != "player")
+        columns = ("player", "games", "games won", "95% interval", "points", "rank", "ms/action")
+        table = results_table(columns, "player", f"{games.name} ({len(games):,} games)")
         for i, player in enumerate(games.players):
             s = player_result(player, None, games.seating == i, games.places, games.scores, games.deck)
             entry = times.get((games.name, player))

@@ -170,7 +170,7 @@ def tune(
 ) -> int:
     """Search for the smallest change of the action board after which no action is an outlier.
 
-    The file says what may change: costs and strengths, or which five actions are covered. Games with denied actions
+    The file lists what may change: costs and strengths, or which five actions are covered. Games with denied actions
     estimate marginal effects on the published board, on boards with random numbers, and on the best candidates. The
     command proposes a change only if a test on fresh deals shows a better balanced board.
 

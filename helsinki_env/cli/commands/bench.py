@@ -149,7 +149,7 @@ def main(
 
 
 def _rows(only: Sequence[str], players: Sequence[str], against: str | None) -> list[str]:
-    """Return the rows to compare; ValueError for an unknown one."""
+    """Return the rows to compare; raise ValueError for an unknown one."""
     known = [*MEASUREMENT_KINDS, *players]
     if only and against is None:
         raise UserError("--only: found no --against, expected the revision to compare with")

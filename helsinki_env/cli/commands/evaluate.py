@@ -22,7 +22,7 @@ from helsinki_env.utils.extras import requires_extra
 from helsinki_env.utils.files import write_json
 from helsinki_env.utils.machine import cpu_count
 from helsinki_env.utils.stopping import rerun_command_line, save_on_interrupt
-from helsinki_env.utils.terminal import plain_console
+from helsinki_env.utils.terminal import plain_console, results_table
 from helsinki_env.utils.yaml_files import configs_folder
 
 if TYPE_CHECKING:
@@ -360,15 +360,13 @@ def _tables(
     title = f"{certified['gauntlet']}, version {certified['version']}, {certified['stage']}"
     enough = certified["rating"]["decks"] >= _DEALS_FOR_INTERVAL
     few = "" if enough else f"no intervals from fewer than {_DEALS_FOR_INTERVAL} deals: use a longer --stage"
-    rated = Table(title=f"{title}: {certified['rating']['games']:,} games", caption=few)
-    for name in ("matchup", "games", "rating", "95% interval", "games won"):
-        rated.add_column(name, justify="left" if name == "matchup" else "right", no_wrap=name != "matchup")
+    columns = ("matchup", "games", "rating", "95% interval", "games won")
+    rated = results_table(columns, "matchup", f"{title}: {certified['rating']['games']:,} games", few)
     for one in certified["tables"]:
         cells = (f"{one['games']:,}", f"{one['rating']:.0f}", interval(one) if enough else "")
         rated.add_row(one["table"], *cells, _share(one["won"], enough))
-    met = Table(title=f"How often {certified['player']} finished ahead of its opponents")
-    for name in ("opponent", "meetings", "ahead", "expected from its rating"):
-        met.add_column(name, justify="left" if name == "opponent" else "right")
+    columns = ("opponent", "meetings", "ahead", "expected from its rating")
+    met = results_table(columns, "opponent", f"How often {certified['player']} finished ahead of its opponents")
     for one in certified["opponents"]:
         met.add_row(one["opponent"], f"{one['meetings']:,}", _share(one, enough), f"{expected[one['opponent']]:.1%}")
     return [rated, met]

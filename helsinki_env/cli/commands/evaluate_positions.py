@@ -20,7 +20,7 @@ from helsinki_env.utils.extras import requires_extra
 from helsinki_env.utils.files import write_json
 from helsinki_env.utils.machine import cpu_count
 from helsinki_env.utils.stopping import rerun_command_line, save_on_interrupt
-from helsinki_env.utils.terminal import plain_console
+from helsinki_env.utils.terminal import plain_console, results_table
 
 
 def positions(
@@ -109,12 +109,11 @@ def verify_positions(
 
 def _table(certified: Mapping[str, Any]) -> Table:
     """Return the results to print: all positions, and each group."""
-    title = f"{certified['player']}: {certified['suite']}, version {certified['version']}"
     from helsinki_env.evaluation.positions.page import regret_text
 
-    table = Table(title=title, caption="regret in percentage points of win probability")
-    for name in ("positions of", "positions", "regret", "95% interval", "best actions"):
-        table.add_column(name, justify="left" if name == "positions of" else "right", no_wrap=name != "positions of")
+    title = f"{certified['player']}: {certified['suite']}, version {certified['version']}"
+    columns = ("positions of", "positions", "regret", "95% interval", "best actions")
+    table = results_table(columns, "positions of", title, "regret in percentage points of win probability")
     for name, result in (("all", certified["overall"]), *((one["group"], one) for one in certified["groups"])):
         cells = f"{100 * result['regret']:.2f}", regret_text(result), f"{result['best']:.1%}"
         table.add_row(name, f"{result['positions']:,}", *cells)

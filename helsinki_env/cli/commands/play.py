@@ -148,7 +148,7 @@ def _own_address(family: int) -> str:
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """Return a listening socket; UserError if the address cannot be bound."""
+    """Return a listening socket; raise UserError if the address cannot be bound."""
     if not 0 <= port <= 65535:
         raise UserError(f"--port: found {port}, expected 0 to 65535; 0 selects a free port")
     try:

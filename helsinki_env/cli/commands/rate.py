@@ -15,7 +15,7 @@ import helsinki_env
 from helsinki_env.cli.options import game_text, out_folder
 from helsinki_env.data import UserError
 from helsinki_env.records import read_records
-from helsinki_env.utils.terminal import plain_console
+from helsinki_env.utils.terminal import plain_console, results_table
 
 if TYPE_CHECKING:
     from helsinki_env.evaluation.arena.load import RatableGames
@@ -106,12 +106,8 @@ def _payoff(console: Console, tables: Sequence[RatableGames], out: Path | None) 
 
     rankings = [payoff_ranking(table) for table in tables]
     for ranking in rankings:
-        table = Table(title=f"{ranking.name}: rankings from the payoff table")
-        for name in ("player", "mean score", "alpha-rank", "Nash average", "against Nash", "soft Condorcet"):
-            if name == "player":
-                table.add_column(name, min_width=11, overflow="fold")
-            else:
-                table.add_column(name, justify="right")
+        columns = ("player", "mean score", "alpha-rank", "Nash average", "against Nash", "soft Condorcet")
+        table = results_table(columns, "player", f"{ranking.name}: rankings from the payoff table")
         scores = ranking.share.mean(axis=1)
         for i in sorted(range(len(scores)), key=lambda i: -scores[i]):
             shares = (scores[i], ranking.alpha[i], ranking.nash[i], ranking.against_nash[i])
@@ -183,12 +179,9 @@ def write_report(page: Path, data: dict[str, Any], images: str = "") -> None:
 
 def _table(ratings: Ratings) -> Table:
     statistics = ratings.statistics
-    table = Table(title=f"{ratings.table}: {ratings.games:,} games of {ratings.decks:,} deals")
-    for name in ("#", "player", "rating", "95% interval", "won", "points", "games", "P(#)"):
-        if name == "player":
-            table.add_column(name, min_width=11, overflow="fold")
-        else:
-            table.add_column(name, justify="right", no_wrap=True)
+    columns = ("#", "player", "rating", "95% interval", "won", "points", "games", "P(#)")
+    title = f"{ratings.table}: {ratings.games:,} games of {ratings.decks:,} deals"
+    table = results_table(columns, "player", title)
     for rank, i in enumerate(ratings.order):
         reference = ratings.players[i] == ratings.reference
         table.add_row(

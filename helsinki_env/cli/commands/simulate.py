@@ -18,7 +18,7 @@ from helsinki_env.data import UserError
 from helsinki_env.records import Record, RecordError, RecordWriter
 from helsinki_env.utils.files import replacement_target
 from helsinki_env.utils.stopping import defer_interrupt, rerun_command_line, save_on_interrupt
-from helsinki_env.utils.terminal import plain_console
+from helsinki_env.utils.terminal import plain_console, results_table
 
 if TYPE_CHECKING:
     from helsinki_env.evaluation.match import Match, Results
@@ -243,9 +243,8 @@ def main(
 
 def _table(results: Results) -> Table:
     config = results.config
-    table = Table(title=game_text(config))
-    for name in ("player", "seat", "games", "games won", "95% interval", "points", "rank"):
-        table.add_column(name, justify="left" if name == "player" else "right", no_wrap=name != "player")
+    columns = ("player", "seat", "games", "games won", "95% interval", "points", "rank")
+    table = results_table(columns, "player", game_text(config))
     for result in results.player_results():
         table.add_row(
             result.player if result.seat is None else "",

@@ -15,7 +15,7 @@ from rich.table import Table
 from helsinki_env.data import UserError
 from helsinki_env.utils.extras import requires_extra
 from helsinki_env.utils.stopping import rerun_command_line, save_on_interrupt
-from helsinki_env.utils.terminal import plain_console
+from helsinki_env.utils.terminal import plain_console, results_table
 
 if TYPE_CHECKING:
     from helsinki_env.training.preset import Preset
@@ -127,7 +127,7 @@ def _read_preset(name: str, game: str | None, against: str | None, minutes: floa
 
 
 def _usable_device(device: Literal["auto", "cpu", "cuda"], has_gpu: bool) -> Literal["cpu", "cuda"]:
-    """Return the device of the option; UserError for a GPU that PyTorch does not find."""
+    """Return the device of the option; raise UserError for a GPU that PyTorch does not find."""
     if device == "auto":
         return "cuda" if has_gpu else "cpu"
     if device == "cuda" and not has_gpu:
@@ -211,10 +211,9 @@ def _describe(now: Any) -> str:
 
 
 def _table(summary: dict[str, Any]) -> Table:
-    table = Table(title="Trained player: one seat against the baselines in all others, all seats in turn")
-    names = ("players", "against", "games", "games won", "95% interval", "times chance", "points")
-    for name in names:
-        table.add_column(name, justify="left" if name == "against" else "right")
+    title = "Trained player: one seat against the baselines in all others, all seats in turn"
+    columns = ("players", "against", "games", "games won", "95% interval", "times chance", "points")
+    table = results_table(columns, "against", title)
     for s in summary["standings"]:
         points = f"{s['score']:.1f} : {s['other_score']:.1f}"
         interval = f"{s['low']:.1%} to {s['high']:.1%}"
