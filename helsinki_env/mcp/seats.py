@@ -86,11 +86,6 @@ class ClientSeat(NamedTuple):
         """Whether it is the turn of the seat."""
         return not self.game.done and self.game.seat == self.number
 
-    def check_turn(self) -> None:
-        """Raise TableError unless it is the turn of the seat."""
-        if not self.acts:
-            raise TableError(f"seat: {self.status} Expected your turn; wait with observe.")
-
     @property
     def status(self) -> str:
         """Whose turn it is, in a sentence."""

@@ -268,7 +268,8 @@ class TableTools:
             data["action"].fail("the id, words or notation of a legal action")
         known = data["number"].integer(0) if data["number"].is_present else None
         seat = await self._seat(data)
-        seat.check_turn()  # before the parser, whose errors list the legal actions
+        if not seat.acts:  # before the parser, whose errors list the legal actions
+            raise ToolError(f"seat: {seat.status} Expected your turn; wait with observe.")
         if known is not None:
             seat.table.check_number(known)
         chosen = parse_action(given if isinstance(given, str) else short_repr(given), legal_actions(seat.game))

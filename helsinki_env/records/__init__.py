@@ -73,7 +73,7 @@ _KEYS = ("config", "config_digest", "seed", "stream", "episode", "players", "dec
 
 
 class RecordError(UserError):
-    """Raised if a record is invalid. The message names the key, the value found, the value expected and the remedy.
+    """A record is invalid. The message names the key, the value found, the value expected and the remedy.
 
     For records from a file, it begins with the file's name and the line.
     """

@@ -1,1 +1,1 @@
-"""Helpers for files, processes and terminals. They know nothing of games."""
+"""Helpers for files, processes and terminals. They are independent of any game."""

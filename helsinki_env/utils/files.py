@@ -65,7 +65,7 @@ def atomic_write(path: Path, *, follow: bool = False) -> Iterator[BinaryIO]:
                 yield file
                 file.flush()
                 os.fsync(file.fileno())
-            # Temporary files are private; the new file gets the mode of the former file, or the default mode.
+            # Temporary files are private; the new file gets the mode of the previous file, or the default mode.
             former = target.lstat().st_mode if target.exists() else 0
             os.chmod(temporary, stat.S_IMODE(former) if stat.S_ISREG(former) else 0o666 & ~_mask())
             os.replace(temporary, target)

@@ -119,7 +119,7 @@ class StoppableCommand:
         return 0
 
     def mark_ended(self) -> None:
-        """Note that the command has ended."""
+        """Record that the command has ended."""
         self._ended.set()
 
 

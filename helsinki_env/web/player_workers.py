@@ -29,7 +29,7 @@ _NICENESS = 5
 
 
 class PlayerFailedError(RuntimeError):
-    """Raised if a player raises an error or its process ends; the message describes the cause."""
+    """A player has raised an error, or its process has ended; the message describes the cause."""
 
 
 @lru_cache(maxsize=16)

@@ -42,7 +42,7 @@ class SavedGame(NamedTuple):
         return () if self.record is None else self.record.decisions
 
     def after(self, number: int) -> BoardGame:
-        """Return the game after a number of actions; raise ValueError if it has fewer."""
+        """Return the game after the first `number` actions; raise ValueError if it has fewer."""
         if not 0 <= number <= len(self.decisions):
             raise ValueError(f"decisions: found {number}, expected 0 to {len(self.decisions)}")
         game = self.begin.clone()
@@ -85,7 +85,7 @@ class SavedGames:
         return self._rows.execute("SELECT 1 FROM records WHERE name = ?", (name,)).fetchone() is not None
 
     def all(self, first: int = 0, limit: int = -1) -> list[SavedGameEntry]:
-        """Return the entries, newest first, without the `first` ones and at most `limit` (-1: all)."""
+        """Return the entries, newest first; skip `first` of them and return at most `limit` (-1: all)."""
         rows = self._rows.execute(
             "SELECT name, title, made, json_array_length(record, '$.decisions') FROM records "
             "ORDER BY made DESC, name LIMIT ? OFFSET ?",
@@ -109,7 +109,7 @@ class SavedGames:
         return SavedGame(name, title, record, initial_game(record))
 
     def add_branch(self, record: str, table: str, decisions: int) -> None:
-        """Save that a table continues a game or position after a number of its actions."""
+        """Record that a table continues a game or position after its first `decisions` actions."""
         with self._store.transaction():
             self._rows.execute("INSERT INTO branches VALUES (?, ?, ?)", (table, record, decisions))
 
@@ -160,7 +160,7 @@ def record_of(table: GameTable, taken_back: int) -> Record:
 
 
 def start_from_saved(saved: SavedGame, decisions: int) -> GameStart:
-    """Return the start of a game that continues a saved one after a number of its actions."""
+    """Return the start of a game that continues a saved one after its first `decisions` actions."""
     if saved.after(decisions).done:
         raise ValueError(f"decisions: found {decisions}, after which the game is over; expected fewer")
     record, config = saved.record, saved.begin.config

@@ -111,19 +111,21 @@ Name = Annotated[str, AfterValidator(_plain)]
 """Text that pages show in one line."""
 
 
-class NewChair(BaseModel):
-    """The occupant of a seat."""
+class RequestBody(BaseModel):
+    """The body of a request."""
 
     model_config = ConfigDict(extra="forbid", str_strip_whitespace=True)
+
+
+class NewChair(RequestBody):
+    """The occupant of a seat."""
 
     player: str = Field(HUMAN, min_length=1, max_length=80, description="human, or the name of a player.")
     name: Name = Field("", max_length=40, description="Displayed name.")
 
 
-class SavedStart(BaseModel):
+class SavedStart(RequestBody):
     """The starting point in a saved game."""
-
-    model_config = ConfigDict(extra="forbid")
 
     record: str = Field(min_length=1, max_length=40, description="Name of a saved game or position.")
     decisions: int = Field(
@@ -131,35 +133,27 @@ class SavedStart(BaseModel):
     )
 
 
-class NewLesson(BaseModel):
+class NewLesson(RequestBody):
     """A guided game to start."""
-
-    model_config = ConfigDict(extra="forbid", str_strip_whitespace=True)
 
     game: str = Field("", max_length=40, description="Name of the game; empty: the default game.")
 
 
-class NewBoard(BaseModel):
+class NewBoard(RequestBody):
     """A component file with other costs and strengths of board actions."""
-
-    model_config = ConfigDict(extra="forbid")
 
     game: str = Field("", max_length=40, description="Name of the game; empty: the default game.")
     actions: dict[str, dict[str, int]] = Field(max_length=40, description="Cost and strength of each board action.")
 
 
-class Rematch(BaseModel):
+class Rematch(RequestBody):
     """A new game with the settings of another table."""
-
-    model_config = ConfigDict(extra="forbid")
 
     swap: bool = Field(False, description="Whether each player moves to the next seat.")
 
 
-class NewTable(BaseModel):
+class NewTable(RequestBody):
     """A table to create."""
-
-    model_config = ConfigDict(extra="forbid", str_strip_whitespace=True)
 
     game: str = Field("", max_length=40, description="Name of the game; empty: the default game.")
     title: Name = Field("", max_length=60, description="Displayed title.")

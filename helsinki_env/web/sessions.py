@@ -193,7 +193,7 @@ class TableSession:
             evaluator.cancel()
 
     def update_pages(self) -> None:
-        """Send every page the changes."""
+        """Send the changes to all pages."""
         self._views.clear()
         self._changes.clear()
         self._viewed = time.monotonic()
@@ -201,7 +201,7 @@ class TableSession:
             self._show(page)
 
     def _show(self, page: PageConnection) -> None:
-        """Send a page the changes since its last view."""
+        """Send the changes since its last view to a page."""
         before, after = page.shown, self._view(page)
         if before == after:
             return

@@ -105,7 +105,7 @@ CREATE TABLE branches (  -- tables that continue a saved game
 
 
 class StoreError(UserError):
-    """Raised if a database is invalid, unreadable or not writable; the message names the file."""
+    """A database is invalid, unreadable or not writable; the message names the file."""
 
 
 class TableEntry(NamedTuple):
@@ -230,7 +230,7 @@ class TableStore:
         return self.rows.execute("SELECT 1 FROM tables WHERE name = ?", (name,)).fetchone() is not None
 
     def all(self, first: int = 0, limit: int = -1) -> list[TableEntry]:
-        """Return the saved tables, newest first, without the `first` ones and at most `limit` (-1: all)."""
+        """Return the saved tables, newest first; skip `first` of them and return at most `limit` (-1: all)."""
         rows = self.rows.execute(
             "SELECT some.name, title, made, config, chairs, looked, over, count(at), coalesce(max(at), made) FROM "
             "(SELECT * FROM tables ORDER BY made DESC, name LIMIT ? OFFSET ?) AS some "

@@ -19,7 +19,7 @@ HUMAN = "human"
 
 
 class TableError(UserError):
-    """Raised for a request that a table or tournament cannot fulfill now, or that names one that does not exist."""
+    """A table or tournament does not exist, or cannot fulfill a request now."""
 
 
 class SeatAssignment(NamedTuple):
@@ -145,7 +145,7 @@ class GameTable:
         return [decision for decision in self.decisions if decision.turn == turn]
 
     def undoable(self) -> int | None:
-        """Return the number of this turn's first action after which nothing hidden was revealed, or None."""
+        """Return the number of the first action of this turn that can be undone, or None."""
         first = None
         for decision in reversed(self.turn()):
             if self._revealing[decision.number]:
@@ -154,7 +154,7 @@ class GameTable:
         return first
 
     def undo(self, number: int, to: int) -> None:
-        """Undo actions of the current turn, back to one that `undoable` allows; otherwise TableError."""
+        """Undo the actions of the current turn from `to` on; raise TableError unless `undoable` allows it."""
         self.check_number(number)
         first = self.undoable()
         if first is None or not first <= to < self.number:

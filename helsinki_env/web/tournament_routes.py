@@ -12,21 +12,15 @@ from helsinki_env.engine.spec import config_from_dict, spec_of
 from helsinki_env.evaluation.arena.plan import round_robin_lineups
 from helsinki_env.records import Record
 from helsinki_env.utils.extras import requires_extra
-from helsinki_env.web.requests import MAX_LIST_ENTRIES, TOTAL, Limit, Name, Offset, add_page
+from helsinki_env.web.requests import MAX_LIST_ENTRIES, TOTAL, Limit, Name, Offset, RequestBody, add_page
 from helsinki_env.web.setups import browser_game, chosen_options, labels_of, offered_players
-from helsinki_env.web.tournaments import (
-    MAX_PARALLEL,
-    MIN_DEALS,
-    Tournament,
-    TournamentManager,
-    TournamentState,
-)
+from helsinki_env.web.tournaments import MAX_PARALLEL, MIN_DEALS, Tournament, TournamentManager, TournamentState
 
 with requires_extra("play"):
     from fastapi import FastAPI
     from fastapi import Path as InPath
     from fastapi.responses import PlainTextResponse, Response
-    from pydantic import BaseModel, ConfigDict, Field
+    from pydantic import Field
 
 _MAX_TOURNAMENTS = 1000
 _LATEST_GAMES = 8
@@ -34,10 +28,8 @@ _LATEST_GAMES = 8
 _Number = Annotated[int, InPath(ge=0, lt=1_000_000)]
 
 
-class NewTournament(BaseModel):
+class NewTournament(RequestBody):
     """A tournament to play."""
-
-    model_config = ConfigDict(extra="forbid", str_strip_whitespace=True)
 
     game: str = Field("", max_length=40, description="Name of the game; empty: the default game.")
     title: Name = Field("", max_length=60, description="Displayed title.")

@@ -23,7 +23,7 @@ _JSON_LOCATION = re.compile(r"\(line (\d+), column (\d+)\)")
 
 
 class UploadError(UserError):
-    """Raised if an upload is invalid; the message names the key."""
+    """An upload is invalid; the message names the key."""
 
     def __init__(self, message: str, span: SourceSpan | None = None) -> None:
         super().__init__(message)

@@ -72,7 +72,7 @@ def main(
         _write_page(chosen, html, evaluator, seat)
         if svg is None and png is None:
             return
-    views = list(_views(chosen, each)) if each != "game" else [_last_view(chosen)]
+    views = list(_views(chosen, each))
     if svg is None and png is None:
         _print(chosen, views, seat, step, color == "always" or (color == "auto" and supports_color(sys.stdout)))
         return
@@ -139,7 +139,11 @@ View = tuple[BoardGame, list[str]]
 
 
 def _views(record: Record, each: str) -> Iterator[View]:
-    """Yield the table at the start and after each turn or action, with the actions that led to it."""
+    """Yield the table at the start and after each turn or action, with the actions before it, or only the end."""
+    if each == "game":
+        *_, (game, _) = replay_steps(record)
+        yield game, []
+        return
     so_far: list[str] = []
     mover: tuple[int, int] | None = None
     describe = spec_of(record.config).action_to_string
@@ -151,11 +155,6 @@ def _views(record: Record, each: str) -> Iterator[View]:
         mover = now
         if action is not None:
             so_far.append(f"{record.players[game.seat]} ({game.seat}): {describe(action, game.config)}")
-
-
-def _last_view(record: Record) -> View:
-    *_, (game, _) = replay_steps(record)
-    return game, []
 
 
 def _print(record: Record, views: list[View], seat: int | None, step: bool, color: bool) -> None:
