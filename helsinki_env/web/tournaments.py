@@ -117,7 +117,7 @@ class TournamentStore:
             )
 
     def names(self, first: int = 0, limit: int = -1) -> list[str]:
-        """Return the names of the tournaments, newest first; skip `first` of them and return at most `limit` (-1: all)."""
+        """Return the names, newest first; skip `first` of them and return at most `limit` (-1: all)."""
         rows = self._rows.execute(
             "SELECT name FROM tournaments ORDER BY made DESC, name LIMIT ? OFFSET ?", (limit, first)
         )
