@@ -171,7 +171,7 @@ def tune(
     """Search for the smallest change of the action board after which no action is an outlier.
 
     The file lists what may change: costs and strengths, or which five actions are covered. Games with denied actions
-    estimate marginal effects on the published board, on boards with random numbers, and on the best candidates. The
+    estimate marginal effects on the published board, on boards with random values, and on the best candidates. The
     command proposes a change only if a test on fresh deals shows a better balanced board.
 
     The report is written to OUT/report, with the file to play with. The same command resumes an interrupted search.

@@ -88,10 +88,10 @@ def main(
     Args:
         json: file for all results.
         seconds: duration of each measurement.
-        batches: comma-separated numbers of parallel games; default: 1,64,1024,4096, or with --device 1,024 to 262,144.
+        batches: comma-separated batch sizes in games; default: 1,64,1024,4096, or with --device 1,024 to 262,144.
             --against uses the largest.
-        threads: comma-separated numbers of threads; --against uses the largest.
-        players: comma-separated players to measure, each in one whole game; an empty string for none.
+        threads: comma-separated thread counts; --against uses the largest.
+        players: comma-separated players to measure, each in a complete game; an empty string for none.
         game: game, such as copenhagen; default: helsinki, or with --against or --write all games.
         against: git revision to compare with; the command measures it and the running code in turn.
         pairs: number of measurements of each revision; at least 6 for confidence intervals.

@@ -286,7 +286,7 @@ def reference(
 
 
 def combine(certificates: Annotated[tuple[Path, ...], tyro.conf.Positional], json: Path | None = None) -> int:
-    """Combine a player's certificates of several gauntlets to one rating: the mean, with its interval.
+    """Combine a player's certificates of several gauntlets into one rating: the mean, with its interval.
 
     Example: helsinki evaluate combine runs/helsinki/certificate.json runs/copenhagen/certificate.json
 
@@ -324,7 +324,7 @@ main = {
 
 
 def _player_name(player: str) -> str:
-    """Return the name without surrounding spaces; an empty name raises UserError."""
+    """Return the name without surrounding spaces; raise UserError for an empty name."""
     if not player.strip():
         raise UserError(
             f"found {short_repr(player)} as the player, expected a name, such as helsinki evaluate run heuristic"
@@ -356,7 +356,7 @@ _DEALS_FOR_INTERVAL = 8
 def _tables(
     certified: Mapping[str, Any], interval: Callable[[Mapping[str, Any]], str], expected: Mapping[str, float]
 ) -> list[Table]:
-    """Return the result tables to print: each matchup of the gauntlet, and each opponent."""
+    """Return tables of the results by matchup and by opponent."""
     title = f"{certified['gauntlet']}, version {certified['version']}, {certified['stage']}"
     enough = certified["rating"]["decks"] >= _DEALS_FOR_INTERVAL
     few = "" if enough else f"no intervals from fewer than {_DEALS_FOR_INTERVAL} deals: use a longer --stage"

@@ -108,7 +108,7 @@ def verify_positions(
 
 
 def _table(certified: Mapping[str, Any]) -> Table:
-    """Return the results to print: all positions, and each group."""
+    """Return a table of the results for all positions and for each group."""
     from helsinki_env.evaluation.positions.page import regret_text
 
     title = f"{certified['player']}: {certified['suite']}, version {certified['version']}"

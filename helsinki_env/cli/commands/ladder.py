@@ -29,7 +29,7 @@ def main(
 ) -> int:
     """Play or resume a tournament, and write the page with the ratings of its players.
 
-    The same games and seed give the same bytes of the page, of NAME.json next to it, and of the figures in images/.
+    The same games and seed give the same page, NAME.json and figures in images/, byte by byte.
 
     Example: helsinki ladder configs/arena/ladder.yaml --run runs/ladder --out runs/ladder/ladder.md
 

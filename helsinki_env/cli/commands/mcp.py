@@ -39,8 +39,8 @@ def main(
     Args:
         http: serve the protocol over HTTP; clients send the token as a bearer token. HELSINKI_MCP_TOKEN sets it;
             default: a random one, which is printed.
-        players: comma-separated players that are offered as opponents in addition.
-        host: address to listen on. Only this machine can reach the default; on any other, pages need the token, too.
+        players: comma-separated players to offer as additional opponents.
+        host: address to listen on. Only this machine can reach the default. At other addresses, pages need the token.
         port: port to listen on; 0 selects a free one.
         data: folder of the database; default: the user's data folder.
         trust: run code that tables in the folder of --data name: program:COMMAND and MODULE:ATTRIBUTE. Read it first.

@@ -49,8 +49,8 @@ def main(
         players: comma-separated players, one for each seat: human, or a player as in helsinki simulate.
         variant: configuration of the game.
         seed: random seed of the deal and the players; default: a new one.
-        host: address to listen on. Only this machine can reach the default; on any other, everyone with the printed
-            token can play.
+        host: address to listen on. Only this machine can reach the default. At other addresses, everyone with the
+            printed token can play.
         port: port to listen on; 0 selects a free one.
         data: folder of the database; default: the user's data folder.
         open: open the page in a browser.

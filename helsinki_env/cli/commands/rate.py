@@ -121,7 +121,7 @@ def _payoff(console: Console, tables: Sequence[RatableGames], out: Path | None) 
 def rate_run(
     run: Path, *, reference: str | None = None, resamples: int = 1000, seed: int = 0
 ) -> tuple[list[Ratings], dict[str, Any]]:
-    """Return the ratings of every matchup of a run with games, and their provenance; ArenaError or RatingError."""
+    """Return the ratings of every matchup of a run with games, and their provenance."""
     from helsinki_env.agents.llm.usage import run_notes
     from helsinki_env.evaluation.arena.load import load_run
     from helsinki_env.evaluation.arena.plan import environment_versions
