@@ -26,8 +26,8 @@ _REWARDS = ("win", "rank", "margin")
 class TextGameEnvironment(Environment[TextGameAction, TextGameObservation, TextGameState]):
     """A game in words against players; each step applies one action of the model.
 
-    `reset` takes the game and its settings. The reward is 0 until the game ends, and -1 for a forfeited game (see
-    `TextGameEnv`).
+    `reset` takes the game and its settings. The reward is 0 until the game ends. The last reward is that of the
+    environment, or -1 for a forfeited game (see `TextGameEnv`).
     """
 
     SUPPORTS_CONCURRENT_SESSIONS = True

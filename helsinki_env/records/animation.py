@@ -101,9 +101,9 @@ def make_animation(
         - ``steps``: D dicts with ``seat``, ``round``, ``turn`` (from 0), ``said`` (the action in words), and
             ``forced`` (whether it was the only legal action).
         - ``scores``: D + 1 rows of n points, as if the game had ended there.
-        - ``elements``: texts.
+        - ``elements``: the distinct texts of all pictures.
         - ``frames``: D + 1 lists of ``[at, gone, [elements]]``, the changes of the element numbers from the previous
-            picture. The joined texts are its SVG.
+            picture. The joined elements of a picture are its SVG.
         - ``judgement``: null, or the result of `GameEvaluation.to_dict`.
 
     Raises:
