@@ -360,8 +360,12 @@ def _tables(
     title = f"{certified['gauntlet']}, version {certified['version']}, {certified['stage']}"
     enough = certified["rating"]["decks"] >= _DEALS_FOR_INTERVAL
     few = "" if enough else f"no intervals from fewer than {_DEALS_FOR_INTERVAL} deals: use a longer --stage"
-    columns = ("matchup", "games", "rating", "95% interval", "games won")
-    rated = results_table(columns, "matchup", f"{title}: {certified['rating']['games']:,} games", few)
+    rated = results_table(
+        ("matchup", "games", "rating", "95% interval", "games won"),
+        "matchup",
+        f"{title}: {certified['rating']['games']:,} games",
+        few,
+    )
     for one in certified["tables"]:
         cells = (f"{one['games']:,}", f"{one['rating']:.0f}", interval(one) if enough else "")
         rated.add_row(one["table"], *cells, _share(one["won"], enough))
