@@ -8,7 +8,7 @@ from typing import Annotated
 import tyro
 
 from helsinki_env.cli.commands import arena
-from helsinki_env.cli.commands.rate import print_ratings, rate_run, write_report
+from helsinki_env.cli.commands.rate import DEFAULT_RATING, RatingGroup, print_ratings, rate_run, write_report
 from helsinki_env.cli.options import out_file
 from helsinki_env.cli.parallel_runs import WorkerOptions
 from helsinki_env.data import UserError
@@ -20,9 +20,7 @@ def main(
     run: Path = Path("runs/ladder"),
     out: Path | None = None,
     from_json: Path | None = None,
-    seed: int = 0,
-    resamples: int = 1000,
-    reference: str | None = None,
+    rating: RatingGroup = DEFAULT_RATING,
     overwrite: bool = False,
     processes: int | None = None,
     trust: bool = False,
@@ -38,9 +36,7 @@ def main(
         run: folder of the run.
         out: Markdown page to write; default: ladder.md in the folder of the run, or the page of the --from-json file.
         from_json: NAME.json of an earlier page, to write that page and its figures again without playing.
-        seed: random seed of the resampling for intervals; the file has the seed of the games.
-        resamples: number of resamples.
-        reference: player with rating zero; default: random, or else the weakest.
+        rating: settings of the ratings.
         overwrite: replace an existing page outside the folder of the run.
         processes: number of parallel processes; default: one per CPU core.
         trust: run code that the file names: program:COMMAND and MODULE:ATTRIBUTE. Read the code first.
@@ -62,11 +58,9 @@ def main(
         status = arena.main(config=config, out=run, workers=WorkerOptions(processes), trust=trust)
         if status:
             return status
-        tables, provenance = rate_run(run, reference=reference, resamples=resamples, seed=seed)
+        tables, provenance = rate_run(run, rating)
         print_ratings(console, tables)
-        command = f"helsinki ladder {config} --run {run} --out {out} --seed {seed} --resamples {resamples}"
-        command += "" if reference is None else f" --reference {reference}"
-        command += " --trust" if trust else ""
+        command = f"helsinki ladder {config} --run {run} --out {out} {rating.command_line}{' --trust' if trust else ''}"
         data = ratings_data(tables, provenance, command)
     write_report(out, data, images="images")
     console.print(f"Wrote {out}, {out.stem}.json and figures in images/")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -12,7 +13,7 @@ from rich.console import Console
 from rich.table import Table
 
 import helsinki_env
-from helsinki_env.cli.options import game_text, out_folder
+from helsinki_env.cli.options import OptionalText, game_text, out_folder
 from helsinki_env.data import UserError
 from helsinki_env.records import read_records
 from helsinki_env.utils.terminal import plain_console, results_table
@@ -22,15 +23,33 @@ if TYPE_CHECKING:
     from helsinki_env.evaluation.rating.ratings import Ratings
     from helsinki_env.evaluation.rating.sprt import Hypotheses
 
-RunPath = Annotated[Path, tyro.conf.Positional]
+
+@dataclass(frozen=True)
+class RatingOptions:
+    """Options for ratings and their intervals, shared by several commands."""
+
+    seed: int = 0
+    """random seed of the resampling for intervals; the seed of the games belongs to the run."""
+    resamples: int = 1000
+    """number of resamples."""
+    reference: OptionalText = None
+    """player with rating zero; default: random, or else the weakest."""
+
+    @property
+    def command_line(self) -> str:
+        """The options as part of a command line."""
+        reference = "" if self.reference is None else f" --reference {self.reference}"
+        return f"--seed {self.seed} --resamples {self.resamples}{reference}"
+
+
+RatingGroup = Annotated[RatingOptions, tyro.conf.arg(name="")]
+DEFAULT_RATING = RatingOptions()
 
 
 def main(
-    run: RunPath,
+    run: Annotated[Path, tyro.conf.Positional],
     out: Path | None = None,
-    seed: int = 0,
-    resamples: int = 1000,
-    reference: str | None = None,
+    rating: RatingGroup = DEFAULT_RATING,
     payoff: bool = False,
     better: str | None = None,
     at_most: float = 0,
@@ -49,9 +68,7 @@ def main(
     Args:
         run: folder of a run of helsinki arena, or a file of records.
         out: folder for the report: ladder.md, ladder.json and figures.
-        seed: random seed of the resampling for intervals.
-        resamples: number of resamples.
-        reference: player with rating zero; default: random, or else the weakest.
+        rating: settings of the ratings.
         payoff: also rank the players by alpha-rank, Nash averaging and soft Condorcet; --out gets payoff.json.
         better: two players A,B; instead of rating, test sequentially whether A is better than B. The test reads the
             deals in order and stops when it is conclusive.
@@ -76,13 +93,11 @@ def main(
     if of_records:
         from helsinki_env.evaluation.rating.ratings import rate
 
-        print_ratings(
-            console, [rate(table, reference=reference, resamples=resamples, seed=seed) for table in _played(run)]
-        )
+        print_ratings(console, [rate(table, **vars(rating)) for table in _played(run)])
         if payoff:
             _payoff(console, _played(run), None)
         return
-    tables, provenance = rate_run(run, reference=reference, resamples=resamples, seed=seed)
+    tables, provenance = rate_run(run, rating)
     print_ratings(console, tables)
     for line in provenance.get("replaced", ()):
         console.print(line)
@@ -93,8 +108,7 @@ def main(
     if out is not None:
         from helsinki_env.evaluation.rating.report import ratings_data
 
-        command = f"helsinki rate {run} --out {out} --seed {seed} --resamples {resamples}"
-        command += "" if reference is None else f" --reference {reference}"
+        command = f"helsinki rate {run} --out {out} {rating.command_line}"
         write_report(out / "ladder.md", ratings_data(tables, provenance, command))
         console.print(f"Wrote {out / 'ladder.md'}, ladder.json and figures")
 
@@ -118,9 +132,7 @@ def _payoff(console: Console, tables: Sequence[RatableGames], out: Path | None) 
         console.print(f"Wrote {out / 'payoff.json'}")
 
 
-def rate_run(
-    run: Path, *, reference: str | None = None, resamples: int = 1000, seed: int = 0
-) -> tuple[list[Ratings], dict[str, Any]]:
+def rate_run(run: Path, rating: RatingOptions) -> tuple[list[Ratings], dict[str, Any]]:
     """Return the ratings of every matchup of a run with games, and their provenance."""
     from helsinki_env.agents.llm.usage import run_notes
     from helsinki_env.evaluation.arena.load import load_run
@@ -130,7 +142,7 @@ def rate_run(
 
     folder = RunFolder.open(run)
     plan, played, lines = folder.plan, load_run(run), run_notes(folder.times())
-    rated = [rate(table, reference=reference, resamples=resamples, seed=seed) for table in played if len(table)]
+    rated = [rate(table, **vars(rating)) for table in played if len(table)]
     provenance = {
         "environment": environment_versions(plan.tables),
         "package": helsinki_env.__version__,
@@ -140,7 +152,7 @@ def rate_run(
         "plan": plan.digest,
         "games": sum(len(table) for table in played),
         "missing_games": sum(table.missing for table in played),
-        "resampling": {"seed": seed, "resamples": resamples},
+        "resampling": {"seed": rating.seed, "resamples": rating.resamples},
         "tables": {table.name: {"configuration": table.config.digest} | table.designs for table in plan.tables},
         **({"networks": networks} if (networks := folder.networks) else {}),
         **({"replaced": lines} if lines else {}),
