@@ -24,7 +24,7 @@ PAGES = ("CHANGELOG.md", "CONTRIBUTING.md")
 #: The target of a Markdown link, without its anchor.
 LINK = re.compile(r"(?<=\]\()(?!https?:|#)([^)#\s]+)")
 #: A link to source code outside docs/, which the site does not have: its text stays.
-CODE_LINK = re.compile(r"\[(`[^`]+`)\]\((?:helsinki_env|agents|training|tests)/[^)\s]+\.py\)")
+CODE_LINK = re.compile(r"\[(`[^`]+`)\]\((?:\.\./)*(?:helsinki_env|agents|training|tests)/[^)\s]+\.py\)")
 
 
 @event_priority(100)
