@@ -43,13 +43,13 @@ PROMISED = {
         "margin  {'player_0': -1.5, 'player_1': -1.5, 'player_2': 3.0}",
     ),
     "02_train_an_agent": ("finished: False", "finished: True", "against heuristic:", "0 differ", "net:first.onnx"),
-    "03_benchmark_policies": ("heuristic in seat 1:", "games were there before", "reference", "net against heuristic:"),
-    "04_balance": ("screen: 1,200 games", "the verdicts follow from the data: True", "balance.html"),
+    "03_benchmark_policies": ("heuristic in seat 1:", "games were saved before", "reference", "net against heuristic:"),
+    "04_balance": ("screen: 1,200 games", "the conclusions follow from the data: True", "balance.html"),
     "05_your_own_player": (
         "a player: True",
         "against random: grabber",
         "the same games: True",
-        "summing to zero: 0.0",
+        "largest absolute sum of the rewards of a game: 0.0",
         "points in 20 games",
     ),
     "06_put_a_game_in_balance": (
@@ -59,10 +59,10 @@ PROMISED = {
     ),
     "07_rate_your_player": (
         "| `net+search:100:first` | ",
-        "300 games between the opponents, 96 of a player's quick look",
+        "300 reference games, 96 games of the quick stage",
         "program:python3 bot.py: -",
-        "illegal decisions: 0",
-        "24 of 96 games played again: the same",
+        "illegal actions: 0",
+        "24 of 96 games replayed: the same",
         "certified.rating.rating: found 99.0, expected -",
     ),
 }

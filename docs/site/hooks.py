@@ -23,8 +23,8 @@ ROOT = Path(__file__).resolve().parents[2]
 PAGES = ("CHANGELOG.md", "CONTRIBUTING.md")
 #: The target of a Markdown link, without its anchor.
 LINK = re.compile(r"(?<=\]\()(?!https?:|#)([^)#\s]+)")
-#: A link to source code, which is not on the site; only its text remains.
-CODE_LINK = re.compile(r"\[(`[^`]+`)\]\((?:helsinki_env|agents|training|tests)/[^)\s]+\.py\)")
+#: A link to source code outside docs/, which the site does not have: its text stays.
+CODE_LINK = re.compile(r"\[(`[^`]+`)\]\((?:\.\./)*(?:helsinki_env|agents|training|tests)/[^)\s]+\.py\)")
 
 
 @event_priority(100)
