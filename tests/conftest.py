@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from helsinki_env.engine.kernel import JIT
 from helsinki_env.utils.extras import MissingExtraError
@@ -23,12 +24,16 @@ from helsinki_env.utils.machine import cpu_count
 # make a busy machine many times slower. Processes that tests start inherit it; set before anybody imports PyTorch.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
-# A shell that starts the tests in the background has them ignore Ctrl-C, as `nohup` does with SIGHUP, and all that they
-# start with them.
-for _name, _usual in (("SIGINT", signal.default_int_handler), ("SIGTERM", signal.SIG_DFL), ("SIGHUP", signal.SIG_DFL)):
+# A shell that starts the tests in the background has them ignore Ctrl-C and SIGQUIT, as `nohup` does with SIGHUP, and
+# all that they start with them.
+for _name in ("SIGINT", "SIGQUIT", "SIGTERM", "SIGHUP"):
     _number = getattr(signal, _name, None)
     if _number is not None and signal.getsignal(_number) is signal.SIG_IGN:
-        signal.signal(_number, _usual)
+        signal.signal(_number, signal.default_int_handler if _name == "SIGINT" else signal.SIG_DFL)
+
+# A busy machine makes examples slowly; that is no failure.
+settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("any machine")
 
 ROOT = Path(__file__).resolve().parent.parent
 #: What takes longest, first: a worker that gets to it last would keep everybody waiting. All others follow by name.
@@ -73,9 +78,9 @@ def _asks_for_many(config: pytest.Config) -> bool:
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
     """Return how many workers `-n auto` starts; nightly tests start processes of their own.
 
-    Two more than there are processors: tests of pages, servers and signals wait a good part of their time.
+    One more than there are processors: tests of pages, servers and signals wait a good part of their time.
     """
-    return min(cpu_count() + 2, 8) if _asks_for_many(config) else 0
+    return min(cpu_count() + 1, 8) if _asks_for_many(config) else 0
 
 
 @pytest.fixture(scope="session")

@@ -65,14 +65,14 @@ chosen = st.builds(choosing, st.binary(max_size=120), st.sampled_from(policies.S
 
 @pytest.mark.parametrize("components", positions.EACH_LAYOUT)
 @given(st.data(), words, chosen)
-@settings(max_examples=max(3, int(25 * SCALE)), deadline=None)
+@settings(max_examples=max(3, int(25 * SCALE)))
 def test_any_game_agrees(components: str, data: st.DataObject, word: int, choose: Choice) -> None:
     Pair.dealt(data.draw(configs(components)), word, Counter()).play(choose, search_every=20)
 
 
 @pytest.mark.parametrize("components", positions.EACH_LAYOUT)
 @given(st.integers(0, 10**9), st.sampled_from(positions.THEMES), chosen)
-@settings(max_examples=max(3, int(60 * SCALE)), deadline=None)
+@settings(max_examples=max(3, int(60 * SCALE)))
 def test_any_built_position_agrees(components: str, number: int, theme: str, choose: Choice) -> None:
     position = positions.build(random.Random(number), theme, components=components)
     Pair.at(position, Counter()).play(choose, most=40, search_every=4)

@@ -134,7 +134,7 @@ def moments(game: ReferenceGame, rng: random.Random, style: str, most: int) -> I
 
 
 @given(st.integers(0, 10**9), st.sampled_from(policies.STYLES))
-@settings(max_examples=12 if JIT else 2, deadline=None)
+@settings(max_examples=12 if JIT else 2)
 def test_hidden_cards_do_not_show_in_games(number: int, style: str) -> None:
     rng = random.Random(number)
     for position in moments(ReferenceGame(random_config(rng), number), rng, style, 10_000):
@@ -142,7 +142,7 @@ def test_hidden_cards_do_not_show_in_games(number: int, style: str) -> None:
 
 
 @given(st.integers(0, 10**9), st.sampled_from(positions.THEMES))
-@settings(max_examples=80 if JIT else 3, deadline=None)
+@settings(max_examples=80 if JIT else 3)
 def test_hidden_cards_do_not_show_after_built_positions(number: int, theme: str) -> None:
     rng = random.Random(number)
     position = positions.build(rng, theme)

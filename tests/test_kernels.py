@@ -33,7 +33,7 @@ from tests.oracles.helsinki import GOLDEN, entry_paths, first_word, mix, neighbo
 from tests.support.positions import COMPONENTS
 
 CELLS = st.sets(st.integers(0, 48))
-FEW = settings(max_examples=100 if JIT else 20, deadline=None)
+FEW = settings(max_examples=100 if JIT else 20)
 
 
 def as_bits(cells: Any) -> np.int64:
@@ -100,7 +100,7 @@ def test_orientations_are_numbered_like_those_of_the_plain_rules(components: str
 
 @pytest.mark.parametrize("components", COMPONENTS)
 @given(board=CELLS, more=CELLS)
-@settings(max_examples=30 if JIT else 10, deadline=None)
+@settings(max_examples=30 if JIT else 10)
 def test_every_slide_ends_where_pushing_step_by_step_ends(components: str, board: set[int], more: set[int]) -> None:
     config = HelsinkiConfig(components=components)
     data, t = config.component_set, config.tables[0]

@@ -845,7 +845,7 @@ def test_a_copy_for_one_seat_shows_what_that_seat_may_see(seat: int) -> None:
 
 
 @given(st.integers(0, 10**9), st.sampled_from(positions.THEMES), st.data())
-@settings(max_examples=150 if JIT else 5, deadline=None)
+@settings(max_examples=150 if JIT else 5)
 def test_any_single_change_is_refused_or_gives_a_game_that_agrees(number: int, theme: str, data: st.DataObject) -> None:
     """Whatever stands where: a ValueError of ours, or a game that both implementations play alike."""
     position = positions.build(random.Random(number), theme)

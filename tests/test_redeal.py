@@ -72,7 +72,7 @@ PAYING = ("blue 4/4+1", "blue 1/2", "blue 2/2+1", "red 1/2")
 
 @pytest.mark.parametrize("components", positions.EACH_LAYOUT)
 @given(st.data(), st.integers(0, 2**32), st.integers(0, 400))
-@settings(max_examples=100 if JIT else 5, deadline=None)
+@settings(max_examples=100 if JIT else 5)
 def test_any_game(components: str, data: st.DataObject, seed: int, decisions: int) -> None:
     game = played(data.draw(configs(components)), seed, decisions)
     for viewer in range(game.num_players):
@@ -81,7 +81,7 @@ def test_any_game(components: str, data: st.DataObject, seed: int, decisions: in
 
 @pytest.mark.parametrize("components", positions.EACH_LAYOUT)
 @given(st.integers(0, 10**9), st.sampled_from(positions.THEMES), st.integers(0, 60))
-@settings(max_examples=120 if JIT else 5, deadline=None)
+@settings(max_examples=120 if JIT else 5)
 def test_any_built_position(components: str, number: int, theme: str, decisions: int) -> None:
     rng = random.Random(number)
     game = notation.from_dict(positions.build(rng, theme, components=components))

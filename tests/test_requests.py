@@ -176,7 +176,7 @@ def test_spoilt_requests(server: Server, described: dict[str, Any]) -> None:
         pass
     refused = []
 
-    @settings(max_examples=300, deadline=None, database=None, derandomize=True)
+    @settings(max_examples=300, database=None, derandomize=True)
     @given(requests(described), HEADERS)
     def each(request: tuple[str, str, bytes | None], headers: dict[str, str]) -> None:
         method, path, body = request
@@ -270,7 +270,7 @@ def test_spoilt_messages(server: Server) -> None:
     refused = []
     with seated(server, made["table"]) as (line, before):
 
-        @settings(max_examples=400, deadline=None, database=None, derandomize=True)
+        @settings(max_examples=400, database=None, derandomize=True)
         @given(spoilt(_WHOLE))
         def each(message: Any) -> None:
             for answer in _answers(line, json.dumps(message)):

@@ -924,7 +924,9 @@ path, rng = Path(sys.argv[1]), random.Random(0)
 networks = [Network(), Network()]
 saved(path, networks[0])
 seen, left = set(), 0
-for number in range(40):
+for number in range(1000):
+    if left > 5 and len(seen) == 2:
+        break
     before = path.stat().st_ino
     child = os.fork()
     if not child:
