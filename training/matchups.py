@@ -1,4 +1,4 @@
-"""Matchups of a training run, the number of games of each, and the validation of configurations."""
+"""Matchups of a training run, their numbers of games, and the validation of settings."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ class MatchupConfig:
 
 
 def fixed_opponent_games(games: int, fraction: float) -> npt.NDArray[np.bool_]:
-    """Return in which games the learner has one seat, bool (games,): a fraction of them, evenly spread."""
+    """Return the games in which the learner has only one seat, bool (games,): a fraction of them, evenly spread."""
     spread = np.arange(games) * fraction
     chosen: npt.NDArray[np.bool_] = np.floor(spread + fraction) > np.floor(spread)
     return chosen

@@ -33,7 +33,7 @@ INPUT_NAMES = ("seats", "table")
 OUTPUT_NAMES = ("win_logits", "scores", "trust", "liking")
 """Outputs, as in `helsinki_env.agents.net.player.NumpyOutput`."""
 PREFERENCE_KEY = "helsinki_preferences"
-"""Metadata entry with the other parameters of preferences: JSON with `sharpness` and `group`."""
+"""Metadata entry with the remaining parameters of preferences: JSON with `sharpness` and `group`."""
 
 _DIGEST_KEY = "helsinki_digest"
 
@@ -44,7 +44,7 @@ class OnnxModel:
     Args:
         path: path of the file.
         threads: number of CPU threads per call. With one, the results are identical on all machines with the same CPU.
-        content: content of the file if it was already read, or is not yet written.
+        content: content of the file, if it has already been read or is not yet written.
 
     Attributes:
         description: description of the network (`helsinki_env.agents.net.description`).

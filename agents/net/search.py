@@ -2,9 +2,9 @@
 
 Method: root search after Danihelka et al. (2022), "Policy improvement by planning with Gumbel". The policy selects the
 candidate actions, and sequential halving (Karnin, Koren and Somekh 2013) allocates the budget. The final choice
-combines the policy with the simulated values. No noise is added to the policy, because the search is for the best
-action, not for training data. Every simulation determinizes the hidden cards and lets the heuristic play until the end
-of the searching seat's turn after next, where the network predicts the win probabilities. All games of a batch share
+combines the policy with the simulated values. The policy gets no noise, because the search is for the best action, not
+for training data. Every simulation determinizes the hidden cards and lets the heuristic play to the end of the second
+turn of the searching seat after this one, where the network predicts the win probabilities. All games of a batch share
 the calls of the network.
 """
 
@@ -26,7 +26,7 @@ from helsinki_env.agents.net.afterstates import (
 )
 from helsinki_env.agents.net.features import feature_offsets
 from helsinki_env.agents.net.player import InferenceModel, NetPlayer, choice_index, make_evaluations
-from helsinki_env.agents.rows import validate_extra_actions, validate_masks_and_keys
+from helsinki_env.agents.rows import forced_and_open, validate_extra_actions, validate_masks_and_keys
 from helsinki_env.agents.search.workspace import new_workspace
 from helsinki_env.data import UserError
 from helsinki_env.engine.arrays import key_array
@@ -46,8 +46,9 @@ class NetSearchSettings:
     Args:
         turns: number of own turns that a simulation plays after the current one.
         arms: number of candidate actions, as a multiple of the square root of the budget.
-        trust: minimum number of simulations for which the network's policy counts.
-        share: the same as a fraction of the budget. More simulations reduce the variance of values, not their bias.
+        trust: minimum weight of the network's policy, in simulations.
+        share: minimum weight of the policy as a fraction of the budget: more simulations reduce the variance of their
+            values, not the bias.
     """
 
     turns: int = 2
@@ -68,7 +69,7 @@ class HalvingResult(NamedTuple):
     def preferences(self, trust: float, width: float) -> FloatArray:
         """Return an improved policy over the candidates, float64 (B, m); zeros if no action was simulated.
 
-        `trust`: number of simulations for which the network's policy counts. `width`: factor from values to logits.
+        `trust`: weight of the network's policy, in simulations. `width`: factor from values to logits.
         """
         tried, own = self.trials > 0, self.shares[..., 0]
         opinions = np.where(tried, self.opinions, 0.0)
@@ -92,7 +93,7 @@ class NetSearchPlayer:
         settings: settings of the search.
     """
 
-    #: This many games fill a batch of the network; see `helsinki_env.agents.base.Player`.
+    #: Enough games to fill a batch of the network; see `helsinki_env.agents.base.Player`.
     max_batch_size = 32
 
     def __init__(
@@ -114,13 +115,11 @@ class NetSearchPlayer:
     def act(self, observation: Int8Array, action_mask: Int8Array, keys: KeyArray) -> Int64Array:
         """Return one legal action for each row, int64 (B,); see `helsinki_env.agents.base.Player`."""
         action_mask, keys = validate_masks_and_keys(self.config, observation, action_mask, keys)
-        actions: Int64Array = np.argmax(action_mask, axis=1)
-        open_rows = np.flatnonzero(action_mask.sum(axis=1, dtype=np.int64) > 1)  # the others have one legal action
+        actions, open_rows = forced_and_open(action_mask)
         if len(open_rows):
             inputs, log_probs = self.net.policy(observation[open_rows], action_mask[open_rows])
-            actions[open_rows] = self.search_choices(inputs, log_probs, observation[open_rows], keys[open_rows]).arms[
-                :, 0
-            ]
+            result = self.search_choices(inputs, log_probs, observation[open_rows], keys[open_rows])
+            actions[open_rows] = result.arms[:, 0]
         return actions
 
     @property
@@ -130,14 +129,14 @@ class NetSearchPlayer:
 
     @property
     def trust(self) -> float:
-        """Number of simulations for which the network's policy counts."""
+        """Weight of the network's policy, in simulations."""
         return max(self.settings.trust, self.settings.share * self.budget)
 
     @property
     def width(self) -> float:
         """Factor from win probabilities to logits of the policy.
 
-        Near even chances, the logit has the slope 4, and the policy multiplies it by its sharpness.
+        Near even chances the logit has a slope of 4, which the policy multiplies by its sharpness.
         """
         return 4.0 * self.net.assessor.sharpness
 
@@ -163,7 +162,8 @@ class NetSearchPlayer:
     ) -> list[Evaluation]:
         """Return an evaluation for each row; see `helsinki_env.agents.evaluation.evaluate_actions`.
 
-        Actions that the search did not simulate get the number of determinizations of its first round.
+        The chosen and the additional actions that the search did not simulate are simulated afterwards, in as many
+        determinizations as in the first round.
         """
         action_mask, keys = validate_masks_and_keys(self.config, observation, action_mask, keys)
         also = validate_extra_actions(also, action_mask)

@@ -19,8 +19,6 @@ from helsinki_env.engine.contract import apply_action
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.engine.rng import GOLDEN
 
-__all__ = ["flat_batch"]
-
 
 @kernel
 def _rank(arms, values, count):
