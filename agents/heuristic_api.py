@@ -4,8 +4,8 @@ Search players, supervised pretraining and the heuristic player are written once
 functions below. The dtype of the game record selects the game's implementation (`helsinki_env.engine.overloads`):
 
 - `reset_view(v, key)`: reset the cached content of a view; `key`, uint64, seeds its random numbers.
-- `view_index(w, g, seat, views)`: index, among all views of a search, of the view for a seat's current board. This is
-  the seat's own view, unless there are extra views for boards that occurred before.
+- `view_index(w, g, seat, views)`: index, among all views of a search, of the view for a seat's current board. It is the
+  seat's own view, unless extra views cache earlier boards.
 - `select_action(t, p, w, g, v, mask, values, every)`: quickly find the best legal action of the seat to move. Writes
   the value of each legal action to `values`, float64 (ids,). Values are comparable only with each other; all legal
   actions need a value only if `every` is set.
@@ -16,8 +16,8 @@ functions below. The dtype of the game record selects the game's implementation 
   `lead_growth` is the growth of that number with the square root of the turns left.
 
 `t` is the record of the component file's tables, `p` that of the heuristic's `pieces`, `w` the weights. `g` is a game
-reconstructed from the observation of the seat that searches, or a determinization of it in a playout. `v` is a view:
-scratch of a seat, whose `turns` holds the number of turns it has left.
+reconstructed from the observation of the seat that searches, or a determinization of it in a playout. `v` is a view,
+the scratch record of a seat; its `turns` is the number of turns left.
 
 A game defines `HEURISTIC` in `agents/<name of the game>/heuristic_api.py`. A game without one uses random play.
 """
@@ -150,7 +150,7 @@ class Heuristic:
 
 @lru_cache(maxsize=8)
 def _weights_dtype(kind: type[Any]) -> np.dtype[Any]:
-    """Return the one dtype object of a class: Numba takes ten times as long to recognize one that is merely equal."""
+    """Return the dtype of a class, always the same object: Numba takes ten times as long to recognize an equal one."""
     return np.dtype((np.record, [(item.name, np.float64) for item in fields(kind)]))
 
 

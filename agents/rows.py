@@ -33,7 +33,7 @@ class PlayerInputs(NamedTuple):
 
 @kernel
 def first_invalid_mask(tables, states, masks, legal):
-    """Index of the first row of `masks` that is malformed, empty or allows an illegal action; else the number of rows.
+    """Return the index of the first row of `masks` that is invalid, empty or allows an illegal action, or their number.
 
     `legal`: scratch, int8 (ids,).
     """

@@ -72,7 +72,7 @@ class MatchupConfig:
         if always and any(self.covered):
             raise UserError(
                 f"covered: found {short_repr(list(self.covered))}, expected none: covered of the preset "
-                "holds for all games"
+                "applies to all games"
             )
         spec, settings = spec_of(game), {"covered": self.covered, "denied": self.denied, "dry_roads": self.dry_roads}
         for name, value in settings.items():

@@ -246,7 +246,7 @@ class Preset:
             game_features(game)
             if self.covered and any(self.promotion.covered):
                 raise UserError(
-                    f"promotion.covered: found {list(self.promotion.covered)}, expected none: covered holds for "
+                    f"promotion.covered: found {list(self.promotion.covered)}, expected none: covered applies to "
                     "all games"
                 )
             for i, matchup in enumerate(self.matchups):

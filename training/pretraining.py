@@ -1,7 +1,7 @@
 """Supervised pretraining: learn state values from games of the heuristic against itself.
 
-Such a game takes half a millisecond in compiled code, so one minute of them is worth more than an hour of the
-network's own games. Some actions are random, to cover states outside the heuristic's policy. Self-play
+Such a game takes half a millisecond in compiled code, so a minute of pretraining is worth more than an hour of
+self-play. Some actions are random, to cover states outside the heuristic's policy. Self-play
 (`helsinki_env.training.ppo`) follows.
 """
 

@@ -368,16 +368,30 @@ def roofs_worth(t, v, cells, number, each):
 
 
 @kernel
-def best_roof(t, v, cells):
-    """Return (value, cell) of the best of some roofs for a superstructure; (0, -1) for an empty set."""
-    best, chosen = 0.0, np.int64(-1)
+def _highest_roof(t, v, cells, sign):
+    """Return (value, cell) of the roof with the highest value times `sign`; (-1e9, -1) for an empty set."""
+    best, chosen = -1e9, np.int64(-1)
     while cells:
         cell = lowest_bit(cells)
         cells &= cells - 1
-        value = roof_value(t, v, cell, 0, 0)
-        if value > best or chosen < 0:
+        value = sign * roof_value(t, v, cell, 0, 0)
+        if value > best:
             best, chosen = value, cell
     return best, chosen
+
+
+@kernel
+def best_roof(t, v, cells):
+    """Return (value, cell) of the best of some roofs for a superstructure; (0, -1) for an empty set."""
+    best, chosen = _highest_roof(t, v, cells, 1.0)
+    return best if chosen >= 0 else 0.0, chosen
+
+
+@kernel
+def worst_roof(t, v, cells):
+    """Return (value, cell) of the superstructure with the lowest value in its current position."""
+    lowest, chosen = _highest_roof(t, v, cells, -1.0)
+    return -lowest, chosen
 
 
 @kernel
@@ -391,16 +405,3 @@ def lowest_of_best_roofs(t, v, cells, number):
         cells &= ~bit(cell)
         lowest = min(lowest, cell)
     return lowest
-
-
-@kernel
-def worst_roof(t, v, cells):
-    """Return (value, cell) of the superstructure with the lowest value in its current position."""
-    worst, chosen = 1e9, np.int64(-1)
-    while cells:
-        cell = lowest_bit(cells)
-        cells &= cells - 1
-        value = roof_value(t, v, cell, 0, 0)
-        if value < worst:
-            worst, chosen = value, cell
-    return worst, chosen

@@ -83,7 +83,7 @@ def _evaluate_board(t, w, g, v):
     """Evaluate the own board: the values of lines, coats and holes with the turns that are left.
 
     A line with m empty cells is assumed to be full at the end with probability q^m. Cells that no tile can reach lower
-    it, but in the last turn a wild tile may still fill them. The results must stay identical to the last digit.
+    it, but in the last turn a wild tile may still fill them. The results must remain bit-identical.
     """
     read_board(t, g, g.seat, v)
     v.roofs_known[:] = 0

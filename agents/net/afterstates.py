@@ -216,6 +216,11 @@ class Choices(NamedTuple):
             np.zeros(len(masks) + 1, np.int64),
         )  # fmt: skip
 
+    @classmethod
+    def none(cls, config: Any) -> Choices:
+        """Return the arrays for simulations of given actions."""
+        return cls.of(np.zeros((0, spec_of(config).num_actions(config)), np.int8))
+
 
 class Afterstates(NamedTuple):
     """N positions after simulations; fields of `AfterstateBatch`."""
@@ -306,10 +311,9 @@ class AfterstateEncoder:
         """Return win probabilities from the viewer on, float32 (B, 4), after game-ending actions, int64 (B,)."""
         games = states_from_observations(self.config, observation)
         actions = integer_array("actions", actions, (len(games),), 0, spec_of(self.config).num_actions(self.config) - 1)
-        no_choices = Choices.of(np.zeros((0, spec_of(self.config).num_actions(self.config)), np.int8))
         keys, ones = np.full(len(games), GOLDEN, np.uint64), np.ones(len(games), np.int64)
         plan = Simulations(keys, np.uint64(0), ones, ones, actions[:, None], 0)
         out = Afterstates.of(len(games), int(games["players"].max(initial=2)), self._at)
         with self._workspaces.borrow() as ws:
-            simulate_games(ws, games, no_choices, plan, self._at, out)
+            simulate_games(ws, games, Choices.none(self.config), plan, self._at, out)
         return np.maximum(out.shares, 0.0).astype(np.float32)

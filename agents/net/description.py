@@ -66,7 +66,7 @@ class CheckpointError(UserError):
 
 
 def interface_digests(config: Any, types: int, kind: str = AFTERSTATE_KIND, ahead: bool = False) -> dict[str, str]:
-    """Return the digests of action table, observation layout and network inputs; a network only fits equal ones."""
+    """Return the digests of action table, observation layout and network inputs, which a network must match."""
     features = game_features(config)
     if kind == AFTERSTATE_KIND:
         inputs = _hashed_text((features.of_seat(types, ahead), features.table_parts(types)))
@@ -122,7 +122,7 @@ def arrays_digest(arrays: Mapping[str, npt.NDArray[Any]]) -> str:
 
 
 def parse_description(path: Path, text: str | None, kind: str) -> Node:
-    """Parse the description of a file; CheckpointError if `text` is missing, invalid or of another environment."""
+    """Parse the description of a file; CheckpointError if `text` is missing, invalid or of a different environment."""
     try:
         content = parse_json(text or "", CheckpointError, str(path)).mapping()
         content["types"].integer(*_TYPES)

@@ -50,7 +50,7 @@ class OnnxModel:
         description: description of the network (`helsinki_env.agents.net.description`).
 
     Raises:
-        CheckpointError: if the file is missing, damaged, changed or invalid, or of another environment.
+        CheckpointError: if the file is missing, damaged, changed or invalid, or of a different environment.
     """
 
     def __init__(self, path: str | Path, threads: int = 1, content: bytes | None = None) -> None:

@@ -33,7 +33,7 @@ from helsinki_env.engine.arrays import key_array
 from helsinki_env.engine.contract import MAX_SEATS
 from helsinki_env.engine.determinization import states_from_observations
 from helsinki_env.engine.rng import GOLDEN
-from helsinki_env.engine.spec import default_config, spec_of
+from helsinki_env.engine.spec import default_config
 from helsinki_env.engine.states import States
 
 __all__ = ["HalvingResult", "NetSearchPlayer", "NetSearchSettings"]
@@ -152,9 +152,9 @@ class NetSearchPlayer:
             observation: observations of the games, int8 (B, F).
             keys: random keys, uint64 (B,).
         """
-        arms, opinions, counts = self._enter(inputs, log_probs)
+        arms, opinions, counts = self._candidates(inputs, log_probs)
         games = states_from_observations(self.config, observation)
-        return self._race(games, arms, opinions, counts, key_array("keys", keys, len(games)).copy())
+        return self._halve(games, arms, opinions, counts, key_array("keys", keys, len(games)).copy())
 
     @default_errstate
     def evaluate_actions(
@@ -168,20 +168,22 @@ class NetSearchPlayer:
         action_mask, keys = validate_masks_and_keys(self.config, observation, action_mask, keys)
         also = validate_extra_actions(also, action_mask)
         inputs, log_probs = self.net.policy(observation, action_mask)
-        arms, behind, counts = self._enter(inputs, log_probs)
+        arms, opinions, counts = self._candidates(inputs, log_probs)
         games = states_from_observations(self.config, observation)
         deals = np.maximum(1, self.budget // np.maximum(1, counts * _halvings(counts)))  # in the first round
-        race = self._race(games, arms, behind, counts, keys.copy())
+        result = self._halve(games, arms, opinions, counts, keys.copy())
         shares = np.full((len(inputs.action), MAX_SEATS), np.nan)
-        row, arm = np.nonzero(race.trials)
-        shares[choice_index(inputs, row, race.arms[row, arm])] = race.shares[row, arm] / race.trials[row, arm, None]
-        best = race.arms[:, 0]
+        row, arm = np.nonzero(result.trials)
+        means = result.shares[row, arm] / result.trials[row, arm, None]
+        shares[choice_index(inputs, row, result.arms[row, arm])] = means
+        best = result.arms[:, 0]
         for wanted in (best,) if also is None else (best, also):
             at = choice_index(inputs, np.arange(len(inputs)), wanted)
             rows = np.flatnonzero(np.isnan(shares[at, 0]))
-            alone = wanted[rows, None], np.ones(len(rows), np.int64), deals[rows]
             if len(rows):
-                shares[at[rows]] = self._tried(games[rows], *alone, keys.copy(), rows)[:, 0] / deals[rows, None]
+                ones = np.ones(len(rows), np.int64)
+                sums = self._simulate(games[rows], wanted[rows, None], ones, deals[rows], keys[rows])
+                shares[at[rows]] = sums[:, 0] / deals[rows, None]
         return make_evaluations(self.net.writer, inputs, observation, log_probs, shares, best)
 
     @default_errstate
@@ -199,72 +201,71 @@ class NetSearchPlayer:
             deals: number of determinizations.
             keys: random keys of the games, uint64 (B,).
         """
-        rows = np.arange(len(games))
-        sums = self._tried(games, arms, counts, np.full(len(games), deals), keys.copy(), rows)
+        sums = self._simulate(games, arms, counts, np.full(len(games), deals), keys.copy())
         means: FloatArray = sums[..., 0] / deals
         return means
 
-    def _enter(self, inputs: AfterstateBatch, log_probs: FloatArray) -> tuple[Int64Array, FloatArray, Int64Array]:
+    def _candidates(self, inputs: AfterstateBatch, log_probs: FloatArray) -> tuple[Int64Array, FloatArray, Int64Array]:
         """Return the candidates, best first, int64 (B, m), their policy values, and their number, int64 (B,).
 
-        Policy values are win probabilities relative to the best action, float64 (B, m), see `width`.
+        Policy values are win probabilities relative to the best action, float64 (B, m); see `width`.
         """
         most = self.max_arms
         arms = np.zeros((len(inputs), most), np.int64)
         opinions = np.full((len(inputs), most), -np.inf)
-        rank = np.lexsort((-log_probs, inputs.row))  # best first within each row
-        position = np.arange(len(rank)) - inputs.first[inputs.row[rank]]
-        enters = position < most
-        row, position, chosen = inputs.row[rank][enters], position[enters], rank[enters]
-        arms[row, position] = inputs.action[chosen]
-        opinions[row, position] = log_probs[chosen] / self.width
+        order = np.lexsort((-log_probs, inputs.row))  # best first within each row
+        row = inputs.row[order]
+        rank = np.arange(len(order)) - inputs.first[row]
+        row, rank, chosen = (values[rank < most] for values in (row, rank, order))
+        arms[row, rank] = inputs.action[chosen]
+        opinions[row, rank] = log_probs[chosen] / self.width
         return arms, opinions - opinions[:, :1], np.minimum(np.diff(inputs.first), most)
 
-    def _race(
+    def _halve(
         self, games: States, arms: Int64Array, opinions: FloatArray, counts: Int64Array, keys: KeyArray
     ) -> HalvingResult:
-        """Halve the candidates until one is left; advances `keys` in place."""
+        """Simulate the candidates and drop the worse half, until one is left; advance `keys` in place."""
         totals = self.trust * opinions
         shares, trials = np.zeros((*arms.shape, MAX_SEATS)), np.zeros(arms.shape, np.int64)
-        left = np.full(len(games), self.budget)
+        budget = np.full(len(games), self.budget)
         halvings = _halvings(counts)
         while True:
-            racing = np.flatnonzero((counts > 1) & (left > 0))
-            if not len(racing):
+            rows = np.flatnonzero((counts > 1) & (budget > 0))
+            if not len(rows):
                 return HalvingResult(arms, opinions, shares, trials)
-            deals = np.maximum(1, left[racing] // (counts[racing] * halvings[racing]))
-            tried = self._tried(games[racing], arms[racing], counts[racing], deals, keys, racing)
-            totals[racing] += tried[..., 0]
-            shares[racing] += tried
-            in_race = np.arange(arms.shape[1]) < counts[racing, None]
-            trials[racing] += in_race * deals[:, None]
-            left[racing] -= deals * counts[racing]
-            halvings[racing] = np.maximum(1, halvings[racing] - 1)
-            # Sort the candidates by value, stable on ties.
-            order = np.argsort(np.where(in_race, -totals[racing], np.inf), axis=1, kind="stable")
-            for of_arms in (arms, opinions, totals, trials):
-                of_arms[racing] = np.take_along_axis(of_arms[racing], order, axis=1)
-            shares[racing] = np.take_along_axis(shares[racing], order[..., None], axis=1)
-            counts[racing] = (counts[racing] + 1) // 2
+            deals = np.maximum(1, budget[rows] // (counts[rows] * halvings[rows]))
+            streams = keys[rows]
+            sums = self._simulate(games[rows], arms[rows], counts[rows], deals, streams)
+            keys[rows] = streams
+            totals[rows] += sums[..., 0]
+            shares[rows] += sums
+            is_candidate = np.arange(arms.shape[1]) < counts[rows, None]
+            trials[rows] += is_candidate * deals[:, None]
+            budget[rows] -= deals * counts[rows]
+            halvings[rows] = np.maximum(1, halvings[rows] - 1)
+            order = np.argsort(np.where(is_candidate, -totals[rows], np.inf), axis=1, kind="stable")
+            for values in (arms, opinions, totals, trials):
+                values[rows] = np.take_along_axis(values[rows], order, axis=1)
+            shares[rows] = np.take_along_axis(shares[rows], order[..., None], axis=1)
+            counts[rows] = (counts[rows] + 1) // 2
 
-    def _tried(
-        self, games: States, arms: Int64Array, counts: Int64Array, deals: Int64Array, keys: KeyArray, racing: Int64Array
+    def _simulate(
+        self, games: States, arms: Int64Array, counts: Int64Array, deals: Int64Array, keys: KeyArray
     ) -> FloatArray:
-        """Simulate candidates; return the sums of the win probabilities after them, float64 (B, m, 4)."""
-        at = feature_offsets(self.config, self.net.assessor.ahead)
-        tries = deals * counts
-        n, seats = int(tries.sum()), int(games["players"].max())
-        out, drawn = Afterstates.of(n, seats, at), keys[racing]
-        no_choices = Choices.of(np.zeros((0, spec_of(self.config).num_actions(self.config)), np.int8))
-        plan = Simulations(drawn, GOLDEN, deals, counts, arms, self.settings.turns)
-        simulate_games(new_workspace(self.config), games, no_choices, plan, at, out)
-        keys[racing] = drawn
-        share = np.where(out.shares[:, :1] >= 0, out.shares, self.net.assessor(out.seats, out.table).wins)
-        row = np.repeat(np.arange(len(games)), tries)
-        arm = (np.arange(n) - np.repeat(np.cumsum(tries) - tries, tries)) % counts[row]
-        totals = np.zeros((*arms.shape, MAX_SEATS))
-        np.add.at(totals, (row, arm), share)
-        return totals
+        """Simulate `counts` actions of each game in `deals` determinizations; advance `keys` in place.
+
+        Return the sums of the win probabilities after each action, the searching seat first, float64 (B, m, 4).
+        """
+        offsets, simulations = feature_offsets(self.config, self.net.assessor.ahead), deals * counts
+        out = Afterstates.of(int(simulations.sum()), int(games["players"].max()), offsets)
+        plan = Simulations(keys, GOLDEN, deals, counts, arms, self.settings.turns)
+        simulate_games(new_workspace(self.config), games, Choices.none(self.config), plan, offsets, out)
+        wins = np.where(out.shares[:, :1] >= 0, out.shares, self.net.assessor(out.seats, out.table).wins)
+        game = np.repeat(np.arange(len(games)), simulations)
+        number = np.arange(len(game)) - np.repeat(np.cumsum(simulations) - simulations, simulations)  # within the game
+        sums = np.zeros((*arms.shape, MAX_SEATS))
+        np.add.at(sums, (game, number % counts[game]), wins)
+        return sums
 
 
 def _halvings(counts: Int64Array) -> Int64Array:

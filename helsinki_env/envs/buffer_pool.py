@@ -77,7 +77,7 @@ _references = sys.getrefcount
 
 
 def _references_of_a_pair() -> int:
-    """Reference count of an array that only its pair holds, measured as in `BufferPairPool.take`."""
+    """Return the reference count of an array that only its pair holds, measured as in `BufferPairPool.take`."""
     first, _ = pair = np.empty(1), np.empty(1)
     return _references(first) + 0 * len(pair)
 

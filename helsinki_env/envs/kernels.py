@@ -89,9 +89,9 @@ class Results(NamedTuple):
 
 @kernel
 def first_illegal_game(states, actions, legal, mask, mode):
-    """Index of the first game whose action is illegal, or -1. Called before any game is stepped.
+    """Return the index of the first game whose action is illegal, or -1, before any game is stepped.
 
-    Legal actions are in the environment's own bit sets `legal` if it has them, else in the mask that was returned.
+    The legal actions are those of the environment's bit sets `legal`, or of the returned mask if these are empty.
     """
     for b in range(len(states)):
         action = actions[b]
@@ -117,7 +117,7 @@ def begin_episode(t, g, run, setup, p):
 
 @kernel
 def _write_legal(t, g, b, views):
-    """Write the action mask of game `b`, and the environment's own bit sets of legal actions if it has them."""
+    """Write the action mask of game `b`, and the environment's bit sets of legal actions, if any."""
     write_mask(t, g, views.mask[b])
     if len(views.legal):
         for block in range(views.legal.shape[1]):
@@ -139,7 +139,7 @@ def reset_games(games, chosen, views):
 
 @kernel
 def reward_of(t, g, seat, reward):
-    """Reward of a seat at the end of a game.
+    """Return the reward of a seat at the end of a game.
 
     win: +1, else -1 / (n - 1); rank: +1 to -1 by rank; margin: points above the mean of the others. Tied players
     receive the average reward of the ranks they share.
@@ -211,7 +211,7 @@ def _step_slice(begin, end, games, actions, mode, reward, views, results):
         views.seats[b] = g.seat
 
 
-#: Number of games per work unit of a thread; one unit takes a few hundredths of a millisecond.
+#: Number of games per work unit of a thread; one unit takes tens of microseconds.
 WORK_UNIT = 64
 
 

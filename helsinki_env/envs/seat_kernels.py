@@ -120,7 +120,7 @@ def reset_seat_games(games, seatings, rules, chosen):
 
 @kernel
 def first_illegal_seat_game(seatings, games, actions, legal):
-    """Index (within `games`) of the first unfinished game whose action is illegal, or -1."""
+    """Return the index (within `games`) of the first unfinished game whose action is illegal, or -1."""
     for k in range(len(games)):
         b, action = games[k], actions[k]
         if not seatings[b].over and (action < 0 or action >= legal.shape[1] or legal[b, action] == 0):
@@ -130,13 +130,13 @@ def first_illegal_seat_game(seatings, games, actions, legal):
 
 @kernel
 def _opponent(g, seating):
-    """Index of the opponent to act (clockwise distance from the learner minus 1); -1: it is the learner's turn."""
+    """Return the index of the acting opponent (clockwise distance from the learner minus 1); -1: the learner acts."""
     return (np.int64(g.seat) - seating.learner + g.players) % g.players - 1
 
 
 @kernel
 def _next_key(g, seating):
-    """The next random key of the acting player."""
+    """Return the next random key of the acting player."""
     seating.keys[g.seat] += GOLDEN
     return mix(seating.keys[g.seat])
 
