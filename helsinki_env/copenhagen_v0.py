@@ -44,7 +44,7 @@ Illegal actions, resets (`reset(options=...)` accepts `denied`), copies, renderi
 
 Version History
 ---------------
-`copenhagen_v0` is final: any further change that an agent could notice needs a new number (see `helsinki_v0`).
+`copenhagen_v0` is settled: any further change that an agent could notice needs a new number (see `helsinki_v0`).
 
 * v0: first version.
 """

@@ -75,7 +75,7 @@ Version policy
 The number in `helsinki_v0` changes with anything that an agent could notice: rules, action ids, masks, observation
 fields, rewards, or the games that a seed deals. Results with different numbers are not comparable. Changes to speed or
 drawings, and new options with neutral defaults, keep the number. Component files with other facts define different
-games with their own names. `helsinki_v0` is final: any further change that an agent could notice needs a new number.
+games with their own names. `helsinki_v0` is settled: any further change that an agent could notice needs a new number.
 
 Version History
 ---------------

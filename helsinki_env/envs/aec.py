@@ -48,18 +48,8 @@ __all__ = ["GameAECEnv", "OrderEnforced", "metadata_of"]
 
 DICTS = ("terminations", "truncations", "rewards", "_cumulative_rewards", "infos")
 """Per-agent attributes; `_KINDS` describes their values."""
-CHANGING = (
-    *DICTS,
-    "agents",
-    "agent_selection",
-    "config",
-    "_skip_agent_selection",
-    "_states",
-    "_seed",
-    "_episode",
-    "_over",
-    "_last_action",
-)
+CHANGING = (*DICTS, "agents", "agent_selection", "config", "_skip_agent_selection", "_states", "_seed", "_episode",
+            "_over", "_last_action")  # fmt: skip
 """All mutable attributes."""
 
 
