@@ -252,12 +252,8 @@ def _cells_gain(t, w, v, cells, bricks):
     while lonely:
         gain -= v.gap[lowest_bit(lonely)]
         lonely &= lonely - 1
-    touched = (
-        popcount(neighbors(cells) & v.filled)
-        + popcount(cells & LEFT)
-        + popcount(cells & _RIGHT)
-        + popcount(cells & GROUND)
-    )
+    touched = popcount(neighbors(cells) & v.filled) + popcount(cells & GROUND)
+    touched += popcount(cells & LEFT) + popcount(cells & _RIGHT)
     gain += v.later * (w.snug * touched - w.overhang * (popcount(empty & after >> 5) - v.overhangs))
     if v.points + _REACH >= t.goal and v.points + line_points(t, v.filled, after, v.bricks | bricks) >= t.goal:
         gain += WIN

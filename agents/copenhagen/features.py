@@ -97,9 +97,8 @@ def _write_board(obs, board, at, out):
         out[at[1] + cell] = obs[board + 2 * _CELLS + cell]
         out[at[2] + cell] = obs[board + 3 * _CELLS + cell]
     for y in range(ROWS):
-        _write_line(
-            obs, range(board + COLUMNS * y, board + COLUMNS * (y + 1)), out, at[4] + (COLUMNS + 1) * y, at[6] + y
-        )
+        first = board + COLUMNS * y
+        _write_line(obs, range(first, first + COLUMNS), out, at[4] + (COLUMNS + 1) * y, at[6] + y)
     for x in range(COLUMNS):
         _write_line(obs, range(board + x, board + _CELLS, COLUMNS), out, at[5] + (ROWS + 1) * x, at[7] + x)
 

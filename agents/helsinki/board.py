@@ -165,11 +165,10 @@ def best_placement(t, p, w, v, kind, side, roofs):
         piece, lane = 8 * kind + turned, place - a.LANES * turned
         corner = corner_of(p, v, piece, side, lane)
         cells = np.int64(t.roofs_mask[piece]) << corner
-        gain = (
-            _greedy_gain(t, w, v, kind, cells)
-            if w.apart == 0.0
-            else _gain_before_losses(t, p, w, v, piece, corner, cells)
-        )
+        if w.apart == 0.0:
+            gain = _greedy_gain(t, w, v, kind, cells)
+        else:
+            gain = _gain_before_losses(t, p, w, v, piece, corner, cells)
         if roofs > 0:
             gain += roofs_gain(t, p, w, v, piece, corner, cells, roofs)
         if gain <= best:

@@ -285,9 +285,8 @@ def analyze_lines(t, w, v):
 @kernel
 def _is_monotonic(w):
     """Return whether the weights are monotonic: no improvement lowers a value. All tuned weights are."""
-    least = min(min(min(w.room, w.cell), min(w.roof, w.hole)), min(min(w.bonus_card, w.crosswalk), w.line_depth))
-    least = min(least, min(min(w.far, w.clash), w.short))
-    return least >= 0.0 and max(max(max(w.closed, w.lonely), max(w.far, w.clash)), w.short) <= 1.0
+    least = min(w.room, w.cell, w.roof, w.hole, w.bonus_card, w.crosswalk, w.line_depth, w.far, w.clash, w.short)
+    return least >= 0.0 and max(w.closed, w.lonely, w.far, w.clash, w.short) <= 1.0
 
 
 @kernel

@@ -211,14 +211,7 @@ def _remember_most(v, first, value):
 @kernel
 def hand_upper_bound(t, p, w, g, v, first):
     """Return an upper bound on the value of the hand after a build: fewer cards or cells improve no plan."""
-    if (
-        w.clash > 1.0
-        or w.short > 1.0
-        or w.far > 1.0
-        or w.card < 0.0
-        or w.wild_card < 0.0
-        or w.best_plan < w.other_plans
-    ):
+    if max(w.clash, w.short, w.far) > 1.0 or min(w.card, w.wild_card) < 0.0 or w.best_plan < w.other_plans:
         return -ILLEGAL_VALUE  # no bound with such weights
     if v.pairs != 0 or not (v.most_known >> first) & 1:
         value = hand_value(t, p, w, g, v, first)

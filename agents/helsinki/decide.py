@@ -78,9 +78,8 @@ def draw_and_build(t, p, w, g, v, space, coats):
             v.cost[card] = w.card * v.later
     later = v.later
     v.later = v.later_drawn
-    value, _ = best_build(
-        t, p, w, g, v, space // 2, first_reachable_side(space), coats - t.costs[a.DRAW_AND_BUILD], ILLEGAL_VALUE
-    )
+    first, left = first_reachable_side(space), coats - t.costs[a.DRAW_AND_BUILD]
+    value, _ = best_build(t, p, w, g, v, space // 2, first, left, ILLEGAL_VALUE)
     v.later = later
     release_pair(t, g, v, space)
     return value - v.loss_drawn + w.tempo * v.later - board_action_price(t, v, a.DRAW_AND_BUILD, w.spend)
@@ -207,9 +206,8 @@ def _value_moves(t, p, w, g, v, mask, values):
                 values[use + action] = max(values[use + action], value)
     if mask[use + a.MOVE_BACK]:
         space, coats = (token + 8 - t.strengths[a.MOVE_BACK]) % 8, v.meadow - t.costs[a.MOVE_BACK]
-        values[use + a.MOVE_BACK] = turn_value(t, p, w, g, v, space, coats) - board_action_price(
-            t, v, a.MOVE_BACK, w.spend
-        )
+        value = turn_value(t, p, w, g, v, space, coats)
+        values[use + a.MOVE_BACK] = value - board_action_price(t, v, a.MOVE_BACK, w.spend)
     _value_early(t, mask, values, best - _TOO_EARLY)
 
 
@@ -414,19 +412,10 @@ def _value_lifts(t, v, mask, values):
 
 #: The main kind of action in each phase, in the order of the phases; for MAIN, DRAW comes before it.
 _MAIN_KIND = np.array(
-    [
-        a.KIND_START,
-        a.KIND_MOVE,
-        a.KIND_BUILD,
-        a.KIND_PAY,
-        a.KIND_PLACE,
-        a.KIND_WILD,
-        a.KIND_LIFT,
-        a.KIND_ROOF,
-        a.KIND_DISCARD,
-    ],
+    [a.KIND_START, a.KIND_MOVE, a.KIND_BUILD, a.KIND_PAY, a.KIND_PLACE, a.KIND_WILD, a.KIND_LIFT, a.KIND_ROOF,
+     a.KIND_DISCARD],
     np.int64,
-)
+)  # fmt: skip
 
 
 @kernel

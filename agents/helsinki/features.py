@@ -185,16 +185,9 @@ _, _HAND_SIZE, _MEADOW, _TOKEN, _POINTS, _OWN_BONUS, _LIMIT, _DRAWS = range(_PER
 _PLAYERS, _SEAT, _DRY_ROADS, _ROUND, _LAST_ROUND, _PILE, _WILDS, _ROOFS_LEFT = (
     TABLE_FACTS.index(name)
     for name in (
-        "players",
-        "turn_order",
-        "dry_roads",
-        "round",
-        "last_round",
-        "draw_pile",
-        "wild_tiles",
-        "superstructures",
+        "players", "turn_order", "dry_roads", "round", "last_round", "draw_pile", "wild_tiles", "superstructures",
     )
-)
+)  # fmt: skip
 
 
 @kernel

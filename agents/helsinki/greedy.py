@@ -122,11 +122,9 @@ def _build_value(t, p, w, g, v, card, side, coats, before, most, least):
     `ILLEGAL_VALUE` if the card cannot be built; may be `ILLEGAL_VALUE` if its value is at most `least`.
     """
     gain, turned, helped, left = build_parts(t, p, w, g, v, card, side, side, coats, least + before - most)
-    return (
-        gain - (turned * t.costs[a.ANY_SIDE] + helped) * v.coat - (before - left)
-        if gain > ILLEGAL_VALUE
-        else ILLEGAL_VALUE
-    )
+    if gain <= ILLEGAL_VALUE:
+        return ILLEGAL_VALUE
+    return gain - (turned * t.costs[a.ANY_SIDE] + helped) * v.coat - (before - left)
 
 
 @kernel
