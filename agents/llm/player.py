@@ -252,10 +252,5 @@ def make(argument: str, config: Any) -> LanguageModelPlayer:
             _shared["transcript", path] = Transcript(Path(path) if path else None)
         transcript = _shared["transcript", path]
     return LanguageModelPlayer(
-        client,
-        config,
-        listed=listed == _LISTED[0],
-        budget=budget,
-        transcript=transcript,
-        replay=replay == "1",
+        client, config, listed=listed == _LISTED[0], budget=budget, transcript=transcript, replay=replay == "1"
     )

@@ -196,12 +196,7 @@ def _forget_origin(model: onnx.ModelProto) -> None:
 
 
 def _compare(
-    network: Network,
-    description: dict[str, Any],
-    model: InferenceModel,
-    positions: int,
-    seed: int,
-    progress: Progress,
+    network: Network, description: dict[str, Any], model: InferenceModel, positions: int, seed: int, progress: Progress
 ) -> Agreement:
     Node(positions, UserError, "positions").integer(1)
     config = config_from_dict(description["game"])

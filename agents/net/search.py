@@ -17,13 +17,7 @@ import numpy as np
 
 from helsinki_env.agents.base import FloatArray, Int8Array, Int64Array, KeyArray, default_errstate
 from helsinki_env.agents.evaluation import Evaluation
-from helsinki_env.agents.net.afterstates import (
-    AfterstateBatch,
-    Afterstates,
-    Choices,
-    Simulations,
-    simulate_games,
-)
+from helsinki_env.agents.net.afterstates import AfterstateBatch, Afterstates, Choices, Simulations, simulate_games
 from helsinki_env.agents.net.features import feature_offsets
 from helsinki_env.agents.net.player import InferenceModel, NetPlayer, choice_index, make_evaluations
 from helsinki_env.agents.rows import forced_and_open, validate_extra_actions, validate_masks_and_keys

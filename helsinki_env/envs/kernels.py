@@ -31,12 +31,7 @@ PREFETCH_DISTANCE = 2
 prefetch_state, prefetch_mask = prefetcher(16), prefetcher(9)
 
 #: One row per game: its random stream.
-RUN = np.dtype(
-    (
-        np.record,
-        np.dtype([("seed", np.uint64), ("stream", np.uint64), ("episode", np.uint64)], align=True),
-    )
-)
+RUN = np.dtype((np.record, np.dtype([("seed", np.uint64), ("stream", np.uint64), ("episode", np.uint64)], align=True)))
 
 #: One row per game: the kernel's report about a step.
 REPORT = np.dtype(

@@ -241,12 +241,7 @@ class GameTorchEnv:
     """
 
     def __init__(
-        self,
-        num_envs: int,
-        config: Any,
-        device: str | torch.device = "cuda",
-        episodes: Any = None,
-        check: bool = False,
+        self, num_envs: int, config: Any, device: str | torch.device = "cuda", episodes: Any = None, check: bool = False
     ) -> None:
         count, spec = check_num_envs(num_envs), spec_of(config)
         episodes = spec.episodes() if episodes is None else check_episodes(spec, episodes)
