@@ -1,1 +1,1 @@
-"""The players of helsinki-env and their common interface. A player sees only what its seat may see."""
+"""The players of helsinki-env and their common interface. A player sees only the observation of its seat."""

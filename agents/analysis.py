@@ -1,6 +1,6 @@
-"""Game analysis: an evaluator's view of every action of a game, and the regret of each.
+"""Game analysis: evaluate every action of a game and its regret.
 
-Each action is evaluated from what the acting seat observed at the time, not from cards revealed later.
+The evaluation of an action uses the observation of the acting seat at that time, not cards revealed later.
 
     >>> from helsinki_env.evaluation.match import play_match
     >>> record = next(play_match(["random", "random"], games=2).records())
@@ -72,7 +72,7 @@ def summarize_evaluations(record: Record, opinions: Sequence[Evaluation], judge:
 
     Args:
         record: the game record.
-        opinions: one for each of the D actions; regret is computed only for actions that were evaluated (see `also`).
+        opinions: evaluations of the D actions; actions that were not evaluated have no regret.
         judge: name of the evaluator.
     """
     costs, better = [], []

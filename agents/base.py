@@ -1,12 +1,12 @@
 """The player interface: select one legal action for each game of a batch.
 
-A player is a pure function of what its seat observes. It receives one row for each game in which it acts: the
-observation of the seat to move (`helsinki_env.games.helsinki.observation.unpack` names its fields), the action mask and
-a random key. It never receives a game or its state. The result for a row must depend on that row alone. A game is then
-the same in every batch, and callers may split and join batches freely.
+A player is a pure function of the observation. It receives one row for each game in which it acts: the observation of
+the seat to move (`helsinki_env.games.helsinki.observation.unpack` names its fields), the action mask and a random key.
+It never receives a game or its state. The result for a row must depend only on that row, so that a game is the same in
+every batch and callers can split and join batches.
 
-The caller supplies the random keys, from one stream per game and player that is independent of the game's own
-randomness (`init_streams`, `next_keys`). A player therefore needs no `reset`, keeps no state and can be shared.
+The caller supplies the random keys from one stream per game and player, independent of the randomness of the game
+(`init_streams`, `next_keys`). A player therefore needs no `reset`, keeps no state and can be shared.
 
 A custom player takes ten lines:
 
@@ -75,7 +75,7 @@ def converted_player_errors(name: str, what: str) -> Iterator[None]:
 
     Args:
         name: name of the player.
-        what: what failed, such as "cannot be made".
+        what: description of the failure, such as "cannot be made".
 
     Raises:
         PlayerError: unchanged, or in place of any other error.
@@ -91,7 +91,7 @@ def converted_player_errors(name: str, what: str) -> Iterator[None]:
 
 
 def _location(problem: BaseException) -> str:
-    """Return the location in third-party code where an error was raised; empty if there is none."""
+    """Return the location in third-party code where an error was raised, or an empty text."""
     if isinstance(problem, SyntaxError) and problem.filename:
         return f" ({problem.filename}, line {problem.lineno})"
     for frame in reversed(traceback.extract_tb(problem.__traceback__)):
@@ -123,13 +123,12 @@ _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 class Player(Protocol):
     """The protocol of a player: any object with a name and an `act` method.
 
-    A player that is slow per row, and gains nothing from large batches, may also have an attribute `max_batch_size`:
-    the maximum number of games in a batch. An interrupted match then loses little, because only finished games are
-    saved.
+    A player that is slow per row and does not benefit from large batches may limit the number of games in a batch by an
+    attribute `max_batch_size`. An interrupted match then loses less, because only finished games are saved.
 
     A player whose attribute `wants_history` is true gets a fourth argument from matches and tournaments: `histories`,
-    the events of each row's game in sentences, as its seat has seen them (`helsinki_env.text.GameHistory.lines`). It is
-    None elsewhere.
+    the events of each row's game in sentences, as its seat has seen them (`helsinki_env.text.GameHistory.lines`), or
+    None.
 
     Attributes:
         name: display name in tables and records.
@@ -146,8 +145,8 @@ class Player(Protocol):
         Args:
             observation: observations of the seats to move, int8 (B, F).
             action_mask: legal actions, int8 (B, A), at least one in each row.
-            keys: one uniform random key for each row, uint64 (B,), for this action only. A player that needs more
-                random numbers can seed its own generator with it.
+            keys: one uniform random key for each row, uint64 (B,), for this action only. It can seed a generator, if a
+                player needs more random numbers.
 
         Returns:
             Ids of legal actions, int64 (B,). Row b depends only on row b of the arguments.
@@ -156,7 +155,7 @@ class Player(Protocol):
 
 
 class PlayerWrapper:
-    """Base of players that wrap another one: its batch size limit and its use of histories hold for the wrapper, too.
+    """Base class of players that wrap another one, with its `max_batch_size` and `wants_history`.
 
     Args:
         player: the wrapped player.
@@ -173,6 +172,13 @@ class PlayerWrapper:
         """Whether the wrapped player uses the history of its games."""
         return bool(getattr(self.player, "wants_history", False))
 
+    def wrapped_actions(
+        self, observation: Int8Array, action_mask: Int8Array, keys: KeyArray, histories: Histories
+    ) -> Int64Array:
+        """Return the actions of the wrapped player, int64 (B,), legal or not; PlayerError unless they are integers."""
+        found = call_player(self.player, observation, action_mask, keys, histories)
+        return checked_actions(self.name, found, len(action_mask)).astype(np.int64)
+
 
 def _mix(keys: KeyArray) -> KeyArray:
     """Hash random keys; the array version of `helsinki_env.engine.rng.mix`."""
@@ -185,7 +191,7 @@ def init_streams(seed: int, games: npt.ArrayLike, player: int) -> KeyArray:
     """Return the initial state of a player's random stream for each game, uint64 (B,).
 
     Args:
-        seed: any integer, the same for all players and games of a match.
+        seed: seed of the match, any integer.
         games: game numbers, (B,).
         player: player number within the match.
 
@@ -224,7 +230,7 @@ def seat_key(seed: int, seat: int, decided: int) -> np.uint64:
 def call_player(
     player: Player, observation: Int8Array, action_mask: Int8Array, keys: KeyArray, histories: Histories
 ) -> Int64Array:
-    """Return the result of a player's `act`; the histories are for a player with `wants_history`."""
+    """Return the result of a player's `act`; only a player with `wants_history` gets the histories."""
     if histories is not None and getattr(player, "wants_history", False):
         with_histories: Any = player.act
         actions: Int64Array = with_histories(observation, action_mask, keys, histories)
@@ -236,8 +242,8 @@ def choose_action(player: Player, game: BoardGame, key: int = 0) -> int:
     """Return a player's action in one unfinished game.
 
     Args:
-        player: the player that acts for the seat to move.
-        game: the game; the player receives only that seat's observation of it.
+        player: the player.
+        game: the game; the player receives only the observation of the seat to move.
         key: random key for this action.
     """
     number = as_integer(key)
@@ -253,7 +259,7 @@ def checked_actions(name: str, actions: object, rows: int) -> npt.NDArray[np.int
     """Return the result of a player's `act` if it has one integer per row, legal or not; PlayerError otherwise."""
     array = np.asarray(actions)
     if isinstance(actions, list | tuple) and has_boolean(actions):
-        array = array.astype(np.bool_)  # mixed with integers, bool would be read as 0 or 1
+        array = array.astype(np.bool_)  # NumPy converts booleans among integers to 0 and 1
     if array.shape != (rows,) or not np.issubdtype(array.dtype, np.integer):
         raise PlayerError(
             f"player {name!r}: act returned {array.dtype} of shape {array.shape}, expected whole numbers of shape "

@@ -1,7 +1,7 @@
 """Evaluation of actions by a player: the probability of each action and every seat's win probability after it.
 
-A player that can evaluate has a method `evaluate_actions` next to `act` (`Evaluator`): the network, with and without
-search, and flat Monte Carlo. Like an action, an evaluation depends only on what the seat to move observes.
+A player that can evaluate also has a method `evaluate_actions` (`Evaluator`): the network, with and without search,
+and flat Monte Carlo. Like an action, an evaluation depends only on the observation of the seat to move.
 
     >>> from helsinki_env.agents.registry import make_player
     >>> from helsinki_env import HelsinkiGame
@@ -35,7 +35,7 @@ DEFAULT_EVALUATOR = "net"
 
 @dataclass(frozen=True)
 class Evaluation:
-    """A player's evaluation of the legal actions of a seat, from what that seat observes.
+    """A player's evaluation of the legal actions of a seat, from its observation.
 
     Attributes:
         seat: the seat to move.
@@ -59,11 +59,11 @@ class Evaluation:
 
     @property
     def expected(self) -> FloatArray:
-        """Every seat's win probability in the current position, float64 (n,): that after the best action."""
+        """Every seat's win probability after the best action, float64 (n,)."""
         return self.after(self.best)
 
     def regret(self, action: int) -> float | None:
-        """Return the regret of an action, at least 0: the win probability that its seat loses against the best action.
+        """Return the regret of an action: the loss in win probability compared with the best action, at least 0.
 
         None if the action was not evaluated.
         """

@@ -4,8 +4,8 @@ Search players, supervised pretraining and the heuristic player are written once
 functions below. The dtype of the game record selects the game's implementation (`helsinki_env.engine.overloads`):
 
 - `reset_view(v, key)`: reset the cached content of a view; `key`, uint64, seeds its random numbers.
-- `view_index(w, g, seat, views)`: index, among all views of a search, of the view for a seat's current board. This is
-  the seat's own view, unless there are extra views for boards that occurred before.
+- `view_index(w, g, seat, views)`: index, among all views of a search, of the view for a seat's current board. It is the
+  seat's own view, unless extra views cache earlier boards.
 - `select_action(t, p, w, g, v, mask, values, every)`: quickly find the best legal action of the seat to move. Writes
   the value of each legal action to `values`, float64 (ids,). Values are comparable only with each other; all legal
   actions need a value only if `every` is set.
@@ -16,8 +16,8 @@ functions below. The dtype of the game record selects the game's implementation 
   `lead_growth` is the growth of that number with the square root of the turns left.
 
 `t` is the record of the component file's tables, `p` that of the heuristic's `pieces`, `w` the weights. `g` is a game
-reconstructed from the observation of the seat that searches, or a determinization of it in a playout. `v` is a view:
-scratch of a seat, whose `turns` holds the number of turns it has left.
+reconstructed from the observation of the seat that searches, or a determinization of it in a playout. `v` is a view,
+the scratch record of a seat; its `turns` is the number of turns left.
 
 A game defines `HEURISTIC` in `agents/<name of the game>/heuristic_api.py`. A game without one uses random play.
 """
@@ -69,13 +69,13 @@ class MonteCarloSettings:
         lead: points per unit of the logistic model of winning in the last turn.
         lead_growth: growth of that number with the square root of the turns left.
         arms: number of candidate actions, as a multiple of the square root of the budget (flat search).
-        trust: number of simulations for which the heuristic's value counts (flat search).
+        trust: weight of the heuristic's value, in simulations (flat search).
         explore: weight of the exploration bonus (tree).
         temperature: difference in points that makes an action e times as probable in the prior (tree).
         widen: exponent of the visits that limits the number of children of a node (tree).
         widen_others: the same for nodes of other seats (tree).
-        catch_up: fraction of the remaining simulations that the second most visited action may gain on the first. If
-            that is not enough, the search stops; 1: only when the result cannot change (tree).
+        catch_up: fraction of the remaining simulations that the second most visited action is assumed to gain. The
+            search stops if that cannot change the result; 1: it stops only when the result is certain (tree).
     """
 
     turns: float = 3.0
@@ -150,7 +150,7 @@ class Heuristic:
 
 @lru_cache(maxsize=8)
 def _weights_dtype(kind: type[Any]) -> np.dtype[Any]:
-    """Return the one dtype object of a class: Numba takes ten times as long to recognize one that is merely equal."""
+    """Return the dtype of a class, always the same object: Numba takes ten times as long to recognize an equal one."""
     return np.dtype((np.record, [(item.name, np.float64) for item in fields(kind)]))
 
 
@@ -230,7 +230,7 @@ reset_view.implements(_CHANCE, _reset_chance)
 
 
 def _chance_views(count: int) -> npt.NDArray[Any]:
-    """Return views with different random streams: seats with the same stream would all play alike."""
+    """Return views with different random streams: seats with the same stream would play identically."""
     views = np.zeros(count, _CHANCE)
     views["first"] = views["word"] = random_keys(count)
     return views
@@ -239,15 +239,12 @@ def _chance_views(count: int) -> npt.NDArray[Any]:
 @lru_cache(maxsize=8)
 def _by_chance(dtype: np.dtype[Any]) -> Heuristic:
     """Return the random-play heuristic for the record dtype of a game without one."""
-    for rule, implementation in (
-        (select_action, _select_random),
-        (select_action_lookahead, _select_random_lookahead),
-        (write_win_probabilities, _write_rank_probabilities),
-    ):
-        rule.implements(dtype, implementation)
+    select_action.implements(dtype, _select_random)
+    select_action_lookahead.implements(dtype, _select_random_lookahead)
+    write_win_probabilities.implements(dtype, _write_rank_probabilities)
     nothing = np.zeros(1, np.dtype((np.record, [("nothing", np.float64)])))
-    # All actions look equal to random play: search all of them, lower the weight of rarely tried ones, and
-    # search until the result cannot change.
+    # Random play rates all actions equally: search all of them, give little weight to rarely tried ones, and search
+    # until the result cannot change.
     settings = MonteCarloSettings(turns=1e9, arms=1e9, explore=2.0, widen=1.0, widen_others=1.0, catch_up=1.0)
     return Heuristic(NoWeights(), NoWeights(), lambda config: nothing, _chance_views, settings)
 

@@ -1,16 +1,27 @@
-"""The player that takes a uniformly random legal action."""
+"""Players that act at random: always, or with a fixed probability instead of another player.
+
+Epsilon-random players give opponents of any strength between two players: ``epsilon:0.2:heuristic`` is weaker than
+``heuristic`` and stronger than ``random``.
+"""
 
 from __future__ import annotations
 
-from helsinki_env.agents.base import Int8Array, Int64Array, KeyArray
+import math
+from typing import Any
+
+import numpy as np
+
+from helsinki_env.agents.base import Histories, Int8Array, Int64Array, KeyArray, Player, PlayerWrapper, next_keys
+from helsinki_env.agents.registry import PlayerError, make_player
+from helsinki_env.data import short_repr
 from helsinki_env.engine.arrays import action_masks, key_array
 from helsinki_env.engine.playout import sample_actions
 
-__all__ = ["RandomPlayer"]
+__all__ = ["EpsilonPlayer", "RandomPlayer", "make_epsilon_player"]
 
 
 class RandomPlayer:
-    """Plays uniformly at random; the weakest baseline."""
+    """Play uniformly at random; the weakest baseline."""
 
     name = "random"
 
@@ -18,3 +29,45 @@ class RandomPlayer:
         """Return a uniformly random legal action for each row; see `helsinki_env.agents.base.Player`."""
         masks = action_masks("action_mask", action_mask)
         return sample_actions(masks, key_array("keys", keys, len(masks)).copy())
+
+
+class EpsilonPlayer(PlayerWrapper):
+    """Take a uniformly random legal action with a fixed probability, otherwise that of another player.
+
+    Args:
+        player: the other player.
+        epsilon: probability of a random action, 0 to 1.
+    """
+
+    def __init__(self, player: Player, epsilon: float) -> None:
+        super().__init__(player, f"epsilon:{epsilon:g}:{player.name}")
+        self.epsilon = epsilon
+
+    def act(
+        self, observation: Int8Array, action_mask: Int8Array, keys: KeyArray, histories: Histories = None
+    ) -> Int64Array:
+        """Return one legal action for each row, int64 (B,); see `helsinki_env.agents.base.Player`."""
+        action_mask = action_masks("action_mask", action_mask)
+        keys = key_array("keys", keys, len(action_mask))
+        actions = self.wrapped_actions(observation, action_mask, keys, histories)
+        streams = keys.copy()  # further random numbers, independent of those of the other player
+        part = (next_keys(streams) >> np.uint64(11)).astype(np.float64) / 2.0**53
+        drawn = np.flatnonzero(part < self.epsilon)
+        if len(drawn):
+            actions[drawn] = sample_actions(action_mask[drawn], next_keys(streams, drawn))
+        return actions
+
+
+def make_epsilon_player(argument: str, config: Any) -> EpsilonPlayer:
+    """Return the player ``epsilon:PROBABILITY:PLAYER``, given the text after the first colon; or PlayerError."""
+    number, _, player = argument.partition(":")
+    try:
+        epsilon = float(number)
+    except ValueError:
+        epsilon = math.nan
+    if not 0 <= epsilon <= 1 or not player:
+        raise PlayerError(
+            f"player {short_repr('epsilon:' + argument)}: found {short_repr(number)}, expected a probability from 0 to "
+            "1, then a colon and a player, such as epsilon:0.2:heuristic"
+        )
+    return EpsilonPlayer(make_player(player, config), epsilon)

@@ -5,10 +5,9 @@ A package registers its own player with an entry point in the group ``helsinki.p
     [project.entry-points."helsinki.players"]
     mine = "my_package.players:make"
 
-``make(argument: str, config)`` returns the player; the argument is the text after the colon, and the configuration is
-that of the game to play. Without a package, use ``my_module:make`` or ``my_module:Player``. The attribute is such a
-function, a player, or a class of players without constructor arguments. The module must be importable or in the
-working directory.
+``make(argument: str, config)`` returns the player, given the text after the colon and the configuration of the game.
+Without a package, use ``my_module:make`` or ``my_module:Player``. The attribute is such a function, a player, or a
+class of players without constructor arguments. The module must be importable or in the working directory.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ __all__ = ["ENTRY_POINT_GROUP", "PlayerError", "check_code", "files_digest", "in
 ENTRY_POINT_GROUP = "helsinki.players"
 """The entry point group of packages that provide players."""
 
-#: Largest number of simulations that is accepted.
+#: Maximum number of simulations per action.
 MAX_SIMULATIONS = 1_000_000
 #: Factories of the built-in players, imported on first use: PyTorch takes seconds.
 _OWN = {
@@ -52,16 +51,16 @@ _OWN = {
     "counted": "helsinki_env.agents.replaced_actions:make_counted_player",
     "program": "helsinki_env.agents.program.player:make",
     "llm": "helsinki_env.agents.llm.player:make",
-    "epsilon": "helsinki_env.agents.epsilon:make_epsilon_player",
+    "epsilon": "helsinki_env.agents.random:make_epsilon_player",
 }
 
 
 _RUNS_CODE = "runs code on this machine"
-#: Built-in players that a third party's file must not choose alone, with the reason.
+#: Built-in players that a file from a third party must not select without the user's consent, with the reason.
 _GUARDED = {"program": _RUNS_CODE, "llm": "calls a language model at your expense"}
 #: Wrappers, such as ``forced:ACTION:PLAYER`` and ``counted:PLAYER``: number of words before the inner name.
 _WRAPPING = {"forced": 2, "counted": 1, "epsilon": 2}
-#: Maximum depth of nested wrappers; each calls the next.
+#: Maximum depth of nested wrappers.
 _MOST_WRAPPING = 16
 
 
@@ -79,7 +78,7 @@ def _make_greedy(argument: str, config: Any) -> Player:
 
 
 def _game_module(name: str, config: Any) -> Any:
-    """Return the module of a player that exists only for the configuration's game."""
+    """Import the module of a player that is specific to the configuration's game."""
     game = spec_of(config).name
     module = f"helsinki_env.agents.{game}.{name}"
     if find_spec(f"helsinki_env.agents.{game}") is None or find_spec(module) is None:
@@ -88,7 +87,7 @@ def _game_module(name: str, config: Any) -> Any:
 
 
 def _make_heuristic(argument: str, config: Any) -> Player:
-    from helsinki_env.agents.heuristic.player import HeuristicPlayer
+    from helsinki_env.agents.heuristic import HeuristicPlayer
 
     _no_argument("heuristic", argument)
     return HeuristicPlayer(config)
@@ -147,7 +146,7 @@ def make_player(spec: str, config: Any = None) -> Player:
     Args:
         spec: such as ``"random"``, ``"heuristic"``, ``"ismcts:400"``, ``"net:runs/best"`` (a trained checkpoint),
             ``"program:./bot"`` or ``"my_module:Player"``.
-        config: configuration of the games to play; default: two players, nothing covered.
+        config: configuration of the games to play; default: the default configuration.
 
     Raises:
         PlayerError: for an unknown name or an invalid argument.
@@ -179,15 +178,15 @@ def make_player(spec: str, config: Any = None) -> Player:
 def is_code(spec: str) -> bool:
     """Return whether a player spec runs code: a program, or an attribute of a module outside a registered package.
 
-    The same holds for a language model, which spends the user's money. Accept such a spec from the user, not from a
-    third party's file.
+    A language model counts as code, because it spends the user's money. Accept such specs only from the user, not from
+    files of third parties.
     """
     name = innermost_name(spec).partition(":")[0]
     return name in _GUARDED or name not in player_names()
 
 
 def check_code(players: Iterable[object], file: str | Path, *, trust: bool) -> None:
-    """Check, before any player is created, that a file does not name code that the user has not allowed to run.
+    """Check, before creating players, that a file names no code that the user has not allowed to run.
 
     Args:
         players: player specs in the file.

@@ -1,8 +1,7 @@
 """Replaced actions: invalid actions of a player that were replaced by random legal ones and counted.
 
-A player that counts them has an attribute `replaced_actions`. ``counted:PLAYER`` wraps any player so that its illegal
-actions are replaced and counted. For other players an illegal action ends the match with an error that names the
-player.
+A player that counts them has an attribute `replaced_actions`. ``counted:PLAYER`` replaces and counts the illegal
+actions of any player. For other players an illegal action ends the match with an error that names the player.
 """
 
 from __future__ import annotations
@@ -12,16 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from helsinki_env.agents.base import (
-    Histories,
-    Int8Array,
-    Int64Array,
-    KeyArray,
-    Player,
-    PlayerWrapper,
-    call_player,
-    checked_actions,
-)
+from helsinki_env.agents.base import Histories, Int8Array, Int64Array, KeyArray, Player, PlayerWrapper
 from helsinki_env.agents.registry import make_player
 from helsinki_env.engine.arrays import action_masks, key_array
 from helsinki_env.engine.playout import sample_actions
@@ -69,7 +59,7 @@ class ReplacedActions(NamedTuple):
 
 
 def replacement_warnings(player: str, counts: ReplacedActions, where: str = "") -> list[str]:
-    """Return a warning that actions were replaced, as a list of one line, or an empty list if none were.
+    """Return a list with a warning about replaced actions, empty without any.
 
     Args:
         player: name of the player.
@@ -91,13 +81,13 @@ def run_replacement_warnings(times: Iterable[Mapping[str, Any]]) -> list[str]:
 
 
 def replaced_actions_of(player: Player) -> ReplacedActions:
-    """Return the replaced actions of a player so far; zeros if it does not count them."""
+    """Return the replaced actions of a player so far; zeros for a player that does not count them."""
     found = getattr(player, "replaced_actions", None)
     return found if isinstance(found, ReplacedActions) else ReplacedActions()
 
 
 class CountedPlayer(PlayerWrapper):
-    """Wrap a player and replace its illegal actions by uniformly random legal ones.
+    """Replace the illegal actions of a player by uniformly random legal ones.
 
     Args:
         player: the wrapped player.
@@ -119,8 +109,7 @@ class CountedPlayer(PlayerWrapper):
         action_mask = action_masks("action_mask", action_mask)
         keys = key_array("keys", keys, len(action_mask))
         # Pass copies, so that a player cannot make its action legal by writing to the mask.
-        found = call_player(self.player, observation, action_mask.copy(), keys.copy(), histories)
-        actions = checked_actions(self.name, found, len(action_mask)).astype(np.int64)
+        actions = self.wrapped_actions(observation, action_mask.copy(), keys.copy(), histories)
         inside = (actions >= 0) & (actions < action_mask.shape[1])
         wrong = np.flatnonzero(~inside | (action_mask[np.arange(len(action_mask)), np.where(inside, actions, 0)] == 0))
         if len(wrong):
@@ -130,5 +119,5 @@ class CountedPlayer(PlayerWrapper):
 
 
 def make_counted_player(argument: str, config: Any) -> CountedPlayer:
-    """Return the player of ``counted:PLAYER``, given the text after the first colon."""
+    """Return the player ``counted:PLAYER``, given the text after the first colon."""
     return CountedPlayer(make_player(argument, config))

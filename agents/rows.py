@@ -22,8 +22,6 @@ from helsinki_env.engine.loops import write_mask
 from helsinki_env.engine.spec import spec_of
 from helsinki_env.engine.states import States
 
-__all__ = ["PlayerInputs", "validate_extra_actions", "validate_inputs", "validate_masks_and_keys"]
-
 
 class PlayerInputs(NamedTuple):
     """Validated inputs of a player for B games."""
@@ -35,7 +33,7 @@ class PlayerInputs(NamedTuple):
 
 @kernel
 def first_invalid_mask(tables, states, masks, legal):
-    """Index of the first row of `masks` that is malformed, empty or allows an illegal action; else the number of rows.
+    """Return the index of the first row of `masks` that is invalid, empty or allows an illegal action, or their number.
 
     `legal`: scratch, int8 (ids,).
     """
@@ -80,6 +78,11 @@ def validate_masks_and_keys(config: Any, observation: Any, action_mask: Any, key
     if found != (len(masks),):
         raise ArrayError(f"observation: found {found} rows, expected {len(masks)} as in action_mask")
     return masks, key_array("keys", keys, len(masks))
+
+
+def forced_and_open(action_mask: Int8Array) -> tuple[Int64Array, Int64Array]:
+    """Return the first legal action of each row, int64 (B,), and the rows with more than one, int64 (k,)."""
+    return np.argmax(action_mask, axis=1), np.flatnonzero(action_mask.sum(axis=1, dtype=np.int64) > 1)
 
 
 def validate_extra_actions(also: Any, mask: Int8Array) -> Int64Array | None:

@@ -56,7 +56,7 @@ __all__ = [
 ]
 
 #: Modules of the public names, imported on first access: the command line starts without the rules, and only the
-#: tensor environments need PyTorch. A name that is missing here is a module.
+#: tensor environments need PyTorch. Names of `__all__` that are missing here are modules.
 _MODULES = {
     "ComponentError": "helsinki_env.games.helsinki.components",
     "ConfigError": "helsinki_env.games.helsinki.config",
@@ -112,5 +112,5 @@ def __dir__() -> list[str]:
 
 
 _check_links()
-if Path(sys.argv[0]).stem != "helsinki":  # the command handles Ctrl-C before it imports what takes time
+if Path(sys.argv[0]).stem != "helsinki":  # the command handles Ctrl-C before slow imports
     import_module("helsinki_env.registration")

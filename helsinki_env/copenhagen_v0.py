@@ -22,8 +22,8 @@
     ...         action = rng.choice(np.flatnonzero(observation["action_mask"]))
     ...     env.step(action)
 
-**Turns.** A turn consists of several actions (take two cards, or build: which tile, where, and pay card by card; a
-reward for a covered coat of arms; ...), one step each. For the rules, see `docs/rules-copenhagen.md`.
+**Turns.** A turn consists of several actions (take two cards, or build: choose the tile and its place, pay card by
+card; choose the reward for a covered coat of arms; ...), one per step. For the rules, see `docs/rules-copenhagen.md`.
 
 **Actions.** `helsinki_env.games.copenhagen.notation` converts between action ids and text (`action_to_string(3)`
 is `'TAKE 3'`). The ids are the same for every number of players.
@@ -31,7 +31,7 @@ is `'TAKE 3'`). The ids are the same for every number of players.
 **Mask.** `action_mask` is 1 for each legal action. At least one action is legal until the game ends. The mask is all
 zeros for agents that are not acting, and for all agents after the end.
 
-**Observation.** The public information and the agent's own hidden information, from its own seat.
+**Observation.** The public information and the agent's hidden information, as seen from its seat.
 `helsinki_env.games.copenhagen.observation.unpack` returns the fields by name. All values are from 0 to 127.
 
 **Rewards** are those of `helsinki_v0`. Tied players receive the average reward of the ranks they share: with `"win"`,
@@ -39,31 +39,48 @@ two tied winners of a game of three get (1 - 1/2) / 2 each.
 
 At the end, `infos[agent]` holds `scores` and `places` of all seats (0 is the first rank; ties share a rank).
 
-Illegal actions, resets (`reset(options=...)` takes `denied`), copies, rendering and `global_state=True` work as in
+Illegal actions, resets (`reset(options=...)` accepts `denied`), copies, rendering and `global_state=True` work as in
 `helsinki_v0`.
 
 Version History
 ---------------
-`copenhagen_v0` is settled: from now on a change that an agent could notice needs a new number (see `helsinki_v0`).
+`copenhagen_v0` is settled: any further change that an agent could notice needs a new number (see `helsinki_v0`).
 
 * v0: first version.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 from helsinki_env.envs.aec import OrderEnforced, metadata_of
 from helsinki_env.envs.arguments import render_modes
-from helsinki_env.envs.by_options import OptionsAECEnv, OptionsSeatEnv, OptionsSeatVectorEnv, OptionsVectorEnv
+from helsinki_env.envs.by_options import (
+    EnvOptions,
+    OptionsAECEnv,
+    OptionsSeatEnv,
+    OptionsSeatVectorEnv,
+    OptionsVectorEnv,
+)
 from helsinki_env.games.copenhagen.config import CopenhagenConfig
 from helsinki_env.games.copenhagen.episodes import RandomEpisodes
 from helsinki_env.games.copenhagen.game import COPENHAGEN, CopenhagenGame
 
-__all__ = ["CopenhagenSeatEnv", "CopenhagenSeatVectorEnv", "CopenhagenVectorEnv", "env", "raw_env"]
+__all__ = ["CopenhagenOptions", "CopenhagenSeatEnv", "CopenhagenSeatVectorEnv", "CopenhagenVectorEnv", "env", "raw_env"]
+
+CopenhagenOptions = EnvOptions[CopenhagenConfig, RandomEpisodes]
+"""Keywords of the environments; `CopenhagenConfig` describes the options of the game."""
 
 
-class raw_env(OptionsAECEnv[CopenhagenConfig, CopenhagenGame]):  # noqa: N801  # PettingZoo's name
+class CopenhagenArgs:
+    """Types of the constructor arguments, for type checkers."""
+
+    if TYPE_CHECKING:
+
+        def __init__(self, *args: Any, **options: Unpack[CopenhagenOptions]) -> None: ...
+
+
+class raw_env(CopenhagenArgs, OptionsAECEnv[CopenhagenConfig, CopenhagenGame]):  # noqa: N801  # PettingZoo's name
     """Copenhagen as a PettingZoo AEC environment; see the module for observations, actions and rewards.
 
     Arguments: see `OptionsAECEnv`; options: see `CopenhagenConfig`.
@@ -73,12 +90,12 @@ class raw_env(OptionsAECEnv[CopenhagenConfig, CopenhagenGame]):  # noqa: N801  #
     metadata = metadata_of(COPENHAGEN)
 
 
-def env(*args: Any, **kwargs: Any) -> OrderEnforced:
+def env(*args: Any, **options: Unpack[CopenhagenOptions]) -> OrderEnforced:
     """Return the environment wrapped in `OrderEnforced`. Arguments as for `raw_env`."""
-    return OrderEnforced(raw_env(*args, **kwargs))
+    return OrderEnforced(raw_env(*args, **options))
 
 
-class CopenhagenVectorEnv(OptionsVectorEnv[CopenhagenConfig, CopenhagenGame, RandomEpisodes]):
+class CopenhagenVectorEnv(CopenhagenArgs, OptionsVectorEnv[CopenhagenConfig, CopenhagenGame, RandomEpisodes]):
     """A batch of games for self-play, all seats. Arguments: see `OptionsVectorEnv`; options: see `CopenhagenConfig`.
 
     `helsinki_env.games.copenhagen.observation.unpack` returns the observation fields by name.
@@ -87,7 +104,7 @@ class CopenhagenVectorEnv(OptionsVectorEnv[CopenhagenConfig, CopenhagenGame, Ran
     game_spec = COPENHAGEN
 
 
-class CopenhagenSeatVectorEnv(OptionsSeatVectorEnv[CopenhagenConfig, CopenhagenGame, RandomEpisodes]):
+class CopenhagenSeatVectorEnv(CopenhagenArgs, OptionsSeatVectorEnv[CopenhagenConfig, CopenhagenGame, RandomEpisodes]):
     """A batch of games with one learning seat each.
 
     Arguments: see `OptionsSeatVectorEnv`; options: see `CopenhagenConfig`.
@@ -96,7 +113,7 @@ class CopenhagenSeatVectorEnv(OptionsSeatVectorEnv[CopenhagenConfig, CopenhagenG
     game_spec = COPENHAGEN
 
 
-class CopenhagenSeatEnv(OptionsSeatEnv[CopenhagenConfig, CopenhagenGame, RandomEpisodes]):
+class CopenhagenSeatEnv(CopenhagenArgs, OptionsSeatEnv[CopenhagenConfig, CopenhagenGame, RandomEpisodes]):
     """A game with one learning seat. Arguments: see `OptionsSeatEnv`; options: see `CopenhagenConfig`."""
 
     game_spec = COPENHAGEN

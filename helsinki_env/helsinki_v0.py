@@ -22,8 +22,8 @@
     ...         action = rng.choice(np.flatnonzero(observation["action_mask"]))
     ...     env.step(action)
 
-**Turns.** A turn consists of several actions (move, draw or build, pay card by card, place the tile, ...), one step
-each. An agent therefore takes several steps in a row until its turn is over. For the rules, see `docs/rules.md`.
+**Turns.** A turn consists of several actions (move, draw or build, pay card by card, place the tile, ...), one per
+step. An agent therefore takes several steps in a row until its turn is over. For the rules, see `docs/rules.md`.
 
 **Actions.** `helsinki_env.notation` converts between action ids and text: `notation.action_to_string(65)` is
 `'PAY blue 1/2'`. The ids are the same for every number of players and every setup with the same components.
@@ -31,12 +31,12 @@ each. An agent therefore takes several steps in a row until its turn is over. Fo
 **Mask.** `action_mask` is 1 for each legal action. At least one action is legal until the game ends. The mask is all
 zeros for agents that are not acting, and for all agents after the end.
 
-**Observation.** The public information and the agent's own hidden information, from its own seat.
+**Observation.** The public information and the agent's hidden information, as seen from its seat.
 `helsinki_env.games.helsinki.observation.unpack` returns the fields by name, and
 `helsinki_env.games.helsinki.observation.observation_layout().markdown()` lists them. All values are from 0 to 127.
 
 **Rewards.** Rewards are 0 until the game ends. Then all agents terminate and get their rewards, so that
-`last()` of each agent returns its reward. The rewards sum to zero.
+`last()` returns the reward of each agent. The rewards sum to zero.
 
 | `reward` | reward of an agent |
 | --- | --- |
@@ -51,8 +51,8 @@ and `infos[agent]["illegal_action"]` contains the message. The first one also wa
 raise `IllegalActionError`, which names the action, the phase and the legal actions; the game does not change.
 
 **Reset.** `reset(seed=s)` deals the game of `HelsinkiGame(config, seed=s)`. `reset()` without a seed deals the
-next game after that seed, so one seed determines a whole series. `reset(options=...)` takes `covered`, `denied` and
-`dry_roads`, which also apply to later games. The number of players is fixed for an environment.
+next game after that seed, so one seed determines a whole series. `reset(options=...)` accepts `covered`, `denied` and
+`dry_roads`, which also apply to later games. The number of players of an environment is fixed.
 
 **Copies.** `copy.copy`, `copy.deepcopy`, `pickle` and the faster `clone()` copy a game in progress, including its
 random state. `get_state()` and `set_state()` save and load it in place. `env.unwrapped.game` is a copy of the game as
@@ -73,10 +73,9 @@ far longer than the step. `env()` adds one wrapper, PettingZoo's check of the ca
 Version policy
 --------------
 The number in `helsinki_v0` changes with anything that an agent could notice: rules, action ids, masks, observation
-fields, rewards, or the games that a seed deals. Results with different numbers are not comparable. Other changes
-(speed, drawings, new options whose defaults change nothing) keep the number. Component files with other facts define
-different games with their own names. `helsinki_v0` is settled: from now on a change that an agent could notice needs a
-new number.
+fields, rewards, or the games that a seed deals. Results with different numbers are not comparable. Changes to speed or
+drawings, and new options with neutral defaults, keep the number. Component files with other facts define different
+games with their own names. `helsinki_v0` is settled: any further change that an agent could notice needs a new number.
 
 Version History
 ---------------
@@ -85,19 +84,41 @@ Version History
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, Literal, SupportsIndex, Unpack
 
 from helsinki_env.envs.aec import OrderEnforced, metadata_of
 from helsinki_env.envs.arguments import render_modes
-from helsinki_env.envs.by_options import OptionsAECEnv, OptionsSeatEnv, OptionsSeatVectorEnv, OptionsVectorEnv
+from helsinki_env.envs.by_options import (
+    EnvOptions,
+    OptionsAECEnv,
+    OptionsSeatEnv,
+    OptionsSeatVectorEnv,
+    OptionsVectorEnv,
+)
 from helsinki_env.games.helsinki.config import HelsinkiConfig
 from helsinki_env.games.helsinki.episodes import RandomEpisodes
 from helsinki_env.games.helsinki.game import HELSINKI, HelsinkiGame
 
-__all__ = ["HelsinkiSeatEnv", "HelsinkiSeatVectorEnv", "HelsinkiVectorEnv", "env", "raw_env"]
+__all__ = ["HelsinkiOptions", "HelsinkiSeatEnv", "HelsinkiSeatVectorEnv", "HelsinkiVectorEnv", "env", "raw_env"]
 
 
-class raw_env(OptionsAECEnv[HelsinkiConfig, HelsinkiGame]):  # noqa: N801  # PettingZoo's name
+class HelsinkiOptions(EnvOptions[HelsinkiConfig, RandomEpisodes], total=False):
+    """Keywords of the environments; `HelsinkiConfig` describes the options of the game."""
+
+    covered: Iterable[SupportsIndex | str] | Literal["first_game"]
+    dry_roads: bool
+
+
+class HelsinkiArgs:
+    """Types of the constructor arguments, for type checkers."""
+
+    if TYPE_CHECKING:
+
+        def __init__(self, *args: Any, **options: Unpack[HelsinkiOptions]) -> None: ...
+
+
+class raw_env(HelsinkiArgs, OptionsAECEnv[HelsinkiConfig, HelsinkiGame]):  # noqa: N801  # PettingZoo's name
     """Helsinki as a PettingZoo AEC environment; see the module for observations, actions and rewards.
 
     Arguments: see `OptionsAECEnv`; options: see `HelsinkiConfig`.
@@ -107,12 +128,12 @@ class raw_env(OptionsAECEnv[HelsinkiConfig, HelsinkiGame]):  # noqa: N801  # Pet
     metadata = metadata_of(HELSINKI)
 
 
-def env(*args: Any, **kwargs: Any) -> OrderEnforced:
+def env(*args: Any, **options: Unpack[HelsinkiOptions]) -> OrderEnforced:
     """Return the environment wrapped in `OrderEnforced`. Arguments as for `raw_env`."""
-    return OrderEnforced(raw_env(*args, **kwargs))
+    return OrderEnforced(raw_env(*args, **options))
 
 
-class HelsinkiVectorEnv(OptionsVectorEnv[HelsinkiConfig, HelsinkiGame, RandomEpisodes]):
+class HelsinkiVectorEnv(HelsinkiArgs, OptionsVectorEnv[HelsinkiConfig, HelsinkiGame, RandomEpisodes]):
     """A batch of games for self-play, all seats. Arguments: see `OptionsVectorEnv`; options: see `HelsinkiConfig`.
 
     `helsinki_env.games.helsinki.observation.unpack` returns the observation fields by name.
@@ -121,7 +142,7 @@ class HelsinkiVectorEnv(OptionsVectorEnv[HelsinkiConfig, HelsinkiGame, RandomEpi
     game_spec = HELSINKI
 
 
-class HelsinkiSeatVectorEnv(OptionsSeatVectorEnv[HelsinkiConfig, HelsinkiGame, RandomEpisodes]):
+class HelsinkiSeatVectorEnv(HelsinkiArgs, OptionsSeatVectorEnv[HelsinkiConfig, HelsinkiGame, RandomEpisodes]):
     """A batch of games with one learning seat each.
 
     Arguments: see `OptionsSeatVectorEnv`; options: see `HelsinkiConfig`.
@@ -130,7 +151,7 @@ class HelsinkiSeatVectorEnv(OptionsSeatVectorEnv[HelsinkiConfig, HelsinkiGame, R
     game_spec = HELSINKI
 
 
-class HelsinkiSeatEnv(OptionsSeatEnv[HelsinkiConfig, HelsinkiGame, RandomEpisodes]):
+class HelsinkiSeatEnv(HelsinkiArgs, OptionsSeatEnv[HelsinkiConfig, HelsinkiGame, RandomEpisodes]):
     """A game with one learning seat. Arguments: see `OptionsSeatEnv`; options: see `HelsinkiConfig`."""
 
     game_spec = HELSINKI

@@ -18,7 +18,7 @@ def to_dict(game: BoardGame, seat: int | None = None) -> dict[str, Any]:
 
     Args:
         game: a game of Helsinki or Copenhagen.
-        seat: None for the whole position; else only what this seat may see.
+        seat: observing seat; None for the whole position.
 
     Raises:
         ValueError: for an invalid seat, or a game that does not support positions.
@@ -32,7 +32,7 @@ def from_dict(position: Mapping[str, Any]) -> BoardGame:
     """Return the game from the output of `to_dict`, with the same random state; the key `game` names the game.
 
     Raises:
-        PositionError: (a ValueError) names the key, the value found and the expected value.
+        PositionError: (a ValueError) for an invalid position; names the key, the value found and the expected value.
         ValueError: for an unknown game, or one that does not support positions.
     """
     name = position.get("game") if isinstance(position, Mapping) else None

@@ -8,16 +8,16 @@
     state.apply_action(7)  # the chance node at the start: deal number 7
     print(state.legal_actions(), state.observation_string(0))
 
-A game starts with one chance node, which draws one of `deals` deals uniformly. The draw pile is in order from then on;
-a reshuffle takes the random state of the deal. The game is therefore explicit stochastic.
+A game starts with one chance node, which draws one of `deals` deals uniformly. The deal fixes the order of the draw
+pile and its random state fixes later reshuffles, so the game is explicit stochastic.
 
 The parameters are `players` (2 to 4), `reward` ("win", "rank" or "margin"), `components` (a component file), `deals`
 (default 10,000), and for Helsinki `dry_roads` and `covered` ("first_game", or names of board actions joined by "+").
 
-- **Observation**: `observation_string` is the position that the player may see, as JSON; `observation_tensor` is the
+- **Observation**: `observation_string` is the player's view of the position, as JSON; `observation_tensor` is the
   environment's observation vector, float32 (F,). Both are empty before the deal.
-- **Information state**: `information_state_string` is the observation after all actions since the deal, which are
-  public. There is no information state tensor, because games have no fixed length.
+- **Information state**: `information_state_string` is the sequence of all actions since the deal, which are public,
+  followed by the observation. There is no information state tensor, because games have no fixed length.
 - **Positions**: `str(state)` is the whole position as JSON, and ``game.new_initial_state(text)`` continues from it.
 - **Determinization**: `resample_from_infostate(player, rng)` samples the cards that are hidden from the player.
 
@@ -43,9 +43,9 @@ with requires_extra("openspiel"):
 
 __all__ = ["OpenSpielGame", "OpenSpielObserver", "OpenSpielState"]
 
-#: More actions than any game has: random games of four players take fewer than 1,000.
+#: Upper bound of the number of actions: random games of four players take fewer than 1,000.
 _MAX_ACTIONS = 20_000
-#: More points than any board can bring.
+#: Upper bound of the points of a board.
 _MAX_POINTS = 1000.0
 
 
@@ -79,7 +79,7 @@ class OpenSpielGame(pyspiel.Game):  # type: ignore[misc]  # an untyped base clas
     Args:
         spec: specification of the game.
         game_type: its type for OpenSpiel.
-        parameters: see the module; missing ones have their defaults.
+        parameters: see the module; missing parameters have their defaults.
 
     Attributes:
         spec: specification of the game.
@@ -125,7 +125,7 @@ class OpenSpielGame(pyspiel.Game):  # type: ignore[misc]  # an untyped base clas
 
         Raises:
             PositionError: (a ValueError) for an invalid position.
-            ValueError: for a position of another configuration.
+            ValueError: for a position with a different configuration.
         """
         state = OpenSpielState(self)
         if position is not None:
@@ -138,7 +138,7 @@ class OpenSpielGame(pyspiel.Game):  # type: ignore[misc]  # an untyped base clas
         return state
 
     def make_py_observer(self, kind: Any = None, parameters: Any = None) -> OpenSpielObserver | None:
-        """Return an observer; None, as OpenSpiel expects, for public or private information alone.
+        """Return an observer, or None, as OpenSpiel expects, if only public or only private information is requested.
 
         Args:
             kind: an `IIGObservationType`; None: without perfect recall.
@@ -224,7 +224,7 @@ class OpenSpielState(pyspiel.State):  # type: ignore[misc]  # an untyped base cl
         return [float(reward) for reward in rewards]
 
     def resample_from_infostate(self, player: int, rng: Any) -> OpenSpielState:
-        """Return a copy with new hidden cards that fit all that a player may see.
+        """Return a copy with new hidden cards that are consistent with a player's observation.
 
         Args:
             player: the observing seat.
@@ -243,20 +243,20 @@ class OpenSpielState(pyspiel.State):  # type: ignore[misc]  # an untyped base cl
         return to_dict(self.board, player) if self.dealt else {}
 
     def __str__(self) -> str:
-        """Return the whole position as JSON, an empty text before the deal."""
+        """Return the whole position as JSON; empty before the deal."""
         return json.dumps(to_dict(self.board)) if self.dealt else ""
 
 
 class OpenSpielObserver:
-    """Write what a seat may see, as OpenSpiel's observers do.
+    """Observer of one seat's view, for OpenSpiel.
 
     Args:
         game: the game.
-        perfect_recall: whether the text includes all public actions; there is no tensor then.
+        perfect_recall: whether the text includes all public actions; there is then no tensor.
 
     Attributes:
         tensor: the observation, float32 (F,), or None.
-        dict: the same by name.
+        dict: tensors by name.
     """
 
     def __init__(self, game: OpenSpielGame, perfect_recall: bool) -> None:
@@ -271,7 +271,7 @@ class OpenSpielObserver:
             self.tensor[:] = state.board.observation(player) if state.dealt else 0
 
     def string_from(self, state: OpenSpielState, player: int) -> str:
-        """Return what a seat may see as text: the position as JSON, with perfect recall after the actions."""
+        """Return the view of a seat as JSON text; with perfect recall, the actions come first."""
         if not state.dealt:
             return ""
         seen = json.dumps(to_dict(state.board, player))
@@ -288,7 +288,7 @@ def _register(name: str) -> None:
     spec = spec_by_name(name)
     game_type = _game_type(spec)
 
-    # A class and not a function: OpenSpiel releases it after the interpreter has ended, which would free a function.
+    # Use a class: OpenSpiel releases the object after the interpreter has shut down, when a function would be freed.
     class RegisteredGame(OpenSpielGame):
         """The game with the parameters of `pyspiel.load_game`."""
 

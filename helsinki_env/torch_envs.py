@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Generic
 
+from helsinki_env.copenhagen_v0 import CopenhagenArgs
 from helsinki_env.engine.spec import GameSpec
 from helsinki_env.envs.by_options import ConfigT, EpisodesT, GameT
 from helsinki_env.envs.tensors import GameTorchEnv
@@ -13,6 +14,7 @@ from helsinki_env.games.copenhagen.game import COPENHAGEN, CopenhagenGame
 from helsinki_env.games.helsinki.config import HelsinkiConfig
 from helsinki_env.games.helsinki.episodes import RandomEpisodes
 from helsinki_env.games.helsinki.game import HELSINKI, HelsinkiGame
+from helsinki_env.helsinki_v0 import HelsinkiArgs
 
 if TYPE_CHECKING:
     import torch
@@ -54,7 +56,7 @@ class OptionsTorchEnv(GameTorchEnv, Generic[ConfigT, GameT, EpisodesT]):
         return game
 
 
-class HelsinkiTorchEnv(OptionsTorchEnv[HelsinkiConfig, HelsinkiGame, RandomEpisodes]):
+class HelsinkiTorchEnv(HelsinkiArgs, OptionsTorchEnv[HelsinkiConfig, HelsinkiGame, RandomEpisodes]):
     """A batch of games of Helsinki in tensors. Arguments: see `OptionsTorchEnv`; options: see `HelsinkiConfig`.
 
     `helsinki_env.games.helsinki.observation.observation_layout` names the observation fields.
@@ -63,7 +65,7 @@ class HelsinkiTorchEnv(OptionsTorchEnv[HelsinkiConfig, HelsinkiGame, RandomEpiso
     game_spec = HELSINKI
 
 
-class CopenhagenTorchEnv(OptionsTorchEnv[CopenhagenConfig, CopenhagenGame, CopenhagenEpisodes]):
+class CopenhagenTorchEnv(CopenhagenArgs, OptionsTorchEnv[CopenhagenConfig, CopenhagenGame, CopenhagenEpisodes]):
     """A batch of games of Copenhagen in tensors. Arguments: see `OptionsTorchEnv`; options: see `CopenhagenConfig`.
 
     `helsinki_env.games.copenhagen.observation.LAYOUT` names the observation fields.

@@ -20,7 +20,7 @@ from gymnasium.vector import AutoresetMode, SyncVectorEnv
 from pettingzoo.test import api_test, render_test, seed_test, state_test
 from pettingzoo.utils.wrappers import CaptureStdoutWrapper
 
-from helsinki_env import HelsinkiGame, flatten
+from helsinki_env import CopenhagenVectorEnv, HelsinkiGame, flatten, helsinki_v0
 from helsinki_env.engine.determinization import determinize, determinize_observation, sample_determinizations
 from helsinki_env.engine.kernel import JIT
 from helsinki_env.engine.playout import random_keys, sample_actions
@@ -367,3 +367,13 @@ def test_what_is_no_observation_is_a_value_error() -> None:
     for value in values:
         with pytest.raises(ValueError, match="observation: found shape"):
             observation.unpack(value)
+
+
+def test_a_wrong_option_is_an_error_for_callers_and_type_checkers() -> None:
+    """mypy reports a `type: ignore` where it finds no error."""
+    with pytest.raises(TypeError, match="covred"):
+        helsinki_v0.env(covred=["two_points"])  # type: ignore[call-arg]
+    with pytest.raises(TypeError, match="dry_roads"):
+        CopenhagenVectorEnv(2, dry_roads=True)  # type: ignore[call-arg]
+    with pytest.raises(ValueError, match="reward"):
+        helsinki_v0.env(reward=3)  # type: ignore[arg-type]

@@ -17,7 +17,7 @@ from safetensors.torch import load_file
 from helsinki_env.agents.net import export
 from helsinki_env.agents.net.checkpoint import load_checkpoint, save_checkpoint
 from helsinki_env.agents.net.description import DESCRIPTION_KEY, CheckpointError
-from helsinki_env.agents.net.export import compare_models, export_half, export_onnx
+from helsinki_env.agents.net.export import compare_models, export_network
 from helsinki_env.agents.net.features import feature_offsets
 from helsinki_env.agents.net.make import bundled_networks
 from helsinki_env.agents.net.network import Network, NetworkConfig, NetworkOutput, TorchModel
@@ -57,7 +57,7 @@ def checkpoint(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def original(checkpoint: Path) -> Path:
     path = checkpoint.with_name("model.onnx")
-    export_onnx(checkpoint, path, positions=100)
+    export_network(checkpoint, path, positions=100)
     return path
 
 
@@ -99,13 +99,13 @@ def test_choices_that_are_equally_good_count_as_the_same(tmp_path: Path) -> None
         model.liking.bias.copy_(torch.arange(len(model.liking.bias)) * 0.01)
     choosy = write(tmp_path / "choosy.safetensors", model)
     path = tmp_path / "model.onnx"
-    export_onnx(choosy, path, positions=1)
+    export_network(choosy, path, positions=1)
     agreement = compare_models(indifferent, path, positions=500)
     assert agreement.largest > 10 * export.TIE
     assert agreement.differ == 0
     assert agreement.ties > 50
     # The other way round, the model has no preference and takes the first of choices that are not equally good.
-    export_onnx(indifferent, path, positions=1)
+    export_network(indifferent, path, positions=1)
     agreement = compare_models(choosy, path, positions=500)
     assert agreement.differ > 50
     assert agreement.ties == 0
@@ -224,7 +224,7 @@ def test_a_model_says_nothing_of_the_machine_it_was_made_on(original: Path) -> N
 
 
 def test_the_same_checkpoint_is_exported_to_the_same_bytes(checkpoint: Path, original: Path, tmp_path: Path) -> None:
-    export_onnx(checkpoint, tmp_path / "again.onnx", positions=1)
+    export_network(checkpoint, tmp_path / "again.onnx", positions=1)
     assert (tmp_path / "again.onnx").read_bytes() == original.read_bytes()
 
 
@@ -363,7 +363,7 @@ def test_weights_beyond_16_bits_are_not_written(tmp_path: Path) -> None:
         model.liking.bias.fill_(1e6)
     out = tmp_path / "half.safetensors"
     with pytest.raises(CheckpointError, match=r"liking.bias: found weights outside the range of float16"):
-        export_half(write(tmp_path / "large.safetensors", model), out, positions=20)
+        export_network(write(tmp_path / "large.safetensors", model), out, positions=20)
     assert not out.exists()
 
 

@@ -113,7 +113,7 @@ ENOUGH["dev"] = ["ruff check .", "mypy", "python -m pytest -q tests/test_config.
 @pytest.fixture(scope="module")
 def material(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """What commands read."""
-    from helsinki_env.agents.net.export import export_onnx
+    from helsinki_env.agents.net.export import export_network
     from helsinki_env.evaluation.match import play_match
     from helsinki_env.records import write_records
 
@@ -121,7 +121,7 @@ def material(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "training.yaml").write_text(TRAINING)
     (folder / "study.yaml").write_text(STUDY)
     write_records(folder / "games.jsonl", play_match(["random", "greedy"], games=4).records())
-    export_onnx(ROOT / "agents" / "helsinki" / "shipped.safetensors", folder / "model.onnx", positions=50)
+    export_network(ROOT / "agents" / "helsinki" / "shipped.safetensors", folder / "model.onnx", positions=50)
     return folder
 
 

@@ -13,7 +13,7 @@ from helsinki_env import HelsinkiConfig, HelsinkiGame
 from helsinki_env.agents.base import choose_action
 from helsinki_env.agents.helsinki.greedy import GreedyPlayer
 from helsinki_env.agents.helsinki.weights import Weights
-from helsinki_env.agents.heuristic.player import HeuristicPlayer, play_out_with_heuristic
+from helsinki_env.agents.heuristic import HeuristicPlayer, play_out_with_heuristic
 from helsinki_env.engine.kernel import JIT
 from helsinki_env.evaluation.match import play_match
 from helsinki_env.games.helsinki.state import MAX_SEATS

@@ -350,7 +350,7 @@ HEAVY = ("torch", "pandas", "matplotlib", "ray", "pyarrow", "cma", "scipy.optimi
     [
         "helsinki_env",
         "helsinki_env.agents.registry, helsinki_env.evaluation.match",
-        "helsinki_env.agents.heuristic.player, helsinki_env.agents.search.player",
+        "helsinki_env.agents.heuristic, helsinki_env.agents.search.player",
         "helsinki_env.agents.net.afterstates, helsinki_env.agents.net.player, helsinki_env.agents.net.onnx",
         "helsinki_env.agents.net.make, helsinki_env.agents.net.search",
         "helsinki_env.evaluation.arena.run, helsinki_env.evaluation.arena.load, helsinki_env.evaluation.match_stats",

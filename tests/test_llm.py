@@ -18,9 +18,8 @@ import pytest
 
 from helsinki_env.agents.base import choose_action
 from helsinki_env.agents.llm import player as llm
-from helsinki_env.agents.llm.client import ChatClient
+from helsinki_env.agents.llm.client import ChatClient, Transcript
 from helsinki_env.agents.llm.player import LanguageModelPlayer
-from helsinki_env.agents.llm.transcript import Transcript
 from helsinki_env.agents.llm.usage import BUDGET_FOLDER, Budget, ModelUsage, run_notes, shared_budget
 from helsinki_env.agents.random import RandomPlayer
 from helsinki_env.agents.registry import PlayerError, check_code, is_code, make_player, player_names

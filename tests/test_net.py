@@ -27,7 +27,7 @@ from helsinki_env.agents.base import Player, choose_action, init_streams, next_k
 from helsinki_env.agents.evaluation import evaluate_actions
 from helsinki_env.agents.helsinki.features import FEATURES, seat_parts, table_parts
 from helsinki_env.agents.helsinki.weights import QUICK
-from helsinki_env.agents.heuristic.player import HeuristicPlayer
+from helsinki_env.agents.heuristic import HeuristicPlayer
 from helsinki_env.agents.mlp.network import PlainNetwork
 from helsinki_env.agents.net.afterstates import MAX_EVALUATED_CHOICES, AfterstateBatch, AfterstateEncoder
 from helsinki_env.agents.net.checkpoint import CheckpointError, load_checkpoint, same_weights, save_checkpoint

@@ -17,7 +17,7 @@ from helsinki_env.agents.heuristic_api import ILLEGAL_VALUE, select_action
 from helsinki_env.agents.net import description
 from helsinki_env.agents.net.afterstates import AfterstateBatch, AfterstateEncoder
 from helsinki_env.agents.net.checkpoint import CheckpointError, load_checkpoint
-from helsinki_env.agents.net.export import export_onnx
+from helsinki_env.agents.net.export import export_network
 from helsinki_env.agents.net.features import feature_offsets, game_features
 from helsinki_env.agents.net.make import make_net_player
 from helsinki_env.agents.net.network import Network, TorchModel
@@ -238,7 +238,7 @@ def test_a_player_is_told_what_its_network_knows(tmp_path: Path) -> None:
     assert (plain != player.act(observation, mask, words(200))).any()
     searching = NetSearchPlayer(4, TorchModel(network)).act(observation, mask, words(200))
     assert mask[np.arange(200), searching].all()
-    agreement = export_onnx(path, tmp_path / "net.onnx", positions=200)
+    agreement = export_network(path, tmp_path / "net.onnx", positions=200)
     assert agreement.differ == 0
     exported = make_net_player(str(tmp_path / "net.onnx"), HelsinkiConfig())
     assert (exported.act(observation, mask, words(200)) == player.act(observation, mask, words(200))).mean() > 0.98

@@ -12,12 +12,11 @@ import torch
 
 from helsinki_env import HelsinkiConfig
 from helsinki_env.agents.base import init_streams, next_keys
-from helsinki_env.agents.mlp.inputs import input_spec
 from helsinki_env.agents.mlp.network import PlainNetwork
 from helsinki_env.agents.mlp.player import PlainPlayer
 from helsinki_env.agents.net.checkpoint import load_checkpoint, load_network, same_weights, save_checkpoint
 from helsinki_env.agents.net.description import CheckpointError
-from helsinki_env.agents.net.features import game_features
+from helsinki_env.agents.net.features import game_features, input_spec
 from helsinki_env.agents.net.network import NetworkConfig
 from helsinki_env.agents.registry import PlayerError, make_player, player_files
 from helsinki_env.engine.kernel import JIT
@@ -191,7 +190,7 @@ def test_networks_of_other_kinds_games_and_card_types_are_refused(tmp_path: Path
         make_player(f"mlp:{ours}", CopenhagenConfig())
     with pytest.raises(ValueError, match="found a network for 51 card types, expected 16"):
         make_player(f"mlp:{ours}", HelsinkiConfig(components=small_components(tmp_path)))
-    with pytest.raises(ValueError, match="no such network comes with the package; train one with"):
+    with pytest.raises(ValueError, match="found no bundled network; train one with"):
         make_player("mlp")
     assert player_files("mlp") == ()
     with pytest.raises((PlayerError, CheckpointError), match=r"found no such file; train one with .*--preset gpu"):

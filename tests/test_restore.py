@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from helsinki_env import HelsinkiConfig, HelsinkiGame
-from helsinki_env.agents.heuristic.player import HeuristicPlayer
+from helsinki_env.agents.heuristic import HeuristicPlayer
 from helsinki_env.engine import loops
 from helsinki_env.engine.determinization import (
     DeterminizationError,

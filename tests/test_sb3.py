@@ -21,9 +21,9 @@ from helsinki_env import HelsinkiConfig, HelsinkiGame, HelsinkiSeatVectorEnv, Il
 from helsinki_env.agents.base import Player
 from helsinki_env.engine.kernel import JIT
 from helsinki_env.engine.playout import random_keys, sample_actions
+from helsinki_env.envs.flat import scale_observation
 from helsinki_env.evaluation.match import play_match
 from helsinki_env.games.helsinki import observation
-from helsinki_env.training.features import scale_observation
 from helsinki_env.training.sb3 import GamesVecEnv, SB3Player, evaluate_sb3_player, main, make_sb3_env, train
 
 pytestmark = pytest.mark.thorough

@@ -49,7 +49,7 @@ from helsinki_env.training.evaluate import PromotionConfig, evaluate_against, pr
 from helsinki_env.training.learner import OpponentPool
 from helsinki_env.training.matchups import MatchupConfig, divide_games
 from helsinki_env.training.ppo import PPO, PPOConfig
-from helsinki_env.training.preset import Preset, PresetError, current_preset_keys
+from helsinki_env.training.preset import Preset, PresetError
 from helsinki_env.training.pretraining import Pretraining, PretrainingConfig, generate_samples
 from helsinki_env.training.progress import Report
 from helsinki_env.training.rollout import EVALUATED_CHOICES, MIN_PROBABILITY, Rollout, RolloutCollector
@@ -1316,29 +1316,3 @@ def test_a_preset_with_a_mistake_names_it(tmp_path: Path, text: str, message: st
         Preset.from_yaml(path)
     assert str(caught.value).startswith(f"{path}: ")
     assert str(caught.value).count(str(path)) == 1
-
-
-def test_presets_of_earlier_runs_are_read_with_the_current_keys() -> None:
-    old = {
-        "tables": [{"players": [2]}],
-        "warm": {"positions": 5, "stray": 0.1, "batch": 8},
-        "ppo": {"decisions": 7, "games": 2, "apart": 0.5, "decay": 0.9, "learning_rate": 0.1},
-        "gate": {"decks": 20, "at_once": 4},
-        "minutes": 3,
-    }
-    assert current_preset_keys(old) == {
-        "matchups": [{"players": [2]}],
-        "pretraining": {"samples": 5, "epsilon": 0.1, "minibatch_size": 8},
-        "ppo": {
-            "total_timesteps": 7,
-            "num_envs": 2,
-            "fixed_opponent_fraction": 0.5,
-            "gae_lambda": 0.9,
-            "learning_rate": 0.1,
-        },
-        "promotion": {"deals": 20, "parallel_deals": 4},
-        "minutes": 3,
-    }
-    plain = Preset().to_dict()
-    assert current_preset_keys(plain) == plain
-    assert current_preset_keys(None) is None

@@ -14,8 +14,8 @@ from gymnasium.vector import AutoresetMode
 
 from helsinki_env import HelsinkiSeatVectorEnv, helsinki_v0
 from helsinki_env.engine.kernel import JIT
+from helsinki_env.envs.flat import scale_observation
 from helsinki_env.evaluation.match_stats import PlayerResult
-from helsinki_env.training.features import scale_observation
 from tests.support.blocks import ROOT, Block, blocks, clone, run_shell, shortened
 
 PAGE = (ROOT / "docs" / "training-elsewhere.md").read_text(encoding="utf-8")

@@ -15,7 +15,7 @@ import torch
 from helsinki_env import HelsinkiGame
 from helsinki_env.agents.helsinki.features import FEATURES, seat_parts, table_parts
 from helsinki_env.agents.net.checkpoint import load_checkpoint, same_weights
-from helsinki_env.agents.net.export import export_onnx
+from helsinki_env.agents.net.export import export_network
 from helsinki_env.agents.net.features import offsets_for_types
 from helsinki_env.agents.net.network import Network, NetworkOutput
 from helsinki_env.agents.net.onnx import OnnxModel
@@ -152,7 +152,7 @@ def test_a_run_may_begin_with_a_network_that_does_not_turn_and_turn_it(tmp_path:
 
 def test_an_exported_network_turns_too(tmp_path: Path) -> None:
     network = turned_like(opinionated())
-    export_onnx(saved(tmp_path / "net.safetensors", network), tmp_path / "net.onnx", positions=200)
+    export_network(saved(tmp_path / "net.safetensors", network), tmp_path / "net.onnx", positions=200)
     model, position = OnnxModel(tmp_path / "net.onnx"), at_rest(1)[0]
     for _ in range(4):
         found, expected = model(*described(position, 0)), said(network, position, 0)

@@ -1,7 +1,7 @@
 """Evaluation of the learner: games against fixed players, the promotion test, and sequential halving.
 
 A candidate replaces the best network only if a sequential test accepts it (`helsinki_env.evaluation.rating.sprt`).
-Repeated looks at the win rate would accept candidates by chance.
+Repeated comparisons of win rates would accept some candidates by chance.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class PromotionConfig:
 
     Args:
         elo: Elo difference of the alternative hypothesis; the null hypothesis is 0.
-        deals: maximum number of deals, at least 16; without a conclusion the best network stays.
+        deals: maximum number of deals, at least 16; if the test is inconclusive, the best network stays.
         parallel_deals: deals played in parallel.
         players: player counts, in rotation by deal; default: those of the matchups.
         covered: number of board actions disabled for all on every other deal, (low, high).
@@ -86,7 +86,7 @@ def evaluate_against(
         players: player counts.
         games: games per opponent and player count.
         seed: random seed of the deals.
-        make: returns the player of a name for a configuration.
+        make: function that creates a player by name for a configuration.
 
     Returns:
         One dict per player count and opponent: "players", "opponent", the fields of
@@ -111,8 +111,8 @@ def evaluate_against(
 def promotion_test(candidate: Player, best: Player, game: Any, config: PromotionConfig, seed: int) -> SprtState:
     """Play a candidate against the best network, deal by deal, until the sequential test concludes.
 
-    Each player has half of the seats; with three players, one seat and then two. Every deal is played in all rotations,
-    so players of equal strength win half of the games of a deal, for any cards and disabled actions.
+    Each player plays half of the seats; with three seats, one and then two. Every deal is played in all rotations, so
+    players of equal strength win half of the games of a deal, for any cards and disabled actions.
     """
     pairings = [_Pairing([candidate, best], game, count, config.boards, seed) for count in config.players]
     test = SequentialTest(config.hypotheses)

@@ -6,13 +6,12 @@ Pure self-play can cycle and forget how to beat earlier opponents (Vinyals and o
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from helsinki_env.agents.base import Player
 from helsinki_env.agents.mlp.network import PlainNetwork
@@ -30,7 +29,6 @@ from helsinki_env.training.gpu.rollout import GpuRolloutCollector
 from helsinki_env.training.ppo import PPO
 from helsinki_env.training.preset import Preset
 from helsinki_env.training.pretraining import Pretraining
-from helsinki_env.training.progress import Progress
 from helsinki_env.training.rollout import RolloutCollector
 from helsinki_env.utils.extras import requires_extra
 
@@ -52,65 +50,14 @@ class RunContext:
     group: ProcessGroup
 
 
-class TrainingPhase(Protocol):
-    """A phase of the training; `counts` are its `updates` and other numbers, set before `restore`."""
-
-    updates: int
-    counts: dict[str, int]
-
-    @property
-    def done(self) -> float:
-        """Return the completed fraction, 0 to 1."""
-        ...
-
-    def begin(self) -> None:
-        """Prepare, once the previous phase is complete."""
-
-    def update(self) -> Progress:
-        """Run one update."""
-        ...
-
-    def state(self) -> dict[str, npt.NDArray[Any]]:
-        """Return all that the next update depends on, except `counts`."""
-        ...
-
-    def restore(self, arrays: Mapping[str, npt.NDArray[Any]]) -> None:
-        """Restore a result of `state`."""
-
-    def close(self) -> None:
-        """Stop background threads."""
-
-
-class SelfPlayPhase(TrainingPhase, Protocol):
-    """The self-play phase; `decisions` counts its self-play steps, `games` the finished games."""
-
-    decisions: int
-    games: int
-
-
-class Learner(Protocol):
-    """A network with its training phases in order, the last of which is `ppo`, and the opponent pool."""
-
-    network: Any
-    parts: dict[str, TrainingPhase]
-    ppo: SelfPlayPhase
-    pool: OpponentPool
-
-    @property
-    def positions(self) -> int:
-        """Return the number of pretraining samples so far."""
-        ...
-
-    def player(self, network: Any, name: str) -> Player:
-        """Return a player of that name for a network."""
-        ...
+TrainingPhase = Pretraining | PPO | GpuPPO
 
 
 class OpponentPool:
     """Baselines and past versions of the learner; each past version plays after a given rollout.
 
-    Past versions are files in `folder`, and compute in bfloat16 if `fast`. The pool samples from the first one and the
-    latest `size - 1`; with size 0 it samples none.
+    Past versions are files in `folder` and compute in bfloat16 if `fast`. The pool samples from the first version and
+    the latest `size - 1`; with size 0 it samples none.
     """
 
     def __init__(
@@ -123,7 +70,7 @@ class OpponentPool:
         self._loaded: dict[str, Any] = {}
 
     def add(self, name: str, network: Any, rollout: int) -> None:
-        """Add the learner as it is now, for rollouts after the given one."""
+        """Add the current learner, for rollouts after the given one."""
         if self.size:
             self._loaded[name] = self._player(name, network)
         self.past.append((name, rollout))
@@ -132,7 +79,7 @@ class OpponentPool:
         self._loaded = {known: player for known, player in self._loaded.items() if known in cached}
 
     def choose(self, rollout: int) -> Any:
-        """Return the opponent of a rollout: a baseline in half of them, else a past version.
+        """Return the opponent of a rollout: a baseline in half of the rollouts, otherwise a past version.
 
         The choice depends only on the seed, the rollout number and the pool. Raises ValueError for an empty pool.
         """
@@ -188,7 +135,7 @@ class AfterstateLearner:
             game, matchups, ppo.num_envs, fraction, seed, run.device, preset.search, preset.network.ahead
         )
         self.pretraining = Pretraining(self.network, game, matchups, preset.pretraining, seed, run.fast)
-        self.ppo: SelfPlayPhase = PPO(self.network, stage, ppo, seed, self.pool.choose, run.fast)
+        self.ppo = PPO(self.network, stage, ppo, seed, self.pool.choose, run.fast)
         self.parts: dict[str, TrainingPhase] = {"warm": self.pretraining, "ppo": self.ppo}
 
     @property
@@ -196,13 +143,13 @@ class AfterstateLearner:
         """Return the number of pretraining samples so far."""
         return self.pretraining.positions
 
-    def player(self, network: Network, name: str) -> Player:
+    def player(self, network: Any, name: str) -> Player:
         """Return a player of that name for a network."""
         return NetPlayer(TorchModel(network, self._fast), self._game, name)
 
 
 class PlainLearner:
-    """A plain network that learns by self-play alone, with everything on one device."""
+    """A plain network that learns only by self-play, with games and training on one device."""
 
     def __init__(self, preset: Preset, run: RunContext) -> None:
         game, c, seed, device = preset.game, preset.ppo, run.seed, run.device
@@ -212,18 +159,17 @@ class PlainLearner:
         stage = GpuRolloutCollector(
             game, preset.matchups, c.num_envs, c.num_steps, c.fixed_opponent_fraction, seed, device, run.group
         )
-        self.ppo: SelfPlayPhase = GpuPPO(self.network, stage, c, seed, self.pool.choose, run.fast)
+        self.ppo = GpuPPO(self.network, stage, c, seed, self.pool.choose, run.fast)
         self.parts: dict[str, TrainingPhase] = {"ppo": self.ppo}
-        #: There is no pretraining.
-        self.positions = 0
+        self.positions = 0  # there is no pretraining
 
-    def player(self, network: PlainNetwork, name: str) -> Player:
+    def player(self, network: Any, name: str) -> Player:
         """Return a player of that name for a network."""
         return PlainPlayer(network, name, self._fast)
 
 
 def _initial_network(preset: Preset) -> Network:
-    """Return the initial network of a run; raise ValueError for another size or game."""
+    """Return the initial network of a run; raise ValueError if its size or game differs."""
     path = network_path("" if preset.start == "net" else preset.start, preset.game)
     network, description = load_checkpoint(path)
     check_network_game(path, description, preset.game)
@@ -240,6 +186,9 @@ def _initial_network(preset: Preset) -> Network:
     weights["seat_in.weight"] = torch.nn.functional.pad(weights["seat_in.weight"], (0, added))
     other.load_state_dict(weights)
     return other
+
+
+Learner = AfterstateLearner | PlainLearner
 
 
 def make_learner(preset: Preset, run: RunContext) -> Learner:

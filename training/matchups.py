@@ -1,4 +1,4 @@
-"""Matchups of a training run, the number of games of each, and the validation of configurations."""
+"""Matchups of a training run, their numbers of games, and the validation of settings."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class MatchupConfig:
         if always and any(self.covered):
             raise UserError(
                 f"covered: found {short_repr(list(self.covered))}, expected none: covered of the preset "
-                "holds for all games"
+                "applies to all games"
             )
         spec, settings = spec_of(game), {"covered": self.covered, "denied": self.denied, "dry_roads": self.dry_roads}
         for name, value in settings.items():
@@ -92,7 +92,7 @@ class MatchupConfig:
 
 
 def fixed_opponent_games(games: int, fraction: float) -> npt.NDArray[np.bool_]:
-    """Return in which games the learner has one seat, bool (games,): a fraction of them, evenly spread."""
+    """Return the games in which the learner has only one seat, bool (games,): a fraction of them, evenly spread."""
     spread = np.arange(games) * fraction
     chosen: npt.NDArray[np.bool_] = np.floor(spread + fraction) > np.floor(spread)
     return chosen

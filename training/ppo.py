@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -25,7 +25,7 @@ from helsinki_env.agents.net.network import AfterstateTensors, Network, NetworkO
 from helsinki_env.engine.contract import MAX_SEATS
 from helsinki_env.training.checkpoint_io import load_module, load_optimizer, module_arrays, optimizer_arrays
 from helsinki_env.training.matchups import check_numbers
-from helsinki_env.training.progress import Progress, cosine_anneal
+from helsinki_env.training.progress import PhaseCounters, Progress, cosine_anneal
 from helsinki_env.training.rollout import Rollout, RolloutCollector
 from helsinki_env.training.search_targets import search_losses
 from helsinki_env.training.values import compute_gae, to_viewer_order, value_losses, viewer_value
@@ -35,11 +35,14 @@ with requires_extra("train"):
     import torch
     from torch import nn
 
-__all__ = ["PPO", "PPOConfig", "SelfPlayCounters"]
+__all__ = ["PPO", "PPOConfig", "SelfPlayPhase"]
 
 StateArrays = dict[str, npt.NDArray[Any]]
+NetworkT = TypeVar("NetworkT", bound=nn.Module)
+StageT = TypeVar("StageT", bound=Any)
+OpponentT = TypeVar("OpponentT")
 
-#: Upper bounds of what is in memory at once.
+#: Upper bounds that limit the memory.
 _MOST = {"num_envs": 100_000, "num_steps": 10_000}
 
 
@@ -90,51 +93,62 @@ class PPOConfig:
         check_numbers(self, dict.fromkeys(("num_envs", "num_steps", "update_epochs", "minibatch_size"), 1), most)
 
 
-class SelfPlayCounters:
-    """Counts of updates, self-play steps and games of a self-play phase."""
+class SelfPlayPhase(PhaseCounters, Generic[NetworkT, StageT, OpponentT]):
+    """Base class of the self-play phases.
 
-    def __init__(self, config: PPOConfig) -> None:
-        self.config = config
-        self.updates, self.decisions, self.games = 0, 0, 0
+    Args:
+        network: network to train.
+        stage: collector of the rollouts.
+        config: settings of PPO.
+        seed: random seed.
+        opponent: returns the opponent of a rollout, given its number.
+        fast: whether to compute in bfloat16.
+    """
 
-    @property
-    def done(self) -> float:
-        """Return the completed fraction, 0 to 1."""
-        return min(1.0, self.decisions / self.config.total_timesteps) if self.config.total_timesteps else 1.0
-
-    @property
-    def counts(self) -> dict[str, int]:
-        """Return the number of updates, self-play steps and games so far."""
-        return {"updates": self.updates, "decisions": self.decisions, "games": self.games}
-
-    @counts.setter
-    def counts(self, counts: Mapping[str, int]) -> None:
-        self.updates, self.decisions, self.games = counts["updates"], counts["decisions"], counts["games"]
-
-
-class PPO(SelfPlayCounters):
-    """Self-play training; `opponent` returns the player of the other seats for a rollout number."""
+    updates: int
+    decisions: int
+    games: int
+    optimizer: torch.optim.Optimizer
 
     def __init__(
         self,
-        network: Network,
-        stage: RolloutCollector,
+        network: NetworkT,
+        stage: StageT,
         config: PPOConfig,
         seed: int,
-        opponent: Callable[[int], Player],
+        opponent: Callable[[int], OpponentT],
         fast: bool,
     ) -> None:
-        super().__init__(config)
-        self.network, self.stage, self.seed, self.fast = network, stage, seed, fast
-        self.opponent = opponent
-        self.optimizer = torch.optim.Adam(network.parameters(), config.learning_rate, eps=1e-5, fused=True)
-        self.playing = copy.deepcopy(network)
+        super().__init__(config.total_timesteps)
+        self.network, self.stage, self.config = network, stage, config
+        self.seed, self.opponent, self.fast = seed, opponent, fast
+        self.set_up()
+
+    def set_up(self) -> None:
+        """Create the optimizer and everything else that the updates need."""
+        raise NotImplementedError
+
+    def restore(self, arrays: Mapping[str, npt.NDArray[Any]]) -> None:
+        """Restore a result of `state`, with `counts` set, before the first update."""
+        load_module("network", self.network, arrays)
+        load_optimizer("optimiser", self.optimizer, arrays)
+        stage = {name.removeprefix("stage."): array for name, array in arrays.items() if name.startswith("stage.")}
+        self.stage.restore(stage)
+
+
+class PPO(SelfPlayPhase[Network, RolloutCollector, Player]):
+    """Self-play training of a network that evaluates afterstates."""
+
+    def set_up(self) -> None:
+        """Create the optimizer, the copy of the network that plays, and its thread."""
+        self.optimizer = torch.optim.Adam(self.network.parameters(), self.config.learning_rate, eps=1e-5, fused=True)
+        self.playing = copy.deepcopy(self.network)
         self._worker = ThreadPoolExecutor(1, "rollout")
         self._next: Future[Rollout] | None = None
         self._rollout_start: StateArrays = {}
 
     def begin(self) -> None:
-        """Play with the weights that pretraining left."""
+        """Start with the pretrained weights."""
         self.playing.load_state_dict(self.network.state_dict())
 
     def update(self) -> Progress:
@@ -234,7 +248,7 @@ class PPO(SelfPlayCounters):
         }
 
     def state(self) -> StateArrays:
-        """Return all that the next update depends on, except `counts`; the current rollout is played again."""
+        """Return everything that the next update depends on, except `counts`; a resumed run repeats its rollout."""
         arrays = module_arrays("network", self.network) | module_arrays("playing", self.playing)
         arrays |= optimizer_arrays("optimiser", self.optimizer)
         arrays |= {f"stage.{name}": array for name, array in (self._rollout_start or self.stage.state()).items()}
@@ -242,12 +256,8 @@ class PPO(SelfPlayCounters):
 
     def restore(self, arrays: Mapping[str, npt.NDArray[Any]]) -> None:
         """Restore a result of `state`, with `counts` set, before the first update."""
-        load_module("network", self.network, arrays)
+        super().restore(arrays)
         load_module("playing", self.playing, arrays)
-        load_optimizer("optimiser", self.optimizer, arrays)
-        self.stage.restore(
-            {name.removeprefix("stage."): array for name, array in arrays.items() if name.startswith("stage.")}
-        )
 
     def wait_for_rollout(self) -> None:
         """Wait for the end of the current rollout."""

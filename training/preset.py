@@ -22,7 +22,7 @@ from helsinki_env.training.pretraining import PretrainingConfig
 from helsinki_env.training.search_targets import SearchConfig
 from helsinki_env.utils.yaml_files import find_yaml, list_yaml
 
-__all__ = ["EvaluationConfig", "Preset", "PresetError", "current_preset_keys", "network_name"]
+__all__ = ["EvaluationConfig", "Preset", "PresetError", "network_name"]
 
 #: Maximum number of parallel games.
 _MOST = 10_000_000
@@ -31,7 +31,7 @@ _MOST_LISTED = 100
 
 
 class PresetError(UserError):
-    """An invalid preset; the message names the file, the key, the value found and what is expected."""
+    """An invalid preset; the message names the file, the key, the value found and the expected value."""
 
 
 @dataclass(frozen=True)
@@ -69,8 +69,8 @@ class Preset:
         components: component file, name or path; "default" is the default file of the game.
         matchups: settings to sample for the games.
         covered: actions disabled for all in every game, by name or id.
-        learner: "judge", a network that evaluates the ends of turns, on a CPU; or "plain", a network that reads only
-            the observation and learns by self-play on the device of the games (`helsinki_env.training.gpu`).
+        learner: "judge", a network that evaluates positions at the end of turns, on a CPU; or "plain", a network that
+            reads only the observation and learns by self-play on the device of the games (`helsinki_env.training.gpu`).
         network: size of the network.
         pretraining: settings of supervised pretraining on games of the heuristic.
         ppo: settings of self-play.
@@ -102,7 +102,7 @@ class Preset:
     precision: str = "auto"
 
     def __post_init__(self) -> None:
-        """Check the values that no section checks."""
+        """Check the values outside the sections."""
         object.__setattr__(self, "opponents", _listed(self.opponents))
         object.__setattr__(self, "covered", _listed(self.covered))
         Node(self.rules, PresetError, "rules").choice(game_names())
@@ -127,7 +127,7 @@ class Preset:
         """Return the preset as plain data, in the form of a preset file."""
         plain: dict[str, Any] = json.loads(json.dumps(asdict(self)))
         if spec_by_name(self.rules).is_default:
-            del plain["rules"]  # omit defaults, as files of earlier versions do
+            del plain["rules"]  # the format omits defaults
         if self.learner == AFTERSTATE_KIND:
             del plain["learner"]
         else:
@@ -246,7 +246,7 @@ class Preset:
             game_features(game)
             if self.covered and any(self.promotion.covered):
                 raise UserError(
-                    f"promotion.covered: found {list(self.promotion.covered)}, expected none: covered holds for "
+                    f"promotion.covered: found {list(self.promotion.covered)}, expected none: covered applies to "
                     "all games"
                 )
             for i, matchup in enumerate(self.matchups):
@@ -270,7 +270,7 @@ class Preset:
             )
 
     def _check_players(self) -> None:
-        """Make every player once: an invalid name fails before training starts."""
+        """Create every player once, so that an invalid name fails before training starts."""
         game = self.game
         named = {"opponents": self.opponents, "evaluation.opponents": self.evaluation.opponents}
         if self.against:
@@ -322,44 +322,3 @@ def _fits(name: str, rules: str) -> bool:
 def _listed(value: Any) -> tuple[Any, ...]:
     """Return a list as a tuple, and any other value as a tuple of one."""
     return tuple(value) if isinstance(value, list | tuple) else (value,)
-
-
-#: Preset sections and keys of earlier versions, with the current names; run folders contain them.
-_OLD_SECTIONS = {"tables": "matchups", "warm": "pretraining", "gate": "promotion"}
-_OLD_KEYS = {
-    "pretraining": {
-        "positions": "samples",
-        "stray": "epsilon",
-        "batch": "minibatch_size",
-        "last": "final_lr_fraction",
-        "scores": "score_coef",
-    },
-    "ppo": {
-        "decisions": "total_timesteps",
-        "games": "num_envs",
-        "steps": "num_steps",
-        "apart": "fixed_opponent_fraction",
-        "epochs": "update_epochs",
-        "batch": "minibatch_size",
-        "last": "final_lr_fraction",
-        "discount": "gamma",
-        "decay": "gae_lambda",
-        "clip": "clip_coef",
-        "entropy": "ent_coef",
-        "value": "vf_coef",
-        "scores": "score_coef",
-        "margin": "margin_coef",
-    },
-    "promotion": {"decks": "deals", "at_once": "parallel_deals"},
-}
-
-
-def current_preset_keys(plain: Any) -> Any:
-    """Return the plain data of a preset, possibly of an earlier version, with the current keys."""
-    if not isinstance(plain, dict):
-        return plain
-    preset = {_OLD_SECTIONS.get(name, name): value for name, value in plain.items()}
-    for name, keys in _OLD_KEYS.items():
-        if isinstance(section := preset.get(name), dict):
-            preset[name] = {keys.get(key, key): value for key, value in section.items()}
-    return preset

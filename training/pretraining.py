@@ -1,7 +1,7 @@
 """Supervised pretraining: learn state values from games of the heuristic against itself.
 
-Such a game takes half a millisecond in compiled code, so one minute of them is worth more than an hour of the
-network's own games. Some actions are random, to cover states outside the heuristic's policy. Self-play
+Such a game takes half a millisecond in compiled code, so a minute of pretraining is worth more than an hour of
+self-play. Some actions are random, to cover states outside the heuristic's policy. Self-play
 (`helsinki_env.training.ppo`) follows.
 """
 
@@ -31,7 +31,7 @@ from helsinki_env.engine.rng import GOLDEN, mix
 from helsinki_env.envs.vector import GameVectorEnv
 from helsinki_env.training.checkpoint_io import load_module, load_optimizer, module_arrays, optimizer_arrays
 from helsinki_env.training.matchups import MatchupConfig, check_numbers, divide_games
-from helsinki_env.training.progress import Progress, cosine_anneal
+from helsinki_env.training.progress import PhaseCounters, Progress, cosine_anneal
 from helsinki_env.training.values import value_losses
 from helsinki_env.utils.extras import requires_extra
 
@@ -183,8 +183,13 @@ def generate_samples(
     return PretrainingSamples(samples.seats[:n], samples.table[:n], samples.wins[:n], samples.scores[:n])
 
 
-class Pretraining:
+class Pretraining(PhaseCounters):
     """Pretraining of a network: learns from one dataset while a thread generates the next one."""
+
+    counted = ("updates", "positions", "games")
+    updates: int
+    positions: int
+    games: int
 
     def __init__(
         self,
@@ -195,11 +200,11 @@ class Pretraining:
         seed: int,
         fast: bool,
     ) -> None:
+        super().__init__(config.samples)
         self.network, self.game, self.config, self.seed, self.fast = network, game, config, seed, fast
         self.optimizer = torch.optim.AdamW(
             network.parameters(), config.learning_rate, weight_decay=config.weight_decay, fused=True
         )
-        self.updates, self.positions, self.games = 0, 0, 0
         self.most_players = max(max(matchup.players) for matchup in matchups)
         self._envs = [
             GameVectorEnv(size, game, episodes=matchup.episodes(game))
@@ -208,11 +213,6 @@ class Pretraining:
         self._workspace, self._offsets = new_workspace(game), feature_offsets(game, network.config.ahead)
         self._worker = ThreadPoolExecutor(1, "pretraining")
         self._next: Future[list[PretrainingSamples]] | None = None
-
-    @property
-    def done(self) -> float:
-        """Return the completed fraction, 0 to 1."""
-        return min(1.0, self.positions / self.config.samples) if self.config.samples else 1.0
 
     def _generate(self, number: int) -> list[PretrainingSamples]:
         """Generate a dataset, which depends only on the seed and its number."""
@@ -285,15 +285,6 @@ class Pretraining:
         """Restore a result of `state`, before the first update."""
         load_module("network", self.network, arrays)
         load_optimizer("optimiser", self.optimizer, arrays)
-
-    @property
-    def counts(self) -> dict[str, int]:
-        """Return the number of updates, samples and games so far."""
-        return {"updates": self.updates, "positions": self.positions, "games": self.games}
-
-    @counts.setter
-    def counts(self, counts: Mapping[str, int]) -> None:
-        self.updates, self.positions, self.games = counts["updates"], counts["positions"], counts["games"]
 
     def close(self) -> None:
         """Wait for the dataset that is being generated, and stop the thread."""

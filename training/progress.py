@@ -3,16 +3,41 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import Any, ClassVar
 
 
 def cosine_anneal(done: float, final: float) -> float:
     """Return the factor of the learning rate at a completed fraction, from 1 to `final` along a cosine."""
     return final + (1 - final) * 0.5 * (1 + math.cos(math.pi * done))
+
+
+class PhaseCounters:
+    """Counts of a training phase by name; the second one, such as ``decisions``, determines the completed fraction."""
+
+    counted: ClassVar[tuple[str, str, str]] = ("updates", "decisions", "games")
+
+    def __init__(self, total: int) -> None:
+        self.total = total
+        self.counts = dict.fromkeys(self.counted, 0)
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """The counts so far, by name."""
+        return {name: getattr(self, name) for name in self.counted}
+
+    @counts.setter
+    def counts(self, counts: Mapping[str, int]) -> None:
+        for name in self.counted:
+            setattr(self, name, counts[name])
+
+    @property
+    def done(self) -> float:
+        """The completed fraction, 0 to 1."""
+        return min(1.0, self.counts[self.counted[1]] / self.total) if self.total else 1.0
 
 
 @dataclass(frozen=True)
@@ -38,7 +63,7 @@ class Report:
 
 
 class TensorBoardWriter:
-    """Writer of TensorBoard events to a folder; it does nothing without TensorBoard.
+    """Write TensorBoard events to a folder, if TensorBoard is installed.
 
     `begin` is the number of completed updates; later events of an interrupted run are purged.
     """

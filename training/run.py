@@ -42,7 +42,7 @@ from helsinki_env.training.checkpoint_io import (
 from helsinki_env.training.evaluate import best_contender, evaluate_against, promotion_test
 from helsinki_env.training.gpu.distributed import ProcessGroup
 from helsinki_env.training.learner import RunContext, make_learner
-from helsinki_env.training.preset import Preset, current_preset_keys
+from helsinki_env.training.preset import Preset
 from helsinki_env.training.progress import Progress, Report, TensorBoardWriter
 from helsinki_env.utils.extras import requires_extra
 from helsinki_env.utils.files import check_no_link, hold_lock_file, is_file, remove_leftovers, write_json
@@ -146,7 +146,7 @@ class Training:
     def _identity(self) -> dict[str, Any]:
         """Return the settings that must be equal to resume a run."""
         preset = self.preset.to_dict()
-        del preset["minutes"]  # a resumed run can have another time limit
+        del preset["minutes"]  # a resumed run can have a different time limit
         return {
             "preset": preset,
             "seed": self.seed,
@@ -162,7 +162,6 @@ class Training:
         except StateError as problem:
             raise RunError(str(problem)) from None
         saved = {key: description[key].value for key in self._identity()}
-        saved["preset"] = current_preset_keys(saved["preset"])
         different = [text for key, value in self._identity().items() for text in differences(saved[key], value, key)]
         if different:
             raise RunError(

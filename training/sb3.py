@@ -8,8 +8,7 @@
     print(evaluate_sb3_player(SB3Player(model), "random"))
 
 ``python -m helsinki_env.training.sb3`` trains and evaluates with one command. One seat learns and opponents play the
-other seats, see `GameSeatVectorEnv`. A step processes all games as arrays; only finished games are processed one by
-one.
+other seats, see `GameSeatVectorEnv`. A step processes all games as arrays, and only finished games one by one.
 
 The module requires the extra ``sb3``: ``pip install -c constraints.txt -e ".[sb3]"`` in a clone. Models saved by
 Stable-Baselines3 are pickles and can execute code when loaded: load only files that you trust.
@@ -29,13 +28,14 @@ from gymnasium.spaces import Box
 from gymnasium.vector import AutoresetMode
 
 from helsinki_env.agents.registry import make_player
+from helsinki_env.agents.rows import forced_and_open
 from helsinki_env.data import Node, UserError
 from helsinki_env.engine.arrays import action_masks
 from helsinki_env.engine.spec import default_config, spec_of
+from helsinki_env.envs.flat import scale_observation
 from helsinki_env.envs.seat import GameSeatVectorEnv
 from helsinki_env.evaluation.match import play_match
 from helsinki_env.evaluation.match_stats import PlayerResult, fractional_wins
-from helsinki_env.training.features import scale_observation
 from helsinki_env.utils.extras import requires_extra
 from helsinki_env.utils.files import atomic_write
 from helsinki_env.utils.terminal import prepare_output
@@ -60,7 +60,7 @@ DEFAULTS: dict[str, Any] = {
     "ent_coef": 0.01,
     "policy_kwargs": {"net_arch": [256, 256], "activation_fn": torch.nn.ReLU},
 }
-"""Hyperparameters of `MaskablePPO`. Rewards come at the end, after about 60 actions, so they are not discounted."""
+"""Hyperparameters of `MaskablePPO`. A game has its only reward at the end, after about 60 actions: do not discount."""
 #: Options of the environment that are not part of the configuration.
 _SEAT_OPTIONS = ("opponents", "seat", "illegal_action", "episodes", "render_mode")
 #: Fixed number of rows per model call: the last bits of a matrix product depend on its shape.
@@ -85,15 +85,15 @@ class GamesVecEnv(VecEnv):
     - ``rewards``, ``scores`` and ``places`` of all seats, and ``episode`` with `make_sb3_env`.
 
     The games are one environment: seeds, options, attributes and methods other than ``action_masks`` apply to all
-    games. After ``seed(n)`` the next reset deals stream b of seed n to game b, so runs with different seeds share no
-    game.
+    games. After ``seed(n)`` the next reset deals stream b of seed n to game b, so runs with different seeds have
+    different games.
 
     Args:
         env: games with autoreset mode SAME_STEP.
 
     Raises:
-        ValueError: for another autoreset mode. `set_options`, `set_attr` and `env_method` raise it for a subset of
-            games.
+        ValueError: for a different autoreset mode. `set_options`, `set_attr` and `env_method` raise it if they are
+            called for some of the games.
     """
 
     def __init__(self, env: GameSeatVectorEnv) -> None:
@@ -206,8 +206,8 @@ def make_sb3_env(num_envs: int = 128, *, seed: int | None = None, **options: Any
         num_envs: number of parallel games; large batches are fast.
         seed: random seed of the next reset; a model with its own seed overrides it.
         options: options of `GameSeatVectorEnv`: `opponents` (default "random"), `seat`, `episodes` ... Here,
-            `illegal_action` is "raise" by default, because MaskablePPO takes no illegal action. Pass either `config` or
-            the options of the game's configuration: `num_players`, `reward` ...
+            `illegal_action` is "raise" by default: MaskablePPO takes only legal actions. Pass either `config` or the
+            options of the game's configuration: `num_players`, `reward` ...
     """
     config = options.pop("config", None)
     seated = {"illegal_action": "raise"} | {name: options.pop(name) for name in _SEAT_OPTIONS if name in options}
@@ -250,10 +250,9 @@ class SB3Player:
                 "the component file it was trained with"
             )
         action_mask = action_masks("mask", action_mask, len(observation))
-        actions: npt.NDArray[np.int64] = np.argmax(action_mask, axis=1)
-        asked = np.flatnonzero(action_mask.sum(axis=1, dtype=np.int64) > 1)  # the other rows have a single legal action
-        for start in range(0, len(asked), _CHUNK):
-            rows = asked[start : start + _CHUNK]
+        actions, open_rows = forced_and_open(action_mask)
+        for start in range(0, len(open_rows), _CHUNK):
+            rows = open_rows[start : start + _CHUNK]
             filled = rows[np.arange(_CHUNK) % len(rows)]
             predicted, _ = self.model.predict(
                 scale_observation(observation[filled]),
@@ -302,8 +301,8 @@ def train(
     Args:
         decisions: number of the learner's steps over all games, rounded up to whole rollouts.
         opponents: players of the other seats, as for `GameSeatVectorEnv`.
-        config: game configuration; default: two players, with the lead in points as reward, which is denser than
-            the win.
+        config: game configuration; default: two players with the lead in points as reward, which is more informative
+            than the win.
         num_envs: number of parallel games.
         seed: random seed of network and games.
         report: called with the model after each rollout.
@@ -360,7 +359,7 @@ def main(
 
     model = train(decisions, opponents, config, num_envs=num_envs, seed=seed, report=report)
     with atomic_write(out, follow=True) as file:
-        model.save(file)  # type: ignore[arg-type]  # takes what can be written to
+        model.save(file)  # type: ignore[arg-type]  # accepts a writable file
     print(f"saved {out}")
     for name in ("random", "greedy"):
         s = evaluate_sb3_player(SB3Player(model), name, config, games, seed)

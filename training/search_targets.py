@@ -40,9 +40,9 @@ class SearchConfig:
         share: fraction of the learner's actions that are searched; 0 disables search.
         trials: simulations per search.
         policy: weight of the cross-entropy between the search policy and the policy, a mean over the searched actions.
-            With a weight far above `share`, the noise of few searches dominates the gradient.
+            If the weight is far above `share`, the noise of the few searches dominates the gradient.
         values: weight of the value loss of the evaluated afterstates.
-        gain: weight of the PPO objective; with 0 the policy learns from search alone.
+        gain: weight of the PPO objective; with 0 the policy learns only from search.
     """
 
     share: float = 0.0
@@ -78,7 +78,7 @@ class SearchTargets(NamedTuple):
 
 
 class TargetSearcher:
-    """Runs the network's search for some actions of a rollout."""
+    """Run the network's search for some actions of a rollout."""
 
     def __init__(self, network: Network, config: SearchConfig, game: Any, fast: bool) -> None:
         self.config = config

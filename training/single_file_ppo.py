@@ -4,17 +4,17 @@ The agent learns one seat against a given opponent in a batch of games. Run it w
 
     python -m helsinki_env.training.single_file_ppo --total-timesteps 500000 --save agent.pt
 
-It prints the training progress and, at the end, the win rate in a match against the opponent. Nothing is imported from
-the project's own training (`helsinki train`), which trains by self-play and gets much stronger.
+It prints the training progress and, at the end, the win rate in a match against the opponent. It does not use the
+project's own training (`helsinki train`), which trains by self-play and gets much stronger.
 
 Four details matter more than the rest:
 
 1. The network rates positions, not actions: `AfterstateEncoder` writes, for each legal action, the features of the
    position at the end of the turn. The policy is a softmax over the ratings (`Agent.forward`).
 2. Illegal actions have the logit -1e9, when acting and when learning.
-3. Rewards arrive at the end of a game only. Here each step is rewarded with the change of the lead in points, which
-   sums to the final margin (`lead`). Without discounting, such shaping does not change which policy is best.
-4. Steps with a single legal action teach the policy nothing and are left out of the minibatches.
+3. The environment gives a reward only at the end of a game. Here each step is rewarded with the change of the lead in
+   points, which sums to the final margin (`lead`). Without discounting, such shaping keeps the best policy the same.
+4. Steps with a single legal action do not train the policy and are left out of the minibatches.
 
 Sources: Schulman and others (2017), "Proximal policy optimization algorithms"; Huang and others (2022), "The 37
 implementation details of proximal policy optimization" and "CleanRL"; Huang and Ontanon (2022), "A closer look at
@@ -136,7 +136,7 @@ class Agent(nn.Module):
         seats, table = torch.as_tensor(inputs.seats), torch.as_tensor(inputs.table)
         features = self.body(torch.cat([seats.flatten(1), table], 1).float() / 8)
         rating, value = self.actor(features).squeeze(1), self.critic(features).squeeze(1)  # of N afterstates
-        # Afterstates belong to C legal actions: `row` and `action` say which, `position` is their afterstate.
+        # C legal actions: their rows, ids, and the indices of their afterstates.
         row, action = torch.as_tensor(inputs.row), torch.as_tensor(inputs.action).long()
         position = torch.as_tensor(inputs.position)
         logits = torch.full((len(inputs), self.num_actions), -1e9)
@@ -197,7 +197,7 @@ def train(args: Args) -> tuple[Agent, PlayerResult]:
                 actions[step] = policy.sample()
                 logprobs[step] = policy.log_prob(actions[step])
             next_obs, margin, terminated, _, info = env.step(actions[step].numpy())
-            # The lead of a game that has just ended is its final margin, `states` holds the next game already.
+            # The lead of a game that has just ended is its final margin; `states` already holds the next game.
             last_lead, next_lead = next_lead, lead(env, info["seat"])
             rewards[step] = torch.as_tensor(np.where(terminated, margin, next_lead) - last_lead) / 10
             dones[step] = torch.as_tensor(terminated)

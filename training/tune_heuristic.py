@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from helsinki_env.agents.heuristic.player import play_out_with_heuristic
+from helsinki_env.agents.heuristic import play_out_with_heuristic
 from helsinki_env.agents.heuristic_api import heuristic_of
 from helsinki_env.data import Node, UserError
 from helsinki_env.engine import loops
@@ -85,7 +85,7 @@ def tune_weights(
         sigma: initial step size of the search, as a factor; 0.25 is about 25% up or down.
         players: player counts.
         threads: number of candidates evaluated in parallel.
-        only: names of the weights to change; default: all that the heuristic interface marks as tunable.
+        only: names of the weights to change; default: all tunable weights.
 
     Raises:
         ValueError: for invalid numbers.

@@ -1,7 +1,7 @@
 """Value components of all seats: their order, generalized advantage estimation, and the value losses.
 
 A value has eight components: the win probability of every seat, then the score of every seat. Each seat learns from
-its own trajectory: the value after an action is what the same seat predicts before its next action.
+its own trajectory: the value after an action is the prediction of the same seat before its next action.
 
 Source: Schulman and others (2016), "High-dimensional continuous control using generalized advantage estimation".
 """

@@ -1,4 +1,4 @@
-"""A seat's view of its own board, analyzed once and cached while the board is unchanged.
+"""A seat's view of its own board, cached while the board is unchanged, and the gain of tiles on it.
 
 Value of a board: a line (row or column) with m empty cells is assumed to be full at the end with probability q^(m^d). q
 shrinks as the game runs out and is 0 in the last turn; d is the weight `line_depth`. The gain in expected points of a
@@ -17,17 +17,17 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from helsinki_env.agents.heuristic_api import onset
-from helsinki_env.engine.bits import popcount
+from helsinki_env.agents.heuristic_api import ILLEGAL_VALUE, onset
+from helsinki_env.engine.bits import lowest_bit, popcount
 from helsinki_env.engine.kernel import kernel
-from helsinki_env.games.copenhagen.actions import ORIENTATIONS
-from helsinki_env.games.copenhagen.bits import BOARD, GROUND, LEFT, neighbors
+from helsinki_env.games.copenhagen.actions import CELLS, ORIENTATIONS
+from helsinki_env.games.copenhagen.bits import BOARD, GROUND, LEFT, neighbors, supported
 from helsinki_env.games.copenhagen.components import Components
 from helsinki_env.games.copenhagen.config import CopenhagenConfig
+from helsinki_env.games.copenhagen.score import line_points
+from helsinki_env.games.copenhagen.shapes import meeting, placements
 
-__all__ = ["PIECES_DTYPE", "VIEW_DTYPE", "analyze_board", "new_views", "piece_table", "reset_view"]
-
-#: Rows and columns, padded by the reach of the largest tile; nothing is gained there.
+#: Numbers of rows and columns, padded by the reach of the largest tile; the gains of the padding are 0.
 ROWS, COLUMNS = 9, 5
 #: Maximum number of cells that a tile adds to a line, plus one.
 ADDED = 6
@@ -46,7 +46,7 @@ VIEW_DTYPE = np.dtype(
             ("points", np.int64),
             # evaluation
             ("turns", np.float64),  # turns left after this one, in halves
-            ("later", np.float64),  # weight of what counts only in later turns
+            ("later", np.float64),  # factor on later values
             ("coat", np.float64),  # value of a coat of arms
             ("chance", np.float64, (2, 10)),  # probability of a row and a column to be full at the end, by empty cells
             ("short", np.float64, (6,)),  # factor of a plan, by missing cards
@@ -114,7 +114,7 @@ def _piece_table(components: Components) -> npt.NDArray[Any]:
 
 @kernel
 def reset_view(v, key):
-    """Clear the cached view of a game. The view holds nothing random, so `key` is unused."""
+    """Clear a cached view. It needs no random numbers, so `key` is unused."""
     v.of_turns = -1.0
 
 
@@ -122,7 +122,7 @@ def reset_view(v, key):
 def turns_left(t, w, g):
     """Return the turns of a seat after this one, in halves, from the draw pile or the leader's distance to the goal.
 
-    The End of Game card is anywhere among the last cards, so half of these are expected to be drawn.
+    The End of Game card can be anywhere among the last cards, so half of these are expected to be drawn.
     """
     cards = np.float64(np.int64(g.pile_size) - g.end_card)
     if g.players > 2 and g.end_card == 0:
@@ -182,23 +182,37 @@ def _analyze_turns(w, v, turns):
 
 
 @kernel
-def _row_worth(t, w, v, y, missing, brick, high):
-    """Return the expected points of a row with `missing` empty cells."""
-    points = np.float64(t.points_row)
+def _line_worth(t, w, v, way, line, missing, brick, high):
+    """Return the expected points of a row (`way` 0) or column (1) with `missing` empty cells."""
+    points, windows, clean = np.float64(t.points_row), np.float64(t.points_row_windows), w.clean_row
+    if way:
+        points, windows, clean = np.float64(t.points_column), np.float64(t.points_column_windows), w.clean_column
     if not brick:
-        points += (t.points_row_windows - t.points_row) * w.clean_row**missing
-    if (t.coat_rows >> (5 * y)) & 1:
+        points += (windows - points) * clean**missing
+    if way:
+        return points * v.chance[1, missing]
+    if (t.coat_rows >> (5 * line)) & 1:
         points += v.coat
     return points * v.chance[0, missing] * (w.height**high if missing else 1.0)
 
 
 @kernel
-def _column_worth(t, w, v, missing, brick):
-    """Return the expected points of a column with `missing` empty cells."""
-    points = np.float64(t.points_column)
-    if not brick:
-        points += (t.points_column_windows - t.points_column) * w.clean_column**missing
-    return points * v.chance[1, missing]
+def _analyze_line(t, w, v, way, line, high, gains):
+    """Write the gains of more cells in a line; return its expected points. `high`: rows between it and the top tile."""
+    cells = LEFT << line if way else GROUND << 5 * line
+    missing, brick = (9 if way else 5) - popcount(v.filled & cells), v.bricks & cells != 0
+    reduction = w.closed ** popcount(v.lonely & cells)
+    now = _line_worth(t, w, v, way, line, missing, brick, high) * reduction
+    if missing:
+        v.expected += now
+    for more in range(ADDED):
+        for bricked in range(2):
+            gain = 0.0
+            if 0 < more <= missing:
+                then = _line_worth(t, w, v, way, line, missing - more, brick or bricked != 0, high)
+                gain = reduction * then - now + (0.0 if way else w.cell * more)
+            gains[more, bricked] = gain
+    return now
 
 
 @kernel
@@ -212,38 +226,101 @@ def _analyze_lines(t, w, v):
         if v.filled & GROUND << 5 * y:
             top = y + 1
     for y in range(9):
-        line = GROUND << 5 * y
-        missing, brick = 5 - popcount(v.filled & line), v.bricks & line != 0
-        high = max(0, y - top)
-        now = _row_worth(t, w, v, y, missing, brick, high)
-        reduction = w.closed ** popcount(v.lonely & line)
-        now *= reduction
-        if missing:
-            v.expected += now
-        v.row_now[y] = now
+        v.row_now[y] = _analyze_line(t, w, v, 0, y, max(0, y - top), v.row_gain[y])
         for x in range(5):
-            v.gap[5 * y + x] += (1.0 - w.closed) * now
-        for more in range(ADDED):
-            for bricked in range(2):
-                gain = 0.0
-                if 0 < more <= missing:
-                    then = _row_worth(t, w, v, y, missing - more, brick or bricked != 0, high)
-                    gain = reduction * then - now + w.cell * more
-                v.row_gain[y, more, bricked] = gain
+            v.gap[5 * y + x] += (1.0 - w.closed) * v.row_now[y]
     for x in range(5):
-        line = LEFT << x
-        missing, brick = 9 - popcount(v.filled & line), v.bricks & line != 0
-        now = _column_worth(t, w, v, missing, brick)
-        reduction = w.closed ** popcount(v.lonely & line)
-        now *= reduction
-        if missing:
-            v.expected += now
-        v.column_now[x] = now
+        v.column_now[x] = _analyze_line(t, w, v, 1, x, 0, v.column_gain[x])
         for y in range(9):
-            v.gap[5 * y + x] += (1.0 - w.closed) * now
-        for more in range(ADDED):
-            for bricked in range(2):
-                gain = 0.0
-                if 0 < more <= missing:
-                    gain = reduction * _column_worth(t, w, v, missing - more, brick or bricked != 0) - now
-                v.column_gain[x, more, bricked] = gain
+            v.gap[5 * y + x] += (1.0 - w.closed) * v.column_now[x]
+
+
+#: Gain of reaching the goal, which wins the game.
+WIN = 40.0
+#: Practical maximum of the points of one tile; `WIN` is only considered within this distance of the goal.
+_REACH = 10
+_RIGHT = np.int64(int(LEFT) << 4)
+
+
+@kernel
+def _cells_gain(t, w, v, cells, bricks):
+    """Return the gain of cells apart from their lines: coats, holes, adjacent edges, reaching the goal."""
+    after = v.filled | cells
+    empty = BOARD & ~after
+    gain = v.coat * popcount(cells & t.coats)
+    lonely = empty & ~neighbors(empty) & ~v.lonely
+    while lonely:
+        gain -= v.gap[lowest_bit(lonely)]
+        lonely &= lonely - 1
+    touched = popcount(neighbors(cells) & v.filled) + popcount(cells & GROUND)
+    touched += popcount(cells & LEFT) + popcount(cells & _RIGHT)
+    gain += v.later * (w.snug * touched - w.overhang * (popcount(empty & after >> 5) - v.overhangs))
+    if v.points + _REACH >= t.goal and v.points + line_points(t, v.filled, after, v.bricks | bricks) >= t.goal:
+        gain += WIN
+    return gain
+
+
+@kernel
+def placement_gain(t, p, w, v, kind, piece, corner):
+    """Return the gain of a tile at a position, without the hand. Coats of arms count as future rewards."""
+    y, x = corner // 5, corner % 5
+    gain = 0.0
+    for i in range(t.height[piece]):
+        gain += v.row_gain[y + i, p.in_row[piece, i], np.int64(p.brick_row[piece] == i)]
+    for i in range(t.width[piece]):
+        gain += v.column_gain[x + i, p.in_column[piece, i], np.int64(p.brick_column[piece] == i)]
+    cells = np.int64(t.cells[piece]) << corner
+    gain += _cells_gain(t, w, v, cells, np.int64(1) << (corner + t.brick[piece]))
+    own = kind // 4
+    for colour in range(5):
+        near = v.near[colour] & ~cells
+        if colour == own:
+            near = neighbors(v.coloured[own] | cells) & ~(v.filled | cells)
+        if near != v.near[colour]:
+            gain += v.touch[popcount(near)] - v.touch[popcount(v.near[colour])]
+    return gain
+
+
+@kernel
+def _reopened(w, gain, now):
+    """Return the gain of a cell in a line whose value was reduced because of that cell."""
+    return (gain + now) / max(w.closed, 0.01) - now
+
+
+@kernel
+def white_gain(t, w, v, cell):
+    """Return the gain of a white tile on a cell."""
+    cells = np.int64(1) << cell
+    row, column = v.row_gain[cell // 5, 1, 0], v.column_gain[cell % 5, 1, 0]
+    if v.lonely & cells:  # only a white tile fits: the values of its lines were reduced
+        row, column = _reopened(w, row, v.row_now[cell // 5]), _reopened(w, column, v.column_now[cell % 5])
+    gain = row + column + _cells_gain(t, w, v, cells, np.int64(0))
+    for colour in range(5):
+        if v.near[colour] & cells:
+            near = popcount(v.near[colour])
+            gain += v.touch[near - 1] - v.touch[near]
+    return gain
+
+
+@kernel
+def remember_placements(t, p, w, v, kind):
+    """Find the best placements of a tile, alone and touching its own color, unless cached."""
+    if v.known[kind]:
+        return
+    v.known[kind] = 1
+    for touching in range(2):
+        v.best[kind, touching] = ILLEGAL_VALUE
+        v.place[kind, touching] = -1
+    support = supported(v.filled)
+    for orientation in range(t.orientations[kind]):
+        piece = ORIENTATIONS * kind + orientation
+        corners = placements(t, piece, v.filled, support)
+        meets = meeting(t, piece, v.near[kind // 4])
+        while corners:
+            corner = lowest_bit(corners)
+            corners &= corners - 1
+            touching = (meets >> corner) & 1
+            gain = placement_gain(t, p, w, v, kind, piece, corner)
+            if gain > v.best[kind, touching]:
+                v.best[kind, touching] = gain
+                v.place[kind, touching] = CELLS * orientation + corner

@@ -1,11 +1,10 @@
-"""Values of the heuristic, phase by phase: the value of an action is that of the board and hand after the best turn."""
+"""Values of the heuristic, phase by phase: an action is worth the board and hand after the best rest of the turn."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from helsinki_env.agents.copenhagen.board import placement_gain, white_gain
-from helsinki_env.agents.copenhagen.board_view import analyze_board
+from helsinki_env.agents.copenhagen.board_view import analyze_board, placement_gain, white_gain
 from helsinki_env.agents.copenhagen.hand import (
     ability_price,
     ability_worth,
@@ -28,9 +27,7 @@ from helsinki_env.games.copenhagen.abilities import active
 from helsinki_env.games.copenhagen.build import cost_at
 from helsinki_env.games.copenhagen.shapes import tile_cells
 
-__all__ = ["select_action"]
-
-#: Value of legal actions that the evaluation does not find.
+#: Value of legal actions that the evaluation does not consider.
 _FALLBACK = 0.1 * ILLEGAL_VALUE
 
 
@@ -46,7 +43,7 @@ def _after_card(t, w, g, v, slot):
 
 @kernel
 def _and_more(t, p, w, g, v, slot, more):
-    """Return the value of the hand with two new cards if the turn goes on with another card or a build."""
+    """Return the value of the hand with two new cards if the turn continues with another card or a build."""
     best = ILLEGAL_VALUE
     if (more >> a.ADDITIONAL_CARD) & 1:
         for third in range(7):
@@ -99,7 +96,7 @@ def _value_builds(t, p, w, g, v, mask, values):
 
 @kernel
 def _value_second(t, w, g, v, mask, values):
-    """TAKE: the second card, or an additional one; not adjacent if that is worth the ability."""
+    """TAKE: the second card, or an additional one; a card that is not adjacent if it is worth the ability."""
     take, use = t.offset[a.KIND_TAKE], t.offset[a.KIND_USE] + a.ANY_CARDS
     for slot in range(7):
         if mask[take + slot]:
@@ -129,7 +126,7 @@ def _value_uses(t, p, w, g, v, mask, values):
 
 @kernel
 def _value_discards(t, w, g, v, mask, values):
-    """DISCARD: each color as the lowest of the cards due; the others are the least valuable."""
+    """DISCARD: each color as the lowest one to discard, together with the least valuable other cards."""
     first = t.offset[a.KIND_DISCARD]
     due = -np.int64(t.hand_limit)
     for colour in range(5):

@@ -10,9 +10,8 @@ import numpy as np
 
 from helsinki_env.agents.base import Int64Array
 from helsinki_env.agents.copenhagen.heuristic_api import expected_points
-from helsinki_env.agents.heuristic_api import ILLEGAL_VALUE
 from helsinki_env.agents.net import features
-from helsinki_env.agents.net.features import FeatureSpec, GameFeatures, to_int8
+from helsinki_env.agents.net.features import FeatureSpec, GameFeatures, lead_of, to_int8
 from helsinki_env.engine.contract import apply_action
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.engine.loops import observe
@@ -20,8 +19,6 @@ from helsinki_env.games.copenhagen import actions as a
 from helsinki_env.games.copenhagen.components import ABILITIES, COLOURS, COLUMNS, DISPLAY, ROWS, TILE_SIZES
 from helsinki_env.games.copenhagen.observation import LAYOUT, SEAT_FACTS, TABLE_FACTS
 from helsinki_env.games.copenhagen.state import GAME, MAX_SEATS
-
-__all__ = ["FEATURES", "seat_parts", "table_parts"]
 
 _CELLS = ROWS * COLUMNS
 _COLOURS, _ABILITIES = len(COLOURS), len(ABILITIES)
@@ -100,19 +97,21 @@ def _write_board(obs, board, at, out):
         out[at[1] + cell] = obs[board + 2 * _CELLS + cell]
         out[at[2] + cell] = obs[board + 3 * _CELLS + cell]
     for y in range(ROWS):
-        empty, brick = 0, 0
-        for x in range(COLUMNS):
-            empty += obs[board + COLUMNS * y + x] == 0
-            brick |= obs[board + 2 * _CELLS + COLUMNS * y + x]
-        out[at[4] + (COLUMNS + 1) * y + empty] = 1
-        out[at[6] + y] = brick
+        first = board + COLUMNS * y
+        _write_line(obs, range(first, first + COLUMNS), out, at[4] + (COLUMNS + 1) * y, at[6] + y)
     for x in range(COLUMNS):
-        empty, brick = 0, 0
-        for y in range(ROWS):
-            empty += obs[board + COLUMNS * y + x] == 0
-            brick |= obs[board + 2 * _CELLS + COLUMNS * y + x]
-        out[at[5] + (ROWS + 1) * x + empty] = 1
-        out[at[7] + x] = brick
+        _write_line(obs, range(board + x, board + _CELLS, COLUMNS), out, at[5] + (ROWS + 1) * x, at[7] + x)
+
+
+@kernel
+def _write_line(obs, cells, out, empties, bricked):
+    """Write the number of empty cells of a line, one-hot from `empties` on, and whether it has a brick."""
+    empty, brick = 0, 0
+    for cell in cells:
+        empty += obs[cell] == 0
+        brick |= obs[2 * _CELLS + cell]
+    out[empties + empty] = 1
+    out[bricked] = brick
 
 
 @kernel
@@ -172,20 +171,13 @@ def write_features(ws, g, viewer, drawn, seat_at, table_at, seats, table):
     t, p = ws.tables[0], ws.pieces[0]
     players = np.int64(g.players)
     observe(t, g, viewer, ws.seen)
-    best, second = ILLEGAL_VALUE, ILLEGAL_VALUE
     for turn in range(players):
         seat = (viewer + turn) % players
         _write_seat(ws.seen, turn, seat_at, seats[turn])
-        value = expected_points(t, p, ws.weights[seat], g, seat, ws.views[seat])
-        ws.shares[turn] = value
-        seats[turn, seat_at[12]] = to_int8(_WORTH_UNIT * value)
-        if value > best:
-            best, second = value, best
-        elif value > second:
-            second = value
+        ws.shares[turn] = expected_points(t, p, ws.weights[seat], g, seat, ws.views[seat])
+        seats[turn, seat_at[12]] = to_int8(_WORTH_UNIT * ws.shares[turn])
     for turn in range(players):
-        value = ws.shares[turn]
-        seats[turn, seat_at[13]] = to_int8(_WORTH_UNIT * (value - (second if value == best else best)))
+        seats[turn, seat_at[13]] = to_int8(_WORTH_UNIT * lead_of(ws.shares, turn, players))
     _write_table(ws.seen, drawn, table_at, table)
     table[table_at[7]] = to_int8(_TURN_UNIT * ws.views[viewer].turns)
 
@@ -206,7 +198,7 @@ def is_view_current(w, g, seat, v):
 
 
 def _groups(types: int) -> Int64Array:
-    """Group actions of one kind for the network; each ability, used or taken, is a kind of its own."""
+    """Group actions of one kind for the network; each use and each choice of an ability is a separate group."""
     group = np.array(a.KIND_OF, np.int64)
     more = len(a.KINDS)
     for kind in (a.KIND_USE, a.KIND_ABILITY):
@@ -219,12 +211,9 @@ def _interface(types: int) -> dict[str, str]:
     return {"actions": repr((a.KIND_SIZES, a.KIND_OFFSETS)), "observation": LAYOUT.markdown()}
 
 
-for _rule, _implementation in (
-    (features.apply_and_track_reveals, apply_and_track_reveals),
-    (features.write_features, write_features),
-    (features.is_view_current, is_view_current),
-):
-    _rule.implements(GAME, _implementation)
+features.apply_and_track_reveals.implements(GAME, apply_and_track_reveals)
+features.write_features.implements(GAME, write_features)
+features.is_view_current.implements(GAME, is_view_current)
 
 FEATURES = GameFeatures(
     types=lambda config: _COLOURS,

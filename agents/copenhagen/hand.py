@@ -4,24 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from helsinki_env.agents.copenhagen.board import remember_placements
-from helsinki_env.agents.copenhagen.board_view import HAND_CAPACITY
+from helsinki_env.agents.copenhagen.board_view import HAND_CAPACITY, remember_placements
 from helsinki_env.agents.heuristic_api import ILLEGAL_VALUE
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.games.copenhagen.actions import CHANGE_OF_COLOURS, CONSTRUCTION_DISCOUNT
 from helsinki_env.games.copenhagen.build import size_of
-
-__all__ = [
-    "ability_worth",
-    "analyze_hand",
-    "best_build",
-    "best_discard",
-    "build_value",
-    "build_with",
-    "hand_value",
-    "limited_value",
-    "owned_worth",
-]
 
 
 @kernel
@@ -91,7 +78,7 @@ def hand_value(w, v):
 
 @kernel
 def best_discard(w, v, floor):
-    """Return (color from `floor` on whose card costs least to discard, -1: none; value of the hand then)."""
+    """Return (color from `floor` on that costs least to discard, or -1; value of the hand without the card)."""
     best, chosen = ILLEGAL_VALUE, np.int64(-1)
     for colour in range(floor, 5):
         if v.hand[colour] > 0:
@@ -157,7 +144,7 @@ def build_with(t, p, w, v, kind, discount, recolour):
 
 @kernel
 def recoloured(t, p, w, v, kind, discount):
-    """Return the same with the best recoloring."""
+    """Return the result of `build_with` for the best recoloring."""
     best = ILLEGAL_VALUE
     for colour in range(5):
         if colour != kind // 4 and v.hand[colour] > 0:
@@ -167,7 +154,7 @@ def recoloured(t, p, w, v, kind, discount):
 
 @kernel
 def build_value(t, p, w, v, kind, usable):
-    """Return the value of building a tile and the remaining hand, with the best use of abilities, less their price."""
+    """Return the value of building a tile and the remaining hand, with the best use of abilities, minus their price."""
     best = build_with(t, p, w, v, kind, 0, -1)
     discount = (usable >> CONSTRUCTION_DISCOUNT) & 1
     change = (usable >> CHANGE_OF_COLOURS) & 1

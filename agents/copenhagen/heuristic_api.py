@@ -22,8 +22,6 @@ from helsinki_env.engine.kernel import kernel
 from helsinki_env.games.copenhagen.score import rank_of, score
 from helsinki_env.games.copenhagen.state import GAME
 
-__all__ = ["HEURISTIC", "expected_points"]
-
 
 @kernel
 def board_worth(w, g, seat, v):
@@ -82,11 +80,8 @@ def select_action_lookahead(t, p, w, g, v, u, work, mask, values):
 
 
 heuristic_api.reset_view.implements(VIEW_DTYPE, reset_view)
-for _interface, _implementation in (
-    (heuristic_api.select_action, select_action),
-    (heuristic_api.select_action_lookahead, select_action_lookahead),
-    (heuristic_api.write_win_probabilities, write_win_probabilities),
-):
-    _interface.implements(GAME, _implementation)
+heuristic_api.select_action.implements(GAME, select_action)
+heuristic_api.select_action_lookahead.implements(GAME, select_action_lookahead)
+heuristic_api.write_win_probabilities.implements(GAME, write_win_probabilities)
 
 HEURISTIC = heuristic_api.Heuristic(Weights(), QUICK, piece_table, new_views)

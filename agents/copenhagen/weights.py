@@ -23,7 +23,7 @@ class Weights:
         line_onset: how steeply that probability rises with the turns left.
         line_depth: exponent of the missing cells; 1: each lowers the probability by the same factor.
         column_pace: number of missing cells of a row that a missing cell of a column counts for.
-        clean_row: factor of the probability that a row shows only windows, for each missing cell.
+        clean_row: factor on the probability that a row shows only windows, for each missing cell.
         clean_column: the same for a column.
         height: factor on the probability that a row is filled, for each row between it and the highest filled cell.
         closed: factor on the expected points of a line, for each empty cell without an empty neighbor.
@@ -35,11 +35,11 @@ class Weights:
         coat: value of a coat of arms early in the game.
         coat_patience: turns left at which it is halved.
         later_patience: turns left at which later values are halved.
-        later_onset: steepness of their rise with the turns left.
+        later_onset: how steeply they rise with the turns left.
         card: later value of a card in hand.
         best_plan: fraction of the value of the best build in hand that counts before it is built (a later value).
         other_plans: fraction for the best build of each other color, later.
-        short: factor for each card that is missing for a build.
+        short: factor for each missing card of a build.
         any_cards: later value of this ability, active.
         additional_card: later value of this ability, active.
         construction_discount: later value of this ability, active.

@@ -10,25 +10,8 @@ from helsinki_env.agents.heuristic_api import ILLEGAL_VALUE
 from helsinki_env.engine.bits import bit, lowest_bit, popcount
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.games.helsinki import actions as a
-from helsinki_env.games.helsinki.bits import BOARD, connected, neighbors
+from helsinki_env.games.helsinki.bits import BOARD, CELLS, connected, neighbors
 from helsinki_env.games.helsinki.shapes import MOST_ROOFS, legal_slides
-
-__all__ = [
-    "best_cell",
-    "best_placement",
-    "best_roof",
-    "best_wilds",
-    "cells_gain",
-    "corner_of",
-    "defer_gain",
-    "gain_upper_bound",
-    "placement_gain",
-    "remember_placement",
-    "roofs_worth",
-    "tile_gain",
-    "wilds_gain",
-    "worst_roof",
-]
 
 _SIZE = np.uint64(7)
 
@@ -39,23 +22,24 @@ def _extras(t, w, v, cells):
     total = 0.0
     if cells & v.coats:
         total += v.coat * popcount(cells & v.coats)
+    return _add_road(t, w, v, cells, total)
+
+
+@kernel
+def _add_road(t, w, v, cells, total):
+    """Add the gain of building on some empty cells in Dry roads: crosswalks, and the bonus card if it is earned."""
     if v.road > 0.0:
         if cells & t.crosswalks:
             total += w.crosswalk * v.road * v.later * popcount(cells & t.crosswalks)
-        total += _road(t, v, cells)
+        built = (v.built | cells) & ~t.statue
+        if t.crosswalks & ~built == 0 and connected(built, t.crosswalks):
+            total += v.road
     return total
 
 
 @kernel
-def _road(t, v, cells):
-    """Return the value of the bonus card of Dry roads if building on some empty cells earns it."""
-    built = (v.built | cells) & ~t.statue
-    return v.road if t.crosswalks & ~built == 0 and connected(built, t.crosswalks) else 0.0
-
-
-@kernel
 def _still_open(v, cells):
-    """Return the empty cells that sides would still reach with other cells built on."""
+    """Return the empty cells that some side still reaches after building on other cells."""
     still = np.int64(0)
     for side in range(4):
         still |= v.open[side] & ~shadow(cells, side)
@@ -103,11 +87,7 @@ def _with_extras(t, w, v, cells, total):
     while closed:
         total -= v.hole[lowest_bit(closed)]
         closed &= closed - 1
-    if v.road > 0.0:
-        if cells & t.crosswalks:
-            total += w.crosswalk * v.road * v.later * popcount(cells & t.crosswalks)
-        total += _road(t, v, cells)
-    return total
+    return _add_road(t, w, v, cells, total)
 
 
 @kernel
@@ -185,11 +165,10 @@ def best_placement(t, p, w, v, kind, side, roofs):
         piece, lane = 8 * kind + turned, place - a.LANES * turned
         corner = corner_of(p, v, piece, side, lane)
         cells = np.int64(t.roofs_mask[piece]) << corner
-        gain = (
-            _greedy_gain(t, w, v, kind, cells)
-            if w.apart == 0.0
-            else _gain_before_losses(t, p, w, v, piece, corner, cells)
-        )
+        if w.apart == 0.0:
+            gain = _greedy_gain(t, w, v, kind, cells)
+        else:
+            gain = _gain_before_losses(t, p, w, v, piece, corner, cells)
         if roofs > 0:
             gain += roofs_gain(t, p, w, v, piece, corner, cells, roofs)
         if gain <= best:
@@ -210,7 +189,7 @@ def _cells_of(t, p, v, kind, side, place):
 
 @kernel
 def _drawn(v):
-    """Return 1 while two cards are being drawn, or else 0."""
+    """Return 1 while two cards are being drawn, otherwise 0."""
     return np.int64(v.later == v.later_drawn)
 
 
@@ -340,7 +319,7 @@ def best_cell(t, w, v, cells):
 
 @kernel
 def best_wilds(t, w, v):
-    """Return the gain of the best cell for a wild tile, and that of the best pair that begins with it."""
+    """Return the gain of the best cell for a wild tile, and of the best pair of cells that includes it."""
     cells = neighbors(v.built & ~t.statue) & ~v.built
     best, chosen = best_cell(t, w, v, cells)
     if chosen < 0:
@@ -355,7 +334,7 @@ def best_wilds(t, w, v):
 
 @kernel
 def wilds_gain(t, w, v, number, one, two):
-    """Return the gain of `number` wild tiles; `best_wilds` gives that of one and two, and more are added greedily."""
+    """Return the gain of `number` wild tiles: `one` or `two`, from `best_wilds`; more tiles are added greedily."""
     if number <= 2:
         return one if number == 1 else two
     built, chosen, gain = v.built & ~t.statue, np.int64(0), 0.0
@@ -388,26 +367,40 @@ def roofs_worth(t, v, cells, number, each):
 
 
 @kernel
-def best_roof(t, v, cells):
-    """Return (value, cell) of the best of some roofs for a superstructure; (0, -1) for an empty set."""
-    best, chosen = 0.0, np.int64(-1)
+def _highest_roof(t, v, cells, sign):
+    """Return (value, cell) of the roof with the highest value times `sign`; (-1e9, -1) for an empty set."""
+    best, chosen = -1e9, np.int64(-1)
     while cells:
         cell = lowest_bit(cells)
         cells &= cells - 1
-        value = roof_value(t, v, cell, 0, 0)
-        if value > best or chosen < 0:
+        value = sign * roof_value(t, v, cell, 0, 0)
+        if value > best:
             best, chosen = value, cell
     return best, chosen
 
 
 @kernel
+def best_roof(t, v, cells):
+    """Return (value, cell) of the best of some roofs for a superstructure; (0, -1) for an empty set."""
+    best, chosen = _highest_roof(t, v, cells, 1.0)
+    return best if chosen >= 0 else 0.0, chosen
+
+
+@kernel
 def worst_roof(t, v, cells):
-    """Return (value, cell) of the superstructure with the lowest value in its present position."""
-    worst, chosen = 1e9, np.int64(-1)
-    while cells:
-        cell = lowest_bit(cells)
-        cells &= cells - 1
-        value = roof_value(t, v, cell, 0, 0)
-        if value < worst:
-            worst, chosen = value, cell
-    return worst, chosen
+    """Return (value, cell) of the superstructure with the lowest value in its current position."""
+    lowest, chosen = _highest_roof(t, v, cells, -1.0)
+    return -lowest, chosen
+
+
+@kernel
+def lowest_of_best_roofs(t, v, cells, number):
+    """Return the lowest of the `number` best roofs for superstructures; 49 for an empty set."""
+    lowest = np.int64(CELLS)
+    for _ in range(number):
+        _, cell = best_roof(t, v, cells)
+        if cell < 0:
+            break
+        cells &= ~bit(cell)
+        lowest = min(lowest, cell)
+    return lowest

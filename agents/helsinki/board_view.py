@@ -27,23 +27,6 @@ from helsinki_env.games.helsinki.bits import BOARD, COLUMN, ROW, neighbors
 from helsinki_env.games.helsinki.config import HelsinkiConfig
 from helsinki_env.games.helsinki.shapes import MOST_ROOFS, NORTH, SOUTH, WEST, corner_at, profile, tile_cells
 
-__all__ = [
-    "ABOVE",
-    "BY_DEPTH",
-    "BY_LANE",
-    "analyze_board",
-    "analyze_lines",
-    "analyze_turns",
-    "first_reachable_side",
-    "is_view_current",
-    "piece_table",
-    "read_board",
-    "read_hand",
-    "roof_value",
-    "shadow",
-    "turns_left",
-]
-
 _MIDDLE_WEST = np.int64(sum(int(COLUMN) << column for column in range(1, 7)))
 _TWO_WEST = np.int64(sum(int(COLUMN) << column for column in range(2, 7)))
 _FOUR_WEST = np.int64(sum(int(COLUMN) << column for column in range(4, 7)))
@@ -90,7 +73,7 @@ _SHARE, ABOVE = np.array([1.0, 1.0, 1.0 / 2.0, 1.0 / 3.0, 1.0 / 4.0, 1.0 / 5.0])
 
 @kernel
 def reset_view(v, key):
-    """Clear the cached view of a game. The view holds nothing random, so `key` is unused."""
+    """Clear a cached view. It needs no random numbers, so `key` is unused."""
     v.of_turns = -1.0
     v.latest = 0
 
@@ -149,7 +132,7 @@ def read_hand(t, g, seat, v):
 
 @kernel
 def turns_left(w, g, drawn):
-    """Return the number of turns of a seat after this one, from the draw pile less the cards drawn now."""
+    """Return the number of turns of a seat after this one, from the draw pile minus the cards drawn now."""
     if g.last_round or g.pile_size <= drawn:
         return 0.0
     return w.last_turn + np.float64(g.pile_size - drawn) / (w.cards_a_turn * g.players)
@@ -240,7 +223,7 @@ def _compute_turn_values(w, g, v, turns):
 
 @kernel
 def _compute_draw(t, w, v):
-    """Compute the loss of the board from drawing two cards, which brings the end of the game nearer."""
+    """Compute the loss of the board's value from drawing two cards, which shortens the game."""
     v.loss_drawn = 0.0
     for line in range(7):
         row, column = 7 - popcount(v.built & (ROW << (7 * line))), 7 - popcount(v.built & (COLUMN << line))
@@ -250,17 +233,27 @@ def _compute_draw(t, w, v):
 
 
 @kernel
+def line_cells(line, way):
+    """Return the cells of a row (`way` 0) or column (1)."""
+    return COLUMN << line if way else ROW << (7 * line)
+
+
+@kernel
+def line_chance(w, v, line, way):
+    """Return the number of empty cells of a line, and the factor on its probability for cells that no tile reaches."""
+    cells, chance = line_cells(line, way), 1.0
+    for _ in range(popcount(cells & ~v.built & ~v.reach)):
+        chance *= w.closed
+    return 7 - popcount(v.built & cells), chance
+
+
+@kernel
 def _compute_chances(w, v):
     """Compute the probability of every line to be full at the end, with up to five more cells built."""
-    closed = BOARD & ~v.built & ~v.reach
     for line in range(7):
         for way in range(2):
-            cells = COLUMN << line if way else ROW << (7 * line)
-            missing = 7 - popcount(v.built & cells)
-            chance = 1.0
-            for _ in range(popcount(closed & cells)):
-                chance *= w.closed
-            for _ in range(popcount(v.lonely & cells)):
+            missing, chance = line_chance(w, v, line, way)
+            for _ in range(popcount(v.lonely & line_cells(line, way))):
                 chance *= w.lonely
             for more in range(6):
                 v.chance[way, line, more] = chance * v.filled[max(0, missing - more)]
@@ -291,10 +284,9 @@ def analyze_lines(t, w, v):
 
 @kernel
 def _is_monotonic(w):
-    """Return whether the weights are monotonic, so that nothing harms what it should improve; all tuned weights are."""
-    least = min(min(min(w.room, w.cell), min(w.roof, w.hole)), min(min(w.bonus_card, w.crosswalk), w.line_depth))
-    least = min(least, min(min(w.far, w.clash), w.short))
-    return least >= 0.0 and max(max(max(w.closed, w.lonely), max(w.far, w.clash)), w.short) <= 1.0
+    """Return whether the weights are monotonic: no improvement lowers a value. All tuned weights are."""
+    least = min(w.room, w.cell, w.roof, w.hole, w.bonus_card, w.crosswalk, w.line_depth, w.far, w.clash, w.short)
+    return least >= 0.0 and max(w.closed, w.lonely, w.far, w.clash, w.short) <= 1.0
 
 
 @kernel

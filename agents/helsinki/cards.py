@@ -11,20 +11,7 @@ from helsinki_env.agents.heuristic_api import ILLEGAL_VALUE
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.games.helsinki import actions as a
 
-__all__ = [
-    "analyze_cards",
-    "best_build",
-    "build_parts",
-    "build_value",
-    "draw_value",
-    "hand_upper_bound",
-    "hand_value",
-    "hold_pair",
-    "release_pair",
-    "take_cheapest",
-]
-
-#: Larger than any rounding error from another order of summation.
+#: Larger than any rounding error from a different order of summation.
 _ROUNDING = 1e-9
 
 
@@ -51,7 +38,7 @@ def _plan(t, p, w, g, v, card, first):
 
 @kernel
 def _defer_plan(t, w, g, v, card, first):
-    """Request what `_plan` needs, to be computed on first use."""
+    """Request the tile gains that `_plan` needs, to be computed on first use."""
     for turn in range(4 if w.far > 0.0 else 2):
         side = (first + turn) % 4
         if not (v.asked[card] >> side) & 0x11:
@@ -61,31 +48,20 @@ def _defer_plan(t, w, g, v, card, first):
 
 @kernel
 def _analyze_hand(t, p, w, g, v, first):
-    """Compute the value of the plans in hand by color; return (cards, wild cards among them)."""
-    last = t.types - 1
-    wild = np.int64(v.hand[last])
-    cards = wild
-    colours, i = np.uint64(0), 0
-    while i < v.held_count and v.held[i] != last:  # the wild type is last
+    """Compute the value of the best plan of each color in hand; return (cards, wild cards among them)."""
+    wild = np.int64(v.hand[t.types - 1])
+    cards, colours, i = wild, np.uint64(0), 0
+    while i < v.held_count and t.colour[np.uint64(v.held[i])] >= 0:  # the wild type is last
         colour, begin, held = np.int64(t.colour[np.uint64(v.held[i])]), i, np.int64(0)
-        while i < v.held_count and v.held[i] != last:
+        while i < v.held_count and t.colour[np.uint64(v.held[i])] == colour:
             card = np.uint64(v.held[i])
-            if t.colour[card] != colour:
-                break
             held += v.hand[card]
             v.planned[i] = -1.0
             if w.apart == 0.0 and v.hand[card] > 0:
                 v.planned[i] = _plan(t, p, w, g, v, card, first)
             i += 1
         v.begins[colours], v.ends[colours], v.of_colour[colours] = begin, i, held
-        same = w.apart != 0.0 and v.taken == 0 and not (v.changed >> colour) & 1
-        if same and (v.best_known[first] >> colour) & 1:
-            v.plans[colours] = v.best_of_colour[first, colour]
-        else:
-            v.plans[colours] = _best_plan(t, p, w, g, v, begin, i, held + wild, first)
-            if same:
-                v.best_known[first] |= np.int64(1) << colour
-                v.best_of_colour[first, colour] = v.plans[colours]
+        v.plans[colours] = _plan_of_color(t, p, w, g, v, colour, begin, i, held + wild, first)
         colours += np.uint64(1)
         cards += held
     v.colours = colours
@@ -93,36 +69,55 @@ def _analyze_hand(t, p, w, g, v, first):
 
 
 @kernel
-def _best_plan(t, p, w, g, v, begin, end, cards, first):
-    """Return the value of the best plan of a color, from some entries of the hand and a number of cards to pay.
+def _plan_of_color(t, p, w, g, v, colour, begin, end, cards, first):
+    """Return `_best_plan`, from the cache if the hand has the same cards of this color as before."""
+    cacheable = w.apart != 0.0 and v.taken == 0 and not (v.changed >> colour) & 1
+    if cacheable and (v.best_known[first] >> colour) & 1:
+        return v.best_of_colour[first, colour]
+    plan = _best_plan(t, p, w, g, v, begin, end, cards, first)
+    if cacheable:
+        v.best_known[first] |= np.int64(1) << colour
+        v.best_of_colour[first, colour] = plan
+    return plan
 
-    Affordable plans come first. Plans with missing cards are seldom better, and those that cannot be are skipped.
+
+@kernel
+def _cached_plan(t, p, w, g, v, i, first):
+    """Return `_plan` of an entry of the hand, computed on first use."""
+    if v.planned[i] < 0.0:
+        v.planned[i] = _plan(t, p, w, g, v, np.uint64(v.held[i]), first)
+    return v.planned[i]
+
+
+@kernel
+def _best_plan(t, p, w, g, v, begin, end, cards, first):
+    """Return the value of the best plan of a color: entries `begin` to `end` of the hand, and `cards` cards to pay.
+
+    Affordable plans come first. Plans with missing cards are seldom better; those that cannot be are only requested.
     """
-    plan, dear = 0.0, False
+    plan, some_short = 0.0, False
     for i in range(begin, end):
         card = np.uint64(v.held[i])
-        if v.hand[card] > 0:
-            missing = np.int64(t.number[card]) - cards
-            if missing > 0:
-                dear = dear or missing <= w.missing
-                continue
-            if v.planned[i] < 0.0:
-                v.planned[i] = _plan(t, p, w, g, v, card, first)
-            plan = max(plan, v.planned[i])
-    if not dear:
+        missing = np.int64(t.number[card]) - cards
+        if v.hand[card] <= 0:
+            continue
+        if missing > 0:
+            some_short = some_short or missing <= w.missing
+        else:
+            plan = max(plan, _cached_plan(t, p, w, g, v, i, first))
+    if not some_short:
         return plan
     for i in range(begin, end):
         card = np.uint64(v.held[i])
         missing = np.int64(t.number[card]) - cards
-        if v.hand[card] > 0 and 0 < missing <= w.missing:
-            worth = v.planned[i]
-            if worth < 0.0:
-                if plan > 0.0 and _worth_with(w, gain_upper_bound(t, w, v, card), missing) <= plan:
-                    _defer_plan(t, w, g, v, card, first)
-                    continue
-                worth = v.planned[i] = _plan(t, p, w, g, v, card, first)
-            if worth > plan:
-                plan = max(plan, _worth_with(w, worth, missing))
+        if v.hand[card] <= 0 or missing <= 0 or missing > w.missing:
+            continue
+        if v.planned[i] < 0.0 < plan and _worth_with(w, gain_upper_bound(t, w, v, card), missing) <= plan:
+            _defer_plan(t, w, g, v, card, first)
+            continue
+        worth = _cached_plan(t, p, w, g, v, i, first)
+        if worth > plan:
+            plan = max(plan, _worth_with(w, worth, missing))
     return plan
 
 
@@ -143,7 +138,7 @@ def _sum_of_hand(t, w, v, cards, wild):
         best = max(best, v.plans[colour])
     value = w.card * min(cards, t.hand_limit) + w.wild_card * wild
     late = 1.0 if w.apart == 0.0 else v.later
-    value += w.best_plan * best + w.other_plans * (total - best) * late  # those come even later
+    value += w.best_plan * best + w.other_plans * (total - best) * late  # other plans come later
     return value * v.later
 
 
@@ -158,7 +153,7 @@ def hand_value(t, p, w, g, v, first):
 
 @kernel
 def analyze_cards(t, p, w, g, v, first):
-    """Compute the cost of giving away one card of each type in hand. It only changes the plans of its color."""
+    """Compute the cost of giving away one card of each type in hand, which changes only the plans of its color."""
     if v.later == 0.0:
         for i in range(v.held_count):
             v.cost[v.held[i]] = 0.0
@@ -207,7 +202,7 @@ def take_cheapest(t, v, begin, end, wild, number):
 
 @kernel
 def _remember_most(v, first, value):
-    """Cache the value of the hand, unless cards are being tried with it."""
+    """Cache the value of the hand, unless additional cards are being tried."""
     if v.pairs == 0:
         v.most[first] = value
         v.most_known |= 1 << first
@@ -216,14 +211,7 @@ def _remember_most(v, first, value):
 @kernel
 def hand_upper_bound(t, p, w, g, v, first):
     """Return an upper bound on the value of the hand after a build: fewer cards or cells improve no plan."""
-    if (
-        w.clash > 1.0
-        or w.short > 1.0
-        or w.far > 1.0
-        or w.card < 0.0
-        or w.wild_card < 0.0
-        or w.best_plan < w.other_plans
-    ):
+    if max(w.clash, w.short, w.far) > 1.0 or min(w.card, w.wild_card) < 0.0 or w.best_plan < w.other_plans:
         return -ILLEGAL_VALUE  # no bound with such weights
     if v.pairs != 0 or not (v.most_known >> first) & 1:
         value = hand_value(t, p, w, g, v, first)
@@ -246,6 +234,66 @@ def _may_pay(t, v, card, coats):
 
 
 @kernel
+def save_hand(v):
+    """Save the hand, to try a payment."""
+    for i in range(v.held_count):
+        v.spare[i] = v.hand[v.held[i]]
+
+
+@kernel
+def restore_hand(v):
+    """Restore the hand that `save_hand` saved."""
+    for i in range(v.held_count):
+        v.hand[v.held[i]] = v.spare[i]
+
+
+@kernel
+def take_color(t, v, card, number):
+    """Remove a card and the `number` cheapest other cards of its color or wild cards; return how many others."""
+    v.hand[card] -= 1
+    begin = np.int64(t.colour[card]) * t.variants
+    _, _, taken = take_cheapest(t, v, begin, begin + t.variants, True, number)
+    return taken
+
+
+@kernel
+def _best_side(t, p, w, g, v, card, side, elsewhere):
+    """Return (gain, gain minus the cost of the side, whether from another side, cells) of a card's tile.
+
+    Other sides are only considered if `elsewhere`.
+    """
+    kind = np.int64(t.kind[card])
+    gain = less = tile_gain(t, p, w, g, v, card, side)
+    cells, turned = v.cells[kind, side], 0
+    if elsewhere:
+        toll = t.costs[a.ANY_SIDE] * v.coat
+        for turn in range(1, 4):
+            other = tile_gain(t, p, w, g, v, card, (side + turn) % 4)
+            if other - toll - w.spend * v.later > less:
+                gain, less, turned = other, other - toll - w.spend * v.later, 1
+                cells = v.cells[kind, (side + turn) % 4]
+    return gain, less, turned, cells
+
+
+@kernel
+def _take_payment(t, v, card):
+    """Remove a card and its payment from the saved hand; return the coats that the payment takes, -1: impossible."""
+    number, coats = np.int64(t.number[card]) - 1, np.int64(0)
+    taken = take_color(t, v, card, number)
+    if taken < number and (v.usable >> a.ONE_CARD_FEWER) & 1:
+        number = max(np.int64(0), number - t.strengths[a.ONE_CARD_FEWER])
+        coats += t.costs[a.ONE_CARD_FEWER]
+        if taken > number:  # the action saves more cards than are missing
+            restore_hand(v)
+            taken = take_color(t, v, card, number)
+    if taken < number and (v.usable >> a.ANY_CARD_AS_WILD) & 1:
+        _, _, more = take_cheapest(t, v, 0, t.types - 1, False, 1)
+        taken += more
+        coats += t.costs[a.ANY_CARD_AS_WILD]
+    return coats if taken == number else np.int64(-1)
+
+
+@kernel
 def build_parts(t, p, w, g, v, card, side, first, coats, least):
     """Return (gain, whether from another side, coats for the payment, value of the remaining hand) of building a card.
 
@@ -254,51 +302,23 @@ def build_parts(t, p, w, g, v, card, side, first, coats, least):
     """
     elsewhere = (v.usable >> a.ANY_SIDE) & 1 and coats >= t.costs[a.ANY_SIDE]
     if w.apart != 0.0 and not _may_pay(t, v, card, coats):
-        defer_gain(t, g, v, card, side)
-        for turn in range(1, 4 if elsewhere else 1):
+        for turn in range(4 if elsewhere else 1):
             defer_gain(t, g, v, card, (side + turn) % 4)
         return ILLEGAL_VALUE, 0, 0, 0.0
-    gain = less = tile_gain(t, p, w, g, v, card, side)
-    kind = np.int64(t.kind[card])
-    cells = v.cells[kind, side]
-    turned = 0
-    if elsewhere:
-        toll = t.costs[a.ANY_SIDE] * v.coat
-        for turn in range(1, 4):
-            other = tile_gain(t, p, w, g, v, card, (side + turn) % 4)
-            if other - toll - w.spend * v.later > less:
-                gain, less, turned = other, other - toll - w.spend * v.later, 1
-                cells = v.cells[kind, (side + turn) % 4]
+    gain, less, turned, cells = _best_side(t, p, w, g, v, card, side, elsewhere)
     if less <= ILLEGAL_VALUE or less <= least:
         return ILLEGAL_VALUE, 0, 0, 0.0
-    number, helped = np.int64(t.number[card]) - 1, np.int64(0)
-    for i in range(v.held_count):
-        v.spare[i] = v.hand[v.held[i]]
-    v.hand[card] -= 1
-    begin = np.int64(t.colour[card]) * t.variants
-    _, _, taken = take_cheapest(t, v, begin, begin + t.variants, True, number)
-    if taken < number and (v.usable >> a.ONE_CARD_FEWER) & 1:
-        number = max(np.int64(0), number - t.strengths[a.ONE_CARD_FEWER])
-        helped += t.costs[a.ONE_CARD_FEWER]
-        if taken > number:  # more cards fewer than the number missing
-            for i in range(v.held_count):
-                v.hand[v.held[i]] = v.spare[i]
-            v.hand[card] -= 1
-            _, _, taken = take_cheapest(t, v, begin, begin + t.variants, True, number)
-    if taken < number and (v.usable >> a.ANY_CARD_AS_WILD) & 1:
-        _, _, more = take_cheapest(t, v, 0, t.types - 1, False, 1)
-        taken += more
-        helped += t.costs[a.ANY_CARD_AS_WILD]
+    save_hand(v)
+    paid = _take_payment(t, v, card)
     left = 0.0
-    if taken == number and turned * t.costs[a.ANY_SIDE] + helped <= coats:
+    if paid >= 0 and turned * t.costs[a.ANY_SIDE] + paid <= coats:
         v.taken = cells
         left = hand_value(t, p, w, g, v, first)
         v.taken = 0
     else:
         gain = ILLEGAL_VALUE
-    for i in range(v.held_count):
-        v.hand[v.held[i]] = v.spare[i]
-    return gain, turned, helped, left
+    restore_hand(v)
+    return gain, turned, paid, left
 
 
 @kernel
@@ -385,7 +405,7 @@ def release_pair(t, g, v, space):
 
 @kernel
 def draw_value(t, p, w, g, v, space):
-    """Return the value of the hand after drawing the two cards next to a space, less the loss of the board."""
+    """Return the value of the hand after drawing the two cards next to a space, minus the loss of the board."""
     hold_pair(t, g, v, space)
     later = v.later
     v.later = v.later_drawn

@@ -14,6 +14,7 @@ from helsinki_env.agents.helsinki.board import (
     best_wilds,
     cells_gain,
     corner_of,
+    lowest_of_best_roofs,
     placement_gain,
     remember_placement,
     roofs_gain,
@@ -31,7 +32,10 @@ from helsinki_env.agents.helsinki.cards import (
     hand_value,
     hold_pair,
     release_pair,
+    restore_hand,
+    save_hand,
     take_cheapest,
+    take_color,
 )
 from helsinki_env.agents.helsinki.eval_cache import SHOWN
 from helsinki_env.agents.heuristic_api import ILLEGAL_VALUE
@@ -41,8 +45,6 @@ from helsinki_env.engine.vectors import gatherer
 from helsinki_env.games.helsinki import actions as a
 from helsinki_env.games.helsinki import state
 from helsinki_env.games.helsinki.build import free_roofs, last_tile
-
-__all__ = ["best_legal", "has_alternatives", "reset_values", "select_action"]
 
 
 @kernel
@@ -68,7 +70,7 @@ def turn_value(t, p, w, g, v, space, coats):
 
 @kernel
 def draw_and_build(t, p, w, g, v, space, coats):
-    """Return the value of drawing and then building, less its price."""
+    """Return the value of drawing and then building, minus its price."""
     hold_pair(t, g, v, space)
     for slot in ((space + 7) % 8, space):
         card = np.int64(g.display[slot])
@@ -76,9 +78,8 @@ def draw_and_build(t, p, w, g, v, space, coats):
             v.cost[card] = w.card * v.later
     later = v.later
     v.later = v.later_drawn
-    value, _ = best_build(
-        t, p, w, g, v, space // 2, first_reachable_side(space), coats - t.costs[a.DRAW_AND_BUILD], ILLEGAL_VALUE
-    )
+    first, left = first_reachable_side(space), coats - t.costs[a.DRAW_AND_BUILD]
+    value, _ = best_build(t, p, w, g, v, space // 2, first, left, ILLEGAL_VALUE)
     v.later = later
     release_pair(t, g, v, space)
     return value - v.loss_drawn + w.tempo * v.later - board_action_price(t, v, a.DRAW_AND_BUILD, w.spend)
@@ -87,21 +88,16 @@ def draw_and_build(t, p, w, g, v, space, coats):
 @kernel
 def second_build(t, p, w, g, v, card, side):
     """Return the approximate gain of a second build after that of `card`: both may need the same cells."""
-    for i in range(v.held_count):
-        v.spare[i] = v.hand[v.held[i]]
+    save_hand(v)
     number = np.int64(t.number[card]) - 1
-    begin = np.int64(t.colour[card]) * t.variants
-    v.hand[card] -= 1
-    _, _, taken = take_cheapest(t, v, begin, begin + t.variants, True, number)
     best = ILLEGAL_VALUE
-    if taken == number:
+    if take_color(t, v, card, number) == number:
         for i in range(v.held_count):
             other = v.held[i]
             if v.hand[other] > 0 and other < t.types - 1 and _payable(t, v, other):
                 cards = w.card * t.number[other] * v.later
                 best = max(best, w.second * tile_gain(t, p, w, g, v, other, side) - cards)
-    for i in range(v.held_count):
-        v.hand[v.held[i]] = v.spare[i]
+    restore_hand(v)
     return best + w.tempo * v.later - board_action_price(t, v, a.SECOND_PAVILION, w.spend)
 
 
@@ -171,7 +167,7 @@ def has_alternatives(mask):
     return legal > 1
 
 
-#: Deduction from a board action in phases before the end of the turn, where it is considered.
+#: Deduction from the value of board actions that can wait until the end of the turn.
 _TOO_EARLY = 1.0
 
 
@@ -186,7 +182,7 @@ def _value_start(t, p, w, g, v, mask, values):
 
 @kernel
 def _value_moves(t, p, w, g, v, mask, values):
-    """MOVE: the space with the best rest of the turn. Spend coats on the move if it gains more than they are worth."""
+    """MOVE: the space with the best rest of the turn; a move that takes coats if it gains more than they are worth."""
     move, use = t.offset[a.KIND_MOVE], t.offset[a.KIND_USE]
     token = np.int64(g.token[g.seat])
     analyze_cards(t, p, w, g, v, first_reachable_side((token + 2) % 8))
@@ -210,9 +206,8 @@ def _value_moves(t, p, w, g, v, mask, values):
                 values[use + action] = max(values[use + action], value)
     if mask[use + a.MOVE_BACK]:
         space, coats = (token + 8 - t.strengths[a.MOVE_BACK]) % 8, v.meadow - t.costs[a.MOVE_BACK]
-        values[use + a.MOVE_BACK] = turn_value(t, p, w, g, v, space, coats) - board_action_price(
-            t, v, a.MOVE_BACK, w.spend
-        )
+        value = turn_value(t, p, w, g, v, space, coats)
+        values[use + a.MOVE_BACK] = value - board_action_price(t, v, a.MOVE_BACK, w.spend)
     _value_early(t, mask, values, best - _TOO_EARLY)
 
 
@@ -248,7 +243,7 @@ def _value_main(t, p, w, g, v, mask, values):
             twice = v.meadow >= t.costs[a.SECOND_PAVILION] and (v.usable >> a.SECOND_PAVILION) & 1
             if value > ILLEGAL_VALUE and twice:
                 value += max(0.0, second_build(t, p, w, g, v, card, token // 2))
-            values[build + card] = max(value, 0.1 * ILLEGAL_VALUE)  # legal, although the evaluation finds no way
+            values[build + card] = max(value, 0.1 * ILLEGAL_VALUE)  # legal, even if the evaluation finds no payment
             best = max(best, values[build + card])
     _value_early(t, mask, values, best - _TOO_EARLY)
 
@@ -277,7 +272,7 @@ def _value_payment(t, p, w, g, v, mask, values):
     floor = np.int64(0)
     while not mask[pay + floor]:
         floor += 1
-    # the first card of the cheapest set is due: types are in ascending order
+    # Pay the lowest type of the cheapest set first: types are paid in ascending order.
     lowest_type, dearest, _ = take_cheapest(t, v, max(begin, floor), begin + t.variants, True, np.int64(g.to_pay))
     values[pay + lowest_type] = 0.0
     if mask[fewer]:
@@ -373,14 +368,7 @@ def _value_roofs(t, g, v, mask, values):
         return
     begin = lowest_bit(legal)
     legal |= last_tile(t, g, g.seat) & ~v.standing & ~(bit(begin) - 1)  # reserve the last ones for the remaining roofs
-    lowest_chosen = np.int64(49)
-    for _ in range(g.roofs_left):
-        _, cell = best_roof(t, v, legal)
-        if cell < 0:
-            break
-        legal &= ~bit(cell)
-        lowest_chosen = min(lowest_chosen, cell)
-    values[first + lowest_chosen] += 10.0
+    values[first + lowest_of_best_roofs(t, v, legal, g.roofs_left)] += 10.0
 
 
 @kernel
@@ -415,7 +403,7 @@ def _value_cells(t, w, g, v, mask, values):
 
 @kernel
 def _value_lifts(t, v, mask, values):
-    """Choose the superstructure with the lowest value in its present position."""
+    """LIFT: the superstructure with the lowest value in its current position."""
     first = t.offset[a.KIND_LIFT]
     for cell in range(49):
         if mask[first + cell]:
@@ -424,28 +412,18 @@ def _value_lifts(t, v, mask, values):
 
 #: The main kind of action in each phase, in the order of the phases; for MAIN, DRAW comes before it.
 _MAIN_KIND = np.array(
-    [
-        a.KIND_START,
-        a.KIND_MOVE,
-        a.KIND_BUILD,
-        a.KIND_PAY,
-        a.KIND_PLACE,
-        a.KIND_WILD,
-        a.KIND_LIFT,
-        a.KIND_ROOF,
-        a.KIND_DISCARD,
-    ],
+    [a.KIND_START, a.KIND_MOVE, a.KIND_BUILD, a.KIND_PAY, a.KIND_PLACE, a.KIND_WILD, a.KIND_LIFT, a.KIND_ROOF,
+     a.KIND_DISCARD],
     np.int64,
-)
+)  # fmt: skip
 
 
 @kernel
 def select_action(t, p, w, g, v, mask, values, every):
     """Return the best legal action of the seat to move, and write the values of actions, float64 (ids,).
 
-    Only legal actions get a value above `ILLEGAL_VALUE`; a legal one that the heuristic never takes may lack one.
-    Values of actions that do not belong to the phase are left unchanged. All placements get a value only if `every` is
-    set.
+    Only legal actions get a value above `ILLEGAL_VALUE`, but not those that the heuristic never takes. The values of
+    actions of other phases do not change. All placements get a value only if `every` is set.
     """
     phase = np.int64(g.phase)
     use, end = t.offset[a.KIND_USE], t.offset[a.KIND_END] + 1

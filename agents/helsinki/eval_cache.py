@@ -14,8 +14,6 @@ from helsinki_env.games.helsinki.components import COLOURS
 from helsinki_env.games.helsinki.shapes import MOST_ROOFS
 from helsinki_env.games.helsinki.state import WIDE
 
-__all__ = ["DUE", "HAND_CAPACITY", "NOWHERE", "PADDED", "PIECES_DTYPE", "PILES", "SHOWN", "VIEW_DTYPE", "new_views"]
-
 #: Maximum number of superstructures of a card, plus one; cards with more count as having the maximum.
 SHOWN = 6
 #: Lines, padded by the reach of the largest tile. The padding is zero, so that a loop over a tile's lines has a fixed

@@ -5,7 +5,7 @@ they can share an encoder.
 
 Look-ahead features describe what a seat could draw, build and use in its next turn, which a network cannot compute
 easily. The heuristic values drawing next to every space, building from every side, and the board actions that add to
-the board, with the present hand. Opponents' actions in between are ignored.
+the board, with the current hand. Opponents' actions in between are ignored.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from helsinki_env.agents.net.features import (
     CanonicalOrientation,
     FeatureSpec,
     GameFeatures,
+    lead_of,
     offsets_for_types,
     to_int8,
     view_of,
@@ -35,8 +36,6 @@ from helsinki_env.games.helsinki.build import free_roofs, last_tile
 from helsinki_env.games.helsinki.components import COLOURS
 from helsinki_env.games.helsinki.observation import PLANES, SEAT_FACTS, TABLE_FACTS, observation_layout
 from helsinki_env.games.helsinki.state import LAYOUTS, MAX_SEATS
-
-__all__ = ["FEATURES", "next_turn_parts", "seat_parts", "table_parts", "write_next_turn"]
 
 _COLOURS = len(COLOURS)
 #: Gains are encoded in eighths of a point.
@@ -61,7 +60,7 @@ def next_turn_parts(types: int) -> tuple[FeatureSpec, ...]:
 
 @kernel
 def _write_actions(t, w, g, v, seat, begin, out):
-    """Write the gains of the board actions that put something onto the board, if they were free."""
+    """Write the gains of the board actions that add tiles or superstructures to the board, without their costs."""
     if (v.usable >> a.ONE_WILD_TILE) & 1 or (v.usable >> a.TWO_WILD_TILES) & 1:
         one, two = best_wilds(t, w, v)
         for place, action in enumerate((a.ONE_WILD_TILE, a.TWO_WILD_TILES)):
@@ -186,16 +185,9 @@ _, _HAND_SIZE, _MEADOW, _TOKEN, _POINTS, _OWN_BONUS, _LIMIT, _DRAWS = range(_PER
 _PLAYERS, _SEAT, _DRY_ROADS, _ROUND, _LAST_ROUND, _PILE, _WILDS, _ROOFS_LEFT = (
     TABLE_FACTS.index(name)
     for name in (
-        "players",
-        "turn_order",
-        "dry_roads",
-        "round",
-        "last_round",
-        "draw_pile",
-        "wild_tiles",
-        "superstructures",
+        "players", "turn_order", "dry_roads", "round", "last_round", "draw_pile", "wild_tiles", "superstructures",
     )
-)
+)  # fmt: skip
 
 
 @kernel
@@ -317,7 +309,6 @@ def write_features(ws, g, viewer, drawn, seat_at, table_at, seats, table):
     for slot in range(8):
         if (drawn >> slot) & 1:
             g.display[slot] = -1
-    best, second = ILLEGAL_VALUE, ILLEGAL_VALUE
     for turn in range(players):
         seat = (viewer + turn) % players
         w, v = ws.weights[seat], ws.views[seat if turn else view]
@@ -327,19 +318,10 @@ def write_features(ws, g, viewer, drawn, seat_at, table_at, seats, table):
         if next_turn:
             ws.worths[turn] = value + write_next_turn(t, p, w, g, v, seat, seat_at[next_turn:], seats[turn])
         seats[turn, seat_at[13]] = to_int8(_WORTH_UNIT * value)
-        if value > best:
-            best, second = value, best
-        elif value > second:
-            second = value
     for turn in range(players):
-        value = ws.shares[turn]
-        seats[turn, seat_at[14]] = to_int8(_WORTH_UNIT * (value - (second if value == best else best)))
+        seats[turn, seat_at[14]] = to_int8(_WORTH_UNIT * lead_of(ws.shares, turn, players))
         if next_turn:
-            rival = ILLEGAL_VALUE
-            for other in range(players):
-                if other != turn:
-                    rival = max(rival, ws.worths[other])
-            seats[turn, seat_at[next_turn + LEAD]] = to_int8(_WORTH_UNIT * (ws.worths[turn] - rival))
+            seats[turn, seat_at[next_turn + LEAD]] = to_int8(_WORTH_UNIT * lead_of(ws.worths, turn, players))
     _write_table(t, ws.seen, drawn, table_at, table)
     table[table_at[9]] = to_int8(_TURN_UNIT * ws.views[view].turns)
 
@@ -355,7 +337,7 @@ def apply_and_track_reveals(t, g, action, drawn):
 
 
 def _groups(types: int) -> Int64Array:
-    """Group actions of one kind for the network; each board action is a kind of its own."""
+    """Group actions of one kind for the network; each board action is a separate group."""
     table = a.action_table(types)
     group = np.array(table.kind_of, np.int64)
     first = table.offsets[a.KIND_USE]
@@ -398,12 +380,9 @@ def _interface(types: int) -> dict[str, str]:
 
 
 for _layout in LAYOUTS:
-    for _rule, _implementation in (
-        (features.apply_and_track_reveals, apply_and_track_reveals),
-        (features.write_features, write_features),
-        (features.is_view_current, is_view_current),
-    ):
-        _rule.implements(_layout, _implementation)
+    features.apply_and_track_reveals.implements(_layout, apply_and_track_reveals)
+    features.write_features.implements(_layout, write_features)
+    features.is_view_current.implements(_layout, is_view_current)
 
 FEATURES = GameFeatures(
     types=lambda config: int(config.component_set.types),

@@ -17,7 +17,7 @@ __all__ = ["ForcedPlayer", "make_forced_player"]
 
 
 class ForcedPlayer(PlayerWrapper):
-    """Uses a board action as soon as it is legal, regardless of its value.
+    """Use a board action as soon as it is legal, regardless of its value.
 
     Args:
         action: name of the board action.
@@ -50,7 +50,7 @@ class ForcedPlayer(PlayerWrapper):
 
 
 def make_forced_player(argument: str, config: HelsinkiConfig) -> ForcedPlayer:
-    """Return the player of ``forced:ACTION:PLAYER``, given the text after the first colon; or PlayerError."""
+    """Return the player ``forced:ACTION:PLAYER``, given the text after the first colon; or PlayerError."""
     action, _, player = argument.partition(":")
     if action not in BOARD_ACTIONS or not player:
         raise PlayerError(

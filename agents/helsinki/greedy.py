@@ -1,15 +1,15 @@
 """Greedy player with a one-turn look-ahead.
 
 For each action it sums the possible gains of the rest of the turn: the cards next to each space within reach, each
-possible build with its best placement, and the use of a coat of arms. It uses the heuristic's kernels with weights of
-its own: those of the heuristic, without its later additions.
+possible build with its best placement, and the use of a coat of arms. It uses the heuristic's kernels with separate
+weights, without the later additions to the heuristic.
 
 Greedy is a fixed baseline: its actions must never change. Sums that break ties therefore keep their original order (the
 weight `apart`).
 
 Unlike `helsinki_env.agents.helsinki.decide`, it considers board actions one at a time. Until the end of the turn it
-ignores drawing and building in the same turn, and building twice. It also ignores that drawing brings the end of the
-game nearer. `spend` is the gain that a board action must bring beyond the value of its coats.
+ignores drawing and building in the same turn, and building twice. It also ignores that drawing shortens the game.
+`spend` is the gain that a board action must bring beyond the value of its coats.
 """
 
 from __future__ import annotations
@@ -26,11 +26,19 @@ from helsinki_env.agents.helsinki.board import (
     best_placement,
     best_roof,
     best_wilds,
+    lowest_of_best_roofs,
     roofs_worth,
     wilds_gain,
     worst_roof,
 )
-from helsinki_env.agents.helsinki.board_view import analyze_lines, piece_table, read_board, read_hand, turns_left
+from helsinki_env.agents.helsinki.board_view import (
+    analyze_lines,
+    line_chance,
+    piece_table,
+    read_board,
+    read_hand,
+    turns_left,
+)
 from helsinki_env.agents.helsinki.cards import (
     analyze_cards,
     build_parts,
@@ -41,12 +49,12 @@ from helsinki_env.agents.helsinki.cards import (
 )
 from helsinki_env.agents.helsinki.eval_cache import new_views
 from helsinki_env.agents.heuristic_api import ILLEGAL_VALUE, weights_record
-from helsinki_env.agents.rows import validate_inputs
-from helsinki_env.engine.bits import bit, lowest_bit, popcount
+from helsinki_env.agents.rows import forced_and_open, validate_inputs
+from helsinki_env.engine.bits import bit, lowest_bit
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.games.helsinki import actions as a
 from helsinki_env.games.helsinki import state
-from helsinki_env.games.helsinki.bits import BOARD, CELLS, COLUMN, ROW
+from helsinki_env.games.helsinki.bits import CELLS
 from helsinki_env.games.helsinki.build import free_roofs, last_tile
 
 __all__ = ["GreedyPlayer", "GreedyWeights"]
@@ -75,23 +83,18 @@ def _evaluate_board(t, w, g, v):
     """Evaluate the own board: the values of lines, coats and holes with the turns that are left.
 
     A line with m empty cells is assumed to be full at the end with probability q^m. Cells that no tile can reach lower
-    it, but in the last turn a wild tile may still fill them. The results must stay identical to the last digit.
+    it, but in the last turn a wild tile may still fill them. The results must remain bit-identical.
     """
     read_board(t, g, g.seat, v)
     v.roofs_known[:] = 0
     turns = turns_left(w, g, 0)
     v.turns, v.loss_drawn = turns, 0.0
-    v.later = v.later_drawn = turns / (turns + w.hand_patience)  # a draw does not bring the end nearer
+    v.later = v.later_drawn = turns / (turns + w.hand_patience)  # ignores that a draw shortens the game
     v.coat = w.coat * turns / (turns + w.coat_patience)
     q = w.cell_chance * turns / (turns + w.line_patience)
-    closed = BOARD & ~v.built & ~v.reach
     for line in range(7):
         for way in range(2):
-            cells = COLUMN << line if way else ROW << (7 * line)
-            missing = 7 - popcount(v.built & cells)
-            chance = 1.0
-            for _ in range(popcount(closed & cells)):
-                chance *= w.closed
+            missing, chance = line_chance(w, v, line, way)
             for _ in range(missing):
                 chance *= q
             for more in range(6):
@@ -119,11 +122,9 @@ def _build_value(t, p, w, g, v, card, side, coats, before, most, least):
     `ILLEGAL_VALUE` if the card cannot be built; may be `ILLEGAL_VALUE` if its value is at most `least`.
     """
     gain, turned, helped, left = build_parts(t, p, w, g, v, card, side, side, coats, least + before - most)
-    return (
-        gain - (turned * t.costs[a.ANY_SIDE] + helped) * v.coat - (before - left)
-        if gain > ILLEGAL_VALUE
-        else ILLEGAL_VALUE
-    )
+    if gain <= ILLEGAL_VALUE:
+        return ILLEGAL_VALUE
+    return gain - (turned * t.costs[a.ANY_SIDE] + helped) * v.coat - (before - left)
 
 
 @kernel
@@ -160,7 +161,7 @@ def _choose_start(t, p, w, g, v, mask):
 
 @kernel
 def _mover(t, mask, use, steps):
-    """Return the cheaper board action that buys `steps` steps, 1 to 5 rather than 1 to 6; -1 if there is none."""
+    """Return the cheapest board action that moves `steps` steps, or -1."""
     chosen = np.int64(-1)
     for action in (a.MOVE_1_TO_5, a.MOVE_1_TO_6):
         enough = mask[use + action] and steps <= t.strengths[action]
@@ -265,16 +266,10 @@ def _choose_placement(t, p, w, g, v, mask, spend):
 def _choose_roof(t, g, v, mask):
     """Choose the most valuable roofs, lowest cell first."""
     first = t.offset[a.KIND_ROOF]
-    legal, chosen = _legal_cells(mask, first), np.int64(CELLS)
+    legal = _legal_cells(mask, first)
     if g.roofs_left > 1:  # reserve the last ones for the remaining roofs
         legal |= last_tile(t, g, g.seat) & ~v.standing & ~(bit(lowest_bit(legal)) - 1)
-    for _ in range(g.roofs_left):
-        _, cell = best_roof(t, v, legal)
-        if cell < 0:
-            break
-        legal &= ~bit(cell)
-        chosen = min(chosen, cell)
-    return first + chosen
+    return first + lowest_of_best_roofs(t, v, legal, g.roofs_left)
 
 
 @kernel
@@ -299,7 +294,7 @@ def _more(t, v, action):
 
 @kernel
 def _choose_end(t, p, w, g, v, mask, price):
-    """END: spend coats on board actions worth more than `price`, that of one coat, the most valuable first."""
+    """END: the most valuable board action, if it is worth more than `price`, the price of one coat."""
     use = t.offset[a.KIND_USE]
     best, chosen = price, t.offset[a.KIND_END]
     again = a.SECOND_PAVILION if mask[use + a.SECOND_PAVILION] else a.DRAW_AND_BUILD
@@ -370,8 +365,8 @@ def _choose(t, p, w, spend, g, v, mask):
 def choose_batch(tables, parts, weights, spend, states, views, masks, actions):
     """Write the greedy action of every game into `actions`, int64 (B,).
 
-    `weights` are those of the evaluation; `spend` is the gain that spending a coat must bring beyond the value of the
-    coat. The arrays of tables, parts, weights and views have one record.
+    `spend` is the gain that spending a coat must bring beyond the value of the coat. The arrays of tables, parts,
+    weights and views have one record.
     """
     for b in range(len(states)):
         actions[b] = _choose(tables[0], parts[0], weights[0], spend, states[b], views[0], masks[b])
@@ -440,8 +435,7 @@ class GreedyPlayer:
     def act(self, observation: Int8Array, action_mask: Int8Array, keys: KeyArray) -> Int64Array:
         """Return the action for each row; see `helsinki_env.agents.base.Player`."""
         states, action_mask, _ = validate_inputs(self.config, observation, action_mask, keys)
-        actions: Int64Array = action_mask.argmax(axis=1)
-        free = np.flatnonzero(action_mask.sum(axis=1, dtype=np.int16) > 1)
+        actions, free = forced_and_open(action_mask)
         states, masks, chosen = states[free], action_mask[free], actions[free]
         # Scratch memory for each call: several threads may use one player.
         views, tables, parts = new_views(1), self.config.tables, piece_table(self.config)

@@ -5,10 +5,10 @@ expected lines and superstructures, and for later turns the hand, coats of arms 
 a logistic model (Bradley and Terry 1952; Luce 1959 for more than two players). The value of a lead grows as the turns
 run out.
 
-A search sees the same boards repeatedly, because every simulation begins with the same ones. The views of a search are
-one array: those of the seats, one for other uses, then `BOARDS` for each seat. The latter are a hash table, keyed by
-the inputs of the board analysis. If two boards collide, the later one replaces the earlier. A cached result is
-identical, to the last digit, to a new computation.
+A search evaluates the same boards repeatedly, because every simulation begins with them. The views of a search form one
+array: one view per seat, one for other uses, then `BOARDS` per seat, a hash table that is keyed by the inputs of the
+board analysis. If two boards collide, the later one replaces the earlier one. Cached results are bit-identical to new
+computations.
 """
 
 from __future__ import annotations
@@ -43,8 +43,6 @@ from helsinki_env.games.helsinki.bits import BOARD
 from helsinki_env.games.helsinki.score import rank_of, score
 from helsinki_env.games.helsinki.state import LAYOUTS
 
-__all__ = ["HEURISTIC", "expected_points"]
-
 #: Number of cached boards for each seat, a power of two.
 BOARDS = 32
 _FACTOR = np.uint64(0xD1342543DE82EF95)
@@ -70,7 +68,7 @@ def _slot_of(g, seat, tiles):
 
 @kernel
 def view_index(w, g, seat, views):
-    """Return the index of the view with which to evaluate the board of a seat."""
+    """Return the index of the view for the board of a seat."""
     if len(views) <= MAX_SEATS + 1:
         return seat
     latest = views[seat].latest
@@ -80,7 +78,7 @@ def view_index(w, g, seat, views):
     v = views[latest]
     if is_view_current(w, g, seat, v):
         if v.of_tiles != tiles or v.of_road != road:
-            v.of_tiles = NOWHERE  # results from now on hold for neither board
+            v.of_tiles = NOWHERE  # later results are valid for neither board
         return latest
     found = MAX_SEATS + 1 + BOARDS * seat + _slot_of(g, seat, tiles)
     views[seat].latest = found
@@ -133,13 +131,10 @@ def write_win_probabilities(t, p, weights, g, views, lead, lead_growth, shares):
 
 heuristic_api.reset_view.implements(VIEW_DTYPE, reset_view)
 for _layout in LAYOUTS:
-    for _interface, _implementation in (
-        (heuristic_api.view_index, view_index),
-        (heuristic_api.select_action, select_action),
-        (heuristic_api.select_action_lookahead, select_action_lookahead),
-        (heuristic_api.write_win_probabilities, write_win_probabilities),
-    ):
-        _interface.implements(_layout, _implementation)
+    heuristic_api.view_index.implements(_layout, view_index)
+    heuristic_api.select_action.implements(_layout, select_action)
+    heuristic_api.select_action_lookahead.implements(_layout, select_action_lookahead)
+    heuristic_api.write_win_probabilities.implements(_layout, write_win_probabilities)
 
 HEURISTIC = heuristic_api.Heuristic(
     Weights(), QUICK, piece_table, new_views, trials=TRIALS, not_tuned=("crosswalk", "apart", "missing"), boards=BOARDS

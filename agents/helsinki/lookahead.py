@@ -1,9 +1,9 @@
 """Look-ahead of the heuristic: the effect of the next turn on the actions of this one.
 
-`helsinki_env.agents.helsinki.decide` evaluates a turn by the resulting board and hand. Here every promising use of the
-turn is applied to a copy of the own seat, and the best next turn from there is found. It depends on the cards that
-would then be in the display, the spaces within reach, and the tiles that still fit. Opponents' actions in between are
-ignored.
+`helsinki_env.agents.helsinki.decide` evaluates a turn by the resulting board and hand. This module applies every
+promising use of the turn to a copy of the game and finds the best next turn from there. That turn depends on the cards
+that would then be in the display, the spaces within reach, and the tiles that still fit. Opponents' actions in between
+are ignored.
 """
 
 from __future__ import annotations
@@ -19,7 +19,9 @@ from helsinki_env.agents.helsinki.cards import (
     draw_value,
     hold_pair,
     release_pair,
-    take_cheapest,
+    restore_hand,
+    save_hand,
+    take_color,
 )
 from helsinki_env.agents.helsinki.decide import best_legal, has_alternatives, select_action
 from helsinki_env.agents.heuristic_api import ILLEGAL_VALUE
@@ -29,19 +31,17 @@ from helsinki_env.games.helsinki import actions as a
 from helsinki_env.games.helsinki.bits import CELLS
 from helsinki_env.games.helsinki.state import PHASE_MAIN, PHASE_MOVE, PHASE_PLACE, PHASE_WILD
 
-__all__ = ["select_action_lookahead"]
-
 
 @kernel
 def _next_turn(t, p, w, g, v, space):
-    """Return the value of the best next turn of a token on `space`, with the hand that it leaves."""
+    """Return the value of the best next turn of a token on `space`, including the remaining hand."""
     analyze_cards(t, p, w, g, v, first_reachable_side(space))
     best = ILLEGAL_VALUE
     for steps in range(1, 4):
         to = (space + steps) % 8
         draw = draw_value(t, p, w, g, v, to)
         for slot in ((to + 7) % 8, to):
-            if g.display[slot] < 0 and g.pile_size > 0:  # not empty, but not yet revealed
+            if g.display[slot] < 0 and g.pile_size > 0:  # will hold a card that is not yet revealed
                 draw += w.unseen * v.later
         best = max(best, draw)
     for steps in range(1, 4):
@@ -53,7 +53,7 @@ def _next_turn(t, p, w, g, v, space):
 
 @kernel
 def _draw_ahead(t, p, w, g, v, work, space):
-    """Return the value of drawing next to a space plus that of the best next turn."""
+    """Return the value of drawing next to a space plus the value of the best next turn."""
     work[0] = g
     later = work[0]
     hold_pair(t, g, v, space)
@@ -89,7 +89,7 @@ def _after_tile(t, p, w, later, u, kind, cells, space):
 
 @kernel
 def _build_ahead(t, p, w, g, v, u, work, card, space):
-    """Return the value of building a card from the side of a space plus that of the best next turn.
+    """Return the value of building a card from the side of a space plus the value of the best next turn.
 
     `u`: a second view, for the board with the new tile. `ILLEGAL_VALUE` if building the card takes a coat.
     """
@@ -100,14 +100,11 @@ def _build_ahead(t, p, w, g, v, u, work, card, space):
     work[0] = g
     later = work[0]
     number = np.int64(t.number[card]) - 1
-    begin = np.int64(t.colour[card]) * t.variants
-    for i in range(v.held_count):
-        v.spare[i] = v.hand[v.held[i]]
-    v.hand[card] -= 1
-    _, _, taken = take_cheapest(t, v, begin, begin + t.variants, True, number)
+    save_hand(v)
+    taken = take_color(t, v, card, number)
     for i in range(v.held_count):
         later.hand[seat, v.held[i]] = v.hand[v.held[i]]
-        v.hand[v.held[i]] = v.spare[i]
+    restore_hand(v)
     if taken < number:
         return ILLEGAL_VALUE
     later.supply[kind] -= 1
@@ -116,7 +113,7 @@ def _build_ahead(t, p, w, g, v, u, work, card, space):
 
 @kernel
 def _space_ahead(t, p, w, g, v, u, work, space):
-    """Return the change by the next turn in the value of a turn that is spent from a space."""
+    """Return the change in the value of a turn from a space when the next turn is considered."""
     side, first = space // 2, first_reachable_side(space)
     analyze_cards(t, p, w, g, v, first)
     plain, _ = best_build(t, p, w, g, v, side, first, v.meadow, ILLEGAL_VALUE)

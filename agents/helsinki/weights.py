@@ -16,41 +16,41 @@ class Weights:
     Attributes:
         cards_a_turn: cards that a turn takes from the draw pile, to estimate the turns left.
         last_turn: turns left when the draw pile is nearly empty.
-        hurry: fraction that counts of the board's loss from a draw, which brings the end nearer.
+        hurry: fraction that counts of the board's loss from a draw, which shortens the game.
         cell_chance: probability that an empty cell is built by the end, early in the game.
         line_patience: turns left at which that probability is halved.
-        line_onset: steepness of its rise with the turns left.
+        line_onset: how steeply that probability rises with the turns left.
         line_depth: exponent of the missing cells; 1: each lowers the probability by the same factor.
-        closed: factor of a line's probability for each empty cell that no tile can reach.
+        closed: factor on a line's probability for each empty cell that no tile can reach.
         lonely: the same for each empty cell without an empty neighbor: only a wild tile fits there.
-        room: value of a full line besides its points, for superstructures to come.
+        room: value of a full line in addition to its points, for future superstructures.
         cell: later value of each cell that is built.
-        apart: 1, or 0 for the evaluation of greedy. Greedy values future builds where a tile is best together with its
-            superstructures. It values all plans of a hand as if they came as soon as the best one. It also keeps its
-            original order of summation, because its tie-breaks depend on the last digit.
-        roof: later value of a superstructure besides its expected points.
-        hole: later loss for each cell that is closed off, besides the probabilities of its lines.
+        apart: 1, or 0 for the evaluation of greedy. With 0, a future build is valued at the best position for tile and
+            superstructures together, all plans of a hand count as equally early, and sums keep their original order,
+            because the tie-breaks of greedy depend on the last digit.
+        roof: later value of a superstructure in addition to its expected points.
+        hole: later loss for each cell that is closed off, in addition to the lower probabilities of its lines.
         coat: value of a coat of arms early in the game.
         coat_patience: turns left at which it is halved.
-        coat_onset: steepness of its rise with the turns left.
-        spend: required gain of a coat beyond its value, later.
+        coat_onset: how steeply it rises with the turns left.
+        spend: gain that spending a coat must bring beyond its value (a later value).
         spend_wild: the same for wild tiles.
         hand_patience: turns left at which later values are halved.
-        hand_onset: steepness of their rise with the turns left.
+        hand_onset: how steeply they rise with the turns left.
         card: later value of a card in hand.
         wild_card: later extra value of a wild card.
         best_plan: fraction of the best build in hand that counts before it is built.
         other_plans: fraction for the best build of each other color.
         far: factor for a plan from a side that the token cannot reach in the next turn.
         clash: factor for a plan that needs cells of the tile being built.
-        short: factor for each card that is missing for a build.
+        short: factor for each missing card of a build.
         missing: maximum number of missing cards for a build to be considered.
         bonus_card: later value of the card for touching the own color.
         extra_card: later value of the card that `extra_card` draws.
         kept_card: later value of each card that `no_hand_limit` keeps.
         tempo: later value of building without using up a turn.
         second: fraction of a second build in the same turn that counts when the first is chosen.
-        ahead: fraction that counts of the next turn's change to the value of a turn; 0: no look-ahead.
+        ahead: fraction that counts of the change in a turn's value by the next turn; 0: no look-ahead.
         ahead_place: fraction that counts of the next turn's gain from a placement.
         unseen: later value of drawing a display card that is not yet revealed.
         doubt: margin in points below the best use of the turn within which a build is still examined by look-ahead.

@@ -1,7 +1,7 @@
-"""One request to an OpenAI-compatible chat endpoint, by the standard library alone.
+"""Requests to an OpenAI-compatible chat endpoint, with only the standard library, and their transcript.
 
-The address and the key come from the environment; there is no default address. The key is sent to this address only:
-redirects are not followed, and the key is removed from every text that comes back.
+Environment variables give the address and the key; there is no default address. The key is sent only to this address:
+redirects are not followed, and the key is removed from every response text.
 """
 
 from __future__ import annotations
@@ -9,27 +9,30 @@ from __future__ import annotations
 import http.client
 import json
 import os
+import threading
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 from helsinki_env.agents.base import PlayerError
-from helsinki_env.data import parse_json, short_repr, shorten
+from helsinki_env.data import digest_of, parse_json, short_repr, shorten
 
-__all__ = ["KEY", "URL", "ChatClient", "Completion", "EndpointError", "SilenceError", "UnusableError"]
+__all__ = ["KEY", "OUTCOMES", "URL", "ChatClient", "Completion", "EndpointError", "SilenceError", "Transcript",
+           "UnusableError"]  # fmt: skip
 
 URL, KEY, OPTIONS = "HELSINKI_LLM_URL", "HELSINKI_LLM_KEY", "HELSINKI_LLM_OPTIONS"
 _MOST_BYTES = 2**22
 _PIECE = 2**16
-#: Attempts while the endpoint is busy or broken, and the most seconds to wait between two of them.
+#: Number of attempts while the endpoint is busy or broken, and maximum wait between two attempts, seconds.
 _ATTEMPTS, _MOST_WAIT = 5, 60.0
 _BUSY = (408, 409, 425, 429, 500, 502, 503, 504, 529)
 
 
 class EndpointError(Exception):
-    """The endpoint cannot be reached, or rejects a request for good.
+    """The endpoint cannot be reached, or rejects a request permanently.
 
     Attributes:
         status: HTTP status of the answer; 0 without one.
@@ -58,7 +61,7 @@ class Completion:
 
     @property
     def tokens(self) -> int:
-        """Number of tokens in all."""
+        """Total number of tokens."""
         return self.prompt_tokens + self.completion_tokens
 
 
@@ -70,9 +73,9 @@ class ChatClient:
         model: name of the model.
         seconds: time limit for one request.
         url: base address, such as ``http://localhost:8000/v1``.
-        key: key to send, or None. It is not part of the representation.
+        key: API key, or None; the representation omits it.
         options: further keys of the request, such as a temperature.
-        wait: shortest waiting time after a busy answer, seconds; it doubles.
+        wait: initial waiting time after a busy answer, seconds; it doubles each time.
     """
 
     model: str
@@ -84,10 +87,10 @@ class ChatClient:
 
     @classmethod
     def from_environment(cls, model: str, seconds: float) -> ChatClient:
-        """Return the client that the environment describes.
+        """Return the client that the environment variables describe.
 
         Raises:
-            PlayerError: without an address, or with an invalid one.
+            PlayerError: if the address is missing or invalid.
         """
         url, key = os.environ.get(URL, "").strip(), os.environ.get(KEY, "").strip()
         if not url:
@@ -112,11 +115,11 @@ class ChatClient:
         return {"model": self.model, "messages": list(messages), **self.options}
 
     def complete(self, messages: Sequence[Mapping[str, str]]) -> Completion:
-        """Return the answer to a conversation; wait and repeat the request while the endpoint is busy.
+        """Return the answer to a conversation; repeat the request while the endpoint is busy.
 
         Raises:
             EndpointError: if the endpoint cannot be reached or rejects the request; it names the reason.
-            SilenceError: if the endpoint is silent, or busy at every attempt.
+            SilenceError: if the endpoint does not answer, or is busy at every attempt.
             UnusableError: if the answer has no text.
         """
         sent, wait = json.dumps(self.body(messages)).encode(), self.wait
@@ -137,7 +140,7 @@ class ChatClient:
         return text.replace(self.key, "***") if self.key else text
 
     def _post(self, body: bytes) -> tuple[int, bytes, float]:
-        """Return status and content of the answer to a request, and the seconds that it asks to wait."""
+        """Return status and content of the answer to a request, and the requested waiting time in seconds."""
         parts, until = urlsplit(self.url), time.monotonic() + self.seconds
         secure = parts.scheme == "https"
         connect = http.client.HTTPSConnection if secure else http.client.HTTPConnection
@@ -179,7 +182,7 @@ class ChatClient:
 
 
 def _tokens(count: object, content: bytes) -> int:
-    """Return a number of tokens; if the endpoint gives none, a quarter of the bytes."""
+    """Return the reported number of tokens; if it is missing or invalid, a quarter of the bytes."""
     if isinstance(count, int) and not isinstance(count, bool) and 0 <= count < 10**9:
         return count
     return len(content) // 4
@@ -192,3 +195,96 @@ def _seconds(text: str | None) -> float:
     except ValueError:
         return 0.0
     return seconds if 0 <= seconds < 1e6 else 0.0
+
+
+OUTCOMES = ("answer", "silent", "forfeited")
+"""Outcomes of a request: an answer, no answer within the time limit, or no call."""
+#: Marker after a line that was cut off when its process was killed.
+_CUT = b'{"cut": true}'
+
+
+class Transcript:
+    """Requests with their answers; a repeated request gets the stored answer, without a call.
+
+    Threads and processes may share the file: one system call writes each line.
+
+    Args:
+        path: the file; it is created if it does not exist. None keeps the answers in memory.
+
+    Raises:
+        PlayerError: if the file cannot be read; names file and line. An unfinished last line is ignored.
+    """
+
+    def __init__(self, path: Path | None = None) -> None:
+        self._path, self._lock = path, threading.Lock()
+        self._found: dict[str, Completion] = {}
+        self._outcomes: dict[str, str] = {}
+        self._unfinished = False
+        if path is None:
+            return
+        try:
+            content = path.read_bytes() if path.exists() else b""
+        except OSError as problem:
+            raise PlayerError(f"{shorten(path)}: cannot be read: {problem.strerror}") from None
+        lines = content.split(b"\n")
+        self._unfinished = bool(lines.pop())
+        for number, line in enumerate(lines, 1):
+            is_cut = lines[number : number + 1] == [_CUT]
+            if line.strip() and line != _CUT and not is_cut:
+                self._read(line, f"{shorten(path)}: line {number}")
+
+    def _read(self, line: bytes, where: str) -> None:
+        try:
+            data = parse_json(line.decode(), PlayerError, where)
+        except UnicodeDecodeError:
+            raise PlayerError(f"{where}: found bytes that are not UTF-8, expected a line of a transcript") from None
+        request = data["request"].text()
+        self._outcomes[request] = outcome = data["outcome"].choice(OUTCOMES)
+        if outcome == "answer":
+            answer = data["answer"].value
+            if not isinstance(answer, str):
+                data["answer"].fail("text")
+            tokens = (data[name].integer(0) for name in ("prompt_tokens", "completion_tokens"))
+            self._found[request] = Completion(answer, *tokens)
+
+    def find(self, body: Mapping[str, Any]) -> Completion | None:
+        """Return the answer to a request, or None."""
+        return self._found.get(digest_of(body))
+
+    def outcome(self, body: Mapping[str, Any]) -> str | None:
+        """Return the outcome of a request, one of `OUTCOMES`, or None for an unknown request."""
+        return self._outcomes.get(digest_of(body))
+
+    def add(self, body: Mapping[str, Any], found: Completion | str) -> None:
+        """Add the answer to a request, or another outcome.
+
+        Raises:
+            PlayerError: if the file cannot be written.
+        """
+        request = digest_of(body)
+        entry: dict[str, Any] = {"request": request, "outcome": "answer" if isinstance(found, Completion) else found}
+        if isinstance(found, Completion):
+            entry |= {
+                "model": body["model"],
+                "messages": body["messages"],
+                "answer": found.text,
+                "prompt_tokens": found.prompt_tokens,
+                "completion_tokens": found.completion_tokens,
+            }
+        with self._lock:
+            self._outcomes[request] = entry["outcome"]
+            if isinstance(found, Completion):
+                self._found[request] = found
+            if self._path is None:
+                return
+            line = (b"\n" + _CUT + b"\n" if self._unfinished else b"") + json.dumps(entry).encode() + b"\n"
+            try:
+                file = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+                try:
+                    while line:
+                        line = line[os.write(file, line) :]
+                finally:
+                    os.close(file)
+            except OSError as problem:
+                raise PlayerError(f"{shorten(self._path)}: cannot be written: {problem.strerror}") from None
+            self._unfinished = False

@@ -1,4 +1,4 @@
-"""A player that asks a language model for every action: ``llm:listed:MODEL``, over an OpenAI-compatible endpoint."""
+"""A player that queries a language model for every action: ``llm:listed:MODEL``, over an OpenAI-compatible endpoint."""
 
 from __future__ import annotations
 
@@ -9,8 +9,14 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from helsinki_env.agents.base import Histories, Int8Array, Int64Array, KeyArray, PlayerError
-from helsinki_env.agents.llm.client import ChatClient, Completion, EndpointError, SilenceError, UnusableError
-from helsinki_env.agents.llm.transcript import Transcript
+from helsinki_env.agents.llm.client import (
+    ChatClient,
+    Completion,
+    EndpointError,
+    SilenceError,
+    Transcript,
+    UnusableError,
+)
 from helsinki_env.agents.llm.usage import BUDGET_FOLDER, Budget, ModelUsage
 from helsinki_env.agents.replaced_actions import ReplacedActions
 from helsinki_env.agents.rows import validate_masks_and_keys
@@ -32,10 +38,10 @@ __all__ = ["LanguageModelPlayer", "make"]
 
 _LISTED = ("listed", "unlisted")
 TRIES = 3
-"""Answers to one question: the first, and two more with the error of the one before."""
-#: Number of consecutive requests without an answer after which the model is not asked again.
+"""Maximum number of answers per action: the first, and two more after the error of the previous one."""
+#: Number of consecutive requests without an answer after which the player stops querying the model.
 _PATIENCE = 10
-#: Statuses of a request that cannot be answered, such as one that is too long for the model.
+#: Statuses of requests that the endpoint cannot answer, such as requests that are too long for the model.
 _UNANSWERABLE = (400, 413, 422)
 _CALLS, _TOKENS, _SECONDS = 1_000, 10_000_000, 120
 _ANSWER = (
@@ -45,23 +51,24 @@ _ANSWER = (
 
 
 class _ForfeitError(Exception):
-    """The model is not asked any more."""
+    """The player no longer queries the model."""
 
 
 class LanguageModelPlayer:
-    """A player that asks a language model.
+    """A player that queries a language model.
 
-    An answer without a legal action is sent back with the error, twice. After that, a uniformly random legal action
-    replaces it, which counts as illegal, or as late if the model was silent. Once the budget is used up, or after ten
-    failures in a row, all remaining actions are forfeited: they are replaced without a call and count as failed.
+    After an answer without a legal action, the model gets the error and another try, twice. Then a uniformly random
+    legal action replaces the answer and counts as illegal, or as late if the model did not answer. Once the budget is
+    used up, or after ten failures in a row, all remaining actions are forfeited: they are replaced without a call and
+    count as failed.
 
     Args:
         client: the endpoint.
         config: configuration of the games to play.
-        listed: whether a question lists the legal actions. The name states it.
+        listed: whether a question lists the legal actions, which the name states.
         budget: calls and tokens.
         transcript: earlier answers; new ones are added.
-        replay: use the transcript alone; a missing answer is an error.
+        replay: whether to use only the transcript; a missing answer is then an error.
     """
 
     max_batch_size = 1
@@ -93,7 +100,7 @@ class LanguageModelPlayer:
 
     @property
     def cost_report(self) -> str:
-        """What the model has cost, in one line."""
+        """Costs of the model, in one line."""
         return self._usage.report(self.name, self._counts)
 
     @property
@@ -107,8 +114,8 @@ class LanguageModelPlayer:
         """Return one legal action for each row, int64 (B,); see `helsinki_env.agents.base.Player`.
 
         Raises:
-            PlayerError: if the endpoint cannot be reached at the first call, rejects the request, or if an answer is
-                missing in a replay.
+            PlayerError: if the first call does not reach the endpoint, if the endpoint rejects a request, or if an
+                answer is missing in a replay.
         """
         action_mask, keys = validate_masks_and_keys(self.config, observation, action_mask, keys)
         chosen = sample_actions(action_mask, keys.copy())
@@ -188,7 +195,7 @@ class LanguageModelPlayer:
         return found.text
 
     def _raise_recorded(self, body: dict[str, Any]) -> NoReturn:
-        """Raise what came of a request without an answer, according to the transcript."""
+        """Raise the recorded outcome of a request without an answer."""
         outcome = self._transcript.outcome(body)
         if outcome is None:
             raise PlayerError(f"player {self.name}: found no answer in the transcript, expected that of the same games")
@@ -245,10 +252,5 @@ def make(argument: str, config: Any) -> LanguageModelPlayer:
             _shared["transcript", path] = Transcript(Path(path) if path else None)
         transcript = _shared["transcript", path]
     return LanguageModelPlayer(
-        client,
-        config,
-        listed=listed == _LISTED[0],
-        budget=budget,
-        transcript=transcript,
-        replay=replay == "1",
+        client, config, listed=listed == _LISTED[0], budget=budget, transcript=transcript, replay=replay == "1"
     )

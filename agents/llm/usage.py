@@ -1,4 +1,4 @@
-"""Costs of language models in a run: calls and tokens, counted for each player, and one budget for all processes."""
+"""Costs of language models in a run: calls and tokens of each player, and the budget that all processes share."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from helsinki_env.agents.replaced_actions import ReplacedActions, run_replacemen
 __all__ = ["BUDGET_FOLDER", "Budget", "ModelUsage", "model_usage_of", "run_notes", "shared_budget"]
 
 BUDGET_FOLDER = "HELSINKI_LLM_BUDGET_FOLDER"
-"""Environment variable by which worker processes find the budgets of a run."""
+"""Environment variable with the folder of the budgets of a run, for worker processes."""
 _PREFIX = "llm:"
 
 
@@ -54,7 +54,7 @@ class ModelUsage(NamedTuple):
         return cls(**{name: data[name] for name in cls._fields if name in data})
 
     def report(self, player: str, counts: ReplacedActions) -> str:
-        """Return one line with the costs, the replaced and the forfeited actions of a player.
+        """Return one line with the costs of a player and its replaced and forfeited actions.
 
         Args:
             player: name of the player; the line states whether questions list the legal actions.
@@ -69,7 +69,7 @@ class ModelUsage(NamedTuple):
 
 
 def model_usage_of(player: Player) -> ModelUsage | None:
-    """Return what a player's model has cost so far; None for a player without a model."""
+    """Return the costs of a player's model so far; None for a player without a model."""
     while isinstance(player, PlayerWrapper):
         player = player.player
     found = getattr(player, "usage", None)
@@ -77,7 +77,7 @@ def model_usage_of(player: Player) -> ModelUsage | None:
 
 
 def run_notes(times: Iterable[Mapping[str, Any]]) -> list[str]:
-    """Return the lines on replaced actions and on the costs of models in a run.
+    """Return lines about the replaced actions and the costs of models in a run.
 
     Args:
         times: the run's times (`helsinki_env.evaluation.arena.store.RunFolder.times`).
@@ -91,19 +91,19 @@ def run_notes(times: Iterable[Mapping[str, Any]]) -> list[str]:
 
 
 class Budget:
-    """The calls and tokens that may still be used for a model; threads share it.
+    """Limits on the calls and tokens of a model; thread-safe.
 
     Args:
         calls: number of calls.
-        tokens: number of tokens. The call that passes it is the last one.
-        path: file by which processes share the budget; None: it holds for this process.
+        tokens: number of tokens; the call that exceeds it is the last one.
+        path: file through which processes share the budget; None: only this process uses it.
     """
 
     def __init__(self, calls: int, tokens: int, path: Path | None = None) -> None:
         self.calls, self.tokens, self._path, self._lock = calls, tokens, path, threading.Lock()
 
     def take_call(self) -> bool:
-        """Take one call; return whether there was one."""
+        """Take one call from the budget; return False if it is used up."""
         with self._lock:
             if self._path is not None:
                 calls, tokens = self._note(self._path, 1, 0)

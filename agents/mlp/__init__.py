@@ -1,1 +1,1 @@
-"""Networks that read the observation without further features, so that they also run on observations on a GPU."""
+"""Networks that read only the observation, so that they can also run on observations in GPU memory."""

@@ -9,9 +9,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from helsinki_env.agents.mlp.inputs import InputColumns, input_spec
 from helsinki_env.agents.net.description import PLAIN_KIND
-from helsinki_env.agents.net.features import game_features
+from helsinki_env.agents.net.features import InputColumns, game_features, input_spec
 from helsinki_env.agents.net.network import ABSENT, Block, LayerNorm, Linear, NetworkConfig
 from helsinki_env.data import UserError
 from helsinki_env.engine.contract import MAX_SEATS

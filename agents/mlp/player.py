@@ -15,6 +15,7 @@ from helsinki_env.agents.net.description import CheckpointError, warn_unmeasured
 from helsinki_env.agents.net.make import check_network_game, network_path
 from helsinki_env.agents.net.network import single_torch_thread
 from helsinki_env.agents.net.player import inference_batches
+from helsinki_env.agents.rows import forced_and_open
 from helsinki_env.engine.arrays import action_masks
 from helsinki_env.utils.extras import requires_extra
 
@@ -25,7 +26,7 @@ __all__ = ["PlainPlayer", "make_plain_player"]
 
 
 class PlainPlayer:
-    """Take the action that an observation network prefers.
+    """Take the preferred action of an observation network.
 
     Args:
         network: the network, on its device; it is set to evaluation mode.
@@ -40,8 +41,7 @@ class PlainPlayer:
     def act(self, observation: Int8Array, action_mask: Int8Array, keys: KeyArray) -> Int64Array:
         """Return one legal action for each row, int64 (B,); see `helsinki_env.agents.base.Player`."""
         action_mask = action_masks("action_mask", action_mask, len(observation))
-        actions: Int64Array = np.argmax(action_mask, axis=1)
-        open_rows = np.flatnonzero(action_mask.sum(axis=1, dtype=np.int64) > 1)  # the others have one legal action
+        actions, open_rows = forced_and_open(action_mask)
         if len(open_rows):
             preferred = np.where(action_mask[open_rows] != 0, self.logits(observation[open_rows]), -np.inf)
             actions[open_rows] = np.argmax(preferred, axis=1)
@@ -63,7 +63,7 @@ def make_plain_player(argument: str, config: Any) -> PlainPlayer:
     """Create the player of a checkpoint or of the folder of a training run; CheckpointError if it does not fit."""
     if not argument:
         raise CheckpointError(
-            "player mlp: no such network comes with the package; train one with 'helsinki train --preset gpu' and "
+            "player mlp: found no bundled network; train one with 'helsinki train --preset gpu' and "
             "play it as mlp:FOLDER"
         )
     path: Path = network_path(argument)

@@ -1,4 +1,4 @@
-"""The trained player: inputs -> network -> checkpoint -> player, alone and with search.
+"""The trained player: inputs -> network -> checkpoint -> player, with and without search.
 
-Only `network`, `checkpoint`, `pytorch`, `export` and what trains need PyTorch; an exported network plays without.
+Only `network`, `checkpoint`, `export` and training need PyTorch; an exported network plays without it.
 """

@@ -1,8 +1,8 @@
 """Afterstates: for each legal action, the features of the position at the end of the turn, from the observation alone.
 
 The encoder determinizes the hidden cards, applies each action and lets the heuristic finish the turn. The features
-describe the resulting position as the acting seat sees it. Cards revealed on the way stay blank. The network therefore
-only learns the value of positions, not the geometry of slides or the arithmetic of payments.
+describe the resulting position from the view of the acting seat, without cards that were revealed during the turn. The
+network therefore only learns the value of positions, not the geometry of slides or the arithmetic of payments.
 
 Each game defines its features (`helsinki_env.agents.net.features`).
 """
@@ -34,17 +34,6 @@ from helsinki_env.engine.kernel import kernel
 from helsinki_env.engine.loops import write_mask
 from helsinki_env.engine.rng import GOLDEN
 from helsinki_env.engine.spec import default_config, spec_of
-
-__all__ = [
-    "AfterstateBatch",
-    "AfterstateEncoder",
-    "Afterstates",
-    "Choices",
-    "Simulations",
-    "cumulative_offsets",
-    "final_win_probability",
-    "simulate_games",
-]
 
 
 @dataclass(frozen=True)
@@ -123,8 +112,8 @@ def _chain(begins: list[Int64Array]) -> Int64Array:
     return np.concatenate([*(begin[:-1] + end for begin, end in zip(begins, ends, strict=False)), ends[-1:]])
 
 
-#: Maximum number of actions evaluated per row, those that the heuristic values most. The others share the afterstate
-#: of the best one. Only placements have more legal actions.
+#: Maximum number of actions evaluated per row, the best ones by the heuristic's values. Other actions share the
+#: afterstate of the best one. Only placements have more legal actions.
 MAX_EVALUATED_CHOICES = 8
 #: Largest encoded difference between the heuristic values of two actions, points.
 _FAR_BEHIND = 8.0
@@ -160,35 +149,39 @@ def _write_final_win_probabilities(t, g, viewer, shares):
 
 @kernel
 def _write_choices(ws, g, choices, b, begin):
-    """Write the legal actions of game `b`; return the number to simulate, listed in `ws.arms`."""
-    mask, at, action, advice, position = (
+    """Write the legal actions of game `b`; return the number to simulate, listed in `ws.arms`, best first.
+
+    The afterstates of these actions are numbered from `begin` on. Other actions share the first one.
+    """
+    mask, first, action, advice, position = (
         choices.masks[b], choices.first[b], choices.action, choices.advice, choices.position,
     )  # fmt: skip
     ws.values[:] = ILLEGAL_VALUE
     select_action(ws.tables[0], ws.pieces[0], ws.weights[g.seat], g, ws.views[MAX_SEATS], mask, ws.values, True)
-    count = 0
+    end = first
     for i in range(len(mask)):
         if mask[i]:
-            value = ws.values[i]
-            action[at + count] = i
-            advice[at + count] = value
-            position[at + count] = begin
-            count += 1
-    count_top = min(count, choices.most)
-    best = ILLEGAL_VALUE
-    for rank in range(count_top):
-        chosen = -1
-        for i in range(at, at + count):
-            if position[i] == begin and (chosen < 0 or advice[i] > advice[chosen]):
-                chosen = i
-        best = max(best, np.float64(advice[chosen]))
-        position[chosen] = begin - 1 - rank  # marks it; corrected below
-        ws.arms[rank] = action[chosen]
-    for i in range(at, at + count):
-        evaluated = position[i] < begin
-        advice[i] = max(-_FAR_BEHIND, advice[i] - best) if evaluated else -_FAR_BEHIND
-        position[i] = 2 * begin - 1 - position[i] if evaluated else begin
-    return count_top
+            action[end], advice[end], position[end] = i, ws.values[i], -1
+            end += 1
+    top = min(end - first, choices.most)
+    for i in range(first, end):  # insertion sort into the list of the best; the lowest id comes first on ties
+        rank = min(i - first, top)
+        while rank > 0 and advice[i] > advice[ws.arms[rank - 1]]:
+            if rank < top:
+                ws.arms[rank] = ws.arms[rank - 1]
+            rank -= 1
+        if rank < top:
+            ws.arms[rank] = i
+    best = max(ILLEGAL_VALUE, np.float64(advice[ws.arms[0]]))
+    for rank in range(top):
+        position[ws.arms[rank]] = begin + rank
+        ws.arms[rank] = action[ws.arms[rank]]
+    for i in range(first, end):
+        if position[i] >= 0:
+            advice[i] = max(-_FAR_BEHIND, advice[i] - best)
+        else:
+            advice[i], position[i] = -_FAR_BEHIND, begin
+    return top
 
 
 class Simulations(NamedTuple):
@@ -222,6 +215,11 @@ class Choices(NamedTuple):
             most, masks, first, np.zeros(count, np.int16), np.zeros(count, np.float32), np.zeros(count, np.int64),
             np.zeros(len(masks) + 1, np.int64),
         )  # fmt: skip
+
+    @classmethod
+    def none(cls, config: Any) -> Choices:
+        """Return the arrays for simulations of given actions."""
+        return cls.of(np.zeros((0, spec_of(config).num_actions(config)), np.int8))
 
 
 class Afterstates(NamedTuple):
@@ -313,10 +311,9 @@ class AfterstateEncoder:
         """Return win probabilities from the viewer on, float32 (B, 4), after game-ending actions, int64 (B,)."""
         games = states_from_observations(self.config, observation)
         actions = integer_array("actions", actions, (len(games),), 0, spec_of(self.config).num_actions(self.config) - 1)
-        no_choices = Choices.of(np.zeros((0, spec_of(self.config).num_actions(self.config)), np.int8))
         keys, ones = np.full(len(games), GOLDEN, np.uint64), np.ones(len(games), np.int64)
         plan = Simulations(keys, np.uint64(0), ones, ones, actions[:, None], 0)
         out = Afterstates.of(len(games), int(games["players"].max(initial=2)), self._at)
         with self._workspaces.borrow() as ws:
-            simulate_games(ws, games, no_choices, plan, self._at, out)
+            simulate_games(ws, games, Choices.none(self.config), plan, self._at, out)
         return np.maximum(out.shares, 0.0).astype(np.float32)

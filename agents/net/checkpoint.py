@@ -78,7 +78,7 @@ def load_network(path: str | Path, make: type[N]) -> tuple[N, dict[str, Any]]:
         make: class of the network.
 
     Raises:
-        CheckpointError: if the file is missing, damaged or invalid, or of another kind or environment.
+        CheckpointError: if the file is missing, damaged or invalid, or of a different kind or environment.
     """
     path = Path(path)
     check_exists(path, f"train one with 'helsinki train --preset {make.preset}'")

@@ -1,12 +1,12 @@
 """Metadata of a network file (checkpoint or ONNX model): kind, environment, training and component files.
 
 The description names the component files of training by the digest of their content (`COMPONENTS_KEY`). A file
-`NAME.measured.yaml` next to the network `NAME.safetensors` or `NAME.onnx` adds those of measurements:
+`NAME.measured.yaml` next to the network `NAME.safetensors` or `NAME.onnx` adds the component files of evaluations:
 
     components:
       other_shapes: "4807a14e9c9e4b5b" # load_components("other_shapes").digest
 
-A network that plays with another component file gives a warning. PyTorch is not needed here.
+A network that plays with a different component file gives a warning. The module does not need PyTorch.
 """
 
 from __future__ import annotations
@@ -22,8 +22,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from helsinki_env.agents.mlp.inputs import input_spec
-from helsinki_env.agents.net.features import game_features
+from helsinki_env.agents.net.features import game_features, input_spec
 from helsinki_env.data import Node, UserError, parse_json, read_yaml, short_repr, shorten
 from helsinki_env.engine.spec import config_from_dict, default_spec, game_names, spec_by_name, spec_of
 from helsinki_env.utils.files import is_file
@@ -67,23 +66,20 @@ class CheckpointError(UserError):
 
 
 def interface_digests(config: Any, types: int, kind: str = AFTERSTATE_KIND, ahead: bool = False) -> dict[str, str]:
-    """Return the digests of action table, observation layout and network inputs; a network only fits equal ones."""
+    """Return the digests of action table, observation layout and network inputs, which a network must match."""
     features = game_features(config)
     if kind == AFTERSTATE_KIND:
         inputs = _hashed_text((features.of_seat(types, ahead), features.table_parts(types)))
     else:
         inputs = _hashed_text(input_spec(config, types))
     texts = features.interface(types) | {"inputs": inputs}
-    # The digest is part of the file format: it has the table heading of the time when format 2 was defined.
+    # The digest is part of the file format, which has the original heading of the table.
     texts["observation"] = texts["observation"].replace("| field |", "| piece |", 1)
     return {name: hashlib.sha256(text.encode()).hexdigest()[:16] for name, text in texts.items()}
 
 
 def _hashed_text(inputs: object) -> str:
-    """Return the text of which the digest of network inputs is computed.
-
-    It is part of the file format: it has the class names of the time when format 2 was defined.
-    """
+    """Return the text whose digest identifies network inputs; the file format has the original class names."""
     text = repr(inputs)
     for name, in_format_2 in (("FeatureSpec", "Part"), ("InputColumns", "Entries"), ("InputSpec", "Told")):
         text = text.replace(f"{name}(", f"{in_format_2}(")
@@ -126,7 +122,7 @@ def arrays_digest(arrays: Mapping[str, npt.NDArray[Any]]) -> str:
 
 
 def parse_description(path: Path, text: str | None, kind: str) -> Node:
-    """Parse the description of a file; CheckpointError if `text` is missing, invalid or of another environment."""
+    """Parse the description of a file; CheckpointError if `text` is missing, invalid or of a different environment."""
     try:
         content = parse_json(text or "", CheckpointError, str(path)).mapping()
         content["types"].integer(*_TYPES)
@@ -169,7 +165,7 @@ _DIGEST = re.compile("[0-9a-f]{16}")
 
 
 class UnmeasuredComponentsWarning(UserWarning):
-    """A network plays with a component file with which it was neither trained nor measured."""
+    """Warning: a network plays with a component file on which it was neither trained nor measured."""
 
 
 def _as_warning(text: str) -> None:
@@ -181,7 +177,7 @@ _handler: Callable[[str], object] = _as_warning
 
 
 def set_warning_handler(handler: Callable[[str], object]) -> None:
-    """Set the function that receives the warning of this process, so that only one worker prints it."""
+    """Set the function that receives the warning of this process, so that only one worker reports it."""
     global _handler
     _handler = handler
 
@@ -195,7 +191,7 @@ def warn_once(text: str) -> None:
 
 
 def measured_components(path: Path, description: Mapping[str, Any]) -> dict[str, str]:
-    """Return the component files with which a network was trained or measured, digests by name.
+    """Return the component files on which a network was trained or measured, digests by name.
 
     Args:
         path: path of the network file.

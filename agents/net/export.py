@@ -1,8 +1,7 @@
 """Export a checkpoint as an ONNX model, which needs no PyTorch, or as a float16 checkpoint of half the size.
 
 An ONNX model is only written if it prefers the same actions as PyTorch in thousands of positions of real games. For a
-float16 checkpoint, whose weights differ slightly, the number of positions with a different preferred action is
-reported.
+float16 checkpoint, the result states in how many positions the preferred action differs.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from helsinki_env.agents.base import FloatArray, Int8Array, Int64Array
-from helsinki_env.agents.heuristic.player import HeuristicPlayer
+from helsinki_env.agents.heuristic import HeuristicPlayer
 from helsinki_env.agents.net.afterstates import AfterstateEncoder
 from helsinki_env.agents.net.description import COMPONENTS_KEY, DESCRIPTION_KEY, CheckpointError, measured_components
 from helsinki_env.agents.net.features import feature_offsets
@@ -42,15 +41,15 @@ with requires_extra("export"):
     from helsinki_env.agents.net.network import Network, TorchModel
     from helsinki_env.agents.net.onnx import INPUT_NAMES, OUTPUT_NAMES, PREFERENCE_KEY, OnnxModel, prepend_digest
 
-__all__ = ["POSITIONS", "TIE", "Agreement", "compare_models", "export_half", "export_onnx"]
+__all__ = ["POSITIONS", "TIE", "Agreement", "compare_models", "export_network"]
 
 #: ONNX operator set, supported by onnxruntime since 1.17.
 _OPSET = 20
 POSITIONS = 10_000
 """Default number of positions for the comparison of a new model."""
 TIE = 1e-4
-"""Log-probabilities that differ by less are equal up to rounding."""
-#: Number of parallel games. Few, so that they are played to the end.
+"""Smaller differences between log-probabilities count as rounding."""
+#: Number of parallel games, few enough to play them to the end.
 _GAMES = 64
 
 
@@ -71,34 +70,42 @@ class Agreement:
     largest: float
 
 
-def export_onnx(
-    checkpoint: str | Path,
-    out: str | Path,
-    positions: int = POSITIONS,
-    seed: int = 0,
-    progress: Callable[[int], None] | None = None,
-) -> Agreement:
-    """Write a checkpoint as an ONNX model if both prefer the same actions; see `compare_models`.
+Progress = Callable[[int], None] | None
+"""Callback that receives the number of positions compared since the last call, or None."""
 
-    An existing file is only replaced on success.
+
+def export_network(
+    checkpoint: str | Path, out: str | Path, positions: int = POSITIONS, seed: int = 0, progress: Progress = None
+) -> Agreement:
+    """Write a checkpoint as an ONNX model, or with float16 weights, half the size; return how well both agree.
+
+    An ONNX model is only written if it prefers the same actions (`compare_models`); the preferences of a float16
+    checkpoint may differ. An existing file is only replaced on success.
 
     Args:
         checkpoint: path of the checkpoint, or the folder of a training run.
-        out: path of the model, ending in .onnx.
+        out: path of the file, ending in .onnx, or in .safetensors for a float16 checkpoint.
         positions: number of positions to compare.
         seed: random seed of the games.
-        progress: callback that receives the number of positions compared since the last call.
+        progress: callback, or None.
 
     Raises:
-        CheckpointError: if the checkpoint is unusable, or the model prefers other actions.
+        CheckpointError: if the checkpoint is unusable, the model prefers other actions, or float16 cannot represent
+            the weights.
         ValueError: for invalid arguments.
     """
-    out = Path(out)
-    if out.suffix != ".onnx":
+    out, path = Path(out), network_path(str(checkpoint))
+    if out.suffix not in (".onnx", ".safetensors"):
         raise UserError(f"out: found {out}, expected a file name that ends in .onnx or .safetensors")
-    path = network_path(str(checkpoint))
+    if out.resolve() == path.resolve():
+        raise UserError(f"out: found {out}, expected a file other than the checkpoint")
     network, description = load_checkpoint(path)
     description[COMPONENTS_KEY] = measured_components(path, description)
+    if out.suffix == ".safetensors":
+        rounded = _round(network, checkpoint)
+        agreement = _compare(network, description, TorchModel(rounded), positions, seed, progress)
+        save_checkpoint(out, rounded, description, half=True)
+        return agreement
     content = prepend_digest(_model(network, description).SerializeToString(deterministic=True))
     agreement = _compare(network, description, OnnxModel(out, content=content), positions, seed, progress)
     if agreement.differ or not math.isfinite(agreement.largest):
@@ -111,50 +118,27 @@ def export_onnx(
     return agreement
 
 
-def export_half(
-    checkpoint: str | Path,
-    out: str | Path,
-    positions: int = POSITIONS,
-    seed: int = 0,
-    progress: Callable[[int], None] | None = None,
+def compare_models(
+    checkpoint: str | Path, model: str | Path, positions: int = POSITIONS, seed: int = 0, progress: Progress = None
 ) -> Agreement:
-    """Write a checkpoint with float16 weights, half the size; arguments, result and errors as for `export_onnx`.
+    """Return how well an exported model agrees with a checkpoint that PyTorch evaluates in float32.
 
-    The name of the file ends in .safetensors. The preferences of both may differ.
+    The positions are from games of the heuristic with 2, 3 and 4 players, with and without the expansion. Up to five
+    board actions are disabled for all seats, and up to three for each seat. For the arguments, see `export_network`.
     """
-    out = Path(out)
-    if out.suffix != ".safetensors":
-        raise UserError(f"out: found {out}, expected a file name that ends in .safetensors")
-    path = network_path(str(checkpoint))
-    if out.resolve() == path.resolve():
-        raise UserError(f"out: found {out}, expected a file other than the checkpoint")
-    network, description = load_checkpoint(path)
+    network, description = load_checkpoint(network_path(str(checkpoint)))
+    return _compare(network, description, OnnxModel(model), positions, seed, progress)
+
+
+def _round(network: Network, checkpoint: str | Path) -> Network:
+    """Return a copy of a network with weights rounded to float16; CheckpointError if one is out of range."""
     weights = {name: tensor.half() for name, tensor in network.state_dict().items()}
     for name, tensor in weights.items():
         if not tensor.isfinite().all():
             raise CheckpointError(f"{checkpoint}: {name}: found weights outside the range of float16; not exported")
     rounded = Network(network.game, network.config)
     rounded.load_state_dict(weights)
-    agreement = _compare(network, description, TorchModel(rounded.eval()), positions, seed, progress)
-    measured = {COMPONENTS_KEY: measured_components(path, description)}
-    save_checkpoint(out, rounded, description | measured, half=True)
-    return agreement
-
-
-def compare_models(
-    checkpoint: str | Path,
-    model: str | Path,
-    positions: int = POSITIONS,
-    seed: int = 0,
-    progress: Callable[[int], None] | None = None,
-) -> Agreement:
-    """Return the agreement of an exported model with a checkpoint that PyTorch evaluates in float32; see `export_onnx`.
-
-    The positions are from games of the heuristic with 2, 3 and 4 players, with and without the expansion. Up to five
-    board actions are disabled for all seats, and up to three for each seat.
-    """
-    network, description = load_checkpoint(network_path(str(checkpoint)))
-    return _compare(network, description, OnnxModel(model), positions, seed, progress)
+    return rounded
 
 
 def _model(network: Network, description: dict[str, Any]) -> onnx.ModelProto:
@@ -212,12 +196,7 @@ def _forget_origin(model: onnx.ModelProto) -> None:
 
 
 def _compare(
-    network: Network,
-    description: dict[str, Any],
-    model: InferenceModel,
-    positions: int,
-    seed: int,
-    progress: Callable[[int], None] | None,
+    network: Network, description: dict[str, Any], model: InferenceModel, positions: int, seed: int, progress: Progress
 ) -> Agreement:
     Node(positions, UserError, "positions").integer(1)
     config = config_from_dict(description["game"])

@@ -6,8 +6,13 @@ game record selects the implementation (`helsinki_env.engine.overloads`):
 - `apply_and_track_reveals(t, g, action, drawn)`: apply an action; return the set of slots whose cards were revealed in
   this turn, `drawn` and new ones. They stay blank, because no seat could know them before.
 - `write_features(ws, g, viewer, drawn, seat_at, table_at, seats, table)`: write the features of a game as `viewer` sees
-  it at the end of its turn, int8 (P, S) and (G,), both zero before. May change the game, a scratch copy.
+  it at the end of its turn into zeroed arrays, int8 (P, S) and (G,). It may change the game, a scratch copy.
 - `is_view_current(w, g, seat, v)`: whether a view is up to date for the board of a seat.
+
+Observation networks (`helsinki_env.agents.mlp`) read the columns of an observation instead (`input_spec`), grouped by
+the fields of its layout. A shared encoder reads multi-dimensional fields with the seats as the first axis, seat by
+seat. A column that is not a flag becomes a scaled value and a one-hot code, so that a linear layer can use codes. The
+scale limits larger values.
 """
 
 from __future__ import annotations
@@ -20,30 +25,16 @@ from importlib.util import find_spec
 from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from helsinki_env.agents.base import Int64Array
+from helsinki_env.agents.heuristic_api import ILLEGAL_VALUE
 from helsinki_env.data import UserError
 from helsinki_env.engine.contract import MAX_SEATS
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.engine.layout import ObservationLayout
 from helsinki_env.engine.overloads import OverloadedKernel
-from helsinki_env.engine.spec import spec_of
-
-__all__ = [
-    "CanonicalOrientation",
-    "FeatureOffsets",
-    "FeatureSpec",
-    "GameFeatures",
-    "NoFeaturesError",
-    "apply_and_track_reveals",
-    "feature_offsets",
-    "game_features",
-    "is_view_current",
-    "offsets_for_types",
-    "to_int8",
-    "view_of",
-    "write_features",
-]  # fmt: skip
+from helsinki_env.engine.spec import spec_by_name, spec_of
 
 apply_and_track_reveals = OverloadedKernel("apply_and_track_reveals")
 write_features = OverloadedKernel("write_features")
@@ -132,6 +123,73 @@ def view_of(ws, g, seat):
 
 
 @kernel
+def lead_of(points, turn, players):
+    """Return the points of a seat minus those of the best other seat; `points` are in turn order."""
+    rival = ILLEGAL_VALUE
+    for other in range(players):
+        if other != turn:
+            rival = max(rival, points[other])
+    return points[turn] - rival
+
+
+@kernel
 def to_int8(value):
     """Round a feature and clip it to the range of int8, symmetric."""
     return np.int8(min(127, max(-127, np.int64(round(value)))))
+
+
+# Inputs of observation networks (`helsinki_env.agents.mlp`).
+
+
+class InputColumns(NamedTuple):
+    """Columns of an observation that one encoder reads: n for each of P readers, and their n scales."""
+
+    columns: tuple[tuple[int, ...], ...]
+    scales: tuple[int, ...]
+
+    @property
+    def values(self) -> Int64Array:
+        """Columns of the one-hot code, int64 (m, 2): index of the column, and value."""
+        steps = [(i, value) for i, scale in enumerate(self.scales) if scale > 1 for value in range(1, scale + 1)]
+        return np.array(steps, np.int64).reshape(-1, 2)
+
+
+class InputSpec(NamedTuple):
+    """Columns per seat (P = 4, the viewer first), columns of the table (P = 1), and columns that flag present seats."""
+
+    seats: InputColumns
+    table: InputColumns
+    present: tuple[int, ...]
+
+
+def input_spec(config: Any, types: int | None = None) -> InputSpec:
+    """Return the inputs for a configuration's game, with its number of card types or the given one."""
+    return _input_spec(spec_of(config).name, game_features(config).types(config) if types is None else types)
+
+
+@lru_cache(maxsize=8)
+def _input_spec(game: str, types: int) -> InputSpec:
+    config = spec_by_name(game).config()
+    layout = game_features(config).layout(types)
+    scales = spec_of(config).scales
+    sizes = None if scales is None else scales(layout.size)
+    if sizes is None:
+        raise UserError(
+            f"game {spec_of(config).name}: found no scales of the observation, expected `scales` in its GameSpec"
+        )
+    seats: list[list[int]] = [[] for _ in range(MAX_SEATS)]
+    table: list[int] = []
+    for field in layout.fields:
+        columns = np.arange(field.start, field.start + field.size)
+        if len(field.shape) > 1 and field.shape[0] == MAX_SEATS:
+            for seat, own in zip(seats, columns.reshape(MAX_SEATS, -1).tolist(), strict=True):
+                seat += own
+        else:
+            table += columns.tolist()
+    facts = layout["seats"]  # its first column per seat flags present seats
+    present = range(facts.start, facts.start + facts.size, facts.shape[1])
+    return InputSpec(_columns(seats, sizes), _columns([table], sizes), tuple(present))
+
+
+def _columns(columns: list[list[int]], sizes: npt.NDArray[np.float32]) -> InputColumns:
+    return InputColumns(tuple(map(tuple, columns)), tuple(int(sizes[column]) for column in columns[0]))

@@ -31,7 +31,7 @@ def bundled_networks(config: Any = None) -> dict[str, Path]:
     """Return the pretrained networks of the package for a configuration's game, by name; see the model card.
 
     The network for all matchups has the empty name: ``net``. The others are for specific matchups: ``net:NAME``. A file
-    ``NAME.alias`` holds the file name of the network that NAME means; another network later takes its place.
+    ``NAME.alias`` holds the file name of the network that NAME currently stands for.
     """
     folder = Path(__file__).parent.parent / (default_spec() if config is None else spec_of(config)).name
     named = {file.stem: file for file in sorted(folder.glob("*.safetensors"))}
@@ -52,10 +52,11 @@ def bundled_network(config: Any = None) -> Path:
 
 
 def make_net_player(argument: str, config: Any) -> NetPlayer:
-    """Create the player ``net:ARGUMENT``; CheckpointError if there is no such network, or it does not fit the games.
+    """Create the player ``net:ARGUMENT``; CheckpointError if the network does not exist or does not fit the games.
 
     The argument is the path of a checkpoint (``*.safetensors``), of an exported model (``*.onnx``) or of the folder of
-    a training run. It may also be the name of a bundled network (`bundled_networks`); empty: the one for all matchups.
+    a training run, or the name of a bundled network (`bundled_networks`). If it is empty, the network for all matchups
+    plays.
     """
     name = f"net:{argument}" if argument else "net"
     return NetPlayer(_assessor(name, argument, config, fast=False), config, name)

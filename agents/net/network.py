@@ -56,12 +56,12 @@ LayerNorm: Callable[..., nn.LayerNorm] = partial(nn.LayerNorm, **FACTORY_KWARGS)
 
 ABSENT = -1e9
 """Logit of an absent seat; its win probability is exactly zero."""
-#: PyTorch prepares for every new number of rows, which takes as long as multiplying hundreds of rows.
+#: Multiple of the number of rows: PyTorch prepares for each new number, which takes as long as hundreds of rows.
 _ROWS = 64
-#: Initial sharpness of the preference for better positions, and weight of a point of the heuristic's advice. With them
-#: an untrained network plays like the heuristic, and one that has learned the value of positions plays better.
+#: Initial sharpness of the preference for better positions, and weight of a point of the heuristic's advice: an
+#: untrained network plays like the heuristic, and a network that has learned to evaluate positions plays better.
 _SHARPNESS, _TRUST = 12.0, 3.0
-#: Limits far beyond networks of a practical speed.
+#: Limits far above the sizes of practical networks.
 _MOST_UNITS, _MOST_BLOCKS = 8192, 64
 
 
@@ -113,8 +113,8 @@ class NetworkConfig:
         seat: units of the encoded seat.
         width: units of the trunk.
         blocks: number of residual blocks of two layers.
-        turned: whether every seat sees its board in canonical orientation, from the side of its token. What the network
-            learns from one side then holds for all. Only for games with rotational symmetry.
+        turned: whether every seat sees its board in canonical orientation, from the side of its token, so that the
+            network generalizes over the sides. Only for games with rotational symmetry.
         ahead: whether to add the look-ahead features of every seat's next turn, in games that have them.
     """
 
@@ -196,7 +196,7 @@ class Network(nn.Module):
             self.side: torch.Tensor
             self.seat_turned: torch.Tensor
             self.table_turned: torch.Tensor
-            # Look-ahead features are relative to the token, and thus the same from every side.
+            # Look-ahead features are relative to the token and do not depend on the side.
             stays = np.tile(np.arange(turning.seat.shape[1], len(seat)), (len(turning.seat), 1))
             seen = np.append(turning.seat, stays, axis=1)
             for name, source in {"side": turning.side, "seat_turned": seen, "table_turned": turning.table}.items():
@@ -268,8 +268,8 @@ _inside, _before = 0, 1
 def single_torch_thread() -> Iterator[None]:
     """Limit PyTorch to one thread in the block, and restore the number of threads afterwards.
 
-    Small networks gain nothing from more threads, and their results are then identical on all machines. Waiting threads
-    spin, which slows play down several times on a busy machine.
+    Small networks do not benefit from more threads, whose spinning slows play down several times on a busy machine.
+    With one thread, results are identical on all machines.
     """
     global _inside, _before
     with _LOCK:

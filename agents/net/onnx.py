@@ -33,7 +33,7 @@ INPUT_NAMES = ("seats", "table")
 OUTPUT_NAMES = ("win_logits", "scores", "trust", "liking")
 """Outputs, as in `helsinki_env.agents.net.player.NumpyOutput`."""
 PREFERENCE_KEY = "helsinki_preferences"
-"""Metadata entry with the other parameters of preferences: JSON with `sharpness` and `group`."""
+"""Metadata entry with the remaining parameters of preferences: JSON with `sharpness` and `group`."""
 
 _DIGEST_KEY = "helsinki_digest"
 
@@ -44,13 +44,13 @@ class OnnxModel:
     Args:
         path: path of the file.
         threads: number of CPU threads per call. With one, the results are identical on all machines with the same CPU.
-        content: content of the file if it was already read, or is not yet written.
+        content: content of the file, if it has already been read or is not yet written.
 
     Attributes:
         description: description of the network (`helsinki_env.agents.net.description`).
 
     Raises:
-        CheckpointError: if the file is missing, damaged, changed or invalid, or of another environment.
+        CheckpointError: if the file is missing, damaged, changed or invalid, or of a different environment.
     """
 
     def __init__(self, path: str | Path, threads: int = 1, content: bytes | None = None) -> None:

@@ -1,4 +1,4 @@
-"""A trained network as a player: it takes the action that it prefers.
+"""A trained network as a player, which takes its preferred action.
 
 The network is an `InferenceModel`: `helsinki_env.agents.net.network.TorchModel`, or an exported
 `helsinki_env.agents.net.onnx.OnnxModel`. Both share the computation of preferences from its outputs.
@@ -15,7 +15,7 @@ import numpy.typing as npt
 from helsinki_env.agents.base import FloatArray, Int8Array, Int64Array, KeyArray, default_errstate
 from helsinki_env.agents.evaluation import Evaluation, to_seat_order
 from helsinki_env.agents.net.afterstates import AfterstateBatch, AfterstateEncoder
-from helsinki_env.agents.rows import validate_extra_actions, validate_masks_and_keys
+from helsinki_env.agents.rows import forced_and_open, validate_extra_actions, validate_masks_and_keys
 from helsinki_env.engine.determinization import states_from_observations
 
 __all__ = [
@@ -99,7 +99,7 @@ def choice_log_probs(inputs: AfterstateBatch, output: NumpyOutput, assessor: Inf
 
 
 class NetPlayer:
-    """Take the action that a network prefers.
+    """Take the preferred action of a network.
 
     Args:
         assessor: the network, ready for inference.
@@ -116,8 +116,7 @@ class NetPlayer:
     def act(self, observation: Int8Array, action_mask: Int8Array, keys: KeyArray) -> Int64Array:
         """Return one legal action for each row, int64 (B,); see `helsinki_env.agents.base.Player`."""
         action_mask, keys = validate_masks_and_keys(self.writer.config, observation, action_mask, keys)
-        actions: Int64Array = np.argmax(action_mask, axis=1)
-        open_rows = np.flatnonzero(action_mask.sum(axis=1, dtype=np.int64) > 1)  # the others have one legal action
+        actions, open_rows = forced_and_open(action_mask)
         if len(open_rows):
             inputs, log_probs = self.policy(observation[open_rows], action_mask[open_rows])
             if self.sample:

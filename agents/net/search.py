@@ -2,9 +2,9 @@
 
 Method: root search after Danihelka et al. (2022), "Policy improvement by planning with Gumbel". The policy selects the
 candidate actions, and sequential halving (Karnin, Koren and Somekh 2013) allocates the budget. The final choice
-combines the policy with the simulated values. No noise is added to the policy, because the search is for the best
-action, not for training data. Every simulation determinizes the hidden cards and lets the heuristic play until the end
-of the searching seat's turn after next, where the network predicts the win probabilities. All games of a batch share
+combines the policy with the simulated values. The policy gets no noise, because the search is for the best action, not
+for training data. Every simulation determinizes the hidden cards and lets the heuristic play to the end of the second
+turn of the searching seat after this one, where the network predicts the win probabilities. All games of a batch share
 the calls of the network.
 """
 
@@ -17,23 +17,17 @@ import numpy as np
 
 from helsinki_env.agents.base import FloatArray, Int8Array, Int64Array, KeyArray, default_errstate
 from helsinki_env.agents.evaluation import Evaluation
-from helsinki_env.agents.net.afterstates import (
-    AfterstateBatch,
-    Afterstates,
-    Choices,
-    Simulations,
-    simulate_games,
-)
+from helsinki_env.agents.net.afterstates import AfterstateBatch, Afterstates, Choices, Simulations, simulate_games
 from helsinki_env.agents.net.features import feature_offsets
 from helsinki_env.agents.net.player import InferenceModel, NetPlayer, choice_index, make_evaluations
-from helsinki_env.agents.rows import validate_extra_actions, validate_masks_and_keys
+from helsinki_env.agents.rows import forced_and_open, validate_extra_actions, validate_masks_and_keys
 from helsinki_env.agents.search.workspace import new_workspace
 from helsinki_env.data import UserError
 from helsinki_env.engine.arrays import key_array
 from helsinki_env.engine.contract import MAX_SEATS
 from helsinki_env.engine.determinization import states_from_observations
 from helsinki_env.engine.rng import GOLDEN
-from helsinki_env.engine.spec import default_config, spec_of
+from helsinki_env.engine.spec import default_config
 from helsinki_env.engine.states import States
 
 __all__ = ["HalvingResult", "NetSearchPlayer", "NetSearchSettings"]
@@ -46,8 +40,9 @@ class NetSearchSettings:
     Args:
         turns: number of own turns that a simulation plays after the current one.
         arms: number of candidate actions, as a multiple of the square root of the budget.
-        trust: minimum number of simulations for which the network's policy counts.
-        share: the same as a fraction of the budget. More simulations reduce the variance of values, not their bias.
+        trust: minimum weight of the network's policy, in simulations.
+        share: minimum weight of the policy as a fraction of the budget: more simulations reduce the variance of their
+            values, not the bias.
     """
 
     turns: int = 2
@@ -68,7 +63,7 @@ class HalvingResult(NamedTuple):
     def preferences(self, trust: float, width: float) -> FloatArray:
         """Return an improved policy over the candidates, float64 (B, m); zeros if no action was simulated.
 
-        `trust`: number of simulations for which the network's policy counts. `width`: factor from values to logits.
+        `trust`: weight of the network's policy, in simulations. `width`: factor from values to logits.
         """
         tried, own = self.trials > 0, self.shares[..., 0]
         opinions = np.where(tried, self.opinions, 0.0)
@@ -92,7 +87,7 @@ class NetSearchPlayer:
         settings: settings of the search.
     """
 
-    #: This many games fill a batch of the network; see `helsinki_env.agents.base.Player`.
+    #: Enough games to fill a batch of the network; see `helsinki_env.agents.base.Player`.
     max_batch_size = 32
 
     def __init__(
@@ -114,13 +109,11 @@ class NetSearchPlayer:
     def act(self, observation: Int8Array, action_mask: Int8Array, keys: KeyArray) -> Int64Array:
         """Return one legal action for each row, int64 (B,); see `helsinki_env.agents.base.Player`."""
         action_mask, keys = validate_masks_and_keys(self.config, observation, action_mask, keys)
-        actions: Int64Array = np.argmax(action_mask, axis=1)
-        open_rows = np.flatnonzero(action_mask.sum(axis=1, dtype=np.int64) > 1)  # the others have one legal action
+        actions, open_rows = forced_and_open(action_mask)
         if len(open_rows):
             inputs, log_probs = self.net.policy(observation[open_rows], action_mask[open_rows])
-            actions[open_rows] = self.search_choices(inputs, log_probs, observation[open_rows], keys[open_rows]).arms[
-                :, 0
-            ]
+            result = self.search_choices(inputs, log_probs, observation[open_rows], keys[open_rows])
+            actions[open_rows] = result.arms[:, 0]
         return actions
 
     @property
@@ -130,14 +123,14 @@ class NetSearchPlayer:
 
     @property
     def trust(self) -> float:
-        """Number of simulations for which the network's policy counts."""
+        """Weight of the network's policy, in simulations."""
         return max(self.settings.trust, self.settings.share * self.budget)
 
     @property
     def width(self) -> float:
         """Factor from win probabilities to logits of the policy.
 
-        Near even chances, the logit has the slope 4, and the policy multiplies it by its sharpness.
+        Near even chances the logit has a slope of 4, which the policy multiplies by its sharpness.
         """
         return 4.0 * self.net.assessor.sharpness
 
@@ -153,9 +146,9 @@ class NetSearchPlayer:
             observation: observations of the games, int8 (B, F).
             keys: random keys, uint64 (B,).
         """
-        arms, opinions, counts = self._enter(inputs, log_probs)
+        arms, opinions, counts = self._candidates(inputs, log_probs)
         games = states_from_observations(self.config, observation)
-        return self._race(games, arms, opinions, counts, key_array("keys", keys, len(games)).copy())
+        return self._halve(games, arms, opinions, counts, key_array("keys", keys, len(games)).copy())
 
     @default_errstate
     def evaluate_actions(
@@ -163,25 +156,28 @@ class NetSearchPlayer:
     ) -> list[Evaluation]:
         """Return an evaluation for each row; see `helsinki_env.agents.evaluation.evaluate_actions`.
 
-        Actions that the search did not simulate get the number of determinizations of its first round.
+        The chosen and the additional actions that the search did not simulate are simulated afterwards, in as many
+        determinizations as in the first round.
         """
         action_mask, keys = validate_masks_and_keys(self.config, observation, action_mask, keys)
         also = validate_extra_actions(also, action_mask)
         inputs, log_probs = self.net.policy(observation, action_mask)
-        arms, behind, counts = self._enter(inputs, log_probs)
+        arms, opinions, counts = self._candidates(inputs, log_probs)
         games = states_from_observations(self.config, observation)
         deals = np.maximum(1, self.budget // np.maximum(1, counts * _halvings(counts)))  # in the first round
-        race = self._race(games, arms, behind, counts, keys.copy())
+        result = self._halve(games, arms, opinions, counts, keys.copy())
         shares = np.full((len(inputs.action), MAX_SEATS), np.nan)
-        row, arm = np.nonzero(race.trials)
-        shares[choice_index(inputs, row, race.arms[row, arm])] = race.shares[row, arm] / race.trials[row, arm, None]
-        best = race.arms[:, 0]
+        row, arm = np.nonzero(result.trials)
+        means = result.shares[row, arm] / result.trials[row, arm, None]
+        shares[choice_index(inputs, row, result.arms[row, arm])] = means
+        best = result.arms[:, 0]
         for wanted in (best,) if also is None else (best, also):
             at = choice_index(inputs, np.arange(len(inputs)), wanted)
             rows = np.flatnonzero(np.isnan(shares[at, 0]))
-            alone = wanted[rows, None], np.ones(len(rows), np.int64), deals[rows]
             if len(rows):
-                shares[at[rows]] = self._tried(games[rows], *alone, keys.copy(), rows)[:, 0] / deals[rows, None]
+                ones = np.ones(len(rows), np.int64)
+                sums = self._simulate(games[rows], wanted[rows, None], ones, deals[rows], keys[rows])
+                shares[at[rows]] = sums[:, 0] / deals[rows, None]
         return make_evaluations(self.net.writer, inputs, observation, log_probs, shares, best)
 
     @default_errstate
@@ -199,72 +195,71 @@ class NetSearchPlayer:
             deals: number of determinizations.
             keys: random keys of the games, uint64 (B,).
         """
-        rows = np.arange(len(games))
-        sums = self._tried(games, arms, counts, np.full(len(games), deals), keys.copy(), rows)
+        sums = self._simulate(games, arms, counts, np.full(len(games), deals), keys.copy())
         means: FloatArray = sums[..., 0] / deals
         return means
 
-    def _enter(self, inputs: AfterstateBatch, log_probs: FloatArray) -> tuple[Int64Array, FloatArray, Int64Array]:
+    def _candidates(self, inputs: AfterstateBatch, log_probs: FloatArray) -> tuple[Int64Array, FloatArray, Int64Array]:
         """Return the candidates, best first, int64 (B, m), their policy values, and their number, int64 (B,).
 
-        Policy values are win probabilities relative to the best action, float64 (B, m), see `width`.
+        Policy values are win probabilities relative to the best action, float64 (B, m); see `width`.
         """
         most = self.max_arms
         arms = np.zeros((len(inputs), most), np.int64)
         opinions = np.full((len(inputs), most), -np.inf)
-        rank = np.lexsort((-log_probs, inputs.row))  # best first within each row
-        position = np.arange(len(rank)) - inputs.first[inputs.row[rank]]
-        enters = position < most
-        row, position, chosen = inputs.row[rank][enters], position[enters], rank[enters]
-        arms[row, position] = inputs.action[chosen]
-        opinions[row, position] = log_probs[chosen] / self.width
+        order = np.lexsort((-log_probs, inputs.row))  # best first within each row
+        row = inputs.row[order]
+        rank = np.arange(len(order)) - inputs.first[row]
+        row, rank, chosen = (values[rank < most] for values in (row, rank, order))
+        arms[row, rank] = inputs.action[chosen]
+        opinions[row, rank] = log_probs[chosen] / self.width
         return arms, opinions - opinions[:, :1], np.minimum(np.diff(inputs.first), most)
 
-    def _race(
+    def _halve(
         self, games: States, arms: Int64Array, opinions: FloatArray, counts: Int64Array, keys: KeyArray
     ) -> HalvingResult:
-        """Halve the candidates until one is left; advances `keys` in place."""
+        """Simulate the candidates and drop the worse half, until one is left; advance `keys` in place."""
         totals = self.trust * opinions
         shares, trials = np.zeros((*arms.shape, MAX_SEATS)), np.zeros(arms.shape, np.int64)
-        left = np.full(len(games), self.budget)
+        budget = np.full(len(games), self.budget)
         halvings = _halvings(counts)
         while True:
-            racing = np.flatnonzero((counts > 1) & (left > 0))
-            if not len(racing):
+            rows = np.flatnonzero((counts > 1) & (budget > 0))
+            if not len(rows):
                 return HalvingResult(arms, opinions, shares, trials)
-            deals = np.maximum(1, left[racing] // (counts[racing] * halvings[racing]))
-            tried = self._tried(games[racing], arms[racing], counts[racing], deals, keys, racing)
-            totals[racing] += tried[..., 0]
-            shares[racing] += tried
-            in_race = np.arange(arms.shape[1]) < counts[racing, None]
-            trials[racing] += in_race * deals[:, None]
-            left[racing] -= deals * counts[racing]
-            halvings[racing] = np.maximum(1, halvings[racing] - 1)
-            # Sort the candidates by value, stable on ties.
-            order = np.argsort(np.where(in_race, -totals[racing], np.inf), axis=1, kind="stable")
-            for of_arms in (arms, opinions, totals, trials):
-                of_arms[racing] = np.take_along_axis(of_arms[racing], order, axis=1)
-            shares[racing] = np.take_along_axis(shares[racing], order[..., None], axis=1)
-            counts[racing] = (counts[racing] + 1) // 2
+            deals = np.maximum(1, budget[rows] // (counts[rows] * halvings[rows]))
+            streams = keys[rows]
+            sums = self._simulate(games[rows], arms[rows], counts[rows], deals, streams)
+            keys[rows] = streams
+            totals[rows] += sums[..., 0]
+            shares[rows] += sums
+            is_candidate = np.arange(arms.shape[1]) < counts[rows, None]
+            trials[rows] += is_candidate * deals[:, None]
+            budget[rows] -= deals * counts[rows]
+            halvings[rows] = np.maximum(1, halvings[rows] - 1)
+            order = np.argsort(np.where(is_candidate, -totals[rows], np.inf), axis=1, kind="stable")
+            for values in (arms, opinions, totals, trials):
+                values[rows] = np.take_along_axis(values[rows], order, axis=1)
+            shares[rows] = np.take_along_axis(shares[rows], order[..., None], axis=1)
+            counts[rows] = (counts[rows] + 1) // 2
 
-    def _tried(
-        self, games: States, arms: Int64Array, counts: Int64Array, deals: Int64Array, keys: KeyArray, racing: Int64Array
+    def _simulate(
+        self, games: States, arms: Int64Array, counts: Int64Array, deals: Int64Array, keys: KeyArray
     ) -> FloatArray:
-        """Simulate candidates; return the sums of the win probabilities after them, float64 (B, m, 4)."""
-        at = feature_offsets(self.config, self.net.assessor.ahead)
-        tries = deals * counts
-        n, seats = int(tries.sum()), int(games["players"].max())
-        out, drawn = Afterstates.of(n, seats, at), keys[racing]
-        no_choices = Choices.of(np.zeros((0, spec_of(self.config).num_actions(self.config)), np.int8))
-        plan = Simulations(drawn, GOLDEN, deals, counts, arms, self.settings.turns)
-        simulate_games(new_workspace(self.config), games, no_choices, plan, at, out)
-        keys[racing] = drawn
-        share = np.where(out.shares[:, :1] >= 0, out.shares, self.net.assessor(out.seats, out.table).wins)
-        row = np.repeat(np.arange(len(games)), tries)
-        arm = (np.arange(n) - np.repeat(np.cumsum(tries) - tries, tries)) % counts[row]
-        totals = np.zeros((*arms.shape, MAX_SEATS))
-        np.add.at(totals, (row, arm), share)
-        return totals
+        """Simulate `counts` actions of each game in `deals` determinizations; advance `keys` in place.
+
+        Return the sums of the win probabilities after each action, the searching seat first, float64 (B, m, 4).
+        """
+        offsets, simulations = feature_offsets(self.config, self.net.assessor.ahead), deals * counts
+        out = Afterstates.of(int(simulations.sum()), int(games["players"].max()), offsets)
+        plan = Simulations(keys, GOLDEN, deals, counts, arms, self.settings.turns)
+        simulate_games(new_workspace(self.config), games, Choices.none(self.config), plan, offsets, out)
+        wins = np.where(out.shares[:, :1] >= 0, out.shares, self.net.assessor(out.seats, out.table).wins)
+        game = np.repeat(np.arange(len(games)), simulations)
+        number = np.arange(len(game)) - np.repeat(np.cumsum(simulations) - simulations, simulations)  # within the game
+        sums = np.zeros((*arms.shape, MAX_SEATS))
+        np.add.at(sums, (game, number % counts[game]), wins)
+        return sums
 
 
 def _halvings(counts: Int64Array) -> Int64Array:

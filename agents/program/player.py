@@ -4,9 +4,8 @@ Protocol 1 (docs/evaluate.md) sends positions as data. A program that answers th
 gets protocol 2 (docs/text-and-models.md): the rules once, then also the position, the history and the legal actions in
 words.
 
-Messages are built from the observation alone (`helsinki_env.engine.determinization`). They contain only what the seat
-may see, so no hidden information can reach the program. Each action is a separate request: games are played in batches,
-and requests do not identify their game.
+Messages are built only from the observation (`helsinki_env.engine.determinization`), so no hidden information can reach
+the program. Each action is a separate request: games are played in batches, and requests do not identify their game.
 """
 
 from __future__ import annotations
@@ -38,7 +37,7 @@ from helsinki_env.utils.files import is_file
 __all__ = ["PROTOCOL", "TEXT_PROTOCOL", "ProgramPlayer", "make", "program_files"]
 
 PROTOCOL = 1
-"""Version of the protocol with data alone."""
+"""Version of the protocol without text."""
 TEXT_PROTOCOL = 2
 """Version of the protocol with text."""
 SECONDS = 2.0
@@ -51,11 +50,11 @@ _PATIENCE = 10
 
 
 class ProgramPlayer:
-    """A player that asks an external program for every action.
+    """A player that queries an external program for every action.
 
     An illegal, late or missing action is replaced by a uniformly random legal one and counted. After a late or missing
-    action the program is restarted. After ten of these in a row the program is abandoned, and all its remaining actions
-    are replaced and counted, too. Concurrent threads wait for each other.
+    action the program is restarted. After ten of these in a row, the player stops querying the program, and replaces
+    and counts all remaining actions. Concurrent threads wait for each other.
 
     Args:
         command: the program and its arguments, in shell syntax.
@@ -63,8 +62,8 @@ class ProgramPlayer:
         seconds: time limit for one action.
 
     Raises:
-        PlayerError: for an unknown program, or a game whose positions cannot be serialized. The first action also
-            raises it if the program does not answer the first message on its first start.
+        PlayerError: for an unknown program, or a game whose positions cannot be serialized; by the first action also
+            if the program does not answer the first message.
     """
 
     def __init__(self, command: str, config: Any = None, seconds: float = SECONDS) -> None:
@@ -94,7 +93,7 @@ class ProgramPlayer:
 
     @property
     def wants_history(self) -> bool:
-        """Whether the program has asked for text. Start it if necessary, and raise PlayerError if that fails."""
+        """Whether the program asks for text; starts the program if necessary, or raises PlayerError."""
         with self._asking:
             try:
                 if self._in_a_row < _PATIENCE:
@@ -203,7 +202,7 @@ def _asks_for_text(answer: str) -> bool:
 
 
 def action_message(config: Any, observation: Int8Array) -> dict[str, Any]:
-    """Return the message of an action: the acting seat and the position that it sees, from its observation (F,)."""
+    """Return the message of an action: the acting seat and its view of the position, from its observation (F,)."""
     return _seat_and_position(game_from_observation(config, observation))
 
 
@@ -220,8 +219,7 @@ def _in_words(game: BoardGame, actions: Sequence[WrittenAction], history: list[s
 def program_files(argument: str) -> tuple[Path, ...]:
     """Return the files that a command names, given the text after ``program:``.
 
-    The absolute path of an interpreter, as in ``/usr/bin/python3 bot.py``, does not count: elsewhere the same program
-    runs with another interpreter.
+    The absolute path of an interpreter, as in ``/usr/bin/python3 bot.py``, is left out: it differs between machines.
     """
     arguments = _split(_command(argument)[1])
     files = [Path(argument) for argument in arguments if is_file(Path(argument))]

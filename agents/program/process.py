@@ -70,8 +70,8 @@ class Process:
     def answer(self, line: str, seconds: float) -> str:
         """Send a line and return the line of the answer, both without newline; blank lines are skipped.
 
-        A program with unbuffered output writes a text and its newline separately. The newline may then complete a line
-        whose text was discarded as unrequested; the blank rest is not an answer.
+        A program with unbuffered output writes a text and its newline separately, so the newline of discarded
+        unrequested output can arrive later; it is not an answer.
 
         Args:
             line: the line to send.
@@ -96,7 +96,7 @@ class Process:
             self._read()
 
     def close(self) -> None:
-        """Let the program exit, and kill it if it does not."""
+        """Wait for the program to exit, then kill it."""
         self._end()
 
     @property
@@ -137,7 +137,7 @@ class Process:
             raise LateError("nothing came")
 
     def _ended(self) -> EndedError:
-        """Describe how a program ended that has closed its input or output."""
+        """Return the error for a program that has closed its input or output."""
         ended, _, number = self._message(_LEAVING).partition(" ")
         if ended != "ended":
             return EndedError("it closed its standard input or output")

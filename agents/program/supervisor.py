@@ -6,8 +6,8 @@ DESCRIPTOR is an open socket to the requesting process. The supervisor sends ``b
 program does not exist, and ``ended STATUS`` when the program exits. When the other end of the socket closes for any
 reason, every descendant is killed, regardless of its process group or session.
 
-On Linux a descendant whose parent has exited becomes a child of this process (`PR_SET_CHILD_SUBREAPER`), so none is
-lost. Elsewhere, only descendants with a living parent or in the program's process group are found.
+On Linux a descendant whose parent has exited becomes a child of this process (`PR_SET_CHILD_SUBREAPER`), so all are
+found. Elsewhere, only descendants with a living parent or in the program's process group are found.
 
 An interpreter without site packages runs this script, so it imports only the standard library.
 """
@@ -28,7 +28,7 @@ from contextlib import suppress
 __all__ = ["main"]
 
 _PR_SET_CHILD_SUBREAPER = 36
-#: Seconds to wait for killed processes; the system ends the rest later.
+#: Seconds to wait for killed processes.
 _PATIENCE = 5.0
 
 

@@ -19,8 +19,6 @@ from helsinki_env.engine.contract import apply_action
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.engine.rng import GOLDEN
 
-__all__ = ["flat_batch"]
-
 
 @kernel
 def _rank(arms, values, count):
@@ -37,7 +35,7 @@ def _rank(arms, values, count):
 
 
 @kernel
-def _enter(ws, g, legal, budget):
+def _write_candidates(ws, g, legal, budget):
     """Write the candidates to the workspace, the heuristic's best first; return their number."""
     t, p, s, seat = ws.tables[0], ws.pieces[0], ws.settings[0], g.seat
     w = ws.weights[seat]
@@ -54,14 +52,13 @@ def _enter(ws, g, legal, budget):
     unit = s.lead + s.lead_growth * math.sqrt(v.turns)
     for i in range(count):
         behind = max(ws.worths[i] - ws.worths[0], 1e-3 * ILLEGAL_VALUE)
-        ws.totals[ws.arms[i]] = (
-            s.trust * 0.25 * behind / unit
-        )  # near even chances, a unit of lead changes the win probability by 1/4
+        # Near even chances, a unit of lead changes the win probability by 1/4.
+        ws.totals[ws.arms[i]] = s.trust * 0.25 * behind / unit
     return count
 
 
 @kernel
-def _try(ws, g, key, count, won, trials):
+def _simulate(ws, g, key, count, won, trials):
     """Simulate the first `count` candidates in the same determinization."""
     determinize_trial(ws, g, key)
     for i in range(count):
@@ -78,7 +75,7 @@ def _try(ws, g, key, count, won, trials):
 @kernel
 def _choose(ws, g, legal, key, budget, won, trials):
     """Return the action of the seat to move in `g`, a state reconstructed from its observation."""
-    count = _enter(ws, g, legal, budget)
+    count = _write_candidates(ws, g, legal, budget)
     halvings = np.int64(math.ceil(math.log2(max(1, count))))
     left = budget
     while count > 1 and left > 0:
@@ -86,7 +83,7 @@ def _choose(ws, g, legal, key, budget, won, trials):
         halvings = max(1, halvings - 1)
         for _ in range(deals):
             key = key + GOLDEN
-            _try(ws, g, key, count, won, trials)
+            _simulate(ws, g, key, count, won, trials)
             left -= count
         for i in range(count):
             ws.worths[i] = ws.totals[ws.arms[i]]
@@ -111,4 +108,4 @@ def flat_batch(ws, states, masks, keys, budget, deals, actions, won, trials):
         ws.arms[0] = actions[b]
         for _ in range(deals):
             key = key + GOLDEN
-            _try(ws, g, key, 1, won, trials)
+            _simulate(ws, g, key, 1, won, trials)

@@ -38,7 +38,7 @@ class _Searcher:
     """
 
     _kind = ""
-    #: Rows are searched one by one; see `helsinki_env.agents.base.Player`.
+    #: The player searches rows one by one; see `helsinki_env.agents.base.Player`.
     max_batch_size = 8
 
     def __init__(

@@ -4,7 +4,7 @@ Method: single-observer ISMCTS (Cowling, Powley and Whitehouse 2012, "Informatio
 simulation determinizes the hidden cards and descends the tree by the actions that are legal in that determinization.
 
 - Every seat maximizes its own win probability (max-n; Luckhardt and Irani 1986).
-- Nodes get children in the order of the heuristic's values, the more the more they are visited (progressive widening;
+- The number of children of a node grows with its visits, in the order of the heuristic's values (progressive widening;
   Coulom 2007, Chaslot et al. 2008).
 - PUCT selects among the children (Rosin 2011; Silver et al. 2017), with priors from the same values.
 - A short playout by the heuristic ends the simulation, and its evaluation gives every seat's win probability.
@@ -30,8 +30,6 @@ from helsinki_env.engine.loops import write_mask
 from helsinki_env.engine.playout import BLOCK, mask_block
 from helsinki_env.engine.rng import GOLDEN
 from helsinki_env.engine.vectors import leading_zeros
-
-__all__ = ["NODE", "tree_batch"]
 
 NODE = np.dtype(
     (
@@ -164,7 +162,7 @@ def _descend(ws, nodes, used, seat, path):
 
 @kernel
 def _most_visited(nodes, seat):
-    """Return the most visited action at the root; on ties the one with the higher win probability."""
+    """Return the most visited action at the root; on ties, the one with the highest win probability."""
     best, chosen = -1.0, np.int64(0)
     child = nodes[0].child
     while child:
@@ -177,7 +175,7 @@ def _most_visited(nodes, seat):
 
 @kernel
 def _decided(nodes, gain):
-    """Return whether no other action at the root becomes the most visited one with `gain` more visits."""
+    """Return whether no other action at the root can become the most visited one with `gain` more visits."""
     most, second = np.int64(0), np.int64(0)
     child = nodes[0].child
     while child:

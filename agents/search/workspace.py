@@ -27,15 +27,6 @@ from helsinki_env.engine.loops import write_mask
 from helsinki_env.engine.rng import mix
 from helsinki_env.engine.spec import spec_of
 
-__all__ = [
-    "SearchWorkspace",
-    "WorkspacePool",
-    "determinize_trial",
-    "new_workspace",
-    "playout_and_evaluate",
-    "reset_views",
-]
-
 
 class SearchWorkspace(NamedTuple):
     """Inputs and scratch memory of a search; every array after `settings` is scratch."""
@@ -96,7 +87,7 @@ class WorkspacePool:
 
     @contextmanager
     def borrow(self) -> Iterator[SearchWorkspace]:
-        """Lend a free workspace, or a new one; its scratch content is undefined."""
+        """Lend a free or new workspace; its scratch content is undefined."""
         ws = self._free.pop() if self._free else new_workspace(*self._arguments)
         try:
             yield ws

@@ -178,6 +178,7 @@ def playouts(env: Any) -> Rate:
 def prepare_heuristic_playouts(env: Any) -> Rate:
     """Prepare games that the heuristic plays to the end in compiled code, as in the search players."""
     play_out_guided = _first_name(
+        "helsinki_env.agents.heuristic:play_out_with_heuristic",
         "helsinki_env.agents.heuristic.player:play_out_with_heuristic",
         "helsinki_env.agents.heuristic.playouts:play_out_with_heuristic",
         "agents.heuristic.playouts:play_out_guided",

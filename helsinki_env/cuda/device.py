@@ -1,9 +1,8 @@
 """GPU backend for batches of games in tensors.
 
-For each `helsinki_env.engine.kernel` that a CUDA kernel calls, numba-cuda compiles the same Python function that the
-CPU version is compiled from. Two kinds
-of callee are not Python functions: overloaded kernels resolve to the kernel of the record's game, and vector intrinsics
-to their plain loops.
+For each `helsinki_env.engine.kernel` that a CUDA kernel calls, numba-cuda compiles the Python function of the CPU
+version. Two kinds of callee are not Python functions: overloaded kernels resolve to the kernel of the record's game,
+and vector intrinsics to their plain loops.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ import numpy as np
 from helsinki_env.engine.kernel import JIT
 from helsinki_env.engine.overloads import OverloadedKernel
 from helsinki_env.engine.vectors import FALLBACK_LOOPS
-from helsinki_env.envs.cpu_backend import Memory
+from helsinki_env.envs.tensors import Memory
 from helsinki_env.utils.extras import requires_extra
 
 with requires_extra("cuda"):
@@ -28,8 +27,6 @@ with requires_extra("cuda"):
     from torch import Tensor
 
     from helsinki_env.cuda import kernels
-
-__all__ = ["CudaBackend", "register_overloads"]
 
 _THREADS = 128
 

@@ -15,8 +15,6 @@ from helsinki_env.engine.rng import GOLDEN, mix
 from helsinki_env.envs.kernels import begin_episode
 from helsinki_env.envs.tensor_kernels import clear_report, is_illegal, step_game
 
-__all__ = ["WARP", "find_illegal", "mark_all", "observe_all", "reset_kernel", "sample_all", "step_kernel"]
-
 WARP = 32
 _ALL_LANES = 0xFFFFFFFF
 _S32 = np.uint64(32)

@@ -41,7 +41,7 @@ _PACKAGE = Path(__file__).resolve().parent.parent
 _PLAYERS, _TRAINING = ((_PACKAGE / name).resolve() for name in ("agents", "training"))
 #: Files with kernels that kernels of other files call, and the constants compiled into them. Only Python calls the
 #: kernels of other files, so a check of their own file is enough.
-_SOURCES = ("engine/*.py", "games/*/*.py", "envs/*kernels.py", "envs/rewards.py")
+_SOURCES = ("engine/*.py", "games/*/*.py", "envs/*kernels.py")
 
 #: The file whose modification time says when its folder was last used, and the number of days until removal.
 _USED = "used"

@@ -1,7 +1,7 @@
 """PettingZoo AEC environment for any game; each game has its own module, such as `helsinki_v0`.
 
 A step is one call of compiled code, which applies the action and writes the mask and observation of the next agent.
-The environment checks itself that actions are legal; `order_enforced` adds PettingZoo's check of the call order.
+The environment checks that actions are legal; `OrderEnforced` adds PettingZoo's check of the call order.
 """
 
 from __future__ import annotations
@@ -27,11 +27,14 @@ from helsinki_env.engine.spec import GameSpec, spec_of
 from helsinki_env.engine.states import States, copy_states, repeat_state
 from helsinki_env.envs import kernels
 from helsinki_env.envs.arguments import (
+    PENALTIES,
     IllegalActionMode,
     Observation,
     check_flag,
     check_illegal_action,
     check_mode,
+    check_options,
+    check_state_keys,
     check_width,
     render_modes,
     spaces,
@@ -39,25 +42,14 @@ from helsinki_env.envs.arguments import (
 )
 from helsinki_env.envs.buffer_pool import BufferPairPool
 from helsinki_env.envs.global_state import global_state_space, global_states
-from helsinki_env.envs.rewards import PENALTIES
 
 __all__ = ["GameAECEnv", "OrderEnforced", "metadata_of"]
 
 
 DICTS = ("terminations", "truncations", "rewards", "_cumulative_rewards", "infos")
 """Per-agent attributes; `_KINDS` describes their values."""
-CHANGING = (
-    *DICTS,
-    "agents",
-    "agent_selection",
-    "config",
-    "_skip_agent_selection",
-    "_states",
-    "_seed",
-    "_episode",
-    "_over",
-    "_last_action",
-)
+CHANGING = (*DICTS, "agents", "agent_selection", "config", "_skip_agent_selection", "_states", "_seed", "_episode",
+            "_over", "_last_action")  # fmt: skip
 """All mutable attributes."""
 
 
@@ -77,10 +69,8 @@ class AfterReset:
 
 
 def checked_states(state: Any, mine: Any) -> States:
-    """Return a copy of the record, (1,), in a saved state; ValueError unless it fits the configuration `mine`."""
-    if not isinstance(state, Mapping) or set(state) != set(CHANGING):
-        found = ", ".join(map(str, state)) if isinstance(state, Mapping) else type(state).__name__
-        raise ValueError(f"state: found {found}, expected what get_state returns: {', '.join(CHANGING)}")
+    """Return a copy of the record in a saved state, (1,); ValueError unless it fits the configuration `mine`."""
+    check_state_keys(state, CHANGING)
     spec = spec_of(mine)
     config, record = spec.check_config(state["config"]), state["_states"]
     if (config.num_players, config.component_set) != (mine.num_players, mine.component_set):
@@ -144,7 +134,7 @@ def _is_reward(value: object) -> bool:
     return number and bool(-_MOST_REWARD < value < _MOST_REWARD)  # type: ignore[operator]  # it is a number
 
 
-#: Larger than any reward.
+#: Upper bound of rewards.
 _MOST_REWARD = 1e6
 #: Per-agent attributes: a function that checks a value, given `_over`, and a description of valid values.
 _KINDS: dict[str, tuple[Callable[[object, object], bool], str]] = {
@@ -181,11 +171,11 @@ class GameAECEnv(AECEnv):  # type: ignore[misc]  # an untyped base class
     Args:
         config: configuration of the game to play.
         render_mode: None, "ansi", "human" (prints the text at every step and in `render`), "rgb_array" or "svg".
-        illegal_action: how to treat an illegal action. "penalize": the game ends, the agent gets -1 (-100 with reward
-            "margin"), the others share the opposite amount, and the first illegal action also warns. "raise":
-            `IllegalActionError`; the environment does not change. An action that is not an integer is always an error.
+        illegal_action: effect of an illegal action. "penalize": the game ends, the agent gets -1 (-100 with reward
+            "margin"), the others share the opposite amount, and the first one also warns. "raise":
+            `IllegalActionError`; the environment does not change. A non-integer action always raises.
         render_width: width of "rgb_array" in pixels; None: 1,200.
-        global_state: whether `state()` and `state_space` exist. They show all hidden cards (`global_states`).
+        global_state: whether `state()` and `state_space` are available. They show all hidden cards (`global_states`).
 
     Raises:
         ValueError: for invalid arguments.
@@ -218,7 +208,7 @@ class GameAECEnv(AECEnv):  # type: ignore[misc]  # an untyped base class
         self._shown = render_mode == "human"
         self.illegal_action = check_illegal_action(illegal_action)
         self.possible_agents = [f"player_{seat}" for seat in range(config.num_players)]
-        # At most 29 attributes: with more, attribute access in Python 3.11 takes half as long again.
+        # At most 29 attributes: with more, attribute access in Python 3.11 takes 50% longer.
         ids, size = self.game_spec.num_actions(config), self.game_spec.observation_size(config)
         both = {agent: spaces(ids, size) for agent in self.possible_agents}
         self.observation_spaces = {agent: pair[0] for agent, pair in both.items()}
@@ -232,7 +222,7 @@ class GameAECEnv(AECEnv):  # type: ignore[misc]  # an untyped base class
         self._episode: np.uint64 | None = None  # None: no game dealt yet
         self._over = True
         self._last_action: int | None = None
-        # The acting agent's observation until it is requested: each array is returned only once.
+        # The acting agent's observation, until a caller gets it: each array is returned only once.
         self._view: Observation = {}
         self._viewer: str | None = None
 
@@ -255,18 +245,17 @@ class GameAECEnv(AECEnv):  # type: ignore[misc]  # an untyped base class
         """Deal a new game.
 
         Args:
-            seed: the same seed deals the same game, that of `make_game`. None: the next game after the
-                last seed (at the first reset: fresh entropy).
-            options: changes to the configuration from this game on, by the names in `options`. Other keys are ignored,
-                as PettingZoo requires.
+            seed: random seed; `make_game` deals the same game for it. None: the next game after the last seed (at the
+                first reset: fresh entropy).
+            options: changes to the configuration from this game on, with the names in `self.options` as keys. Other
+                keys are ignored, as PettingZoo requires.
 
         Raises:
             ConfigError: for an invalid configuration. ValueError: for an invalid seed. The environment is unchanged.
         """
         config = self.config
-        if not isinstance(options, Mapping | None):
-            raise ValueError(f"options: found {options!r}, expected a mapping of option names to values, or None")
-        changes = {name: options[name] for name in self.options if name in options} if options else {}
+        given = check_options(options)
+        changes = {name: given[name] for name in self.options if name in given}
         setup = self._setup
         if changes:
             config = config.replace(**changes)
@@ -322,7 +311,7 @@ class GameAECEnv(AECEnv):  # type: ignore[misc]  # an untyped base class
             seat = step_one(self._tables, self._states, chosen, self._legal, mask, obs)
         except (TypeError, OverflowError):
             seat = MAX_SEATS
-        # Rewards stay 0 until the game ends, so there is nothing to clear or to accumulate.
+        # Rewards are 0 until the game ends, so no reward is cleared or accumulated here.
         if 0 <= seat < MAX_SEATS:
             self.agent_selection = self._viewer = self.possible_agents[seat]
         elif seat < 0:
@@ -402,7 +391,7 @@ class GameAECEnv(AECEnv):  # type: ignore[misc]  # an untyped base class
         )
 
     def observe(self, agent: str) -> Observation:
-        """Return an agent's observation and action mask, all zeros unless it is acting, as new arrays."""
+        """Return new arrays: an agent's observation, and its action mask, which is all zeros unless it is acting."""
         if agent == self._viewer:
             self._viewer = None
             return self._view
@@ -438,7 +427,7 @@ class GameAECEnv(AECEnv):  # type: ignore[misc]  # an untyped base class
             raise ValueError(f"agent: found {agent!r}, expected one of {', '.join(self.possible_agents)}") from None
 
     def render(self) -> Any:
-        """Render the table with all cards in `render_mode`; "human" prints it, as every step does, and returns None."""
+        """Return a drawing of the game with all cards visible; with "human", print it as every step does."""
         if self.render_mode is None:
             logger.warn("render() without a render_mode: pass one to env(), such as render_mode='ansi'")
             return None
@@ -446,7 +435,7 @@ class GameAECEnv(AECEnv):  # type: ignore[misc]  # an untyped base class
         return self.game_spec.draw(self.game, self.render_mode, last, width=self.render_width)
 
     def close(self) -> None:
-        """Do nothing: there is no window or thread to close."""
+        """Do nothing: the environment has no window or thread."""
 
     # beyond PettingZoo
 
@@ -457,7 +446,7 @@ class GameAECEnv(AECEnv):  # type: ignore[misc]  # an untyped base class
         return self.game_spec.game._from_valid_state(self.config, self._states[0])
 
     def clone(self) -> Self:
-        """Return an independent copy in the same state, including the random state (only the spaces are shared)."""
+        """Return an independent copy with the same random state; both share only the spaces."""
         new = object.__new__(type(self))
         new.__dict__.update(self.__dict__)
         new._legal = self._legal.copy()
@@ -509,8 +498,8 @@ class GameAECEnv(AECEnv):  # type: ignore[misc]  # an untyped base class
         """Load a state that `get_state` returned.
 
         Raises:
-            ValueError: if the state is invalid, or its environment has other players or components. The environment is
-                unchanged then.
+            ValueError: if the state is invalid or from an environment with other players or components. The
+                environment is then unchanged.
         """
         states = checked_states(state, self.config)
         check_agents(state, states[0], self.possible_agents, len(self._legal))
@@ -523,7 +512,7 @@ class GameAECEnv(AECEnv):  # type: ignore[misc]  # an untyped base class
             self._write_view()
 
 
-# Not `agent_selection`, which every step reads and writes: the descriptor would cost 5% of the step time.
+# Exclude `agent_selection`, which every step reads and writes: the descriptor would cost 5% of the step time.
 for _name in (*DICTS, "agents"):
     setattr(GameAECEnv, _name, AfterReset(_name))
 
@@ -532,7 +521,7 @@ class OrderEnforced(OrderEnforcingWrapper):  # type: ignore[misc]  # an untyped 
     """PettingZoo's check of the call order (reset first, a step for every turn of `agent_iter`).
 
     PettingZoo looks up every attribute through `__getattr__`, which takes longer than a game step. This class accesses
-    the attributes of each step directly. Before the first reset that fails, and PettingZoo's own method explains why.
+    the attributes of each step directly. Before the first reset, PettingZoo's method raises the explanatory error.
     """
 
     env: GameAECEnv

@@ -1,32 +1,22 @@
-"""Arguments that the environments share: render modes, picture widths, illegal actions, arrays; and their spaces."""
+"""Shared arguments of the environments (render modes, picture widths, illegal actions, arrays), and their spaces."""
 
 from __future__ import annotations
 
 import warnings
+from collections.abc import Collection, Mapping
 from typing import Any, Literal
 
 import gymnasium
 import numpy as np
 import numpy.typing as npt
 
-from helsinki_env.data import has_boolean
+from helsinki_env.data import as_integer, has_boolean
 from helsinki_env.drawing.raster import checked_width
+from helsinki_env.engine.playout import MOST_GAMES
 from helsinki_env.engine.spec import GameSpec
-from helsinki_env.envs.rewards import PENALTIES
 
-__all__ = [
-    "IllegalActionMode",
-    "Observation",
-    "as_array",
-    "check_flag",
-    "check_illegal_action",
-    "check_mode",
-    "check_width",
-    "render_modes",
-    "spaces",
-    "warn_illegal_action",
-]
-
+PENALTIES = {"win": -1.0, "rank": -1.0, "margin": -100.0}
+"""Reward of an illegal action that ends the game, at most that of the worst game. The others share the opposite."""
 IllegalActionMode = Literal["penalize", "raise"]
 Observation = dict[str, npt.NDArray[np.int8]]
 
@@ -51,6 +41,52 @@ def as_array(name: str, given: Any) -> npt.NDArray[Any]:
     if isinstance(given, list | tuple) and array.dtype != np.bool_ and has_boolean(given):
         raise ValueError(f"{name}: found booleans among numbers in {given!r}, expected an array")
     return array
+
+
+def check_num_envs(num_envs: object) -> int:
+    """Return the number of games of a batch; ValueError if it is invalid."""
+    count = as_integer(num_envs)
+    if count is None or not 1 <= count <= MOST_GAMES:
+        raise ValueError(f"num_envs: found {num_envs!r}, expected a whole number from 1 to {MOST_GAMES:,}")
+    return count
+
+
+def check_index(b: object, num_envs: int) -> int:
+    """Return the index of a game of a batch; ValueError if it is invalid."""
+    number = as_integer(b)
+    if number is None or not -num_envs <= number < num_envs:
+        raise ValueError(f"game: found {b!r}, expected the number of one of {num_envs} games, from 0")
+    return number
+
+
+def check_episodes(spec: GameSpec, episodes: Any, name: str = "episodes") -> Any:
+    """Return the random episode options of a game; ValueError for any other object."""
+    if not isinstance(episodes, spec.episodes):
+        raise ValueError(f"{name}: found {episodes!r}, expected {spec.episodes.__name__}(...)")
+    return episodes
+
+
+def player_range(config: Any, episodes: Any) -> tuple[int, int]:
+    """Return the minimum and maximum number of players; ValueError for disabled actions by seat if they differ."""
+    if episodes.num_players is None:
+        return config.num_players, config.num_players
+    if any(config.denied):
+        raise ValueError("denied: found sets for each seat, expected None with a random number of players")
+    return min(episodes.num_players), max(episodes.num_players)
+
+
+def check_options(options: object) -> dict[str, Any]:
+    """Return a copy of the options of a reset; ValueError unless they are a mapping or None."""
+    if not isinstance(options, Mapping | None):
+        raise ValueError(f"options: found {options!r}, expected a mapping of option names to values, or None")
+    return dict(options or {})
+
+
+def check_state_keys(state: object, names: Collection[str]) -> None:
+    """Raise ValueError unless a saved state is a mapping with these keys."""
+    if not isinstance(state, Mapping) or set(state) != set(names):
+        found = ", ".join(map(str, state)) if isinstance(state, Mapping) else type(state).__name__
+        raise ValueError(f"state: found {found}, expected what get_state returns: {', '.join(names)}")
 
 
 def render_modes(spec: GameSpec) -> list[str]:
@@ -85,9 +121,9 @@ def check_illegal_action(value: object) -> IllegalActionMode:
 
 
 def warn_illegal_action(reward: str) -> None:
-    """Warn the caller of `step` that an illegal action ended a game with this reward type; environments warn once.
+    """Warn the caller of `step`, once per environment, that an illegal action ended a game with this reward type.
 
-    A policy that ignores the mask loses its games this way and learns nothing.
+    A policy that ignores the mask loses its games this way and does not learn.
     """
     warnings.warn(
         f"illegal action: it ended a game with reward {PENALTIES[reward]:g}; expected one with a 1 in "

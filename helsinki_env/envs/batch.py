@@ -1,4 +1,4 @@
-"""Base class of the batch environments: games with seeds and options, returned arrays, and copies."""
+"""Base class of the batch environments: seeds, options, returned arrays, and copies."""
 
 from __future__ import annotations
 
@@ -12,19 +12,29 @@ import numpy.typing as npt
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
-from helsinki_env.data import as_integer, seed_to_uint64
+from helsinki_env.data import seed_to_uint64
 from helsinki_env.engine import loops
 from helsinki_env.engine.configuration import REWARDS
 from helsinki_env.engine.game import IllegalActionError
 from helsinki_env.engine.limits import check_ranges
-from helsinki_env.engine.playout import MOST_GAMES
 from helsinki_env.engine.spec import spec_of
 from helsinki_env.engine.states import States, copy_states
 from helsinki_env.envs import kernels
-from helsinki_env.envs.arguments import Observation, as_array, check_mode, check_width, spaces
+from helsinki_env.envs.arguments import (
+    Observation,
+    as_array,
+    check_episodes,
+    check_flag,
+    check_index,
+    check_mode,
+    check_num_envs,
+    check_options,
+    check_state_keys,
+    check_width,
+    player_range,
+    spaces,
+)
 from helsinki_env.envs.buffer_pool import BufferPool
-
-__all__ = ["BaseVectorEnv", "StepResult"]
 
 _MODES = {
     AutoresetMode.NEXT_STEP: kernels.NEXT_STEP,
@@ -56,27 +66,22 @@ class BaseVectorEnv(VectorEnv[Any, Any, Any]):
         render_mode: str | None,
         render_width: int | None,
     ) -> None:
-        count = as_integer(num_envs)
-        if count is None or not 1 <= count <= MOST_GAMES:
-            raise ValueError(f"num_envs: found {num_envs!r}, expected a whole number from 1 to {MOST_GAMES:,}")
+        self.num_envs = n = check_num_envs(num_envs)
         try:
             mode = AutoresetMode(autoreset_mode)
         except ValueError:
             names = ", ".join(str(m.value) for m in AutoresetMode)
             raise ValueError(f"autoreset_mode: found {autoreset_mode!r}, expected one of {names}") from None
-        if not isinstance(copy, bool):
-            raise ValueError(f"copy: found {copy!r}, expected True or False")
+        self.copy = check_flag("copy", copy)
         self.game_spec = spec_of(config)
-        if episodes is not None and not isinstance(episodes, self.game_spec.episodes):
-            raise ValueError(f"episodes: found {episodes!r}, expected {self.game_spec.episodes.__name__}(...)")
-        self.num_envs = count
-        self.copy = copy
+        if episodes is not None:
+            check_episodes(self.game_spec, episodes)
         self.render_mode = check_mode(render_mode, self.game_spec.render_modes)
         self.render_width = check_width(render_width)
         self.autoreset_mode = mode
         self.metadata = {"autoreset_mode": mode, "render_modes": list(self.game_spec.render_modes), "render_fps": 2}
         self._mode = _MODES[mode]
-        n, ids, size = self.num_envs, self.game_spec.num_actions(config), self.game_spec.observation_size(config)
+        ids, size = self.game_spec.num_actions(config), self.game_spec.observation_size(config)
         self.single_observation_space, self.single_action_space = spaces(ids, size)
         self.observation_space = batch_space(self.single_observation_space, self.num_envs)
         self.action_space = batch_space(self.single_action_space, self.num_envs)
@@ -94,15 +99,13 @@ class BaseVectorEnv(VectorEnv[Any, Any, Any]):
         self._set_up(config, episodes or self.game_spec.episodes())
 
     def _set_up(self, config: Any, episodes: Any) -> None:
-        if episodes.num_players is not None and any(config.denied):
-            raise ValueError("denied: found sets for each seat, expected None with a random number of players")
+        _, self._most_players = player_range(config, episodes)
         self.config, self.episodes = config, episodes
         self._tables = config.tables
         self._setup = self.game_spec.new_states(config, 1)
         self.game_spec.apply_setup(self._setup, config)
         self._drawn = episodes.record()
         self._reward = REWARDS.index(config.reward)
-        self._most_players = config.num_players if episodes.num_players is None else max(episodes.num_players)
 
     # Gymnasium
 
@@ -112,19 +115,17 @@ class BaseVectorEnv(VectorEnv[Any, Any, Any]):
         """Deal all games, or those in ``options["reset_mask"]``.
 
         Args:
-            seed: game b gets stream b of this seed; a list gives each game its own seed (and stream 0). None: each
-                stream continues with its next episode (at the first reset: fresh entropy).
-            options: ``reset_mask`` bool (B,); the options of the game (`GameSpec.options`) and ``episodes``, which also
-                apply to later resets and autoresets; ``setup``, the options of each game until the next reset: records
-                (B,) from `GameSpec.new_states` and `GameSpec.apply_setup`.
+            seed: game b uses stream b of this seed; with a list, stream 0 of its own seed. None: each stream continues
+                with its next episode (at the first reset: fresh entropy).
+            options: ``reset_mask``, bool (B,); the options of the game (`GameSpec.options`) and ``episodes``, which
+                also apply to later resets and autoresets; ``setup``, the options of each game until the next reset:
+                records (B,) from `GameSpec.new_states` and `GameSpec.apply_setup`.
 
         Raises:
-            ConfigError, ValueError: for invalid seeds or options; nothing has changed then.
+            ConfigError, ValueError: for invalid seeds or options. The environment is then unchanged.
         """
         self._check_free("reset")
-        if not isinstance(options, Mapping | None):
-            raise ValueError(f"options: found {options!r}, expected a mapping of option names to values, or None")
-        options = dict(options or {})
+        options = check_options(options)
         chosen = self._reset_mask(options.pop("reset_mask", None))
         setup = self._each(options.pop("setup", None), options)
         runs = self._seeded(seed, chosen)
@@ -147,7 +148,7 @@ class BaseVectorEnv(VectorEnv[Any, Any, Any]):
         return first
 
     def _each(self, setup: Any, options: Mapping[str, Any]) -> States | None:
-        """Return a validated copy of the per-game setup, or None if there is none."""
+        """Return a validated copy of the per-game setup, or None."""
         if setup is None:
             return None
         if set(options) & set(self.game_spec.options):
@@ -203,7 +204,7 @@ class BaseVectorEnv(VectorEnv[Any, Any, Any]):
         return runs
 
     def _change(self, options: dict[str, Any]) -> None:
-        """Apply the options of a reset, all or none."""
+        """Apply the options of a reset; an error leaves the environment unchanged."""
         self._set_up(*self._read(options))
 
     def _read(self, options: dict[str, Any], others: tuple[str, ...] = ()) -> tuple[Any, Any]:
@@ -213,9 +214,7 @@ class BaseVectorEnv(VectorEnv[Any, Any, Any]):
             if key not in self.game_spec.options:
                 known = ", ".join(("reset_mask", "episodes", "setup", *self.game_spec.options, *others))
                 raise ValueError(f"options: found {key!r}, expected {known}")
-        if not isinstance(episodes, self.game_spec.episodes):
-            name = self.game_spec.episodes.__name__
-            raise ValueError(f"options['episodes']: found {episodes!r}, expected {name}(...)")
+        check_episodes(self.game_spec, episodes, "options['episodes']")
         if not options:
             return self.config, episodes
         return self.config.replace(**options), episodes
@@ -288,10 +287,7 @@ class BaseVectorEnv(VectorEnv[Any, Any, Any]):
 
     def game(self, b: SupportsIndex) -> Any:
         """Return a copy of game `b`, to inspect, draw or save. ValueError for an invalid index."""
-        number = as_integer(b)
-        if number is None or not -self.num_envs <= number < self.num_envs:
-            raise ValueError(f"game: found {b!r}, expected the number of one of {self.num_envs} games, from 0")
-        state = self.states[number]
+        state = self.states[check_index(b, self.num_envs)]
         if state.round_number == 0:
             raise ValueError("no game is dealt yet: call reset() first")
         return self.game_spec.game._from_valid_state(self.game_spec.config_of(self.config, state), state)
@@ -318,7 +314,7 @@ class BaseVectorEnv(VectorEnv[Any, Any, Any]):
         """Load a state from `get_state` (same batch size and components) and return what `reset` returns.
 
         Raises:
-            ValueError: if the state does not fit or is invalid; names game and field. Nothing has changed then.
+            ValueError: if the state is invalid or does not fit, naming game and field. The environment is unchanged.
         """
         self._check_free("set_state")
         taken = self._fitting(state)
@@ -328,9 +324,7 @@ class BaseVectorEnv(VectorEnv[Any, Any, Any]):
 
     def _fitting(self, state: Any) -> dict[str, npt.NDArray[Any]]:
         """Return copies of the arrays of a state, with the identical dtypes of the environment's own arrays."""
-        if not isinstance(state, Mapping) or set(state) != set(self._saved):
-            found = ", ".join(map(str, state)) if isinstance(state, Mapping) else type(state).__name__
-            raise ValueError(f"state: found {found}, expected what get_state returns: {', '.join(self._saved)}")
+        check_state_keys(state, self._saved)
         taken = {}
         for name, attribute in self._saved.items():
             found, array = state[name], getattr(self, attribute)

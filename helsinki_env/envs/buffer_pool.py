@@ -26,8 +26,8 @@ _ONLY_LISTED = _unused([np.zeros(1)], 0)[1]
 class BufferPool:
     """A pool of arrays of one shape; an array is reused only when no reference to it remains.
 
-    Allocation costs more than writing, because the system clears every new page. A caller that holds an array (or a
-    view of it, or a tensor over it) holds a reference, so the pool never overwrites it.
+    Allocation costs more than writing, because the system clears every new page. The pool never overwrites an array
+    that a caller still holds, directly or through a view or tensor.
     """
 
     def __init__(self, shape: tuple[int, ...], dtype: Any, copies: bool) -> None:
@@ -46,7 +46,7 @@ class BufferPool:
         return array
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return the state for a copy: without `copies` also the array, because steps update it incrementally."""
+        """Return the state for a copy; without `copies` it includes the array, which steps update incrementally."""
         return self.__dict__ | {"arrays": [] if self.copies else self.arrays}
 
 
@@ -77,7 +77,7 @@ _references = sys.getrefcount
 
 
 def _references_of_a_pair() -> int:
-    """Reference count of an array that only its pair holds, measured as in `BufferPairPool.take`."""
+    """Return the reference count of an array that only its pair holds, measured as in `BufferPairPool.take`."""
     first, _ = pair = np.empty(1), np.empty(1)
     return _references(first) + 0 * len(pair)
 

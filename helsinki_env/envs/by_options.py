@@ -1,13 +1,14 @@
 """Environments of one game, which take the options of its configuration by name instead of a configuration.
 
 `helsinki_v0`, `copenhagen_v0` and `torch_envs` derive the environments of each game from these classes. A subclass sets
-`game_spec`.
+`game_spec`, and declares its constructor with `EnvOptions` for type checkers.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, ClassVar, Generic, SupportsIndex, TypeVar
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, SupportsIndex, TypedDict, TypeVar
 
 from gymnasium.vector import AutoresetMode
 
@@ -19,11 +20,52 @@ from helsinki_env.envs.arguments import IllegalActionMode
 from helsinki_env.envs.seat import GameSeatEnv, GameSeatVectorEnv, Opponent, SeatOption
 from helsinki_env.envs.vector import GameVectorEnv
 
-__all__ = ["OptionsAECEnv", "OptionsSeatEnv", "OptionsSeatVectorEnv", "OptionsVectorEnv"]
+if TYPE_CHECKING:
+    import torch
+
+__all__ = ["EnvOptions", "OptionsAECEnv", "OptionsSeatEnv", "OptionsSeatVectorEnv", "OptionsVectorEnv"]
 
 ConfigT = TypeVar("ConfigT", bound=Configuration[Any])
 GameT = TypeVar("GameT", bound=BoardGame)
 EpisodesT = TypeVar("EpisodesT")
+
+
+class EnvOptions(TypedDict, Generic[ConfigT, EpisodesT], total=False):
+    """Keywords of the environments of a game: options of its configuration, and arguments of the classes below.
+
+    Type checkers reject other names and types. An argument that a class lacks is a TypeError when called.
+    """
+
+    num_players: int
+    reward: str
+    denied: Iterable[Iterable[SupportsIndex | str]] | None
+    components: str | Path
+    num_envs: int
+    opponents: Opponent | Sequence[Opponent]
+    seat: SeatOption
+    config: ConfigT | None
+    episodes: EpisodesT | None
+    render_mode: str | None
+    render_width: int | None
+    illegal_action: IllegalActionMode
+    global_state: bool
+    autoreset_mode: AutoresetMode | str
+    num_threads: int | None
+    copy: bool
+    device: str | torch.device
+    check: bool
+
+
+class BatchOf(Generic[ConfigT, GameT]):
+    """Types of the attributes of a batch of one game."""
+
+    game_spec: GameSpec
+    config: ConfigT
+
+    if TYPE_CHECKING:
+
+        def game(self, b: SupportsIndex) -> GameT:
+            """Return a copy of game `b`."""
 
 
 class OptionsAECEnv(GameAECEnv, Generic[ConfigT, GameT]):
@@ -61,7 +103,7 @@ class OptionsAECEnv(GameAECEnv, Generic[ConfigT, GameT]):
         return game
 
 
-class OptionsVectorEnv(GameVectorEnv, Generic[ConfigT, GameT, EpisodesT]):
+class OptionsVectorEnv(BatchOf[ConfigT, GameT], GameVectorEnv, Generic[ConfigT, GameT, EpisodesT]):
     """A batch of games for self-play, all seats; see `GameVectorEnv` for returned values and autoreset.
 
     Args:
@@ -74,11 +116,8 @@ class OptionsVectorEnv(GameVectorEnv, Generic[ConfigT, GameT, EpisodesT]):
 
     Raises:
         ConfigError: for invalid options. ValueError: for other invalid arguments.
-        IllegalActionError: by `step`; names game, action, phase and the legal actions. No game has been stepped.
+        IllegalActionError: by `step`; names game, action, phase and the legal actions. No game is stepped.
     """
-
-    game_spec: GameSpec
-    config: ConfigT
 
     def __init__(
         self,
@@ -97,13 +136,8 @@ class OptionsVectorEnv(GameVectorEnv, Generic[ConfigT, GameT, EpisodesT]):
         chosen = self.game_spec.config_or(config, num_players, **options)
         super().__init__(num_envs, chosen, autoreset_mode, episodes, num_threads, copy, render_mode, render_width)
 
-    def game(self, b: SupportsIndex) -> GameT:
-        """Return a copy of game `b`, to inspect, draw or save. ValueError for an invalid index."""
-        game: GameT = super().game(b)
-        return game
 
-
-class OptionsSeatVectorEnv(GameSeatVectorEnv, Generic[ConfigT, GameT, EpisodesT]):
+class OptionsSeatVectorEnv(BatchOf[ConfigT, GameT], GameSeatVectorEnv, Generic[ConfigT, GameT, EpisodesT]):
     """A batch of games with one learning seat each; see `GameSeatVectorEnv` for returned values.
 
     Args:
@@ -114,9 +148,6 @@ class OptionsSeatVectorEnv(GameSeatVectorEnv, Generic[ConfigT, GameT, EpisodesT]
     Raises:
         ConfigError: for invalid options; see also `GameSeatVectorEnv`.
     """
-
-    game_spec: GameSpec
-    config: ConfigT
 
     def __init__(
         self,
@@ -138,11 +169,6 @@ class OptionsSeatVectorEnv(GameSeatVectorEnv, Generic[ConfigT, GameT, EpisodesT]
         super().__init__(
             num_envs, chosen, opponents, seat, illegal_action, autoreset_mode, episodes, copy, render_mode, render_width
         )
-
-    def game(self, b: SupportsIndex) -> GameT:
-        """Return a copy of game `b` with all cards visible, for tools. ValueError for an invalid index."""
-        game: GameT = super().game(b)
-        return game
 
 
 class OptionsSeatEnv(GameSeatEnv, Generic[ConfigT, GameT, EpisodesT]):

@@ -1,4 +1,4 @@
-"""Observation and mask as one vector, for libraries without dict spaces, such as CleanRL and SuperSuit.
+"""Observations for other libraries: observation and mask as one vector (for libraries without dict spaces), scaling.
 
     >>> import gymnasium
     >>> from helsinki_env import flatten
@@ -15,6 +15,7 @@ The mask is the last A entries of the vector, with A the number of actions.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 import gymnasium
@@ -26,9 +27,11 @@ from gymnasium.vector import VectorEnv, VectorWrapper
 from pettingzoo import AECEnv
 from pettingzoo.utils.wrappers.base import BaseWrapper
 
+from helsinki_env.data import UserError
+from helsinki_env.engine.spec import game_names, spec_by_name
 from helsinki_env.envs.arguments import Observation
 
-__all__ = ["FlatAECEnv", "FlatEnv", "FlatVectorEnv", "flatten"]
+__all__ = ["FlatAECEnv", "FlatEnv", "FlatVectorEnv", "flatten", "scale_observation"]
 
 Flat = npt.NDArray[np.int8]
 
@@ -119,3 +122,27 @@ def _flat_space(space: Any) -> Any:
     parts = [space["observation"], space["action_mask"]]
     low, high = (np.concatenate([getattr(part, side) for part in parts], axis=-1) for side in ("low", "high"))
     return Box(low, high, dtype=np.int8)
+
+
+@lru_cache(maxsize=8)
+def _scale(size: int) -> npt.NDArray[np.float32]:
+    """Return the factor of every entry of an observation of this size, float32 (F,)."""
+    for name in game_names():
+        scales = spec_by_name(name).scales
+        divisors = None if scales is None else scales(size)
+        if divisors is not None:
+            return (1.0 / divisors.astype(np.float64)).astype(np.float32)
+    raise UserError(f"observation: found {size} entries, expected the observation size of a game")
+
+
+def scale_observation(obs: npt.NDArray[np.int8]) -> npt.NDArray[np.float32]:
+    """Return observations, int8 (..., F), as network inputs, float32 (..., F), in a new array.
+
+    The order of the entries does not change, so the game's `unpack` still finds the fields. Each entry is divided by a
+    typical large value, so most results lie between 0 and 1.
+
+    Raises:
+        UserError: (a ValueError) if no game has observations of this length.
+    """
+    scaled: npt.NDArray[np.float32] = obs * _scale(obs.shape[-1])
+    return scaled

@@ -1,7 +1,7 @@
 """Global states: everything that an observation hides, as one vector for central critics.
 
-A global state shows all hands and the order of the draw pile. Give it to a critic or a tool, never to a policy that is
-to be compared with players: such a policy sees every hidden card.
+A global state shows all hands and the order of the draw pile. Use it for critics and tools, never as the input of a
+policy that competes with players: it reveals every hidden card.
 
     >>> from helsinki_env import HelsinkiVectorEnv
     >>> from helsinki_env.envs.global_state import global_states, unpack_global_state
@@ -35,8 +35,7 @@ def global_states(config: Any, states: States, viewers: npt.NDArray[np.integer] 
     Args:
         config: configuration with the component file of the games.
         states: records of the games, (B,), such as `HelsinkiVectorEnv.states`.
-        viewers: the seat that each game is seen from, int (B,): this seat comes first, the others follow clockwise.
-            None: seat 0 of every game.
+        viewers: observing seat of each game, int (B,), which comes first; the others follow clockwise. None: seat 0.
 
     Returns:
         int8 (B, S), all values from 0 to 127. In this order: the observation of the viewer; the acting seat, one-hot;
@@ -70,7 +69,7 @@ def unpack_global_state(config: Any, state: npt.NDArray[Any]) -> dict[str, npt.N
     """Return the parts of one global state (S,) or a batch (..., S) by name, as views of shape (..., *part shape).
 
     Raises:
-        ValueError: if the last axis has another length than a global state.
+        ValueError: if the last axis does not have the length of a global state.
     """
     parts = _parts(config)
     sizes = [int(np.prod(shape)) for shape in parts.values()]

@@ -12,15 +12,16 @@ import numpy as np
 
 from helsinki_env.engine.atomics import fetch_add
 from helsinki_env.engine.bits import lowest_bit
+from helsinki_env.engine.configuration import REWARDS
 from helsinki_env.engine.contract import MAX_SEATS, apply_action, copy_setup, deal, draw_setup, rank_of, score
 from helsinki_env.engine.kernel import kernel
 from helsinki_env.engine.loops import MASK_ONLY, observe, update_observation, write_mask
 from helsinki_env.engine.playout import BLOCK, mask_block
 from helsinki_env.engine.rng import initial_state
 from helsinki_env.engine.vectors import prefetcher
-from helsinki_env.envs.rewards import reward_of
 
 NEXT_STEP, SAME_STEP, DISABLED = range(3)
+WIN, RANK, MARGIN = range(len(REWARDS))
 #: Random stream of an episode's options, separate from its deal.
 _OPTIONS_STREAM = np.uint64(1 << 63)
 
@@ -30,12 +31,7 @@ PREFETCH_DISTANCE = 2
 prefetch_state, prefetch_mask = prefetcher(16), prefetcher(9)
 
 #: One row per game: its random stream.
-RUN = np.dtype(
-    (
-        np.record,
-        np.dtype([("seed", np.uint64), ("stream", np.uint64), ("episode", np.uint64)], align=True),
-    )
-)
+RUN = np.dtype((np.record, np.dtype([("seed", np.uint64), ("stream", np.uint64), ("episode", np.uint64)], align=True)))
 
 #: One row per game: the kernel's report about a step.
 REPORT = np.dtype(
@@ -59,7 +55,7 @@ REPORT = np.dtype(
 
 
 class Games(NamedTuple):
-    """The games of a batch, and how new ones are dealt; all are arrays of records."""
+    """The games of a batch, and the inputs of new deals; all are arrays of records."""
 
     tables: Any  # (1,)
     states: Any  # (B,)
@@ -69,7 +65,7 @@ class Games(NamedTuple):
 
 
 class Views(NamedTuple):
-    """What the acting seats see; written by the kernels."""
+    """Views of the acting seats; written by the kernels."""
 
     legal: Any  # the environment's own bit sets of legal actions, uint64 (B, blocks), or (0, blocks) without copies
     mask: Any  # int8 (B, A)
@@ -88,9 +84,9 @@ class Results(NamedTuple):
 
 @kernel
 def first_illegal_game(states, actions, legal, mask, mode):
-    """Index of the first game whose action is illegal, or -1. Called before any game is stepped.
+    """Return the index of the first game whose action is illegal, or -1, before any game is stepped.
 
-    Legal actions are in the environment's own bit sets `legal` if it has them, else in the mask that was returned.
+    The legal actions are those of the environment's bit sets `legal`, or of the returned mask if these are empty.
     """
     for b in range(len(states)):
         action = actions[b]
@@ -116,7 +112,7 @@ def begin_episode(t, g, run, setup, p):
 
 @kernel
 def _write_legal(t, g, b, views):
-    """Write the action mask of game `b`, and the environment's own bit sets of legal actions if it has them."""
+    """Write the action mask of game `b`, and the environment's bit sets of legal actions, if any."""
     write_mask(t, g, views.mask[b])
     if len(views.legal):
         for block in range(views.legal.shape[1]):
@@ -134,6 +130,29 @@ def reset_games(games, chosen, views):
         _write_legal(t, g, b, views)
         observe(t, g, g.seat, views.obs[b])
         views.seats[b] = g.seat
+
+
+@kernel
+def reward_of(t, g, seat, reward):
+    """Return the reward of a seat at the end of a game.
+
+    win: +1, else -1 / (n - 1); rank: +1 to -1 by rank; margin: points above the mean of the others. Tied players
+    receive the average reward of the ranks they share.
+    """
+    others = g.players - 1
+    if reward != MARGIN:
+        place, sharing = rank_of(t, g, seat), 0
+        for other in range(g.players):
+            sharing += rank_of(t, g, other) == place
+        # Integers up to one division: a GPU fuses float multiplications and additions, which rounds differently.
+        if reward == RANK:
+            return 1.0 - (2 * place + sharing - 1) / others
+        return (g.players - sharing) / (sharing * others) if place == 0 else -1.0 / others
+    total = 0.0
+    for other in range(g.players):
+        if other != seat:
+            total += score(t, g, other)
+    return score(t, g, seat) - total / others
 
 
 @kernel
@@ -187,7 +206,7 @@ def _step_slice(begin, end, games, actions, mode, reward, views, results):
         views.seats[b] = g.seat
 
 
-#: Number of games per work unit of a thread; one unit takes a few hundredths of a millisecond.
+#: Number of games per work unit of a thread; one unit takes tens of microseconds.
 WORK_UNIT = 64
 
 

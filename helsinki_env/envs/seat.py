@@ -8,19 +8,20 @@
 A step is one action of the learner; then the opponents act until it is the learner's turn again or the game is over.
 Opponents observe only their own seats, as the learner does.
 
-An opponent is a player name for `helsinki_env.agents.registry.make_player` (``"random"`` needs no other package), a
-player object, or a function ``act(observation, action_mask, keys)``. The function gets one row per game in which the
-opponent acts, int8 (rows, F) and (rows, A), and one random key per row, uint64 (rows,). It returns the ids of legal
-actions, int (rows,). The arrays are copies without access to other rows. The function must not step or reset the
-calling environment. If an opponent draws all its randomness from `keys`, its games do not depend on the batch size. A
-list assigns one opponent to each other seat, clockwise from the learner.
+An opponent is a player name for `helsinki_env.agents.registry.make_player`, a player object, or a function
+``act(observation, action_mask, keys)``. The function gets one row per game in which the opponent acts, int8 (rows, F)
+and (rows, A), and one random key per row, uint64 (rows,). It returns the ids of legal actions, int (rows,). The arrays
+are copies without access to other rows. The function must not step or reset the calling environment. If an opponent
+draws all its randomness from `keys`, its games do not depend on the batch size. A list assigns one opponent to each
+other seat, clockwise from the learner.
 """
 
 from __future__ import annotations
 
 import copy
-from collections.abc import Sequence
-from typing import Any, Self
+from collections.abc import Callable, Sequence
+from importlib.metadata import entry_points
+from typing import Any, Literal, Self
 
 import gymnasium
 import numpy as np
@@ -29,18 +30,363 @@ from gymnasium.vector import AutoresetMode
 
 from helsinki_env.data import as_integer, seed_to_uint64
 from helsinki_env.engine.game import IllegalActionError
-from helsinki_env.envs.arguments import IllegalActionMode, Observation, check_mode, render_modes
-from helsinki_env.envs.seat_vector import GameSeatVectorEnv, Opponent, SeatOption
+from helsinki_env.engine.kernel import specialize
+from helsinki_env.envs import kernels, seat_kernels
+from helsinki_env.envs.arguments import (
+    PENALTIES,
+    IllegalActionMode,
+    Observation,
+    as_array,
+    check_illegal_action,
+    check_mode,
+    player_range,
+    render_modes,
+    warn_illegal_action,
+)
+from helsinki_env.envs.batch import BaseVectorEnv, StepResult
 
 __all__ = ["GameSeatEnv", "GameSeatVectorEnv", "Opponent", "SeatOption"]
+
+OPPONENT_ENTRY_POINTS = "helsinki.opponents"
+"""Entry point group for player factories `make(name, config)`; the first one found is used."""
+
+Act = Callable[[npt.NDArray[np.int8], npt.NDArray[np.int8], npt.NDArray[np.uint64]], npt.NDArray[np.int64]]
+Opponent = str | Act | Any
+"""A name, a function, or an object with a method ``act``."""
+
+
+class Opponents:
+    """The opponents, indexed by their clockwise distance from the learner minus 1.
+
+    `random` is the bit set of the uniformly random opponents, which compiled code plays directly.
+    """
+
+    def __init__(self, given: Opponent | Sequence[Opponent], config: Any, most_players: int) -> None:
+        self.listed = isinstance(given, list | tuple)
+        players = list(given) if isinstance(given, list | tuple) else [given] * (most_players - 1)
+        self.names = [p if isinstance(p, str) else str(getattr(p, "name", p)) for p in players]
+        found: dict[int, Act | None] = {}
+        for player in players:
+            if id(player) not in found:
+                found[id(player)] = _resolve(player, config)
+        self.acts = list(found.values())
+        self.act_of = np.array([list(found).index(id(player)) for player in players])
+        self.random = sum(1 << i for i, player in enumerate(players) if found[id(player)] is None)
+        self.check(most_players)
+
+    def check(self, most_players: int) -> None:
+        """Raise ValueError if there are too few or too many opponents."""
+        if self.listed and len(self.names) != most_players - 1:
+            raise ValueError(
+                f"opponents: found a list of {len(self.names)}, expected {most_players - 1} with "
+                f"{most_players} players, or one for all"
+            )
+
+    def for_players(self, most_players: int) -> Opponents:
+        """Return these opponents for another number of players."""
+        self.check(most_players)
+        if self.listed or len(self.names) >= most_players - 1:
+            return self
+        new = copy.copy(self)
+        new.names = self.names[:1] * (most_players - 1)
+        new.act_of = np.zeros(most_players - 1, np.int64)
+        new.random = (1 << (most_players - 1)) - 1 if self.random else 0
+        return new
+
+
+def _resolve(opponent: Opponent, config: Any) -> Act | None:
+    """Return the function that chooses actions; None for uniformly random play."""
+    if isinstance(opponent, str):
+        if opponent == "random":
+            return None
+        act: Act = make_opponent(opponent, config).act
+        return act
+    act = getattr(opponent, "act", opponent)
+    if not callable(act):
+        raise ValueError(
+            f"opponents: found {opponent!r}, expected a name such as 'random', a player with a method "
+            "act(observation, action_mask, keys), or such a function"
+        )
+    return act
+
+
+def make_opponent(name: str, config: Any) -> Any:
+    """Return the player with a name as on the command line, such as ``"mc:200"``; ValueError if unknown."""
+    for point in entry_points(group=OPPONENT_ENTRY_POINTS):
+        return point.load()(name, config)
+    raise ValueError(
+        f"opponents: found {name!r}, expected a player object: no package that makes players by name is installed; "
+        "install the project with pip"
+    )
+
+
+SeatOption = int | Literal["rotate", "random"]
+"""The learner's seat: a number, ``"rotate"`` (the next one in each game) or ``"random"`` (drawn for each game)."""
+
+_SEATS = {"rotate": seat_kernels.ROTATE, "random": seat_kernels.RANDOM}
+
+
+class GameSeatVectorEnv(BaseVectorEnv):
+    """A batch of games with one learning seat each.
+
+    Observation: ``{"observation": int8 (B, F), "action_mask": int8 (B, A)}`` of the learners, which are always the
+    acting agents. In a finished game the mask is all ones, never all zeros, because no choice remains.
+
+    With some component files a game can end before the learner's first action. Its mask is then also all ones; the
+    next step accepts any action for this game and reports the end.
+
+    Returned by `step`: reward float32 (B,) of the learner, zero until its game ends (`reward` of the configuration);
+    terminated bool (B,); truncated bool (B,), always false. ``info["seat"]`` int64 (B,) is the learner's seat;
+    ``info["action_mask"]`` is the same array as the observation's mask. When games end, info also holds ``rewards``
+    float32, ``scores`` and ``places`` (B, players) of all seats (0 is the first rank). The masks ``_rewards``,
+    ``_scores`` and ``_places`` mark the games that they apply to.
+
+    Autoreset (`gymnasium.vector.AutoresetMode`):
+        NEXT_STEP: the observation after the last action is that of the finished game; the next call ignores the
+        action for that game, deals a new one and returns the learner's first observation of it.
+        SAME_STEP: a new game is dealt directly; ``info["final_obs"]`` and ``info["final_info"]`` hold the old game.
+        DISABLED: finished games stay until ``reset(options={"reset_mask": mask})``.
+
+    Args:
+        num_envs: number of games B.
+        config: configuration of the game to play.
+        opponents: one opponent for all other seats, or a list of one per seat, clockwise from the learner; see
+            the module.
+        seat: the learner's seat: a number, "rotate" (the next one in each game), or "random" (drawn for each game).
+        illegal_action: effect of an illegal action. "penalize": that game ends with reward -1 (-100 with reward
+            "margin"), ``info["illegal_action"]`` bool (B,) marks it, and the first one also warns. "raise":
+            `IllegalActionError`; no game is stepped.
+        autoreset_mode: see above.
+        episodes: options to draw at random for each game (`GameSpec.episodes`).
+        copy: False returns the same arrays at every step, which the next step overwrites: faster, but copy what you
+            need later.
+        render_mode: None, "ansi", "rgb_array" or "svg".
+        render_width: width of "rgb_array" in pixels; None: 1,200.
+
+    Raises:
+        ValueError: for invalid arguments.
+        IllegalActionError: by `step` with illegal_action="raise"; names game, action, phase and the legal actions. No
+            game is stepped, unless an opponent caused the error: then the next call must be `reset`.
+        RuntimeError: by `step`, `reset` and `set_state` if an opponent calls them while it chooses actions.
+    """
+
+    _final_mask = 1
+    #: Whether the warning about the first illegal action has been shown.
+    _warned = False
+    _step: Callable[..., int] | None = None
+    _saved = {**BaseVectorEnv._saved, "seatings": "_seatings"}  # noqa: RUF012  # constant
+
+    def __init__(
+        self,
+        num_envs: int,
+        config: Any,
+        opponents: Opponent | Sequence[Opponent] = "random",
+        seat: SeatOption = "random",
+        illegal_action: IllegalActionMode = "penalize",
+        autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
+        episodes: Any = None,
+        copy: bool = True,
+        render_mode: str | None = None,
+        render_width: int | None = None,
+    ) -> None:
+        self.illegal_action = check_illegal_action(illegal_action)
+        self._seat: SeatOption = seat
+        self._opponents: Opponents | None = None
+        self._acting: str | None = None  # the opponent that is choosing actions
+        self._rules = np.zeros(1, seat_kernels.RULES)
+        super().__init__(num_envs, config, autoreset_mode, episodes, copy, render_mode, render_width)
+        n, ids, size = self.num_envs, self._ids, self._last.shape[1]
+        self._legal = np.zeros((n, ids), np.int8)
+        self._seatings = np.zeros(n, seat_kernels.SEATING)
+        self._inputs = seat_kernels.OpponentViews(
+            np.zeros(n, np.int64), np.zeros(n, np.uint64), np.empty((n, ids), np.int8), np.empty((n, size), np.int8)
+        )
+        self.set_opponents(opponents)
+
+    def _set_up(self, config: Any, episodes: Any) -> None:
+        fewest, most = player_range(config, episodes)
+        number = _SEATS.get(self._seat, self._seat) if isinstance(self._seat, str) else self._seat
+        if isinstance(number, bool) or not isinstance(number, int | np.integer):
+            raise ValueError(f"seat: found {self._seat!r}, expected a number, 'rotate' or 'random'")
+        if not isinstance(self._seat, str) and not 0 <= number < fewest:
+            raise ValueError(f"seat: found {self._seat!r}, expected 0 to {fewest - 1}, 'rotate' or 'random'")
+        opponents = None if self._opponents is None else self._opponents.for_players(most)
+        super()._set_up(config, episodes)
+        rules = self._rules[0]
+        rules.seat = number
+        rules.mode = self._mode
+        rules.reward = self._reward
+        rules.penalty = PENALTIES[config.reward]
+        if opponents is not None:
+            self._use(opponents)
+
+    def _change(self, options: dict[str, Any]) -> None:
+        options, before = dict(options), self._seat
+        self._seat = options.pop("seat", before)
+        try:
+            self._set_up(*self._read(options, ("seat",)))
+        except ValueError:
+            self._seat = before
+            raise
+
+    def set_opponents(self, opponents: Opponent | Sequence[Opponent]) -> None:
+        """Replace the opponents, also in games in progress; arguments as for the environment."""
+        most = max(self._most_players, int(self.states["players"].max()))
+        self._use(Opponents(opponents, self.config, most))
+
+    def _use(self, opponents: Opponents) -> None:
+        self._opponents = opponents
+        self._rules[0].random = opponents.random
+
+    # Gymnasium
+
+    def _check(self, taken: dict[str, npt.NDArray[Any]]) -> None:
+        super()._check(taken)
+        states, seatings = taken["states"], taken["seatings"]
+        players, learner = states["players"], seatings["learner"]
+        for wrong, expected in (
+            ((learner < 0) | (learner >= players), "the learner on an occupied seat"),
+            (seatings["over"].view(np.uint8) > 1, "over to be True or False"),
+        ):
+            if wrong.any():
+                b = int(wrong.argmax())
+                raise ValueError(f"seatings: game {b}: found {seatings[b]}, expected {expected}")
+
+    def _take(self, taken: dict[str, npt.NDArray[Any]]) -> None:
+        assert self._opponents is not None  # set once the environment is constructed
+        self._use(self._opponents.for_players(max(self._most_players, int(taken["states"]["players"].max()))))
+        super()._take(taken)
+
+    def _check_free(self, call: str) -> None:
+        if self._acting is not None:
+            raise RuntimeError(
+                f"{call}: found a call by the opponent {self._acting!r} while it chooses an action, expected none; "
+                "search in separate games (helsinki_env.engine.determinization)"
+            )
+
+    def _begin(self, chosen: npt.NDArray[np.bool_]) -> tuple[Observation, dict[str, Any]]:
+        seat_kernels.reset_seat_games(self._games(), self._seatings, self._rules, chosen)
+        rules = self._rules.copy()
+        rules["mode"] = kernels.DISABLED  # finished games that are not chosen stay as they are
+        no_actions = np.full(self.num_envs, seat_kernels.NO_ACTION)
+        obs, _, _ = self._advance(no_actions, rules, np.ones(self.num_envs, np.bool_))
+        return obs, self._learner_info(obs)
+
+    def step(self, actions: npt.ArrayLike) -> StepResult:
+        """Apply one action of the learner in every game, then those of the opponents; see the class.
+
+        Raises:
+            IllegalActionError, ValueError: see the class.
+        """
+        self._check_free("step")
+        chosen = self._checked(actions)
+        obs, rewards, ended = self._advance(chosen, self._rules, np.zeros(self.num_envs, np.bool_))
+        info = self._learner_info(obs)
+        if ended.any():
+            self._report(info, ended)
+            if self.illegal_action == "penalize":
+                illegal = self._reports["illegal"] & ended
+                info |= {"illegal_action": illegal, "_illegal_action": ended.copy()}
+                if not self._warned and illegal.any():
+                    self._warned = True
+                    warn_illegal_action(self.config.reward)
+        return obs, rewards, ended, np.zeros(self.num_envs, np.bool_), info
+
+    def _learner_info(self, obs: Observation) -> dict[str, Any]:
+        return self._info(self._seatings["learner"].copy(), obs["action_mask"], self._everywhere.copy())
+
+    def _checked(self, actions: npt.ArrayLike) -> npt.NDArray[np.int64]:
+        chosen = self._actions(actions)
+        if self._mode == kernels.DISABLED and self._seatings["over"].any():
+            b = int(self._seatings["over"].argmax())
+            raise IllegalActionError(f"game {b} is over; deal the next one with reset(options={{'reset_mask': ...}})")
+        if self.illegal_action == "penalize":
+            chosen = np.where(chosen < 0, self._ids, chosen)  # not a valid id, either
+        else:
+            b = seat_kernels.first_illegal_seat_game(self._seatings, np.arange(self.num_envs), chosen, self._legal)
+            if b >= 0:
+                raise self._illegal(b, int(chosen[b]))
+        return chosen
+
+    def _advance(
+        self, actions: npt.NDArray[np.int64], rules: npt.NDArray[Any], early: npt.NDArray[np.bool_]
+    ) -> tuple[Observation, npt.NDArray[np.float32], npt.NDArray[np.bool_]]:
+        """Apply these actions and let the opponents act until every game is over or its learner acts next.
+
+        `early`, bool (B,): games in which the learner does not act in this call. If one ends, its next step reports it.
+        """
+        results = kernels.Results(
+            np.zeros(self.num_envs, np.float32), np.zeros(self.num_envs, np.bool_), self._reports, self._last
+        )
+        views = seat_kernels.LearnerViews(self._legal, self._masks.take(), self._observations.take())
+        games, indices = self._games(), np.arange(self.num_envs)
+        self._dealt = False  # until the call succeeds: an opponent's error leaves games halfway
+        while len(actions):
+            turns = seat_kernels.Turns(indices, actions, early)
+            arguments = games, self._seatings, rules, turns, views, results, self._inputs
+            step = self._step or self._specialize(arguments)
+            waiting = step(*arguments)
+            actions = self._ask(indices[:waiting])
+        self._dealt = True
+        return {"observation": views.obs, "action_mask": views.mask}, results.rewards, results.ended
+
+    def _specialize(self, arguments: tuple[Any, ...]) -> Callable[..., int]:
+        self._step = specialize(seat_kernels.step_seat_games, *arguments)
+        return self._step
+
+    def _ask(self, games: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        """Return the opponents' actions in the games that wait for one."""
+        count, opponents, inputs = len(games), self._opponents, self._inputs
+        actions = np.zeros(count, np.int64)
+        if count == 0 or opponents is None:
+            return actions
+        act_numbers = opponents.act_of[inputs.numbers[:count]]
+        for i, act in enumerate(opponents.acts):
+            rows = np.flatnonzero(act_numbers == i)
+            if act is None or len(rows) == 0:
+                continue
+            # Copies: a view would give access to the rows of other seats.
+            self._acting = opponents.names[inputs.numbers[rows[0]]]
+            name = f"opponent {self._acting!r}"
+            try:
+                given = act(inputs.obs[rows], inputs.mask[rows], inputs.keys[rows])
+            finally:
+                self._acting = None
+            found = as_array(name, given)
+            if found.shape != rows.shape or not np.issubdtype(found.dtype, np.integer):
+                raise ValueError(
+                    f"{name}: found actions {found.dtype} of shape {found.shape}, expected whole numbers of shape "
+                    f"{rows.shape}"
+                )
+            actions[rows] = found
+        k = seat_kernels.first_illegal_seat_game(self._seatings, games, actions, self._legal)
+        if k >= 0:
+            problem = self._illegal(int(games[k]), int(actions[k]))
+            raise IllegalActionError(f"opponent {opponents.names[inputs.numbers[k]]!r}: {problem}")
+        return actions
+
+    def _viewer(self, b: int) -> int | None:
+        return int(self._seatings["learner"][b])
+
+    # beyond Gymnasium
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the state for a copy, in which no opponent is choosing actions."""
+        return super().__getstate__() | {"_acting": None}
+
+    def action_masks(self) -> npt.NDArray[np.bool_]:
+        """Return the learners' legal actions, bool (B, A); all true in a finished game."""
+        masks: npt.NDArray[np.bool_] = self._legal.astype(np.bool_)
+        masks[self._seatings["over"]] = True
+        return masks
 
 
 class GameSeatEnv(gymnasium.Env[Observation, Any]):
     """A game with one learning seat.
 
     Observation: ``{"observation": int8 (F,), "action_mask": int8 (A,)}`` of the learner, which always acts next.
-    When the game is over, the mask is all ones, because no choice remains. With some component files a game can end
-    before the learner's first action; the first step then accepts any action and reports the end.
+    When the game is over, the mask is all ones. With some component files a game can end before the learner's first
+    action; the first step then accepts any action and reports the end.
     Action: the id of a legal action. Reward: 0 until the game ends. ``info["seat"]`` is the learner's seat;
     ``info["action_mask"]`` is the same array as the observation's mask. At the end, info also holds ``rewards``,
     ``scores`` and ``places`` of all seats, shape (players,).
@@ -53,9 +399,9 @@ class GameSeatEnv(gymnasium.Env[Observation, Any]):
         opponents: one opponent for all other seats, or a list of one per seat, clockwise from the learner; see the
             module.
         seat: the learner's seat: a number, "rotate" (the next one in each game), or "random" (drawn for each game).
-        illegal_action: how to treat an illegal action. "penalize": the game ends with reward -1 (-100 with reward
-            "margin"), ``info["illegal_action"]`` holds the message, and the first illegal action also warns. "raise":
-            `IllegalActionError`; nothing changes. An action that is not an integer is always an error.
+        illegal_action: effect of an illegal action. "penalize": the game ends with reward -1 (-100 with reward
+            "margin"), ``info["illegal_action"]`` holds the message, and the first one also warns. "raise":
+            `IllegalActionError`; the game does not change. A non-integer action always raises.
         episodes: options to draw at random for each game (`GameSpec.episodes`).
         render_mode: None, "ansi", "human" (prints the text at every step and in `render`), "rgb_array" or "svg"; only
             the learner's cards are visible.
@@ -106,13 +452,13 @@ class GameSeatEnv(gymnasium.Env[Observation, Any]):
         """Deal a new game and let the opponents play until the learner's first action.
 
         Args:
-            seed: the same seed deals the same game and gives the opponents the same random keys. None: the next game
-                after the last seed (at the first reset: fresh entropy).
+            seed: random seed of the deal and of the opponents' random keys. None: the next game after the last seed (at
+                the first reset: fresh entropy).
             options: ``seat``, the options of the game (`GameSpec.options`) and ``episodes``; they also apply to later
                 games.
 
         Raises:
-            ConfigError, ValueError: for invalid seeds or options; nothing has changed then.
+            ConfigError, ValueError: for invalid seeds or options. The environment is then unchanged.
         """
         if seed is not None:
             seed_to_uint64(seed)  # one number: only batches accept a list
@@ -126,7 +472,7 @@ class GameSeatEnv(gymnasium.Env[Observation, Any]):
 
         Raises:
             IllegalActionError: for an action that is not an integer, and with illegal_action="raise" for illegal
-                actions; names the phase and the legal actions. Nothing has changed then.
+                actions; names the phase and the legal actions. The game is then unchanged.
             ValueError: if the game is over or no game is dealt yet.
         """
         number = as_integer(action)
@@ -155,7 +501,7 @@ class GameSeatEnv(gymnasium.Env[Observation, Any]):
             self.render()
 
     def render(self) -> Any:
-        """Render the table as the learner sees it; "human" prints it, as every step does, and returns None."""
+        """Return a drawing of the game as the learner sees it; with "human", print it as every step does."""
         if self.render_mode is None:
             gymnasium.logger.warn("render() without a render_mode: pass one, such as render_mode='ansi'")
             return None
@@ -187,7 +533,7 @@ class GameSeatEnv(gymnasium.Env[Observation, Any]):
         return self._first(obs, info)
 
     def clone(self) -> Self:
-        """Return an independent copy in the same state; both continue alike if the opponents do."""
+        """Return an independent copy in the same state; both continue identically if the opponents do."""
         return copy.deepcopy(self)
 
     def __copy__(self) -> Self:

@@ -70,7 +70,7 @@ class Turns(NamedTuple):
 
 
 class LearnerViews(NamedTuple):
-    """What the learners see; written by the kernels."""
+    """Views of the learners; written by the kernels."""
 
     legal: Any  # int8 (B, A), the environment's own copy of the mask
     mask: Any  # int8 (B, A)
@@ -120,7 +120,7 @@ def reset_seat_games(games, seatings, rules, chosen):
 
 @kernel
 def first_illegal_seat_game(seatings, games, actions, legal):
-    """Index (within `games`) of the first unfinished game whose action is illegal, or -1."""
+    """Return the index (within `games`) of the first unfinished game whose action is illegal, or -1."""
     for k in range(len(games)):
         b, action = games[k], actions[k]
         if not seatings[b].over and (action < 0 or action >= legal.shape[1] or legal[b, action] == 0):
@@ -130,13 +130,13 @@ def first_illegal_seat_game(seatings, games, actions, legal):
 
 @kernel
 def _opponent(g, seating):
-    """Index of the opponent to act (clockwise distance from the learner minus 1); -1: it is the learner's turn."""
+    """Return the index of the acting opponent (clockwise distance from the learner minus 1); -1: the learner acts."""
     return (np.int64(g.seat) - seating.learner + g.players) % g.players - 1
 
 
 @kernel
 def _next_key(g, seating):
-    """The next random key of the acting player."""
+    """Return the next random key of the acting player."""
     seating.keys[g.seat] += GOLDEN
     return mix(seating.keys[g.seat])
 
@@ -149,9 +149,8 @@ def _play_random(t, g, seating, how, legal):
         if opponent < 0 or not (how.random >> opponent) & 1:
             return
         write_mask(t, g, legal)
-        apply_action(
-            t, g, sample_action(legal, mix(_next_key(g, seating) + GOLDEN))
-        )  # as `helsinki_env.agents.random` does
+        key = mix(_next_key(g, seating) + GOLDEN)  # as `helsinki_env.agents.random` does
+        apply_action(t, g, sample_action(legal, key))
 
 
 @kernel
@@ -170,7 +169,7 @@ def _decide(t, g, seating, how, action, legal, early, report):
     """Apply an action, if there is one (-1: none), and the subsequent actions of random opponents.
 
     `early`: the learner has not acted since the call that dealt or loaded the game. If such a game ends now, the
-    learner's next step accepts any action and reports the end, because a call that begins a game cannot report one.
+    learner's next step accepts any action and reports the end, because resets and loads report no results.
     """
     if g.done:
         pass  # the game ended early, and this is the learner's next step
@@ -195,7 +194,7 @@ def _write_legal(t, g, legal, mask):
 
 @kernel
 def _show_learner(t, g, seating, legal, mask, obs):
-    """Write the learner's mask and observation; after the end the mask is all ones, because no choice remains."""
+    """Write the learner's mask and observation; after the end of the game, the mask is all ones."""
     if seating.over or g.done:
         legal[:] = 0 if seating.over else 1  # a game that ended early accepts any action
         mask[:] = 1

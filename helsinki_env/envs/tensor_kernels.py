@@ -26,7 +26,7 @@ def clear_report(report):
 
 @kernel
 def is_illegal(g, action, mask):
-    """Whether an action is required and this one is illegal."""
+    """Return whether an action is required and this one is illegal."""
     return g.done == 0 and (action < 0 or action >= len(mask) or mask[action] == 0)
 
 
@@ -90,7 +90,7 @@ def step_all(
 
 @kernel
 def first_illegal_tensor_game(states, actions, masks):
-    """Index of the first game whose action is illegal, or -1."""
+    """Return the index of the first game whose action is illegal, or -1."""
     for b in range(len(states)):
         if is_illegal(states[b], actions[b], masks[b]):
             return b

@@ -1,4 +1,4 @@
-"""Self-play on a batch of games with all data in tensors; on a GPU, no data is copied to the host.
+"""Self-play on a batch of games with all data in tensors; on a GPU, no step copies data to the host.
 
 Steps are those of `helsinki_env.envs.vector` with `AutoresetMode.NEXT_STEP`. The same seed and actions give the same
 games, bit for bit, on every device:
@@ -17,25 +17,33 @@ from __future__ import annotations
 import contextlib
 import copy
 from collections.abc import Mapping
-from typing import Any, Self
+from dataclasses import dataclass
+from typing import Any, Protocol, Self
 
 import numpy as np
 import numpy.typing as npt
 
-from helsinki_env.data import UserError, as_integer, seed_to_uint64
+from helsinki_env.data import UserError, seed_to_uint64
+from helsinki_env.engine import playout
 from helsinki_env.engine.configuration import REWARDS
 from helsinki_env.engine.game import IllegalActionError
-from helsinki_env.engine.playout import MOST_GAMES, random_keys
+from helsinki_env.engine.playout import random_keys
 from helsinki_env.engine.spec import spec_of
-from helsinki_env.envs.arguments import spaces
+from helsinki_env.envs import tensor_kernels as kernels
+from helsinki_env.envs.arguments import (
+    check_episodes,
+    check_index,
+    check_num_envs,
+    check_state_keys,
+    player_range,
+    spaces,
+)
 from helsinki_env.envs.kernels import REPORT, RUN, finish_one
 from helsinki_env.utils.extras import requires_extra
 
 with requires_extra("train"):
     import torch
     from torch import Tensor
-
-    from helsinki_env.envs.cpu_backend import Backend, CpuBackend, Memory, bytes_of
 
 __all__ = ["GameTorchEnv", "masked_sample"]
 
@@ -45,6 +53,127 @@ SAVED = ("states", "runs", "reports", "keys", "illegal")
 _REPORTED = ("reward", "rewards", "scores", "places", "rounds")
 
 TensorStepResult = tuple[dict[str, Tensor], Tensor, Tensor, Tensor, dict[str, Tensor]]
+
+
+def _rows(count: int, dtype: np.dtype[Any], device: torch.device) -> Tensor:
+    return torch.zeros((count, dtype.itemsize), dtype=torch.uint8, device=device)
+
+
+def bytes_of(records: Any, device: torch.device) -> Tensor:
+    """Return a copy of contiguous records (count,) on a device, as uint8 (count, bytes per record)."""
+    rows = np.ascontiguousarray(records).view(np.uint8).reshape(len(records), -1)
+    return torch.tensor(rows, device=device)
+
+
+@dataclass
+class Memory:
+    """All tensors of a batch of B games with A actions and F observation entries, on one device.
+
+    Records are rows of bytes, which the kernels interpret.
+    """
+
+    tables: Tensor  # the component file, one record
+    states: Tensor  # records of the games
+    runs: Tensor  # random streams of the games
+    setup: Tensor  # game options, one record
+    drawn: Tensor  # options of random episodes, one record per game
+    reports: Tensor  # results of the games that ended in the last step
+    masks: Tensor  # int8 (B, A)
+    observations: Tensor  # int8 (B, F), of the acting seats
+    seats: Tensor  # acting seats, int64 (B,)
+    rewards: Tensor  # of the seats that acted, float32 (B,)
+    ended: Tensor  # bool (B,)
+    actions: Tensor  # of the next step, int64 (B,)
+    illegal: Tensor  # number of illegal actions so far, int64 (1,)
+    keys: Tensor  # random keys of `sample`, the bits of uint64 as int64 (B,)
+    chosen: Tensor  # result of `sample`, int64 (B,)
+
+    @classmethod
+    def of(cls, spec: Any, config: Any, episodes: Any, count: int, device: torch.device) -> Memory:
+        """Return the tensors for `count` games, before the first deal."""
+        states, setup, drawn = spec.new_states(config, 1), spec.new_states(config, 1), episodes.record()
+        spec.apply_setup(setup, config)
+
+        def numbers(*shape: int, dtype: torch.dtype = torch.int64) -> Tensor:
+            return torch.zeros(shape, dtype=dtype, device=device)
+
+        return cls(
+            tables=bytes_of(config.tables, device),
+            states=bytes_of(states, device).repeat(count, 1),
+            runs=_rows(count, RUN, device),
+            setup=bytes_of(setup, device),
+            drawn=bytes_of(drawn, device).repeat(count, 1),
+            reports=_rows(count, REPORT, device),
+            masks=numbers(count, spec.num_actions(config), dtype=torch.int8),
+            observations=numbers(count, spec.observation_size(config), dtype=torch.int8),
+            seats=numbers(count),
+            rewards=numbers(count, dtype=torch.float32),
+            ended=numbers(count, dtype=torch.bool),
+            actions=numbers(count),
+            illegal=numbers(1),
+            keys=numbers(count),
+            chosen=numbers(count),
+        )
+
+
+class Backend(Protocol):
+    """A backend that plays the games in its memory; each call writes its results there."""
+
+    def reset(self) -> None:
+        """Deal all games."""
+
+    def observe(self) -> None:
+        """Write masks, observations and acting seats."""
+
+    def step(self, reward: int) -> None:
+        """Apply `actions`, then call `observe`; `reward` is the index of a reward type in `REWARDS`."""
+
+    def first_illegal(self) -> int:
+        """Return the index of the first game whose action in `actions` is illegal, or -1."""
+        ...
+
+    def sample(self) -> None:
+        """Sample a uniformly random legal action for each game into `chosen`."""
+
+
+class CpuBackend:
+    """The CPU backend, with the same kernels as the other batch environments."""
+
+    def __init__(self, memory: Memory, dtypes: dict[str, np.dtype[Any]]) -> None:
+        """Attach to the memory; `dtypes` are the record dtypes by tensor name."""
+        self._memory = memory
+
+        def records(name: str) -> Any:
+            return getattr(memory, name).numpy().view(dtypes[name])[:, 0]
+
+        self._games = tuple(map(records, ("tables", "states", "runs", "setup", "drawn")))
+        self._reports = records("reports")
+        self._looks = memory.masks.numpy(), memory.observations.numpy(), memory.seats.numpy()
+        self._results = memory.rewards.numpy(), memory.ended.numpy(), memory.illegal.numpy()
+        self._actions, self._chosen = memory.actions.numpy(), memory.chosen.numpy()
+        self._keys = memory.keys.numpy().view(np.uint64)
+        self._sets = np.empty(playout.num_blocks(memory.masks.shape[1]), np.uint64)
+
+    def reset(self) -> None:
+        """Deal all games."""
+        kernels.reset_all(*self._games, self._reports)
+
+    def observe(self) -> None:
+        """Write masks, observations and acting seats."""
+        tables, states, *_ = self._games
+        kernels.observe_games(tables, states, *self._looks)
+
+    def step(self, reward: int) -> None:
+        """Apply `actions`, then write masks, observations and acting seats."""
+        kernels.step_all(*self._games, self._actions, reward, *self._looks, self._reports, *self._results)
+
+    def first_illegal(self) -> int:
+        """Return the index of the first game whose action in `actions` is illegal, or -1."""
+        return int(kernels.first_illegal_tensor_game(self._games[1], self._actions, self._looks[0]))
+
+    def sample(self) -> None:
+        """Sample a uniformly random legal action for each game into `chosen`."""
+        playout.sample_batch(self._looks[0], self._keys, self._chosen, self._sets)
 
 
 def masked_sample(logits: Tensor, masks: Tensor, generator: torch.Generator | None = None) -> Tensor:
@@ -95,9 +224,9 @@ class GameTorchEnv:
         config: configuration of the game to play.
         device: "cuda", one of several GPUs ("cuda:1"), or "cpu".
         episodes: options to draw at random for each game (`GameSpec.episodes`).
-        check: whether `step` first checks all actions and raises an error for an illegal one, with nothing stepped.
-            This synchronizes with the GPU. Otherwise an illegal action changes nothing in its game, and
-            `illegal_actions` counts it.
+        check: whether `step` first checks all actions and raises an error for an illegal one, before it steps any
+            game. This synchronizes with the GPU. Otherwise an illegal action has no effect, and `illegal_actions`
+            counts it.
 
     Attributes:
         game_spec: specification of the game.
@@ -112,22 +241,12 @@ class GameTorchEnv:
     """
 
     def __init__(
-        self,
-        num_envs: int,
-        config: Any,
-        device: str | torch.device = "cuda",
-        episodes: Any = None,
-        check: bool = False,
+        self, num_envs: int, config: Any, device: str | torch.device = "cuda", episodes: Any = None, check: bool = False
     ) -> None:
-        count = as_integer(num_envs)
-        if count is None or not 1 <= count <= MOST_GAMES:
-            raise ValueError(f"num_envs: found {num_envs!r}, expected a whole number from 1 to {MOST_GAMES:,}")
-        self.game_spec = spec = spec_of(config)
-        episodes = spec.episodes() if episodes is None else episodes
-        if not isinstance(episodes, spec.episodes):
-            raise ValueError(f"episodes: found {episodes!r}, expected {spec.episodes.__name__}(...)")
-        if episodes.num_players is not None and any(config.denied):
-            raise ValueError("denied: found sets for each seat, expected None with a random number of players")
+        count, spec = check_num_envs(num_envs), spec_of(config)
+        episodes = spec.episodes() if episodes is None else check_episodes(spec, episodes)
+        _, self._most_players = player_range(config, episodes)
+        self.game_spec = spec
         self.num_envs, self.config, self.episodes, self.check = count, config, episodes, check
         self.device = _device(device)
         self.memory = Memory.of(spec, config, episodes, count, self.device)
@@ -144,7 +263,6 @@ class GameTorchEnv:
         self.single_observation_space, self.single_action_space = spaces(
             spec.num_actions(config), spec.observation_size(config)
         )
-        self._most_players = config.num_players if episodes.num_players is None else max(episodes.num_players)
         self._attach()
 
     def _attach(self) -> None:
@@ -159,7 +277,7 @@ class GameTorchEnv:
         """Deal all games and return the observations of the acting seats.
 
         Args:
-            seed: game b gets stream b of this seed, and `sample` uses `random_keys(num_envs, seed)`. None: each stream
+            seed: game b uses stream b of this seed, and `sample` uses `random_keys(num_envs, seed)`. None: each stream
                 continues with its next episode (at the first reset: fresh entropy).
 
         Raises:
@@ -187,8 +305,8 @@ class GameTorchEnv:
         """Apply one action in every game; see the class for the returned values.
 
         Raises:
-            ValueError: for anything but integers of shape (B,) on the device of the games.
-            IllegalActionError: with `check`; names game, action, phase and the legal actions. No game has been stepped.
+            ValueError: unless the actions are integers of shape (B,) on the device of the games.
+            IllegalActionError: with `check`; names game, action, phase and the legal actions. No game is stepped.
         """
         memory = self.memory
         memory.actions.copy_(self._checked(actions), non_blocking=True)
@@ -218,7 +336,7 @@ class GameTorchEnv:
 
     @property
     def illegal_actions(self) -> Tensor:
-        """Number of illegal actions so far, int64 (), on the device; none of them changed its game."""
+        """Number of illegal actions so far, int64 (), on the device; they had no effect."""
         return self.memory.illegal[0]
 
     def sample(self) -> Tensor:
@@ -235,9 +353,7 @@ class GameTorchEnv:
 
     def to_cpu(self, b: int) -> Any:
         """Return a copy of game `b` as an object, to inspect, draw or save. ValueError for an invalid index."""
-        number = as_integer(b)
-        if number is None or not -self.num_envs <= number < self.num_envs:
-            raise ValueError(f"game: found {b!r}, expected the number of one of {self.num_envs} games, from 0")
+        number = check_index(b, self.num_envs)
         if not self._dealt:
             raise ValueError("no game is dealt yet: call reset() first")
         state = self.memory.states[number].cpu().numpy().view(self._dtypes["states"])[0]
@@ -258,7 +374,7 @@ class GameTorchEnv:
         """Load a state from an environment of the same size and configuration, on any device.
 
         Raises:
-            ValueError: if the state does not fit or is invalid; names game and field. Nothing has changed then.
+            ValueError: if the state is invalid or does not fit, naming game and field. The environment is unchanged.
         """
         taken = checked_state(state, self.memory, self._dtypes, self.config, self._most_players)
         for name in SAVED:
@@ -329,9 +445,7 @@ def checked_state(
     state: Any, memory: Memory, dtypes: Mapping[str, np.dtype[Any]], config: Any, most_players: int
 ) -> dict[str, Tensor]:
     """Return copies of the tensors of a state, on the CPU; ValueError unless it is valid and fits the environment."""
-    if not isinstance(state, Mapping) or set(state) != set(SAVED):
-        found = ", ".join(map(str, state)) if isinstance(state, Mapping) else type(state).__name__
-        raise ValueError(f"state: found {found}, expected {', '.join(SAVED)}")
+    check_state_keys(state, SAVED)
     taken = {name: _copy(name, state[name], getattr(memory, name)) for name in SAVED}
     states, reports = (taken[name].numpy().view(dtypes[name])[:, 0] for name in ("states", "reports"))
     spec_of(config).check(states, config)

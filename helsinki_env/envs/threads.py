@@ -14,8 +14,8 @@ from helsinki_env.engine.atomics import APART, spin_until
 from helsinki_env.engine.kernel import JIT
 from helsinki_env.utils.machine import cpu_count
 
-#: Number of spins before a waiting thread sleeps: about half a millisecond. Waking a thread takes most of a tenth of a
-#: millisecond, and the time between two steps of a batch is mostly shorter than that.
+#: Number of spins before a waiting thread sleeps: about half a millisecond. Waking a thread takes almost a tenth of a
+#: millisecond, usually longer than the time between two steps of a batch.
 _PATIENCE = 30_000
 
 
@@ -84,7 +84,7 @@ class _Team:
             raise problems[0]
 
     def end(self, process: int) -> None:
-        """End the threads, in the process that started them."""
+        """End the threads, unless this process is a fork of the one that started them."""
         if os.getpid() == process:
             self.over = True
             self._start_round()
@@ -93,7 +93,7 @@ class _Team:
 
 
 class ThreadPool:
-    """Runs a function in several threads, including the calling one; None: one for each CPU core of this process."""
+    """Run a function in several threads, including the calling one; None: one per CPU core of this process."""
 
     def __init__(self, threads: int | None = 1) -> None:
         if threads is None:
@@ -107,7 +107,7 @@ class ThreadPool:
     def each(self, work: Callable[[int], Any]) -> None:
         """Call `work` in every thread with its number, 0 in the calling thread; raise the first error at the end.
 
-        The threads divide the work among themselves. Without the compiler the calling thread works alone, because
+        The threads divide the work among themselves. Without the compiler, only the calling thread works, because
         interpreted kernels hold the GIL.
         """
         if self.threads == 1 or not JIT:

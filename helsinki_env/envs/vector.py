@@ -1,7 +1,7 @@
 """Self-play on a batch of games: one step is one action in every game, for all seats.
 
-A seat may act several times in a row: `info["seat"]` is the acting seat of each game, and the observation is from that
-seat. Deals come from the seed, one stream per game: game `b` does not depend on the batch size or number of threads.
+A seat may act several times in a row: `info["seat"]` is the acting seat of each game, and the observation is that
+seat's. The seed has one random stream per game, so a game does not depend on the batch size or number of threads.
 
 Each game has its own class, such as `helsinki_env.HelsinkiVectorEnv`; `GameVectorEnv` plays any game by its
 configuration:
@@ -46,8 +46,8 @@ class GameVectorEnv(BaseVectorEnv):
     Returned by `step`: reward float32 (B,) of the seat that acted, zero unless its action ends the game; terminated
     bool (B,); truncated bool (B,), always false. ``info["seat"]`` int64 (B,) is the acting seat;
     ``info["action_mask"]`` is the same array as the observation's mask. When games end, info also holds ``rewards``
-    float32 (B, players), ``scores`` and ``places`` (B, players, 0 is first), zero where no game ended, and ``_rewards``
-    bool (B,), true where one did.
+    float32 (B, players), ``scores`` and ``places`` (B, players, 0 is first), zero where no game ended; ``_rewards``,
+    bool (B,), is true where a game ended.
 
     Autoreset (`gymnasium.vector.AutoresetMode`):
         NEXT_STEP: the observation after the last action is that of the finished game (no legal actions); the next
@@ -69,7 +69,7 @@ class GameVectorEnv(BaseVectorEnv):
 
     Raises:
         ValueError: for invalid arguments.
-        IllegalActionError: by `step`; names game, action, phase and the legal actions. No game has been stepped.
+        IllegalActionError: by `step`; names game, action, phase and the legal actions. No game is stepped.
     """
 
     _step: Callable[..., None] | None = None
@@ -107,7 +107,7 @@ class GameVectorEnv(BaseVectorEnv):
 
         Raises:
             IllegalActionError: for an illegal action; names game, action, phase and the legal actions.
-            ValueError: for anything but integers of shape (B,). In both cases no game has been stepped.
+            ValueError: unless the actions are integers of shape (B,). In both cases no game is stepped.
         """
         chosen = self._checked(actions)
         views = self._take_views()

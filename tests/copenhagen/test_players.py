@@ -17,7 +17,7 @@ from helsinki_env.agents.copenhagen.decide import select_action
 from helsinki_env.agents.copenhagen.greedy import GreedyPlayer
 from helsinki_env.agents.copenhagen.heuristic_api import expected_points, write_win_probabilities
 from helsinki_env.agents.copenhagen.weights import QUICK, Weights
-from helsinki_env.agents.heuristic.player import HeuristicPlayer, play_out_with_heuristic
+from helsinki_env.agents.heuristic import HeuristicPlayer, play_out_with_heuristic
 from helsinki_env.agents.heuristic_api import ILLEGAL_VALUE, weights_record
 from helsinki_env.agents.random import RandomPlayer
 from helsinki_env.engine import loops

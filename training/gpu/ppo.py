@@ -1,14 +1,13 @@
 """PPO as in `helsinki_env.training.ppo`, with games, network and training data on one device.
 
-Playing and learning alternate. A minibatch holds the same number of steps of every game, so processes that share the
-games have equal parts of it.
+Playing and learning alternate. A minibatch has the same number of steps of every game, so all processes have equal
+parts of it.
 """
 
 from __future__ import annotations
 
 import copy
 import time
-from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -16,7 +15,7 @@ import numpy.typing as npt
 
 from helsinki_env.agents.mlp.network import PlainNetwork
 from helsinki_env.engine.contract import MAX_SEATS
-from helsinki_env.training.checkpoint_io import load_module, load_optimizer, module_arrays, optimizer_arrays
+from helsinki_env.training.checkpoint_io import module_arrays, optimizer_arrays
 from helsinki_env.training.gpu.rollout import CudaGraph, GpuRolloutCollector, RolloutBuffer
 from helsinki_env.training.gpu.tensors import (
     compute_gae,
@@ -26,7 +25,7 @@ from helsinki_env.training.gpu.tensors import (
     to_viewer_order,
     viewer_value,
 )
-from helsinki_env.training.ppo import PPOConfig, SelfPlayCounters
+from helsinki_env.training.ppo import SelfPlayPhase
 from helsinki_env.training.progress import Progress, cosine_anneal
 from helsinki_env.training.values import value_errors
 from helsinki_env.utils.extras import requires_extra
@@ -40,25 +39,12 @@ _LOSSES = ("entropy", "win_loss", "score_loss", "kl", "clipped")
 _ORDER = 1 << 40
 
 
-class GpuPPO(SelfPlayCounters):
-    """Self-play training of a plain network.
+class GpuPPO(SelfPlayPhase[PlainNetwork, GpuRolloutCollector, PlainNetwork]):
+    """Self-play training of a plain network. In `config`, `minibatch_size` counts steps of games."""
 
-    `opponent` returns the network of the other seats for a rollout number. In `config`, `minibatch_size` counts steps
-    of games.
-    """
-
-    def __init__(
-        self,
-        network: PlainNetwork,
-        stage: GpuRolloutCollector,
-        config: PPOConfig,
-        seed: int,
-        opponent: Callable[[int], PlainNetwork],
-        fast: bool,
-    ) -> None:
-        super().__init__(config)
-        self.network, self.stage, self.seed, self.fast = network, stage, seed, fast
-        self.opponent = opponent
+    def set_up(self) -> None:
+        """Create the optimizer, the opponent's network and the tensors of the training data."""
+        network, stage, config = self.network, self.stage, self.config
         device, on_gpu = stage.device, stage.device.type == "cuda"
         rate = (
             torch.tensor(config.learning_rate, dtype=torch.float32, device=device) if on_gpu else config.learning_rate
@@ -83,7 +69,7 @@ class GpuPPO(SelfPlayCounters):
         self._step = CudaGraph(self._train_minibatch, device if alone else torch.device("cpu"))
 
     def begin(self) -> None:
-        """Do nothing: the learner plays itself."""
+        """Do nothing: the network that learns also plays."""
 
     def update(self) -> Progress:
         """Play a rollout and learn from it."""
@@ -189,13 +175,6 @@ class GpuPPO(SelfPlayCounters):
         """Return all that the next update depends on, except `counts`; every process must call it."""
         arrays = module_arrays("network", self.network) | optimizer_arrays("optimiser", self.optimizer)
         return arrays | {f"stage.{name}": array for name, array in self.stage.state().items()}
-
-    def restore(self, arrays: Mapping[str, npt.NDArray[Any]]) -> None:
-        """Restore a result of `state`, with `counts` set, before the first update."""
-        load_module("network", self.network, arrays)
-        load_optimizer("optimiser", self.optimizer, arrays)
-        stage = {name.removeprefix("stage."): array for name, array in arrays.items() if name.startswith("stage.")}
-        self.stage.restore(stage)
 
     def close(self) -> None:
         """Do nothing: there is no background thread."""

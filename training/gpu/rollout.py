@@ -34,7 +34,7 @@ _GLOBAL_ARRAYS = ("illegal",)
 
 
 class CudaGraph:
-    """Calls `function`; on a GPU, the fourth and later calls replay a CUDA graph of it.
+    """Call `function`; on a GPU, the fourth and later calls replay a CUDA graph of it.
 
     The function must use the same tensors in every call, must not synchronize, and must not branch on their contents.
     Source: PyTorch's notes on CUDA semantics, "CUDA Graphs".

@@ -28,7 +28,7 @@ def _mix(x: Tensor) -> Tensor:
 
 
 def hash_key(*numbers: int) -> int:
-    """Return the hash of some numbers, a signed 32-bit integer."""
+    """Return the hash of numbers, a signed 32-bit integer."""
     key = 0
     for number in numbers:
         key = (key ^ number) * 0x9E3779B97F4A7C15 % 2**64

@@ -42,16 +42,15 @@ def main(
         positions: number of positions for the comparison.
         seed: random seed of the games with these positions.
     """
-    from helsinki_env.agents.net.export import TIE, export_half, export_onnx
+    from helsinki_env.agents.net.export import TIE, export_network
     from helsinki_env.agents.net.make import network_path
 
-    export = export_half if out.suffix == ".safetensors" else export_onnx
     out_file(out)
     named, _, argument = checkpoint.partition(":")
     path = network_path(argument if named == "net" else checkpoint)
     started = time.monotonic()
     with ProgressDisplay(positions, "decisions") as display:
-        agreement = export(path, out, positions, seed, progress=display.advance)
+        agreement = export_network(path, out, positions, seed, progress=display.advance)
     console = plain_console()
     ties = f"; in {agreement.ties:,} others of choices within {TIE:g} of each other" if agreement.ties else ""
     prefers = f"another choice in {agreement.differ:,}" if agreement.differ else "the same choice in all"

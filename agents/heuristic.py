@@ -69,9 +69,8 @@ def _play_batch(tables, pieces, weights, states, views, work, mask, values):
         while not g.done:
             write_mask(t, g, mask)
             seat = np.int64(g.seat)
-            apply_action(
-                t, g, select_action_lookahead(t, p, weights[seat], g, views[seat], views[MAX_SEATS], work, mask, values)
-            )
+            w, v, u = weights[seat], views[seat], views[MAX_SEATS]
+            apply_action(t, g, select_action_lookahead(t, p, w, g, v, u, work, mask, values))
             decisions += 1
     return decisions
 
