@@ -227,7 +227,7 @@ def _add_tables(app: FastAPI, settings: ServerSettings, sessions: TableSessions,
     @app.delete("/api/tables/{name}")
     async def remove(name: str) -> dict[str, Any]:
         """Delete a table."""
-        sessions.remove(name)
+        await sessions.remove(name)
         return {"table": name}
 
 

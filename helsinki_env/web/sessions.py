@@ -41,6 +41,9 @@ _log = logging.getLogger(__name__)
 class PageConnection:
     """A browser page connected to a table; `send_text` does not wait for the page, `mine` are the seats it plays."""
 
+    #: Whether it is the seat of an assistant instead, which does not keep a table open.
+    is_assistant = False
+
     def __init__(self, send_text: Callable[[str], None], mine: tuple[int, ...]) -> None:
         self.send_text, self.mine = send_text, mine
         self.shown = ""  # the view sent last
@@ -150,7 +153,8 @@ class TableSession:
 
     def refresh(self) -> None:
         """Load the actions that another process has saved; TableError if the table no longer exists."""
-        if self._store.number(self.table.name) == self.table.number:
+        name = self.table.name
+        if self._store.number(name) == self.table.number and self._store.has(name):
             return
         self._stop()
         self.table, self._message = self._store.load(self.table.name), ""
@@ -467,12 +471,18 @@ class TableSessions:
             self._open.pop(session.table.name, None)
             await session.close()
 
-    def remove(self, name: str) -> None:
-        """Delete a table; TableError if it does not exist or has connected pages."""
-        if name in self._open:
+    async def remove(self, name: str) -> None:
+        """Delete a table; TableError if it does not exist or has connected pages other than those of assistants."""
+        session = self._open.get(name)
+        if session is not None and not all(page.is_assistant for page in session.pages):
             raise TableError(f"table {name}: is open in a browser; close its pages first")
-        self.store.load(name)
+        if not self.store.has(name):
+            raise TableError(f"table {name!r:.40}: does not exist")
         self.store.remove(name)
+        if session is not None:
+            del self._open[name]
+            session.pages.clear()
+            await session.close()
 
     async def close(self) -> None:
         """Stop all tasks."""
