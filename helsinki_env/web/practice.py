@@ -246,7 +246,7 @@ class Exercises:
         rows: list[tuple[Any, ...]] = []
         now = time.time()
         try:
-            table = self._store.load(name)
+            table = await self._store.load_in_thread(name)
             title = table.title or ", ".join(chair.name for chair in table.chairs)
             for number, action, regret in await mistakes(self._pool, table) if table.game.done else ():
                 position = _position_of(table, number)
@@ -276,14 +276,12 @@ class Exercises:
 
 async def note_results(store: TableStore) -> None:
     """Save the ranks of all finished tables with a human that are not yet saved."""
-    known = {row[0] for row in store.rows.execute("SELECT name FROM examined")}
-    entries = [one for one in store.all() if one.name not in known and any(chair.is_person for chair in one.chairs)]
-    for name in await finished_tables(store, entries):
+    entries = {entry.name: entry for entry in store.unexamined()}
+    for name in await finished_tables(store, list(entries.values())):
         try:
-            table = store.load(name)
+            table = await store.load_in_thread(name)
         except TableError:
             continue
-        row = next(one for one in entries if one.name == name)
         branched = store.rows.execute("SELECT 1 FROM branches WHERE name = ?", (name,)).fetchone()
         usual = table.config == table.game.spec.config(num_players=2) and not table.start and not branched
         # The levels are rated in the published game of two players only.
@@ -293,9 +291,8 @@ async def note_results(store: TableStore) -> None:
             store.rows.execute(
                 "INSERT OR IGNORE INTO examined (name, game, made, ranks, players, taken_back) "
                 "VALUES (?, ?, ?, ?, ?, ?)",
-                (name, table.game.spec.name, row.made, ranks, players, store.taken_back(name)),
+                (name, table.game.spec.name, entries[name].made, ranks, players, store.taken_back(name)),
             )
-        await asyncio.sleep(0)
 
 
 # puzzles

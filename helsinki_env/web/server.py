@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import hmac
+import json
 import logging
 import random
 import secrets
@@ -180,12 +181,18 @@ def _add_tables(app: FastAPI, settings: ServerSettings, sessions: TableSessions,
         return await asyncio.to_thread(_sample_picture, browser_game(name).name)
 
     @app.get("/api/tables")
-    async def tables(answer: Response, offset: Offset = 0, limit: Limit = MAX_LIST_ENTRIES) -> list[dict[str, Any]]:
-        """Return the saved tables, newest first; the header X-Total-Count gives their total number."""
-        entries = store.all(offset, limit)
-        answer.headers[TOTAL] = str(len(store))
-        over = await finished_tables(store, entries)
-        return [_entry_data(entry, entry.name in over) for entry in entries]
+    async def tables(
+        offset: Offset = 0, limit: Limit = MAX_LIST_ENTRIES, over: bool | None = None
+    ) -> Response:
+        """Return the saved tables, newest first; the header X-Total-Count gives their total number.
+
+        `over` selects the tables whose game is over, or the others.
+        """
+        entries = store.all(offset, limit, over)
+        finished = await finished_tables(store, entries)
+        shown = [entry for entry in entries if over is None or (entry.name in finished) == over]
+        content = await asyncio.to_thread(_list_content, shown, finished)
+        return Response(content, media_type="application/json", headers={TOTAL: str(store.count(over))})
 
     @app.post("/api/tables", status_code=201)
     async def make(wanted: NewTable) -> dict[str, Any]:
@@ -270,6 +277,11 @@ def _game_data(spec: GameSpec, settings: ServerSettings) -> dict[str, Any]:
         "lesson": has_lesson(spec),
         "scale": level_data(spec.name),
     }
+
+
+def _list_content(entries: list[TableEntry], finished: set[str]) -> bytes:
+    """Return the JSON of a list of tables."""
+    return json.dumps([_entry_data(entry, entry.name in finished) for entry in entries]).encode()
 
 
 def _entry_data(entry: TableEntry, over: bool) -> dict[str, Any]:

@@ -153,8 +153,7 @@ class TableSession:
 
     def refresh(self) -> None:
         """Load the actions that another process has saved; TableError if the table no longer exists."""
-        name = self.table.name
-        if self._store.number(name) == self.table.number and self._store.has(name):
+        if self._store.number(self.table.name) == self.table.number:
             return
         self._stop()
         self.table, self._message = self._store.load(self.table.name), ""
@@ -275,7 +274,7 @@ class TableSession:
         said = next((one["said"] for one in self._choices() if one["id"] == action), "")
         taken = self.table.decide(number, action, said)
         try:
-            self._store.write(self.table.name, taken)
+            self._store.write(self.table.name, taken, self.table.game.done)
         except StoreError:
             self.table.forget_last()
             raise

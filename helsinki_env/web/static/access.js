@@ -86,6 +86,19 @@ export async function ask(method, path, body) {
 }
 
 /**
+ * Return a part of a list of the server, and the total number of its entries.
+ *
+ * @param {string} path  without `offset` and `limit`
+ * @param {number} offset
+ * @param {number} limit
+ * @returns {Promise<{part: any[], total: number}>}
+ */
+export async function askPart(path, offset, limit) {
+  const answer = await send("GET", `${path}${path.includes("?") ? "&" : "?"}offset=${offset}&limit=${limit}`);
+  return { part: await answer.json(), total: Number(answer.headers.get("x-total-count")) };
+}
+
+/**
  * Send a request and return the response.
  *
  * @param {"GET" | "POST" | "DELETE"} method

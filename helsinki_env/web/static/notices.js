@@ -34,8 +34,7 @@ export class Notices {
       this.#shown = new Notification(title, { body, tag: location.pathname, icon: "/static/icon.svg" });
       this.#shown.onclick = () => globalThis.focus();
     } catch {
-      // Chrome for Android shows notices of service workers only.
-      document.title = `● ${title}: ${body}`;
+      // Chrome for Android shows notices of service workers only; there, the title of the page has a mark.
     }
   }
 }

@@ -1,11 +1,11 @@
 /** The start page: create a table, or open a saved one. */
 
-import { ask, onThisMachine } from "./access.js";
+import { ask, askPart, onThisMachine } from "./access.js";
 import { analyzeButton } from "./apart.js";
 import { BoardEditor } from "./boards.js";
 import { Cards } from "./cards.js";
 import { Chairs, keepLinks, keptLinks, showLinks } from "./chairs.js";
-import { button, byId, complain, counted, fill, goTo, make, once, whenSent } from "./dom.js";
+import { button, byId, complain, counted, fillByParts, goTo, make, once, whenSent } from "./dom.js";
 import { KEEPS_NOTHING, keeps } from "./kept.js";
 import { showPracticeCard } from "./practice.js";
 import { chosenOf, fieldsOf } from "./setups.js";
@@ -68,12 +68,13 @@ const cards = new Cards(byId("games"));
 // tables
 
 async function showTables() {
-  /** @type {Listed[]} */
-  const tables = await ask("GET", "/api/tables");
-  const over = tables.filter((one) => one.over);
-  fill(byId("tables"), tables.filter((one) => !one.over).map((one) => () => item(one)));
-  fill(byId("finished"), over.map((one) => () => item(one)));
-  byId("finished-games").hidden = !over.length;
+  /** @param {boolean} over */
+  const get = (over) => (/** @type {number} */ offset, /** @type {number} */ limit) => askPart(`/api/tables?over=${over}`, offset, limit);
+  const [, finished] = await Promise.all([
+    fillByParts(byId("tables"), get(false), item),
+    fillByParts(byId("finished"), get(true), item),
+  ]);
+  byId("finished-games").hidden = !finished;
 }
 
 /** @param {Listed} one */
