@@ -106,7 +106,8 @@ async def mistakes(pool: PlayerPool, table: GameTable) -> list[tuple[int, int, f
         return []  # the start of the position is not a deal; such games are not examined
     rows: list[tuple[int, int, Any, Any, Any]] = []
     for taken in table.decisions:
-        if table.chairs[taken.seat].is_person and len(now.legal_actions()) > 1:
+        own = table.chairs[taken.seat].is_person and (table.clock is None or taken.number not in table.clock.expired)
+        if own and len(now.legal_actions()) > 1:
             key = seat_key(0, taken.seat, taken.number)
             rows.append((taken.number, taken.action, now.observation(), now.action_mask(), key))
         now.step(taken.action)
@@ -205,8 +206,8 @@ class Exercises:
     def own_ratings(self) -> dict[str, Estimate]:
         """Return the person's estimated rating in each game, from finished games against rated players.
 
-        Only games of two with the usual options count, from the deal on, without actions taken back, and against
-        players with a rating.
+        Only games of two with the usual options count, from the deal on, without actions taken back, without a clock
+        that ran out, and against players with a rating.
         """
         rows = self._rows.execute("SELECT game, ranks, players FROM examined WHERE taken_back = 0 ORDER BY made")
         games: dict[str, list[tuple[list[float], int, list[int]]]] = {}
@@ -284,8 +285,9 @@ async def note_results(store: TableStore) -> None:
             continue
         branched = store.rows.execute("SELECT 1 FROM branches WHERE name = ?", (name,)).fetchone()
         usual = table.config == table.game.spec.config(num_players=2) and not table.start and not branched
+        own = table.clock is None or not table.clock.expired
         # The levels are rated in the published game of two players only.
-        players = json.dumps([chair.player for chair in table.chairs] if usual else [])
+        players = json.dumps([chair.player for chair in table.chairs] if usual and own else [])
         ranks = json.dumps(table.game.ranks().tolist())
         with store.transaction():
             store.rows.execute(

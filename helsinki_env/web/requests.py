@@ -27,6 +27,7 @@ __all__ = [
     "Name",
     "NewBoard",
     "NewChair",
+    "NewClock",
     "NewLesson",
     "NewTable",
     "Offset",
@@ -160,6 +161,15 @@ class NewBoard(BaseModel):
     actions: dict[str, dict[str, int]] = Field(max_length=40, description="Cost and strength of each board action.")
 
 
+class NewClock(BaseModel):
+    """The clock of a table."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    minutes: float = Field(gt=0, le=600, allow_inf_nan=False, description="Time of each person for the whole game.")
+    increment: float = Field(0, ge=0, le=600, allow_inf_nan=False, description="Seconds added after each turn.")
+
+
 class Rematch(BaseModel):
     """Another game at the same kind of table."""
 
@@ -181,6 +191,7 @@ class NewTable(BaseModel):
     sharing: Literal["device", "links"] = Field(
         "device", description="Whether humans share one device, or each gets a link."
     )
+    clock: NewClock | None = Field(None, description="Clock of the people; null: no clock.")
     begin: SavedStart | None = Field(
         None, alias="from", description="Start from a saved game, instead of game, options and seed."
     )

@@ -20,6 +20,7 @@ from helsinki_env.engine.spec import GameSpec, config_from_dict, default_spec, g
 from helsinki_env.utils.extras import requires_extra
 from helsinki_env.web.analysis import add_analysis
 from helsinki_env.web.boards import Boards
+from helsinki_env.web.clocks import TableClock, substitute
 from helsinki_env.web.evaluation import EvaluationJobs
 from helsinki_env.web.help import rules_text
 from helsinki_env.web.lessons import has_lesson, lesson_table
@@ -218,7 +219,8 @@ def _add_tables(app: FastAPI, settings: ServerSettings, sessions: TableSessions,
         if any(chair.key for chair in old.chairs):
             raise ValueError(f"table {name}: its seats have links of their own; create a new table instead")
         chairs = old.chairs[-1:] + old.chairs[:-1] if wanted.swap else old.chairs
-        table = GameTable(secrets.token_hex(6), old.title, old.config, secrets.randbits(63), chairs)
+        clock = old.clock and TableClock.of(old.clock.seconds, old.clock.increment, len(chairs))
+        table = GameTable(secrets.token_hex(6), old.title, old.config, secrets.randbits(63), chairs, clock=clock)
         store.add(table)
         return {"table": table.name}
 
@@ -276,6 +278,7 @@ def _game_data(spec: GameSpec, settings: ServerSettings) -> dict[str, Any]:
         "options": offered_options(spec),
         "lesson": has_lesson(spec),
         "scale": level_data(spec.name),
+        "substitute": substitute(spec),
     }
 
 
@@ -300,8 +303,13 @@ def _entry_data(entry: TableEntry, over: bool) -> dict[str, Any]:
 def _new_table(wanted: NewTable, settings: ServerSettings, records: SavedGames, boards: Boards) -> GameTable:
     start = _game_start(wanted, records, boards)
     chairs = _chairs(wanted, spec_of(start.config), settings)
+    clock = None
+    if wanted.clock is not None:
+        if all(chair.player != HUMAN for chair in chairs):
+            raise ValueError("clock: found a table without people, expected a person or no clock")
+        clock = TableClock.of(60 * wanted.clock.minutes, wanted.clock.increment, len(chairs))
     return GameTable(
-        secrets.token_hex(6), wanted.title, start.config, start.seed, chairs, start.past_actions, start.start
+        secrets.token_hex(6), wanted.title, start.config, start.seed, chairs, start.past_actions, start.start, clock
     )
 
 

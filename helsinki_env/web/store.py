@@ -17,6 +17,7 @@ from helsinki_env.data import UserError
 from helsinki_env.engine.spec import config_from_dict, config_to_dict
 from helsinki_env.utils.files import supports_locks
 from helsinki_env.utils.machine import user_folder
+from helsinki_env.web.clocks import TableClock
 from helsinki_env.web.tables import HUMAN, GameTable, SeatAssignment, TableError, TakenAction
 
 __all__ = ["StoreError", "TableEntry", "TableStore", "data_folder", "finished_tables"]
@@ -202,11 +203,11 @@ class TableStore:
         config = config_to_dict(table.config)
         with self.transaction():
             self.rows.execute(
-                "INSERT INTO tables (name, title, made, config, seed, chairs, start, game, actions, finished) "
-                "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                "INSERT INTO tables (name, title, made, config, seed, chairs, start, game, actions, finished, clock) "
+                "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 (
                     *(table.name, table.title, time.time(), json.dumps(config), str(table.seed), chairs, table.start),
-                    *(config.get("game", ""), table.number, table.game.done),
+                    *(config.get("game", ""), table.number, table.game.done, _clock_text(table.clock)),
                 ),
             )
             for decision in table.decisions:
@@ -218,13 +219,19 @@ class TableStore:
             for rows in ("branches", "examined", "taken_back", "decisions", "tables"):
                 self.rows.execute(f"DELETE FROM {rows} WHERE name = ?", (name,))  # constant table names
 
-    def write(self, name: str, decision: TakenAction, over: bool = False) -> None:
-        """Save an action, and whether the game is over after it."""
+    def write(self, name: str, decision: TakenAction, over: bool = False, clock: TableClock | None = None) -> None:
+        """Save an action, whether the game is over after it, and the clock."""
         with self.transaction():
             self._insert(name, decision)
             self.rows.execute(
-                "UPDATE tables SET actions = ?, finished = ? WHERE name = ?", (decision.number + 1, over, name)
+                "UPDATE tables SET actions = ?, finished = ?, clock = ? WHERE name = ?",
+                (decision.number + 1, over, _clock_text(clock), name),
             )
+
+    def set_clock(self, name: str, clock: TableClock) -> None:
+        """Save the clock of a table."""
+        with self.transaction():
+            self.rows.execute("UPDATE tables SET clock = ? WHERE name = ?", (clock.to_json(), name))
 
     def _insert(self, name: str, decision: TakenAction) -> None:
         self.rows.execute(
@@ -298,19 +305,20 @@ class TableStore:
     def _read(self, name: str) -> Callable[[], GameTable]:
         """Return a function that makes a table from its rows; it does not use the database."""
         row = self.rows.execute(
-            "SELECT title, config, seed, chairs, start FROM tables WHERE name = ?", (name,)
+            "SELECT title, config, seed, chairs, start, clock FROM tables WHERE name = ?", (name,)
         ).fetchone()
         if row is None:
             raise TableError(f"table {name!r:.40}: does not exist")
         actions = self.rows.execute(
             "SELECT seat, action, said FROM decisions WHERE name = ? ORDER BY number", (name,)
         ).fetchall()
-        title, config, seed, chairs, start = row
+        title, config, seed, chairs, start, clock = row
         seats = tuple(SeatAssignment(*chair) for chair in json.loads(chairs))
 
         def table() -> GameTable:
             try:
-                return GameTable(name, title, config_from_dict(json.loads(config)), int(seed), seats, actions, start)
+                settings, state = config_from_dict(json.loads(config)), TableClock.from_json(clock)
+                return GameTable(name, title, settings, int(seed), seats, actions, start, state)
             except ValueError as problem:
                 raise TableError(f"table {name}: cannot be continued: {problem}") from None
 
@@ -320,6 +328,10 @@ class TableStore:
 #: The columns of `TableEntry`, and the conditions on the state of the game.
 _ENTRY = "name, title, made, game, chairs, actions, finished"
 _CONDITIONS = {None: "", True: "WHERE finished = 1", False: "WHERE finished IS NOT 1"}
+
+
+def _clock_text(clock: TableClock | None) -> str:
+    return "" if clock is None else clock.to_json()
 
 
 def _entry(row: tuple[Any, ...]) -> TableEntry:

@@ -5,6 +5,7 @@ import { analyzeButton } from "./apart.js";
 import { BoardEditor } from "./boards.js";
 import { Cards } from "./cards.js";
 import { Chairs, keepLinks, keptLinks, showLinks } from "./chairs.js";
+import { clockRule } from "./clocks.js";
 import { button, byId, complain, counted, fillByParts, goTo, make, once, whenSent } from "./dom.js";
 import { KEEPS_NOTHING, keeps } from "./kept.js";
 import { showPracticeCard } from "./practice.js";
@@ -34,9 +35,25 @@ function showGame() {
   byId("options").replaceChildren(...fieldsOf(options));
   board.show(chosen().name).catch(complain);
   showChairs();
+  showClock();
 }
 
 const showChairs = () => chairs.show(chosen(), Number(players.value));
+
+const minutes = /** @type {HTMLInputElement} */ (byId("minutes"));
+const increment = /** @type {HTMLInputElement} */ (byId("increment"));
+
+/** Return the clock of the form; null: none. */
+function clock() {
+  if (minutes.validity.badInput || increment.validity.badInput) throw new Error("Clock: expected a number of minutes and a number of seconds");
+  return minutes.value ? { minutes: Number(minutes.value), increment: Number(increment.value) } : null;
+}
+
+function showClock() {
+  increment.disabled = !minutes.value;
+  byId("clock-rule").hidden = !minutes.value;
+  byId("clock-rule").textContent = clockRule(60 * Number(minutes.value), Number(increment.value), chosen().substitute);
+}
 
 function order() {
   const data = new FormData(form);
@@ -44,7 +61,8 @@ function order() {
   const seed = /** @type {HTMLInputElement} */ (byId("seed")).value.trim();
   const title = /** @type {HTMLInputElement} */ (byId("title")).value;
   if (!/^\d{0,15}$/.test(seed)) throw new Error("Seed: expected a whole number of up to 15 digits, or nothing for a random seed");
-  return { game: game.value, title, ...chairs.order(), options, seed: seed ? Number(seed) : null };
+  const wanted = { game: game.value, title, ...chairs.order(), options, seed: seed ? Number(seed) : null };
+  return { ...wanted, clock: clock() };
 }
 
 async function begin() {
@@ -108,6 +126,7 @@ byId("unkept").textContent = KEEPS_NOTHING;
 byId("here-only").hidden = !onThisMachine;
 game.addEventListener("change", showGame);
 players.addEventListener("change", showChairs);
+for (const one of [minutes, increment]) one.addEventListener("input", showClock);
 try {
   games = await ask("GET", "/api/games");
   game.replaceChildren(...games.map((one) => make("option", { value: one.name }, one.title)));

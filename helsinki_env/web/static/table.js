@@ -6,6 +6,7 @@ import { Again } from "./again.js";
 import { analyzeButton } from "./apart.js";
 import { areaOf, belowArea, showAreas } from "./areas.js";
 import { Choices } from "./choices.js";
+import { Clocks } from "./clocks.js";
 import { Connection } from "./connection.js";
 import { button, byId, goTo, isSecondClick, make, makeSvg, once } from "./dom.js";
 import { KEEPS_NOTHING, keep, keeps, recall } from "./kept.js";
@@ -141,6 +142,7 @@ const practice = new Practice(
   },
 );
 const notices = new Notices(/** @type {HTMLInputElement} */ (byId("notices")));
+const clocks = new Clocks(byId("seats"), (seat) => view?.mine.includes(seat) ?? false);
 const teaching = new Teaching(
   /** @type {HTMLInputElement} */ (byId("teach")),
   (message) => connection.send(message),
@@ -224,6 +226,7 @@ const fingerprint = (of) => JSON.stringify([of.number, of.seat, of.log.at(-1), o
 function heard(message) {
   if (message.type === "table") return show(message);
   if (message.type === "clock") return void (began = Date.now() - 1000 * message.seconds);
+  if (message.type === "clocks") return clocks.heard(message);
   if (message.type === "explained") return help.heard(message);
   if (message.type === "lesson") {
     lesson.heard(message);
@@ -279,6 +282,7 @@ function show(next) {
   look();
   showPlacing();
   showSeats(byId("seats"), next, before);
+  clocks.show();
   showSheet(byId("sheet-table"), next);
   if (next.done && !before?.done) /** @type {HTMLDetailsElement} */ (byId("sheet")).open = true;
   if (next.number !== before?.number) help.hide();
@@ -320,6 +324,7 @@ function headlineOf(now) {
   if (now.curtain !== null) return `Turn of ${now.seats[now.curtain].name}`;
   if (now.decisions.length) return now.mine.length > 1 ? `${name}, your turn` : "Your turn";
   if (now.paused) return `${name} is paused`;
+  if (now.thinking && now.seats[now.seat].human) return `Time is up: ${now.thinking.player} plays for ${name}`;
   return now.thinking ? `${name} is computing` : `Turn of ${name}`;
 }
 
