@@ -179,7 +179,7 @@ class Exercises:
         )
         for name, game, title, position, taken, regret, level, answers in rows:
             try:
-                table = _table_at(name, title, position)
+                table = _table_at(name, title, self._store.boards.local_text(position))
             except ValueError:  # saved by another version
                 continue
             return Exercise(name, game, title, table, taken, regret, level, answers)
@@ -250,7 +250,7 @@ class Exercises:
             table = await self._store.load_in_thread(name)
             title = table.title or ", ".join(chair.name for chair in table.chairs)
             for number, action, regret in await mistakes(self._pool, table) if table.game.done else ():
-                position = _position_of(table, number)
+                position = self._store.boards.portable_text(_position_of(table, number))
                 rows.append((f"{name}-{number}", table.game.spec.name, title, position, action, regret, now))
         except TableError:  # removed, or saved by another version
             pass

@@ -153,12 +153,14 @@ class NewLesson(BaseModel):
 
 
 class NewBoard(BaseModel):
-    """A component file with other costs and strengths of board actions."""
+    """A component file with other numbers."""
 
     model_config = ConfigDict(extra="forbid")
 
     game: str = Field("", max_length=40, description="Name of the game; empty: the default game.")
-    actions: dict[str, dict[str, int]] = Field(max_length=40, description="Cost and strength of each board action.")
+    values: dict[str, Annotated[float, Field(allow_inf_nan=False)] | None] = Field(
+        max_length=80, description="Numbers by key, such as actions.two_points.cost; null: an empty field."
+    )
 
 
 class NewClock(BaseModel):

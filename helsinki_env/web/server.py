@@ -153,17 +153,18 @@ def _add_error_handlers(app: FastAPI) -> None:
 
 
 def _add_tables(app: FastAPI, settings: ServerSettings, sessions: TableSessions, records: SavedGames) -> None:
-    store, boards = sessions.store, Boards(settings.data)
+    store, boards = sessions.store, sessions.store.boards
 
     @app.get("/api/games/{name}/board")
-    async def board(name: str) -> list[dict[str, Any]]:
-        """Return the costs and strengths of a game's board actions."""
-        return boards.fields(browser_game(name))
+    async def board(name: str) -> dict[str, Any]:
+        """Return the numbers of a game that may be changed, and the abilities that may be left out."""
+        spec = browser_game(name)
+        return {"groups": boards.fields(spec), "abilities": boards.abilities(spec)}
 
     @app.post("/api/boards", status_code=201)
     async def make_board(wanted: NewBoard) -> dict[str, str]:
         """Save a board of one's own; its name is a value of the option `components`."""
-        return {"components": await asyncio.to_thread(boards.save, browser_game(wanted.game), wanted.actions)}
+        return {"components": boards.save(browser_game(wanted.game), wanted.values)}
 
     @app.get("/api/games")
     async def games() -> list[dict[str, Any]]:
@@ -316,7 +317,7 @@ def _new_table(wanted: NewTable, settings: ServerSettings, records: SavedGames, 
 def _game_start(wanted: NewTable, records: SavedGames, boards: Boards) -> GameStart:
     if wanted.begin is None:
         spec = browser_game(wanted.game)
-        options, own = boards.config_values(wanted.options)
+        options, own = boards.config_values(wanted.options, len(wanted.chairs))
         config = config_from_dict(
             chosen_options(spec, options) | own | {"game": spec.name, "num_players": len(wanted.chairs)}
         )

@@ -17,6 +17,7 @@ from helsinki_env.data import UserError
 from helsinki_env.engine.spec import config_from_dict, config_to_dict
 from helsinki_env.utils.files import supports_locks
 from helsinki_env.utils.machine import user_folder
+from helsinki_env.web.boards import Boards
 from helsinki_env.web.clocks import TableClock
 from helsinki_env.web.tables import HUMAN, GameTable, SeatAssignment, TableError, TakenAction
 
@@ -164,6 +165,8 @@ class TableStore:
                 f"{self.path}: cannot be used as the database of tables: {problem}; choose another folder with --data"
             ) from None
 
+        self.boards = Boards(self.rows, self.transaction, folder)
+
     def _open(self) -> None:
         # `with self.rows` begins a transaction, and only one thread uses the connection.
         locks = supports_locks(self.path.parent)
@@ -200,13 +203,13 @@ class TableStore:
     def add(self, table: GameTable) -> None:
         """Save a new table with its initial actions."""
         chairs = json.dumps([list(chair) for chair in table.chairs])
-        config = config_to_dict(table.config)
+        config, start = self.boards.portable(config_to_dict(table.config)), self.boards.portable_text(table.start)
         with self.transaction():
             self.rows.execute(
                 "INSERT INTO tables (name, title, made, config, seed, chairs, start, game, actions, finished, clock) "
                 "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 (
-                    *(table.name, table.title, time.time(), json.dumps(config), str(table.seed), chairs, table.start),
+                    *(table.name, table.title, time.time(), json.dumps(config), str(table.seed), chairs, start),
                     *(config.get("game", ""), table.number, table.game.done, _clock_text(table.clock)),
                 ),
             )
@@ -314,10 +317,11 @@ class TableStore:
         ).fetchall()
         title, config, seed, chairs, start, clock = row
         seats = tuple(SeatAssignment(*chair) for chair in json.loads(chairs))
+        config, start = self.boards.local(json.loads(config)), self.boards.local_text(start)
 
         def table() -> GameTable:
             try:
-                settings, state = config_from_dict(json.loads(config)), TableClock.from_json(clock)
+                settings, state = config_from_dict(config), TableClock.from_json(clock)
                 return GameTable(name, title, settings, int(seed), seats, actions, start, state)
             except ValueError as problem:
                 raise TableError(f"table {name}: cannot be continued: {problem}") from None
