@@ -25,7 +25,8 @@ from helsinki_env.web.evaluation import EvaluationJobs
 from helsinki_env.web.help import rules_text
 from helsinki_env.web.lessons import has_lesson, lesson_table
 from helsinki_env.web.levels import level_data
-from helsinki_env.web.player_workers import PlayerPool
+from helsinki_env.web.own_players import OwnPlayers
+from helsinki_env.web.player_workers import PlayerFailedError, PlayerPool
 from helsinki_env.web.practice import Exercises, puzzles
 from helsinki_env.web.practice_session import PRACTICE, PUZZLES, PracticeSession
 from helsinki_env.web.records import GameStart, SavedGames, start_from_saved
@@ -79,7 +80,8 @@ class ServerSettings:
 
 def create_app(settings: ServerSettings) -> Any:
     """Return the ASGI application; StoreError if the database cannot be used."""
-    store, pool = TableStore(settings.data), PlayerPool()
+    own = OwnPlayers(settings.data)
+    store, pool = TableStore(settings.data), PlayerPool(own)
     sessions, records, jobs = TableSessions(store, pool), SavedGames(store), EvaluationJobs(pool)
     tournaments, exercises = TournamentManager(store), Exercises(store, pool)
 
@@ -104,7 +106,7 @@ def create_app(settings: ServerSettings) -> Any:
     for kind in (PRACTICE, PUZZLES):
         add_page(app, f"/{kind}", "table.html")
     app.mount("/static", StaticFiles(directory=STATIC), name="static")
-    _add_tables(app, settings, sessions, records)
+    _add_tables(app, settings, sessions, records, own)
     _add_practice(app, exercises)
     _add_socket(app, settings, sessions, exercises, pool)
     add_analysis(app, sessions, records, jobs)
@@ -152,7 +154,9 @@ def _add_error_handlers(app: FastAPI) -> None:
         return error_response(str(problem), 503)
 
 
-def _add_tables(app: FastAPI, settings: ServerSettings, sessions: TableSessions, records: SavedGames) -> None:
+def _add_tables(
+    app: FastAPI, settings: ServerSettings, sessions: TableSessions, records: SavedGames, own: OwnPlayers
+) -> None:
     store, boards = sessions.store, sessions.store.boards
 
     @app.get("/api/games/{name}/board")
@@ -170,7 +174,8 @@ def _add_tables(app: FastAPI, settings: ServerSettings, sessions: TableSessions,
     async def games() -> list[dict[str, Any]]:
         """Return the games and the options of their tables."""
         specs = sorted(map(spec_by_name, game_names()), key=lambda spec: not spec.is_default)  # the default game first
-        return [_game_data(spec, settings) for spec in specs if spec.list_ui_actions]
+        played = [spec for spec in specs if spec.list_ui_actions]
+        return await asyncio.to_thread(lambda: [_game_data(spec, settings, own) for spec in played])
 
     @app.get("/api/games/{name}/rules")
     async def rules(name: str) -> list[dict[str, str]]:
@@ -200,7 +205,12 @@ def _add_tables(app: FastAPI, settings: ServerSettings, sessions: TableSessions,
     async def make(wanted: NewTable) -> dict[str, Any]:
         """Create a table; `links` has the address of each human's seat if every human gets one."""
         check_room(store)
-        table = _new_table(wanted, settings, records, boards)
+        start = _game_start(wanted, records, boards)
+        offered = await asyncio.to_thread(own.offered, spec_of(start.config))
+        table = _new_table(wanted, start, settings, {one.player: one.label for one in offered})
+        for seat, chair in enumerate(table.chairs):
+            if chair.player in {one.player for one in offered}:
+                await _check_player(sessions, table, seat)
         store.add(table)
         if wanted.begin is not None:
             records.add_branch(wanted.begin.record, table.name, wanted.begin.decisions)
@@ -267,7 +277,15 @@ def check_room(store: TableStore) -> None:
         raise ValueError(f"tables: found {_MAX_TABLES:,}, expected fewer; delete some first")
 
 
-def _game_data(spec: GameSpec, settings: ServerSettings) -> dict[str, Any]:
+async def _check_player(sessions: TableSessions, table: GameTable, seat: int) -> None:
+    """Raise ValueError if the player of a seat cannot be created."""
+    try:
+        await sessions.pool.check(table.config, table.chairs[seat].player)
+    except PlayerFailedError as problem:
+        raise ValueError(f"chairs.{seat}.player: cannot be created: {problem}") from None
+
+
+def _game_data(spec: GameSpec, settings: ServerSettings, own: OwnPlayers) -> dict[str, Any]:
     levels = levels_of(spec)
     offered = offered_players(spec, settings.players)
     return {
@@ -276,6 +294,7 @@ def _game_data(spec: GameSpec, settings: ServerSettings) -> dict[str, Any]:
         "players": [2, 3, 4],
         "levels": [level._asdict() for level in levels],
         "others": [player for player in offered if player not in {level.player for level in levels}],
+        "own": [one._asdict() for one in own.offered(spec) if one.player not in offered],
         "options": offered_options(spec),
         "lesson": has_lesson(spec),
         "scale": level_data(spec.name),
@@ -301,9 +320,9 @@ def _entry_data(entry: TableEntry, over: bool) -> dict[str, Any]:
     }
 
 
-def _new_table(wanted: NewTable, settings: ServerSettings, records: SavedGames, boards: Boards) -> GameTable:
-    start = _game_start(wanted, records, boards)
-    chairs = _chairs(wanted, spec_of(start.config), settings)
+def _new_table(wanted: NewTable, start: GameStart, settings: ServerSettings, own: dict[str, str]) -> GameTable:
+    """Return a new table; `own` has the labels of the players of one's own, by player name."""
+    chairs = _chairs(wanted, spec_of(start.config), settings, own)
     clock = None
     if wanted.clock is not None:
         if all(chair.player != HUMAN for chair in chairs):
@@ -333,11 +352,13 @@ def _game_start(wanted: NewTable, records: SavedGames, boards: Boards) -> GameSt
     return start
 
 
-def _chairs(wanted: NewTable, spec: GameSpec, settings: ServerSettings) -> tuple[SeatAssignment, ...]:
-    labels = {level.player: level.label for level in levels_of(spec)}
+def _chairs(
+    wanted: NewTable, spec: GameSpec, settings: ServerSettings, own: dict[str, str]
+) -> tuple[SeatAssignment, ...]:
+    labels = own | {level.player: level.label for level in levels_of(spec)}
     scale = [one["player"] for one in level_data(spec.name)]
     labels |= {player: f"Level {number}" for number, player in enumerate(scale, 1)}
-    allowed = (HUMAN, *offered_players(spec, settings.players), *scale)
+    allowed = (HUMAN, *offered_players(spec, settings.players), *scale, *own)
     chairs = []
     for seat, chair in enumerate(wanted.chairs):
         if chair.player not in allowed:

@@ -553,14 +553,14 @@ class TableSessions:
     """All tables with connected pages."""
 
     def __init__(self, store: TableStore, pool: PlayerPool) -> None:
-        self.store, self._pool = store, pool
+        self.store, self.pool = store, pool
         self._open: dict[str, TableSession] = {}
         self._handled: dict[str, None] = {}
 
     def open(self, name: str) -> TableSession:
         """Return the session of a table; TableError if the table does not exist."""
         if name not in self._open:
-            self._open[name] = TableSession(self.store.load(name), self.store, self._pool, self._handled)
+            self._open[name] = TableSession(self.store.load(name), self.store, self.pool, self._handled)
         return self._open[name]
 
     async def leave(self, session: TableSession, page: PageConnection | None) -> None:

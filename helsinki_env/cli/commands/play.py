@@ -134,11 +134,18 @@ def main(
 def check_tables(folder: Path, typed: tuple[str, ...], trust: bool) -> None:
     """Raise PlayerError if tables in a folder name code that is neither on the command line nor trusted."""
     from helsinki_env.agents.registry import check_code
+    from helsinki_env.web.levels import LEVEL
+    from helsinki_env.web.own_players import CHECKPOINT
     from helsinki_env.web.store import TableStore
 
     store = TableStore(folder)
     try:
-        players = {chair.player for table in store.all() for chair in table.chairs}
+        players = {
+            chair.player
+            for table in store.all()
+            for chair in table.chairs
+            if not chair.player.startswith((LEVEL, CHECKPOINT))  # names of weights, not of code
+        }
     finally:
         store.close()
     check_code(sorted(players - set(typed)), store.path, trust=trust)

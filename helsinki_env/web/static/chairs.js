@@ -55,7 +55,8 @@ export class Chairs {
       }
       const count = (there.get(player) ?? 0) + 1;
       there.set(player, count);
-      const called = this.#game?.levels.find((level) => level.player === player)?.label ?? player;
+      const named = [...(this.#game?.levels ?? []), ...(this.#game?.own ?? [])].find((one) => one.player === player);
+      const called = named?.label ?? player;
       return { player, name: count > 1 ? `${called} ${count}` : called };
     });
     const sharing = this.sharing.querySelector("input:checked")?.getAttribute("value");
@@ -76,13 +77,14 @@ export class Chairs {
    * @param {string} player
    * @param {string} name
    */
-  #chair({ levels, others }, seat, player, name) {
+  #chair({ levels, others, own }, seat, player, name) {
     const who = make(
       "select",
       { "aria-label": `Player ${seat + 1}` },
       make("option", { value: HUMAN }, "A person"),
       make("optgroup", { label: "Levels" }, ...levels.map((one) => make("option", { value: one.player }, `${one.label} (${one.player})`))),
       make("optgroup", { label: "Other players" }, ...others.map((one) => make("option", { value: one }, one))),
+      ...(own.length ? [make("optgroup", { label: "Players of your own" }, ...own.map((one) => make("option", { value: one.player }, ownLabel(one))))] : []),
     );
     who.value = player;
     if (who.selectedIndex < 0) who.value = levels[0].player;
@@ -102,6 +104,9 @@ export class Chairs {
     this.sharing.hidden = people < 2;
   }
 }
+
+/** @param {Game["own"][number]} one  Return the label of a player of one's own, for a network with its digest. */
+const ownLabel = ({ player, label }) => [label, player.split("@")[1]].filter(Boolean).join(", digest ");
 
 /**
  * Store the links of a table in this browser: the server sends them only once.

@@ -152,6 +152,7 @@
  * @property {number[]} players
  * @property {{player: string, label: string, says: string}[]} levels
  * @property {string[]} others
+ * @property {{player: string, label: string}[]} own  Players of installed packages, and networks of the data folder.
  * @property {string} substitute  The player that takes the rest of a turn after the time of a person has run out.
  * @property {boolean} lesson  Whether there is a guided game.
  * @property {{player: string, says: string, rating: number | null, low: number | null, high: number | null, games: number | null}[]} scale
