@@ -12,6 +12,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 
 from helsinki_env.utils.extras import requires_extra
 from helsinki_env.utils.markdown import printable
+from helsinki_env.web.qr import MAX_BYTES
 from helsinki_env.web.tables import HUMAN
 
 with requires_extra("play"):
@@ -31,6 +32,7 @@ __all__ = [
     "NewLesson",
     "NewTable",
     "Offset",
+    "QrText",
     "Rematch",
     "SavedStart",
     "add_page",
@@ -170,6 +172,14 @@ class NewClock(BaseModel):
 
     minutes: float = Field(gt=0, le=600, allow_inf_nan=False, description="Time of each person for the whole game.")
     increment: float = Field(0, ge=0, le=600, allow_inf_nan=False, description="Seconds added after each turn.")
+
+
+class QrText(BaseModel):
+    """A text for a QR code."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    text: str = Field(min_length=1, max_length=MAX_BYTES, description="Text, such as an address.")
 
 
 class Rematch(BaseModel):

@@ -29,6 +29,7 @@ from helsinki_env.web.own_players import OwnPlayers
 from helsinki_env.web.player_workers import PlayerFailedError, PlayerPool
 from helsinki_env.web.practice import Exercises, puzzles
 from helsinki_env.web.practice_session import PRACTICE, PUZZLES, PracticeSession
+from helsinki_env.web.qr import qr_path
 from helsinki_env.web.records import GameStart, SavedGames, start_from_saved
 from helsinki_env.web.requests import (
     MAX_LIST_ENTRIES,
@@ -39,6 +40,7 @@ from helsinki_env.web.requests import (
     NewLesson,
     NewTable,
     Offset,
+    QrText,
     Rematch,
     add_page,
     error_response,
@@ -76,6 +78,7 @@ class ServerSettings:
     data: Path  # folder of the database
     token: str = ""  # that requests must present; empty if the server listens on loopback
     players: tuple[str, ...] = ()  # names of players offered in addition
+    address: str = ""  # for other machines, such as http://192.168.1.5:8000; empty if only this machine can reach it
 
 
 def create_app(settings: ServerSettings) -> Any:
@@ -164,6 +167,17 @@ def _add_tables(
         """Return the numbers of a game that may be changed, and the abilities that may be left out."""
         spec = browser_game(name)
         return {"groups": boards.fields(spec), "abilities": boards.abilities(spec)}
+
+    @app.get("/api/host")
+    async def host() -> dict[str, str]:
+        """Return the address of the server for other machines; empty if only this machine can reach it."""
+        return {"address": settings.address}
+
+    @app.post("/api/qr")
+    async def qr(wanted: QrText) -> dict[str, Any]:
+        """Return a QR code: its size with the border, and the SVG path of its dark modules."""
+        size, path = await asyncio.to_thread(qr_path, wanted.text)
+        return {"size": size, "path": path}
 
     @app.post("/api/boards", status_code=201)
     async def make_board(wanted: NewBoard) -> dict[str, str]:

@@ -93,12 +93,14 @@ def main(
         [*groups_for(own or ["heuristic"], chosen), *(part for other in others for part in groups_for((), other))]
     )
     token = "" if is_loopback(host) else secrets.token_urlsafe(16)
-    app = create_app(ServerSettings(folder, token, own))
+    listening = listen(host, port)
+    network = _own_address(listening.family) if host in _ANY else host
+    reachable = f"http://{in_address(network)}:{listening.getsockname()[1]}" if token else ""
+    app = create_app(ServerSettings(folder, token, own, reachable))
     if names:
         store = TableStore(folder)
         store.add(table)
         store.close()
-    listening = listen(host, port)
     rest = f":{listening.getsockname()[1]}{page}" + (f"#token={token}" if token else "")
     address = f"http://{in_address(_ANY.get(host, host))}{rest}"
     server = uvicorn.Server(
@@ -115,7 +117,7 @@ def main(
     )
     console.print(f"helsinki play: {address}")
     if host in _ANY:
-        console.print(f"From other machines: http://{in_address(_own_address(listening.family))}{rest}")
+        console.print(f"From other machines: http://{in_address(network)}{rest}")
     if token:
         where = "this machine" if host in _ANY else host
         console.print(

@@ -20,9 +20,10 @@ export const onThisMachine = /^(localhost|127\.[\d.]+|\[::1?\]|0\.0\.0\.0)$/.tes
  * Return the complete address of a seat for another person.
  *
  * @param {string} link  from the server, with the key after the #
+ * @param {string} origin  of the server for that person
  */
-export function addressOf(link) {
-  return location.origin + withToken(link);
+export function addressOf(link, origin) {
+  return origin + withToken(link);
 }
 
 /**

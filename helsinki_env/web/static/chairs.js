@@ -1,12 +1,10 @@
-/** The seats of a table in a form, and the links for people with separate browsers. */
+/** The seats of a table in a form. */
 
-import { addressOf, onThisMachine } from "./access.js";
-import { button, make } from "./dom.js";
-import { keep, keeps, recall } from "./kept.js";
+import { make } from "./dom.js";
+import { keep, recall } from "./kept.js";
 
 /** @typedef {import("./protocol.js").Game} Game */
 /** @typedef {{player: string, name: string}} Sitting */
-/** @typedef {{seat: number, name: string, link: string}} Link */
 
 const HUMAN = "human";
 
@@ -107,77 +105,3 @@ export class Chairs {
 
 /** @param {Game["own"][number]} one  Return the label of a player of one's own, for a network with its digest. */
 const ownLabel = ({ player, label }) => [label, player.split("@")[1]].filter(Boolean).join(", digest ");
-
-/**
- * Store the links of a table in this browser: the server sends them only once.
- *
- * @param {string} table
- * @param {Link[]} links  none: delete them
- */
-export function keepLinks(table, links) {
-  keep(`links.${table}`, links.length ? JSON.stringify(links) : "");
-}
-
-/**
- * Return the stored links of a table.
- *
- * @param {string} table
- * @returns {Link[]}
- */
-export function keptLinks(table) {
-  try {
-    return JSON.parse(recall(`links.${table}`, "[]") || "[]");
-  } catch {
-    return [];
-  }
-}
-
-/**
- * Copy the text of an element; without clipboard access, as over plain HTTP, select it.
- *
- * @param {string} text
- * @param {HTMLElement} shown  has the text
- * @returns {Promise<boolean>} whether the text was copied; if not, it is selected
- */
-async function copyText(text, shown) {
-  try {
-    await navigator.clipboard.writeText(text);
-    return true;
-  } catch {
-    getSelection()?.selectAllChildren(shown);
-    try {
-      return document.execCommand("copy");
-    } catch {
-      return false;
-    }
-  }
-}
-
-/**
- * Show the links of a table's seats.
- *
- * @param {HTMLElement} section
- * @param {Link[]} links
- */
-export function showLinks(section, links) {
-  const items = links.map(({ name, link }) => {
-    const address = addressOf(link);
-    const open = make("a", { href: address, target: "_blank" }, address);
-    const note = make("span", { class: "soft", role: "status" });
-    const copy = button("Copy", async () => {
-      const copied = await copyText(address, open);
-      copy.textContent = copied ? "Copied" : "Copy";
-      note.textContent = copied ? "" : "This browser does not allow copying. The link is selected: copy it with the menu or the keyboard.";
-    });
-    return make("li", {}, make("div", {}, make("b", { class: "name" }, name), make("div", {}, open), note), copy);
-  });
-  const title = make("h2", { id: "links-title", tabindex: "-1" }, "Links for the seats");
-  const where = keeps
-    ? 'Each link gives control of its seat. To see the links again in this browser, click "Links" in the list of tables.'
-    : "Each link gives control of its seat. Copy the links now: this browser stores nothing, so you cannot see them again.";
-  const here = `These links work on this machine only, because the server listens at ${location.host}. For other devices, start it with --host and the address of this machine.`;
-  const warning = onThisMachine ? [make("p", { class: "note" }, here)] : [];
-  section.replaceChildren(title, ...warning, make("p", {}, where), make("ul", { class: "tables" }, ...items));
-  section.hidden = false;
-  title.focus();
-}

@@ -4,9 +4,10 @@ import { ask, askPart, onThisMachine } from "./access.js";
 import { analyzeButton } from "./apart.js";
 import { BoardEditor } from "./boards.js";
 import { Cards } from "./cards.js";
-import { Chairs, keepLinks, keptLinks, showLinks } from "./chairs.js";
+import { Chairs } from "./chairs.js";
 import { clockRule } from "./clocks.js";
 import { button, byId, complain, counted, fillByParts, goTo, make, once, whenSent } from "./dom.js";
+import { keepLinks, keptLinks, showLinks } from "./invite.js";
 import { KEEPS_NOTHING, keeps } from "./kept.js";
 import { showPracticeCard } from "./practice.js";
 import { chosenOf, fieldsOf } from "./setups.js";
@@ -72,7 +73,7 @@ async function begin() {
     const { table, links } = await ask("POST", "/api/tables", wanted);
     if (!links.length) return await goTo(`/tables/${table}`);
     keepLinks(table, links);
-    showLinks(byId("links"), links);
+    await showLinks(byId("links"), links);
     await showTables();
   } catch (problem) {
     complain(problem);
@@ -115,7 +116,7 @@ function item(one) {
   const open = one.links ? make("b", { title: "Open it with the link of your seat" }, name) : make("a", { href: `/tables/${one.table}` }, name);
   const apart = one.over ? [analyzeButton(one.table, complain, "Analyze", `Analyze the game ${name}`)] : [];
   const links = keptLinks(one.table);
-  const again = () => showLinks(byId("links"), links);
+  const again = () => showLinks(byId("links"), links).catch(complain);
   if (links.length) apart.unshift(button("Links", again, { "aria-label": `Show the links of the table ${name}` }));
   const words = make("div", {}, open, make("div", { class: "soft" }, one.title ? `${about}: ${who}` : about));
   return make("li", {}, words, make("div", { class: "row" }, ...apart, remove));

@@ -9,6 +9,7 @@ import { Choices } from "./choices.js";
 import { Clocks } from "./clocks.js";
 import { Connection } from "./connection.js";
 import { button, byId, goTo, isSecondClick, make, makeSvg, once } from "./dom.js";
+import { offerLinks } from "./invite.js";
 import { KEEPS_NOTHING, keep, keeps, recall } from "./kept.js";
 import { Help, nextSpot, spotAt } from "./help.js";
 import { keyOf } from "./keys.js";
@@ -727,6 +728,7 @@ byId("picture").addEventListener("contextmenu", (event) => {
   event.preventDefault();
   stage.locate(event, (x, y, at) => explain(x, y, at));
 });
+offerLinks(name, complain);
 if (keeps && help.isNew && !lesson.on && !practice.on) help.open();
 byId("unkept").hidden = keeps;
 byId("unkept").textContent = KEEPS_NOTHING;
