@@ -34,7 +34,8 @@ def test_a_clock_is_set_up_and_shown(server: Server, browser: Any) -> None:
     assert page.locator("#seats .clock").count() == 1, "players have no clock"
     before = seconds(page.inner_text("#seats .clock"))
     assert 80 * 60 < before <= 90 * 60
-    page.wait_for_function("before => document.querySelector('.clock').textContent !== before", arg=page.inner_text("#seats .clock"))
+    changed = "before => document.querySelector('.clock').textContent !== before"
+    page.wait_for_function(changed, arg=page.inner_text("#seats .clock"))
     assert seconds(page.inner_text("#seats .clock")) < 90 * 60
     assert page.inner_text("#clock-rule") == said
     assert player.wrong == []

@@ -30,10 +30,8 @@ def begin(player: Player) -> list[str]:
 
 def codes(player: Player) -> list[tuple[str, str]]:
     player.page.wait_for_selector("#links .qr >> nth=1")
-    return [
-        (player.page.get_attribute(f"#links .qr >> nth={i}", "viewBox"), player.page.get_attribute(f"#links .qr >> nth={i} >> path >> nth=1", "d"))
-        for i in range(2)
-    ]
+    shown = [player.page.locator("#links .qr").nth(i) for i in range(2)]
+    return [(code.get_attribute("viewBox"), code.locator("path").nth(1).get_attribute("d")) for code in shown]
 
 
 def test_links_for_other_machines_have_codes_and_are_shown_again(tmp_path: Path, browser: Any) -> None:
@@ -43,6 +41,7 @@ def test_links_for_other_machines_have_codes_and_are_shown_again(tmp_path: Path,
         assert urlsplit(network).hostname not in ("0.0.0.0", "127.0.0.1")
         player = Player(browser, server.page)
         links = begin(player)
+        assert not player.page.is_visible("#here-only")
         assert all(link.startswith(f"{network}/tables/") and "&token=" in link for link in links)
         expected = [(f"0 0 {size} {size}", path) for size, path in map(qr_path, links)]
         assert codes(player) == expected
@@ -64,6 +63,7 @@ def test_links_for_other_machines_have_codes_and_are_shown_again(tmp_path: Path,
 def test_links_of_this_machine_say_so(server: Server, browser: Any) -> None:
     player = Player(browser, server.address)
     links = begin(player)
+    assert player.page.is_visible("#here-only")
     assert all(link.startswith(f"{server.address}/tables/") for link in links)
     assert "work on this machine only" in player.page.inner_text("#links")
     assert player.page.locator(".qr").count() == 0

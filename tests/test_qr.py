@@ -16,7 +16,11 @@ from helsinki_env.web.qr import MAX_BYTES, qr_matrix, qr_path
     [
         ("http", 21, "2d396e063fd57584"),
         ("http://192.168.1.23:8000/tables/0123456789ab", 33, "6c92cb4a6ff92d1f"),
-        ("http://192.168.1.23:8000/tables/0123456789ab#key=AbCdEfGhIjKlMnOpQrStUv&token=AbCdEfGhIjKlMnOpQrStUv", 41, "5f4d6a708fe6480f"),
+        (
+            "http://192.168.1.23:8000/tables/0123456789ab#key=AbCdEfGhIjKlMnOpQrStUv&token=AbCdEfGhIjKlMnOpQrStUv",
+            41,
+            "5f4d6a708fe6480f",
+        ),
         ("Zürich " * 26, 57, "0bc43869a8da8847"),
     ],
 )

@@ -1,7 +1,7 @@
 """Boards of one's own: component files with changed numbers, saved with the tables.
 
-The database holds their content, and games refer to them by name, so a moved folder still works. The files in the folder
-`boards` are copies for the processes of players.
+The database holds their content, and games refer to them by name, so a moved folder still works. The files in the
+folder `boards` are copies for the processes of players.
 """
 
 from __future__ import annotations

@@ -83,7 +83,9 @@ class OwnPlayers:
         except (OSError, ValueError) as problem:
             raise UserError(f"player {name}: {path} cannot be read: {problem}") from None
         if digest != expected:
-            raise UserError(f"player {name}: found the digest {digest} of {path}, expected {expected}; restore the file")
+            raise UserError(
+                f"player {name}: found the digest {digest} of {path}, expected {expected}; restore the file"
+            )
         return f"{CHECKPOINT}{digest}:{_MAKERS[kind]}:{path}"
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import product
+from itertools import pairwise, product
 
 import numpy as np
 import numpy.typing as npt
@@ -76,7 +76,9 @@ def _codewords(content: bytes, version: int) -> list[int]:
         blocks.append(data[at : at + size])
         at += size
     checks = [_check_bytes(block, check) for block in blocks]
-    return [block[i] for part in (blocks, checks) for i in range(max(map(len, part))) for block in part if i < len(block)]
+    return [
+        block[i] for part in (blocks, checks) for i in range(max(map(len, part))) for block in part if i < len(block)
+    ]
 
 
 def _multiply(a: int, b: int) -> int:
@@ -186,7 +188,7 @@ def _penalty(dark: Matrix) -> int:
     penalty = 0
     for line in (*dark.astype(int).tolist(), *dark.T.astype(int).tolist()):
         changes = [0, *[i for i in range(1, len(line)) if line[i] != line[i - 1]], len(line)]
-        penalty += sum(b - a - 2 for a, b in zip(changes, changes[1:], strict=False) if b - a >= 5)
+        penalty += sum(b - a - 2 for a, b in pairwise(changes) if b - a >= 5)
         penalty += 40 * sum(tuple(line[i : i + 11]) in _FINDER_LIKE for i in range(len(line) - 10))
     squares = dark[:-1, :-1].astype(int) + dark[1:, :-1] + dark[:-1, 1:] + dark[1:, 1:]
     penalty += 3 * int(np.isin(squares, (0, 4)).sum())

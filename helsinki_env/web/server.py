@@ -202,9 +202,7 @@ def _add_tables(
         return await asyncio.to_thread(_sample_picture, browser_game(name).name)
 
     @app.get("/api/tables")
-    async def tables(
-        offset: Offset = 0, limit: Limit = MAX_LIST_ENTRIES, over: bool | None = None
-    ) -> Response:
+    async def tables(offset: Offset = 0, limit: Limit = MAX_LIST_ENTRIES, over: bool | None = None) -> Response:
         """Return the saved tables, newest first; the header X-Total-Count gives their total number.
 
         `over` selects the tables whose game is over, or the others.

@@ -14,7 +14,7 @@ export const token = recall(TOKEN, "");
 export const key = given.get("key") ?? "";
 
 /** Whether the address of this page is valid on this machine only. */
-export const onThisMachine = /^(localhost|127\.[\d.]+|\[::1?\]|0\.0\.0\.0)$/.test(location.hostname);
+const onThisMachine = /^(localhost|127\.[\d.]+|\[::1?\]|0\.0\.0\.0)$/.test(location.hostname);
 
 /**
  * Return the complete address of a seat for another person.
@@ -120,4 +120,13 @@ export async function send(method, path, body = null, type = "application/octet-
   if (answer.ok) return answer;
   const unsaid = { error: `The server responded with status ${answer.status}.` };
   throw new Refused({ ...unsaid, ...(await answer.json().catch(() => unsaid)) });
+}
+
+/**
+ * Return the address of the server for other machines; empty if only this machine can reach it.
+ *
+ * @returns {Promise<string>}
+ */
+export async function networkAddress() {
+  return onThisMachine ? (await ask("GET", "/api/host")).address : location.origin;
 }

@@ -46,11 +46,12 @@ export class BoardEditor {
 
   /** @param {Group} group */
   #group({ title, heads, rows }) {
-    const head = heads.length > 1 ? [make("div", { class: "board-row soft", "aria-hidden": "true" }, make("span"), ...heads.map((text) => make("span", {}, text)))] : [];
+    const kind = heads.length > 2 ? "board-row wide" : "board-row";
+    const head = heads.length > 1 ? [make("div", { class: `${kind} soft`, "aria-hidden": "true" }, make("span"), ...heads.map((text) => make("span", {}, text)))] : [];
     const lines = rows.map(({ label, fields }) => {
       const inputs = fields.map((field, i) => (field ? this.#input(field, [label, heads[i]].filter(Boolean).join(", ")) : make("span")));
       const wrong = fields.map((field) => make("span", { class: "wrong", id: `wrong-${field?.key}`, role: "alert" }));
-      return make("div", { class: "board-row" }, make("span", {}, label), ...inputs, ...wrong);
+      return make("div", { class: kind }, make("span", {}, label), ...inputs, ...wrong);
     });
     const section = make("fieldset", { class: "board-group" }, make("legend", {}, title), ...head, ...lines);
     section.style.setProperty("--columns", String(heads.length));

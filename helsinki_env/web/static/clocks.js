@@ -65,7 +65,7 @@ export class Clocks {
       if (left === null) return;
       const shown = item.querySelector(".clock") ?? item.insertBefore(make("span", { class: "clock", role: "timer" }), item.querySelector(".points"));
       shown.textContent = clockText(left);
-      shown.setAttribute("aria-label", `${clockText(left)} left`);
+      shown.setAttribute("aria-label", `${clockText(left)} left${state.running === seat ? ", to move" : ""}`);
       shown.classList.toggle("running", state.running === seat);
       shown.classList.toggle("low", left < LOW);
     });

@@ -1,6 +1,6 @@
 /** The links of a table's seats, for people with separate browsers: to copy, or as QR codes. */
 
-import { addressOf, ask, onThisMachine } from "./access.js";
+import { addressOf, ask, networkAddress } from "./access.js";
 import { button, byId, make, makeSvg } from "./dom.js";
 import { keep, keeps, recall } from "./kept.js";
 
@@ -71,8 +71,7 @@ async function qrCode(text, label) {
  * @param {Link[]} links
  */
 export async function showLinks(section, links) {
-  /** @type {{address: string}} */
-  const { address: network } = onThisMachine ? await ask("GET", "/api/host") : { address: location.origin };
+  const network = await networkAddress();
   const items = links.map(({ name, link }) => {
     const address = addressOf(link, network || location.origin);
     const open = make("a", { href: address, target: "_blank" }, address);

@@ -1,6 +1,6 @@
 /** The dialog that continues an analyzed game or a position at a new table. */
 
-import { ask, onThisMachine } from "./access.js";
+import { ask, networkAddress } from "./access.js";
 import { Chairs } from "./chairs.js";
 import { byId, complain, counted, goTo, once, whenSent } from "./dom.js";
 import { keepLinks, showLinks } from "./invite.js";
@@ -42,7 +42,7 @@ export async function playOn(record, game, players, decisions, seat) {
   byId("new").hidden = false;
   byId("links").hidden = true;
   from = { record, decisions };
-  byId("here-only").hidden = !onThisMachine;
+  byId("here-only").hidden = Boolean(await networkAddress());
   if (dialog.showModal) dialog.showModal();
   else dialog.setAttribute("open", ""); // without dialog support it is part of the page
 }

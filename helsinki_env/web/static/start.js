@@ -1,6 +1,6 @@
 /** The start page: create a table, or open a saved one. */
 
-import { ask, askPart, onThisMachine } from "./access.js";
+import { ask, askPart, networkAddress } from "./access.js";
 import { analyzeButton } from "./apart.js";
 import { BoardEditor } from "./boards.js";
 import { Cards } from "./cards.js";
@@ -124,7 +124,6 @@ function item(one) {
 
 byId("unkept").hidden = keeps;
 byId("unkept").textContent = KEEPS_NOTHING;
-byId("here-only").hidden = !onThisMachine;
 game.addEventListener("change", showGame);
 players.addEventListener("change", showChairs);
 for (const one of [minutes, increment]) one.addEventListener("input", showClock);
@@ -133,6 +132,7 @@ try {
   game.replaceChildren(...games.map((one) => make("option", { value: one.name }, one.title)));
   showGame();
   cards.show(games);
+  byId("here-only").hidden = Boolean(await networkAddress());
   await showTables();
   await showPracticeCard(byId("practice"));
 } catch (problem) {

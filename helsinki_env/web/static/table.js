@@ -338,7 +338,7 @@ function headline(text) {
 /** @param {View} now  Show the buttons to pause and resume players, and to analyze the game. */
 function showPlayer(now) {
   const row = byId("player");
-  const kind = now.done ? "done" : now.paused ? "paused" : now.thinking ? "thinking" : "";
+  const kind = now.done ? "done" : now.paused ? "paused" : now.thinking && !now.seats[now.seat].human ? "thinking" : "";
   began = Date.now() - 1000 * (now.thinking?.seconds ?? 0);
   row.hidden = !kind;
   // A replaced button would miss a click in progress.
