@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import signal
 from pathlib import Path
@@ -9,6 +10,8 @@ from typing import Any
 
 import pytest
 
+from helsinki_env.web.player_workers import PlayerPool
+from helsinki_env.web.practice import mistakes, note_results
 from helsinki_env.web.store import TableStore
 from tests.games import EACH_GAME, TestedGame
 from tests.support.server import Line, Server, seated, serving, until
@@ -77,6 +80,10 @@ def test_without_time_greedy_takes_the_rest_of_the_turn(game: TestedGame, server
     assert saved.clock is not None
     assert saved.clock.left[0] == 0
     assert saved.clock.expired == [one.number for one in saved.decisions if one.seat == 0]
+    assert asyncio.run(mistakes(PlayerPool(), saved)) == [], "they are not the person's"
+    asyncio.run(note_results(store))
+    rated = store.rows.execute("SELECT players FROM examined WHERE name = ?", (table,)).fetchone()
+    assert rated == ("[]",)
     store.close()
 
 

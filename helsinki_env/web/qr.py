@@ -44,8 +44,9 @@ def qr_matrix(text: str) -> Matrix:
     places = _data_places(fixed)
     bits = np.unpackbits(np.array(_codewords(content, version), np.uint8))
     dark[tuple(np.array(places[: len(bits)]).T)] = bits
-    rows, columns = np.indices(dark.shape)
-    candidates = [_with_format(dark ^ (mask & ~fixed), number) for number, mask in enumerate(_masks(rows, columns))]
+    grid = np.indices(dark.shape)
+    masks = _masks(grid[0], grid[1])
+    candidates = [_with_format(dark ^ (mask & ~fixed), number) for number, mask in enumerate(masks)]
     return min(candidates, key=_penalty)
 
 

@@ -92,7 +92,10 @@ def create_app(settings: ServerSettings) -> Any:
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         pool.begin()
         await asyncio.to_thread(_warm_up)
+        examining = asyncio.create_task(finished_tables(store, store.unknown()))
         yield
+        examining.cancel()
+        await asyncio.wait({examining})
         await sessions.close()
         await exercises.close()
         await jobs.close()

@@ -292,6 +292,10 @@ class TableStore:
         )
         return [entry for entry in map(_entry, rows) if any(chair.is_person for chair in entry.chairs)]
 
+    def unknown(self) -> list[TableEntry]:
+        """Return the tables of which it is unknown whether the game is over: those of earlier versions."""
+        return [_entry(row) for row in self.rows.execute(f"SELECT {_ENTRY} FROM tables WHERE finished IS NULL")]
+
     def set_over(self, name: str, over: bool) -> None:
         """Save whether the game of a table is over."""
         with self.transaction():
