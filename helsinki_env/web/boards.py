@@ -68,8 +68,8 @@ class Boards:
     def fields(self, spec: GameSpec) -> list[dict[str, Any]]:
         """Return the numbers that may be changed, as groups of rows of fields.
 
-        A group has `title`, `heads` (labels of the columns) and `rows`; a row has `label` and `fields`; a field has
-        `key`, such as ``actions.two_points.cost``, and `value`, the published one, or is None.
+        A group has `title`, `heads` (labels of the columns) and `rows`. A row has `label` and `fields`. A field is None
+        or has `key`, such as ``actions.two_points.cost``, and `value`, the published number.
         """
         return list(_groups(self._published(spec)))
 

@@ -206,8 +206,8 @@ class Exercises:
     def own_ratings(self) -> dict[str, Estimate]:
         """Return the person's estimated rating in each game, from finished games against rated players.
 
-        Only games of two with the usual options count, from the deal on, without actions taken back, without a clock
-        that ran out, and against players with a rating.
+        Only games of two with the usual options count, from the deal on, against players with a rating. Games with
+        actions taken back, or with a clock that ran out, do not count.
         """
         rows = self._rows.execute("SELECT game, ranks, players FROM examined WHERE taken_back = 0 ORDER BY made")
         games: dict[str, list[tuple[list[float], int, list[int]]]] = {}
