@@ -46,7 +46,7 @@ from helsinki_env.evaluation.rating import RatingError
 from helsinki_env.evaluation.rating.report import rating_report_files, read_report
 from helsinki_env.games.copenhagen import components as copenhagen_components
 from helsinki_env.games.helsinki import components as helsinki_components
-from helsinki_env.records import Record, RecordError, _digest, read_records
+from helsinki_env.records import Record, RecordError, read_records, record_digest
 from helsinki_env.utils.yaml_files import configs_folder
 from tests.copenhagen.test_position import paying
 from tests.games import GAMES as TESTED
@@ -443,7 +443,7 @@ def read_certified(data: dict[str, Any]) -> None:
 
 def read_record(data: dict[str, Any]) -> Record:
     """A record with the digest that belongs to it: somebody who writes records of their own."""
-    return Record.from_dict(data if "digest" not in data else data | {"digest": _digest(data)})
+    return Record.from_dict(data if "digest" not in data else data | {"digest": record_digest(data)})
 
 
 @dataclass

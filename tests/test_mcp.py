@@ -29,7 +29,7 @@ from helsinki_env.notation import to_dict
 from helsinki_env.records import Record, replay
 from helsinki_env.text import rules
 from helsinki_env.web.player_workers import PlayerPool
-from helsinki_env.web.sessions import TableSessions
+from helsinki_env.web.sessions import PageConnection, TableSessions
 from helsinki_env.web.store import TableStore
 from helsinki_env.web.tables import HUMAN, GameTable, SeatAssignment, TableError
 from tests.games import EACH_GAME, GAMES, ONE_GAME_OR_EACH_NIGHTLY, TestedGame
@@ -430,6 +430,27 @@ def test_the_seat_of_a_person_is_not_for_clients(tmp_path: Path) -> None:
             assert [chair.is_person for chair in server.store.load(table).chairs] == [False, True]
 
     asyncio.run(rejected())
+
+
+def test_a_table_with_the_seat_of_a_client_can_be_deleted(tmp_path: Path) -> None:
+    async def deleted() -> None:
+        server = InProcess(tmp_path)
+        async with server.client() as client:
+            seat = (await new_table(client, "you", "greedy"))[0]["seat"]
+            await call(client, "observe", seat=seat)
+            name = seat.partition(".")[0]
+            page = PageConnection(lambda _: None, ())
+            server.sessions.open(name).join(page)
+            with pytest.raises(TableError, match="is open in a browser"):
+                await server.sessions.remove(name)
+            await server.sessions.leave(server.sessions.open(name), page)
+            await server.sessions.remove(name)
+            assert not server.store.has(name)
+            assert "does not exist" in await error(client, "observe", seat=seat)
+            with pytest.raises(TableError, match="does not exist"):
+                await server.sessions.remove(name)
+
+    asyncio.run(deleted())
 
 
 def test_a_rated_table_has_no_evaluations(tmp_path: Path) -> None:

@@ -8,9 +8,12 @@ from typing import Any
 
 import pytest
 
+from helsinki_env.engine.spec import config_from_dict
+from helsinki_env.web.store import TableStore
+from helsinki_env.web.tables import HUMAN, GameTable, SeatAssignment
 from tests.games import ONE_GAME_OR_EACH_NIGHTLY, TestedGame
 from tests.support.browser import Player, decide_by_key, one_by_one, pick_by_mouse, sit, until
-from tests.support.server import Server
+from tests.support.server import Server, serving
 
 
 @pytest.mark.thorough
@@ -231,6 +234,42 @@ def test_the_start_page(server: Server, browser: Any) -> None:
     player.page.goto(server.address)
     player.page.wait_for_selector(f"#tables a[href='/tables/{view['table']}']")
     assert player.wrong == []
+
+
+def test_long_lists_of_tables_come_in_parts(tmp_path: Path, browser: Any) -> None:
+    store = TableStore(tmp_path)
+    config = config_from_dict({"num_players": 2})
+    over = GameTable("", "", config, 3, (SeatAssignment(HUMAN, "Ann"), SeatAssignment("random", "Bob")))
+    rng = random.Random(1)
+    while not over.game.done:
+        over.decide(over.number, rng.choice(over.game.legal_actions().tolist()), "")
+    for number in range(63):
+        over.name, over.title = f"t{number:03}", f"Game {number}"
+        store.add(over)
+    store.add(GameTable("begun", "", config, 3, over.chairs))
+    store.close()
+    with serving(tmp_path) as running:
+        parts = [running.ask("GET", f"/api/tables?over=true&offset={first}&limit=25") for first in (0, 25, 50)]
+        names = [one["table"] for _, part, _ in parts for one in part]
+        assert (len(names), len(set(names)), names[0], names[-1]) == (63, 63, "t062", "t000")
+        assert {headers["x-total-count"] for _, _, headers in parts} == {"63"}
+        assert [one["table"] for one in running.ask("GET", "/api/tables?over=false")[1]] == ["begun"]
+        assert len(running.ask("GET", "/api/tables")[1]) == 64
+        player = Player(browser, running.address)
+        page = player.page
+        page.wait_for_selector("#finished >> text=Game 62")
+        assert page.locator("#tables a").count() == 1
+        page.click("#finished >> text=Show 25 more (38 left)")
+        page.wait_for_selector("#finished >> text=Game 13")
+        page.on("dialog", lambda dialog: dialog.accept())
+        page.click("[aria-label='Delete the table Game 20']")
+        page.wait_for_selector("#finished >> text=Show 12 more (12 left)")
+        assert page.locator("#finished >> text=Game 20").count() == 0
+        page.click("#finished >> text=Show 12 more (12 left)")
+        page.wait_for_selector("#finished >> text=Game 0")
+        assert page.locator("#finished a").count() == 62
+        assert not page.is_visible("#finished .more")
+        assert player.wrong == []
 
 
 def test_a_double_click_makes_one_table(server: Server, browser: Any) -> None:

@@ -294,6 +294,7 @@ def test_a_long_list_is_shown_in_parts(server: Server, browser: Any) -> None:
     assert page.locator("#tables li:not(.more)").count() == 25
     assert page.evaluate("document.documentElement.scrollHeight") < 4000
     page.click("#tables .more button")
+    page.wait_for_selector("#tables li:not(.more) >> nth=49")
     assert page.locator("#tables li:not(.more)").count() == 50
 
 

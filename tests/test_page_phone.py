@@ -118,6 +118,26 @@ def test_a_notice_appears_while_the_page_is_not_in_sight(server: Server, browser
     assert player.page.evaluate("told[0][0]") == "Your turn"
 
 
+def test_without_notices_the_title_says_whose_turn_it_is(server: Server, browser: Any) -> None:
+    player = sit(browser, server, "human", "random", game="helsinki", seed=5)
+    player.page.evaluate(  # as in Chrome for Android
+        "() => { window.Notification = class { static permission = 'granted';"
+        " static requestPermission = async () => 'granted';"
+        " constructor() { throw new TypeError('Illegal constructor. Use ServiceWorkerRegistration.') } };"
+        " Object.defineProperty(document, 'visibilityState', { get: () => 'hidden' }) }"
+    )
+    if not player.page.is_visible("#notices"):
+        pytest.skip("this browser has no notices")
+    player.page.check("#notices")
+    rng = random.Random(1)
+    for _ in range(4):
+        player.turn()
+        decide_by_key(player, rng)
+    player.turn()
+    assert player.page.title().startswith("● ")
+    assert player.wrong == []
+
+
 @EACH_GAME
 def test_a_level_is_chosen_by_its_rating(game: TestedGame, server: Server, browser: Any) -> None:
     player = Player(browser, server.address)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import multiprocessing
 import random
 import time
 from collections.abc import Iterator
@@ -15,10 +17,12 @@ import pytest
 from helsinki_env.agents.evaluation import evaluate_actions
 from helsinki_env.agents.registry import make_player
 from helsinki_env.engine.determinization import determinize
+from helsinki_env.web.player_workers import PlayerPool
 from helsinki_env.web.practice import INTERVALS, Exercises, grade, puzzle, puzzles
-from helsinki_env.web.practice_session import exercise_view
+from helsinki_env.web.practice_session import PracticeSession, exercise_view
 from helsinki_env.web.sessions import taught_message
 from helsinki_env.web.store import TableStore
+from helsinki_env.web.tables import TableError
 from helsinki_env.web.views import choices, encode_message
 from tests.games import EACH_GAME, TestedGame
 from tests.support.browser import Player, sit
@@ -207,6 +211,69 @@ def test_nothing_hidden_is_in_exercises_grades_and_hints(game: TestedGame) -> No
             ]
             assert taught[0] == taught[1]
     assert compared >= 5
+
+
+def decided(exercise: Any, **more: Any) -> dict[str, Any]:
+    action = choices(exercise.table.game)[0]["id"]
+    return {"type": "decide", "number": 0, "action": action, "more": [], "once": "", **more}
+
+
+def test_a_message_while_an_answer_is_graded_is_an_error_and_ends_no_process(tmp_path: Path) -> None:
+    async def answered() -> None:
+        store, pool, sent = TableStore(tmp_path), PlayerPool(), list[str]()
+        practice = PracticeSession("puzzles", Exercises(store, pool), pool, sent.append)
+        practice.begin()
+        practice.handle(decided(puzzle(0)))
+        await asyncio.sleep(0)
+        for message in (decided(puzzle(0)), {"type": "next", "once": ""}):
+            with pytest.raises(TableError, match="is being graded"):
+                practice.handle(message)
+        while "graded" not in (said := json.loads(sent[-1])["type"]):
+            assert said != "error", sent[-1]
+            await asyncio.sleep(0.02)
+        (process,) = multiprocessing.active_children()
+        practice.handle(decided(puzzle(0)))
+        number = len(sent)
+        while len(sent) == number:
+            await asyncio.sleep(0.02)
+        assert multiprocessing.active_children() == [process]
+        practice.handle({"type": "next", "once": ""})
+        assert json.loads(sent[-1])["table"] == "puzzle-1"
+        practice.close()
+        pool.close()
+        store.close()
+
+    asyncio.run(answered())
+
+
+def test_an_answer_that_cannot_be_saved_is_an_error(server: Server, data: Path) -> None:
+    play_badly(server, "helsinki", seed=8)
+    server.ask("GET", "/api/practice")
+    while server.ask("GET", "/api/practice")[1]["left"]:
+        time.sleep(0.05)
+
+    async def answered() -> None:
+        store, pool, sent = TableStore(data), PlayerPool(), list[str]()
+        exercises = Exercises(store, pool)
+        exercise = exercises.next()
+        practice = PracticeSession("practice", exercises, pool, sent.append)
+        practice._next()
+        store.rows.execute("PRAGMA query_only = ON")
+        practice.handle(decided(exercise))
+        while (said := json.loads(sent[-1]))["type"] == "table":
+            await asyncio.sleep(0.02)
+        assert said["type"] == "error"
+        assert "cannot be written, so nothing has changed" in said["message"]
+        store.rows.execute("PRAGMA query_only = OFF")
+        practice.handle(decided(exercise))
+        while (said := json.loads(sent[-1]))["type"] != "graded":
+            await asyncio.sleep(0.02)
+        assert said["days"] > 0, "the next answer counts"
+        practice.close()
+        pool.close()
+        store.close()
+
+    asyncio.run(answered())
 
 
 def test_an_exercise_stays_after_its_table_is_deleted(server: Server, data: Path) -> None:

@@ -19,9 +19,9 @@ from helsinki_env.engine.spec import spec_of
 from helsinki_env.records import (
     Record,
     RecordError,
-    _digest,
     initial_game,
     read_records,
+    record_digest,
     replay,
     replay_steps,
     write_records,
@@ -177,7 +177,7 @@ def without(key: str) -> Callable[[dict[str, Any]], dict[str, Any]]:
 def with_digest(data: dict[str, Any]) -> dict[str, Any]:
     """The same data with the digest that belongs to it: somebody who writes records of their own."""
 
-    return {**data, "digest": _digest(data)}
+    return {**data, "digest": record_digest(data)}
 
 
 @pytest.mark.parametrize(

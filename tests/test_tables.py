@@ -188,15 +188,31 @@ def test_tables_of_the_first_version_are_gone_on_with(tmp_path: Path) -> None:
     store.add(one)
     store.close()
     rows = sqlite3.connect(tmp_path / "tables.sqlite")
-    for later in ("branches", "examined", "exercises", "tournament_games", "tournaments", "records"):
+    for index in ("tables_listed", "tables_made"):
+        rows.execute(f"DROP INDEX {index}")
+    for later in ("boards", "branches", "examined", "exercises", "tournament_games", "tournaments", "records"):
         rows.execute(f"DROP TABLE {later}")
-    for column in ("start", "looked", "over"):
+    for column in ("start", "game", "actions", "finished", "clock"):
         rows.execute(f"ALTER TABLE tables DROP COLUMN {column}")
     rows.execute("PRAGMA user_version = 1")
     rows.commit()
     rows.close()
     assert TableStore(tmp_path).load("t1").game == one.game
     assert TableStore(tmp_path).rows.execute("SELECT count(*) FROM records").fetchone() == (0,)
+
+
+def test_games_of_earlier_versions_are_found_to_be_over(tmp_path: Path) -> None:
+    store, over = TableStore(tmp_path), table("helsinki", HUMAN, "greedy")
+    play(over, 1000, "random")
+    store.add(over)
+    store.add(replace(over, name="t2", past_actions=told(over)[:5]))
+    store.rows.execute("UPDATE tables SET finished = NULL")
+    assert [(entry.name, entry.over) for entry in store.all(over=False)] == [("t2", None), ("t1", None)]
+    assert asyncio.run(finished_tables(store, store.unknown())) == {"t1"}
+    assert store.unknown() == []
+    assert [entry.name for entry in store.all(over=True)] == ["t1"]
+    assert [entry.name for entry in store.all(over=False)] == ["t2"]
+    assert (store.count(), store.count(True), store.count(False)) == (2, 1, 1)
 
 
 def test_decisions_that_fit_no_game_are_named(tmp_path: Path) -> None:

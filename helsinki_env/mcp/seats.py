@@ -32,6 +32,8 @@ def seat_code(table: GameTable, seat: int) -> str:
 class _Connection(PageConnection):
     """The connection of a seat to its table."""
 
+    is_assistant = True
+
     def __init__(self, seat: int) -> None:
         self.changed = asyncio.Event()
         super().__init__(self._notify, (seat,))

@@ -235,7 +235,7 @@ class Record:
             "scores": None if self.scores is None else list(self.scores),
             key: None if result is None else list(result),
         }
-        data["digest"] = _digest(data)
+        data["digest"] = record_digest(data)
         return data
 
     def to_json(self) -> str:
@@ -260,7 +260,7 @@ class Record:
         for key in keys:
             if not data[key].is_present:
                 data[key].fail("this key", "write records with Record.to_json")
-        digest = _digest(data.value)
+        digest = record_digest(data.value)
         if data["digest"].value != digest:
             remedy = "the record was changed or damaged; Record(...).to_json() writes a valid digest"
             data["digest"].fail(digest, remedy)
@@ -302,7 +302,8 @@ def _game_of(data: Node) -> GameSpec:
     return spec_by_name(names[0])
 
 
-def _digest(data: Mapping[str, Any]) -> str:
+def record_digest(data: Mapping[str, Any]) -> str:
+    """Return the value of the key `digest` of a record."""
     content = {key: value for key, value in data.items() if key != "digest"}
     try:
         text = json.dumps(content, sort_keys=True, separators=(",", ":"))

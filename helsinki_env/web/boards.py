@@ -1,9 +1,17 @@
-"""Custom boards: component files with changed costs and strengths of board actions, saved next to the tables."""
+"""Boards of one's own: component files with changed numbers, saved with the tables.
+
+The database holds their content, and games refer to them by name, so a moved folder still works. The files in the
+folder `boards` are copies for the processes of players.
+"""
 
 from __future__ import annotations
 
 import hashlib
+import json
 import re
+import sqlite3
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
@@ -11,18 +19,43 @@ import yaml
 
 from helsinki_env.data import short_repr
 from helsinki_env.engine.spec import GameSpec
-from helsinki_env.utils.files import atomic_write
+from helsinki_env.records import record_digest
+from helsinki_env.utils.files import atomic_write, is_file
 from helsinki_env.utils.yaml_files import find_yaml
 
-_PREFIX = "own-"
+_NAME = r"own-[0-9a-f]{12}"
+_PATH = re.compile(rf"(?:.*[/\\])?boards[/\\]({_NAME})\.yaml")
 _MAX_BOARDS = 1000
+_LABELS = {
+    "hand_limit": "most cards in a hand",
+    "goal": "points that end the game",
+    "points_row": "points for a full row",
+    "points_row_windows": "points for a row of windows only",
+    "points_column": "points for a full column",
+    "points_column_windows": "points for a column of windows only",
+    "points_crossing": "points for a superstructure where a full row and a full column cross",
+    "points_line": "points for a superstructure in a full row or column",
+    "tiles.white": "white tiles",
+    "cards.last": "last cards, one of them the end of the game",
+}
+_SIZES = ("2 cells", "3 cells", "4 cells", "5 cells")
+_PLAYERS = ("2 players", "3 players", "4 players")
 
 
 class Boards:
-    """The component files of a folder. A file never changes, because saved games refer to it."""
+    """The boards of a database. A board never changes, because saved games refer to it.
 
-    def __init__(self, folder: Path) -> None:
-        self._folder = (folder / "boards").resolve()  # games store the path
+    Args:
+        rows: the database.
+        transaction: runs a block as one transaction.
+        folder: folder of the database.
+    """
+
+    def __init__(
+        self, rows: sqlite3.Connection, transaction: Callable[[], AbstractContextManager[None]], folder: Path
+    ) -> None:
+        self._rows, self._transaction = rows, transaction
+        self._folder = (folder / "boards").resolve()
 
     @staticmethod
     def _published(spec: GameSpec) -> dict[str, Any]:
@@ -31,43 +64,163 @@ class Boards:
         return data
 
     def fields(self, spec: GameSpec) -> list[dict[str, Any]]:
-        """Return the board actions of a game: `name`, `cost`, and `strength` or None; empty if the game has none."""
-        actions = self._published(spec).get("actions", {})
-        return [{"name": name, "cost": one["cost"], "strength": one.get("strength")} for name, one in actions.items()]
+        """Return the numbers that may be changed, as groups of rows of fields.
 
-    def save(self, spec: GameSpec, actions: dict[str, dict[str, int]]) -> str:
-        """Save a component file with other costs and strengths and return its name.
+        A group has `title`, `heads` (labels of the columns) and `rows`. A row has `label` and `fields`. A field is None
+        or has `key`, such as ``actions.two_points.cost``, and `value`, the published number.
+        """
+        return list(_groups(self._published(spec)))
+
+    def abilities(self, spec: GameSpec) -> list[str]:
+        """Return what may be left out of the game for all seats, unless `GameSpec.setup_options` offers that."""
+        config = spec.config
+        offered = {setup.key for setup in spec.setup_options}
+        return [] if "covered" in offered else list(config.disabled_names[config.first_disabled :])
+
+    def save(self, spec: GameSpec, values: Mapping[str, float | None]) -> str:
+        """Save a component file with other numbers, by the keys of `fields`, and return its name.
 
         Raises:
-            ValueError: for an invalid value; the message begins with its key, such as ``actions.two_points.cost``.
+            ValueError: for an invalid value; the message begins with its key.
+            StoreError: if it cannot be saved.
         """
         data = self._published(spec)
-        if "actions" not in data:
-            raise ValueError(f"game: found {spec.name}, expected a game with board actions")
-        data["actions"] = actions
-        content = yaml.safe_dump(data, sort_keys=True).encode()
-        name = _PREFIX + hashlib.sha256(content).hexdigest()[:12]
-        path = self._folder / f"{name}.yaml"
-        new = not path.exists()
-        if new:
-            if self._folder.exists() and len(list(self._folder.iterdir())) >= _MAX_BOARDS:
-                raise ValueError(f"boards: found {_MAX_BOARDS:,}, expected fewer; delete some in {self._folder}")
-            with atomic_write(path) as file:
-                file.write(content)
+        known = {field["key"] for group in _groups(data) for row in group["rows"] for field in row["fields"] if field}
+        for key, value in values.items():
+            if key not in known:
+                raise ValueError(f"values: found the key {short_repr(key)}, expected one of the board's")
+            if value is None:
+                raise ValueError(f"{key}: found nothing, expected a whole number")
+            _set(data, key, int(value) if value == int(value) else value)
+        content = yaml.safe_dump(data, sort_keys=True)
+        name = f"own-{hashlib.sha256(content.encode()).hexdigest()[:12]}"
+        if self._content(name) is not None:
+            return name
+        if self._rows.execute("SELECT count(*) FROM boards").fetchone()[0] >= _MAX_BOARDS:
+            raise ValueError(f"boards: found {_MAX_BOARDS:,}, expected fewer; use a saved one")
+        path = self._file(name, content)
         try:
             spec.config(components=str(path))
         except ValueError as problem:
-            if new:
-                path.unlink(missing_ok=True)
+            path.unlink(missing_ok=True)
             raise ValueError(str(problem).removeprefix(f"{path}: ")) from None
+        self._add(name, content)
         return name
 
-    def config_values(self, options: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Split options into options of the game and the configuration value of a component file of this folder."""
+    def config_values(self, options: Mapping[str, Any], players: int) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Split the options of a table into those of the game, and the configuration values of a saved board.
+
+        The option `denied` names abilities that no seat may take.
+        """
         name = options.get("components")
-        if not isinstance(name, str) or not name.startswith(_PREFIX):
-            return options, {}
-        path = self._folder / f"{name}.yaml"
-        if not re.fullmatch(_PREFIX + "[0-9a-f]{12}", name) or not path.exists():
+        if not isinstance(name, str) or not name.startswith("own-"):
+            return dict(options), {}
+        own = self.local({"components": name})
+        if not re.fullmatch(_NAME, name) or own["components"] == name:
             raise ValueError(f"options.components: found {short_repr(name)}, expected a saved board")
-        return {key: value for key, value in options.items() if key != "components"}, {"components": str(path)}
+        if denied := options.get("denied"):
+            own["denied"] = [denied] * players
+        return {key: value for key, value in options.items() if key not in ("components", "denied")}, own
+
+    # in the database
+
+    def portable(self, config: Mapping[str, Any]) -> dict[str, Any]:
+        """Return a configuration as plain data with the name of its board instead of the path."""
+        found = _PATH.fullmatch(str(config.get("components", "")))
+        ours = found is not None and Path(config["components"]).parent == self._folder
+        return dict(config) | ({"components": found[1]} if found is not None and ours else {})
+
+    def local(self, config: Mapping[str, Any]) -> dict[str, Any]:
+        """Return a configuration as plain data with the path of its board, which is written if it does not exist.
+
+        A path in another folder is that of a database which was moved.
+        """
+        components = str(config.get("components", ""))
+        found = _PATH.fullmatch(components) or re.fullmatch(f"({_NAME})", components)
+        if found is None:
+            return dict(config)
+        name, path = found[1], self._folder / f"{found[1]}.yaml"
+        content = self._content(name)
+        if content is None and is_file(path):
+            self._add(name, path.read_text(encoding="utf-8"))  # of an earlier version
+        elif content is not None and not is_file(path):
+            self._file(name, content)
+        return dict(config) | ({"components": str(path)} if is_file(path) else {})
+
+    def portable_text(self, text: str) -> str:
+        """Return the JSON of a game record or position with the name of its board instead of the path."""
+        return _with_config(text, self.portable)
+
+    def local_text(self, text: str) -> str:
+        """Return the JSON of a game record or position with the path of its board."""
+        return _with_config(text, self.local)
+
+    def _content(self, name: str) -> str | None:
+        row = self._rows.execute("SELECT content FROM boards WHERE name = ?", (name,)).fetchone()
+        return None if row is None else str(row[0])
+
+    def _add(self, name: str, content: str) -> None:
+        with self._transaction():
+            self._rows.execute("INSERT OR IGNORE INTO boards VALUES (?, ?)", (name, content))
+
+    def _file(self, name: str, content: str) -> Path:
+        """Write the copy of a board and return its path."""
+        path = self._folder / f"{name}.yaml"
+        with atomic_write(path) as file:
+            file.write(content.encode())
+        return path
+
+
+def _with_config(text: str, change: Callable[[Mapping[str, Any]], dict[str, Any]]) -> str:
+    """Return a JSON text with a changed configuration: the key `config` of a record, the keys of a position."""
+    if "own-" not in text:
+        return text
+    data = json.loads(text)
+    if not isinstance(data.get("config"), dict):
+        return json.dumps(change(data))
+    data["config"] = change(data["config"])
+    return json.dumps(data | ({"digest": record_digest(data)} if "digest" in data else {}))
+
+
+def _groups(data: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield the groups of fields of a component file."""
+    if actions := data.get("actions"):
+        rows = [
+            _row(name, [(f"actions.{name}.{kind}", one.get(kind)) for kind in ("cost", "strength")])
+            for name, one in actions.items()
+        ]
+        yield {"title": "Board actions", "heads": ["cost", "strength"], "rows": rows}
+    rules = [_row(_LABELS.get(name, name), [(f"rules.{name}", value)]) for name, value in data.get("rules", {}).items()]
+    cards, tiles = data.get("cards", {}), data.get("tiles", {})
+    if "hands" not in cards or "white" not in tiles:
+        yield {"title": "Rules and points", "heads": [""], "rows": rules}
+        return
+    rules += [_row(_LABELS[key], [(key, value)]) for key, value in _counts(cards, tiles)]
+    yield {"title": "Rules, points and counts", "heads": [""], "rows": rules}
+    hands = [(f"cards.hands[{seat}]", value) for seat, value in enumerate(cards["hands"])]
+    heads = [f"player {seat + 1}" for seat in range(len(hands))]
+    yield {"title": "Cards dealt at the start", "heads": heads, "rows": [_row("cards", hands)]}
+    colors = [(f"cards.copies.{key}", value) for key, value in cards["copies"].items()]
+    yield {"title": "Cards of each color", "heads": list(_PLAYERS), "rows": [_row("cards", colors)]}
+    copies = [
+        _row(players, [(f"tiles.copies.{key}[{size}]", value) for size, value in enumerate(values)])
+        for players, (key, values) in zip(_PLAYERS, tiles["copies"].items(), strict=True)
+    ]
+    yield {"title": "Tiles of each color, by size", "heads": list(_SIZES), "rows": copies}
+
+
+def _counts(cards: Mapping[str, Any], tiles: Mapping[str, Any]) -> list[tuple[str, Any]]:
+    return [("tiles.white", tiles["white"]), ("cards.last", cards["last"])]
+
+
+def _row(label: str, fields: list[tuple[str, Any]]) -> dict[str, Any]:
+    shown = [None if value is None else {"key": key, "value": value} for key, value in fields]
+    return {"label": label.replace("_", " "), "fields": shown}
+
+
+def _set(data: Any, key: str, value: Any) -> None:
+    """Set the value of a key such as ``cards.hands[0]``."""
+    *parts, last = (int(part) if part.isdigit() else part for part in re.findall(r"[^.\[\]]+", key))
+    for part in parts:
+        data = data[part]
+    data[last] = value

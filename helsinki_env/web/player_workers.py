@@ -15,8 +15,10 @@ from typing import Any
 
 from helsinki_env.agents.evaluation import Evaluation, evaluate_actions
 from helsinki_env.agents.net.description import set_warning_handler, warn_once
+from helsinki_env.data import UserError
 from helsinki_env.engine.spec import config_from_dict, config_to_dict
 from helsinki_env.utils.stopping import block_interrupts
+from helsinki_env.web.own_players import CHECKPOINT, OwnPlayers
 
 MAX_WORKERS = 8
 """Maximum number of processes; further requests wait for a free one."""
@@ -37,12 +39,18 @@ def _player(config: str, name: str) -> Any:
     from helsinki_env.agents.registry import make_player
     from helsinki_env.web.levels import LEVEL, level
 
+    if name.startswith(CHECKPOINT):  # the digest is only part of the cache key
+        name = name.removeprefix(CHECKPOINT).partition(":")[2]
     made = level if name.startswith(LEVEL) else make_player
     return made(name.removeprefix(LEVEL), config_from_dict(json.loads(config)))
 
 
 def _act(config: str, name: str, observation: Any, mask: Any, keys: Any) -> int:
     return int(_player(config, name).act(observation, mask, keys)[0])
+
+
+def _check(config: str, name: str) -> None:
+    _player(config, name)
 
 
 def _evaluate(config: str, name: str, *rows: Any) -> list[Evaluation]:
@@ -99,9 +107,10 @@ class _Worker:
 
 
 class PlayerPool:
-    """Pool of player processes, started on demand up to `MAX_WORKERS`."""
+    """Pool of player processes, started on demand up to `MAX_WORKERS`; `own` finds networks of the data folder."""
 
-    def __init__(self) -> None:
+    def __init__(self, own: OwnPlayers | None = None) -> None:
+        self._own = own
         self._idle: list[_Worker] = []
         self._all: set[_Worker] = set()
         self._free = asyncio.Semaphore(MAX_WORKERS)
@@ -122,6 +131,10 @@ class PlayerPool:
         """Return a player's action for `GameTable.question`. Canceling the call stops the player."""
         return int(await self._call(_act, config, player, *question))
 
+    async def check(self, config: Any, player: str) -> None:
+        """Create a player; PlayerFailedError if that fails."""
+        await self._call(_check, config, player)
+
     async def evaluate(
         self, config: Any, evaluator: str, observations: Any, masks: Any, keys: Any, extra_actions: Any = None
     ) -> list[Evaluation]:
@@ -141,7 +154,11 @@ class PlayerPool:
                 yield evaluation
 
     async def _call(self, handler: Callable[..., Any], config: Any, player: str, *arguments: Any) -> Any:
-        """Call a function in a process; raise PlayerFailedError if it raises an error or the process ends."""
+        """Call a function in a process; PlayerFailedError if it raises an error or the process ends."""
+        try:
+            name = player if self._own is None else await asyncio.to_thread(self._own.resolve, player)
+        except UserError as problem:
+            raise PlayerFailedError(str(problem)) from None
         await self._free.acquire()
         try:
             if self._closed:
@@ -153,7 +170,7 @@ class PlayerPool:
         except BaseException:
             self._free.release()
             raise
-        request = (handler, json.dumps(config_to_dict(config), sort_keys=True), player, *arguments)
+        request = (handler, json.dumps(config_to_dict(config), sort_keys=True), name, *arguments)
         call = asyncio.get_running_loop().run_in_executor(self._threads, worker.call, request)
         call.add_done_callback(partial(self._release, worker))
         try:

@@ -104,7 +104,8 @@ async def mistakes(pool: PlayerPool, table: GameTable) -> list[tuple[int, int, f
         return []  # games that start from a position are not examined
     own, rows = list[TakenAction](), list[tuple[Any, ...]]()
     for taken in table.decisions:
-        if table.chairs[taken.seat].is_person and len(now.legal_actions()) > 1:
+        timely = table.clock is None or taken.number not in table.clock.expired
+        if timely and table.chairs[taken.seat].is_person and len(now.legal_actions()) > 1:
             own.append(taken)
             key = seat_key(0, taken.seat, taken.number)
             rows.append((now.observation(), now.action_mask(), key, np.int64(taken.action)))
@@ -168,7 +169,7 @@ class Exercises:
         )
         for name, game, title, position, taken, regret, level, answers in rows:
             try:
-                table = _table_at(name, title, position)
+                table = _table_at(name, title, self._store.boards.local_text(position))
             except ValueError:  # saved by another version
                 continue
             return Exercise(name, game, title, table, taken, regret, level, answers)
@@ -195,8 +196,8 @@ class Exercises:
     def own_ratings(self) -> dict[str, Estimate]:
         """Return the person's estimated rating in each game, from finished games against rated players.
 
-        Only two-player games with the default options against rated players count, if they start from a deal and no
-        action was taken back.
+        Only two-player games with the default options against rated players count, if they start from a deal, no
+        action was taken back and no clock ran out.
         """
         rows = self._rows.execute("SELECT game, ranks, players FROM examined WHERE taken_back = 0 ORDER BY made")
         games: dict[str, list[tuple[list[float], int, list[int]]]] = {}
@@ -236,10 +237,10 @@ class Exercises:
         rows: list[tuple[Any, ...]] = []
         now = time.time()
         try:
-            table = self._store.load(name)
+            table = await self._store.load_in_thread(name)
             title = table.title or ", ".join(chair.name for chair in table.chairs)
             for number, action, regret in await mistakes(self._pool, table) if table.game.done else ():
-                position = _position_of(table, number)
+                position = self._store.boards.portable_text(_position_of(table, number))
                 rows.append((f"{name}-{number}", table.game.spec.name, title, position, action, regret, now))
         except TableError:  # removed, or saved by another version
             pass
@@ -266,26 +267,24 @@ class Exercises:
 
 async def note_results(store: TableStore) -> None:
     """Save the ranks of all finished tables with a human that are not yet saved."""
-    known = {row[0] for row in store.rows.execute("SELECT name FROM examined")}
-    entries = [one for one in store.all() if one.name not in known and any(chair.is_person for chair in one.chairs)]
-    for name in await finished_tables(store, entries):
+    entries = {entry.name: entry for entry in store.unexamined()}
+    for name in await finished_tables(store, list(entries.values())):
         try:
-            table = store.load(name)
+            table = await store.load_in_thread(name)
         except TableError:
             continue
-        row = next(one for one in entries if one.name == name)
         branched = store.rows.execute("SELECT 1 FROM branches WHERE name = ?", (name,)).fetchone()
         usual = table.config == table.game.spec.config(num_players=2) and not table.start and not branched
+        own = table.clock is None or not table.clock.expired
         # The levels are rated in the published game of two players only.
-        players = json.dumps([chair.player for chair in table.chairs] if usual else [])
+        players = json.dumps([chair.player for chair in table.chairs] if usual and own else [])
         ranks = json.dumps(table.game.ranks().tolist())
         with store.transaction():
             store.rows.execute(
                 "INSERT OR IGNORE INTO examined (name, game, made, ranks, players, taken_back) "
                 "VALUES (?, ?, ?, ?, ?, ?)",
-                (name, table.game.spec.name, row.made, ranks, players, store.taken_back(name)),
+                (name, table.game.spec.name, entries[name].made, ranks, players, store.taken_back(name)),
             )
-        await asyncio.sleep(0)
 
 
 # puzzles

@@ -9,6 +9,7 @@ from typing import Any
 from helsinki_env.web.help import explanation, rules_text
 from helsinki_env.web.player_workers import PlayerFailedError, PlayerPool
 from helsinki_env.web.practice import Exercise, Exercises, evaluate_own, grade, puzzle, puzzles
+from helsinki_env.web.store import StoreError
 from helsinki_env.web.tables import TableError
 from helsinki_env.web.views import choices, encode_message, picture, table_view
 
@@ -71,7 +72,7 @@ class PracticeSession:
         if kind == "ping":
             self._send({"type": "pong"})
         elif kind == "next":
-            self._stop()
+            self._check_graded()
             self._next()
         elif kind not in _IGNORED:
             if self._exercise is None:
@@ -85,7 +86,7 @@ class PracticeSession:
         if kind == "decide":
             if message["action"] not in {one["id"] for one in self._legal}:
                 raise TableError(f"action: found {message['action']}, expected a legal action")
-            self._stop()
+            self._check_graded()
             self._task = asyncio.create_task(self._grade(exercise, message["action"]))
         elif kind == "explain":
             spots = picture(table, exercise.seat)["spots"]
@@ -95,26 +96,27 @@ class PracticeSession:
         else:
             raise TableError(f"type: found {kind!r}, expected an answer to the exercise")
 
+    def _check_graded(self) -> None:
+        """Raise TableError while an answer is being graded: canceling the evaluation would end a player process."""
+        if self._task is not None and not self._task.done():
+            raise TableError("practice: the answer is being graded; wait for its grade")
+
     async def _grade(self, exercise: Exercise, action: int) -> None:
+        days = 0.0
         try:
             evaluation = await evaluate_own(self._pool, exercise.table, action)
             graded = await asyncio.to_thread(grade, exercise.table, evaluation, action)
-        except (PlayerFailedError, TableError) as problem:
+            if not self._answered and self._name == PRACTICE:  # only the first answer counts
+                days = self._exercises.answered(exercise, graded["good"])
+        except (PlayerFailedError, TableError, StoreError) as problem:
             self._send({"type": "error", "message": str(problem)})
             return
-        days = 0.0
-        if not self._answered and self._name == PRACTICE:  # only the first answer counts
-            days = self._exercises.answered(exercise, graded["good"])
         self._answered = True
         words = {one["id"]: one["words"] for one in self._legal}
         told = {"played": words.get(exercise.taken, ""), "same": action == exercise.taken, "days": days}
         self._send({"type": "graded", "number": exercise.table.number, **graded, **told})
 
-    def _stop(self) -> None:
-        if self._task is not None:
-            self._task.cancel()
-            self._task = None
-
     def close(self) -> None:
         """Stop the evaluation in progress."""
-        self._stop()
+        if self._task is not None:
+            self._task.cancel()

@@ -73,7 +73,8 @@ class SavedGames:
         name = secrets.token_hex(6)
         text = game.to_json() if isinstance(game, Record) else json.dumps(to_dict(game))
         with self._store.transaction():
-            self._rows.execute("INSERT INTO records VALUES (?, ?, ?, ?)", (name, _title(game), time.time(), text))
+            row = (name, _title(game), time.time(), self._store.boards.portable_text(text))
+            self._rows.execute("INSERT INTO records VALUES (?, ?, ?, ?)", row)
         return name
 
     def __len__(self) -> int:
@@ -98,7 +99,7 @@ class SavedGames:
         row = self._rows.execute("SELECT title, record FROM records WHERE name = ?", (name,)).fetchone()
         if row is None:
             raise TableError(f"record {name!r:.40}: does not exist")
-        title, text = row
+        title, text = row[0], self._store.boards.local_text(row[1])
         try:
             if is_position(json.loads(text)):
                 return SavedGame(name, title, None, read_position(text))

@@ -12,6 +12,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 
 from helsinki_env.utils.extras import requires_extra
 from helsinki_env.utils.markdown import printable
+from helsinki_env.web.qr import MAX_BYTES
 from helsinki_env.web.tables import HUMAN
 
 with requires_extra("play"):
@@ -140,10 +141,25 @@ class NewLesson(RequestBody):
 
 
 class NewBoard(RequestBody):
-    """A component file with other costs and strengths of board actions."""
+    """A component file with other numbers."""
 
     game: str = Field("", max_length=40, description="Name of the game; empty: the default game.")
-    actions: dict[str, dict[str, int]] = Field(max_length=40, description="Cost and strength of each board action.")
+    values: dict[str, Annotated[float, Field(allow_inf_nan=False)] | None] = Field(
+        max_length=80, description="Numbers by key, such as actions.two_points.cost; null: an empty field."
+    )
+
+
+class NewClock(RequestBody):
+    """The clock of a table."""
+
+    minutes: float = Field(gt=0, le=600, allow_inf_nan=False, description="Time of each person for the whole game.")
+    increment: float = Field(0, ge=0, le=600, allow_inf_nan=False, description="Seconds added after each turn.")
+
+
+class QrText(RequestBody):
+    """A text for a QR code."""
+
+    text: str = Field(min_length=1, max_length=MAX_BYTES, description="Text, such as an address.")
 
 
 class Rematch(RequestBody):
@@ -163,6 +179,7 @@ class NewTable(RequestBody):
     sharing: Literal["device", "links"] = Field(
         "device", description="Whether humans share one device, or each gets a link."
     )
+    clock: NewClock | None = Field(None, description="Clock of the people; null: no clock.")
     begin: SavedStart | None = Field(
         None, alias="from", description="Start from a saved game, instead of game, options and seed."
     )

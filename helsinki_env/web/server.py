@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import hmac
+import json
 import logging
 import random
 import secrets
@@ -19,12 +20,15 @@ from helsinki_env.engine.spec import GameSpec, config_from_dict, default_spec, g
 from helsinki_env.utils.extras import requires_extra
 from helsinki_env.web.analysis import add_analysis
 from helsinki_env.web.boards import Boards
+from helsinki_env.web.clocks import TableClock, substitute
 from helsinki_env.web.evaluation import EvaluationJobs
 from helsinki_env.web.help import has_lesson, lesson_table, rules_text
 from helsinki_env.web.levels import level_data
-from helsinki_env.web.player_workers import PlayerPool
+from helsinki_env.web.own_players import OwnPlayers
+from helsinki_env.web.player_workers import PlayerFailedError, PlayerPool
 from helsinki_env.web.practice import Exercises, puzzles
 from helsinki_env.web.practice_session import PRACTICE, PUZZLES, PracticeSession
+from helsinki_env.web.qr import qr_path
 from helsinki_env.web.records import GameStart, SavedGames, start_from_saved
 from helsinki_env.web.requests import (
     MAX_LIST_ENTRIES,
@@ -35,6 +39,7 @@ from helsinki_env.web.requests import (
     NewLesson,
     NewTable,
     Offset,
+    QrText,
     Rematch,
     add_page,
     error_response,
@@ -70,11 +75,13 @@ class ServerSettings:
     data: Path  # folder of the database
     token: str = ""  # that requests must present; empty if the server listens on loopback
     players: tuple[str, ...] = ()  # names of players offered in addition
+    address: str = ""  # for other machines, such as http://192.168.1.5:8000; empty if only this machine can reach it
 
 
 def create_app(settings: ServerSettings) -> Any:
-    """Return the ASGI application; raise StoreError if the database cannot be used."""
-    store, pool = TableStore(settings.data), PlayerPool()
+    """Return the ASGI application; StoreError if the database cannot be used."""
+    own = OwnPlayers(settings.data)
+    store, pool = TableStore(settings.data), PlayerPool(own)
     sessions, records, jobs = TableSessions(store, pool), SavedGames(store), EvaluationJobs(pool)
     tournaments, exercises = TournamentManager(store), Exercises(store, pool)
 
@@ -82,7 +89,10 @@ def create_app(settings: ServerSettings) -> Any:
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         pool.begin()
         await asyncio.to_thread(_warm_up)
+        examining = asyncio.create_task(finished_tables(store, store.unknown()))
         yield
+        examining.cancel()
+        await asyncio.wait({examining})
         await sessions.close()
         await exercises.close()
         await jobs.close()
@@ -99,7 +109,7 @@ def create_app(settings: ServerSettings) -> Any:
     for kind in (PRACTICE, PUZZLES):
         add_page(app, f"/{kind}", "table.html")
     app.mount("/static", StaticFiles(directory=STATIC), name="static")
-    _add_tables(app, settings, sessions, records)
+    _add_tables(app, settings, sessions, records, own)
     _add_practice(app, exercises)
     _add_socket(app, settings, sessions, exercises, pool)
     add_analysis(app, sessions, records, jobs)
@@ -147,24 +157,39 @@ def _add_error_handlers(app: FastAPI) -> None:
         return error_response(str(problem), 503)
 
 
-def _add_tables(app: FastAPI, settings: ServerSettings, sessions: TableSessions, records: SavedGames) -> None:
-    store, boards = sessions.store, Boards(settings.data)
+def _add_tables(
+    app: FastAPI, settings: ServerSettings, sessions: TableSessions, records: SavedGames, own: OwnPlayers
+) -> None:
+    store, boards = sessions.store, sessions.store.boards
 
     @app.get("/api/games/{name}/board")
-    async def board(name: str) -> list[dict[str, Any]]:
-        """Return the costs and strengths of a game's board actions."""
-        return boards.fields(browser_game(name))
+    async def board(name: str) -> dict[str, Any]:
+        """Return the numbers of a game that may be changed, and the abilities that may be left out."""
+        spec = browser_game(name)
+        return {"groups": boards.fields(spec), "abilities": boards.abilities(spec)}
+
+    @app.get("/api/host")
+    async def host() -> dict[str, str]:
+        """Return the address of the server for other machines; empty if only this machine can reach it."""
+        return {"address": settings.address}
+
+    @app.post("/api/qr")
+    async def qr(wanted: QrText) -> dict[str, Any]:
+        """Return a QR code: its size with the border, and the SVG path of its dark modules."""
+        size, path = await asyncio.to_thread(qr_path, wanted.text)
+        return {"size": size, "path": path}
 
     @app.post("/api/boards", status_code=201)
     async def make_board(wanted: NewBoard) -> dict[str, str]:
-        """Save a custom board; its name is a value of the option `components`."""
-        return {"components": await asyncio.to_thread(boards.save, browser_game(wanted.game), wanted.actions)}
+        """Save a board of one's own; its name is a value of the option `components`."""
+        return {"components": boards.save(browser_game(wanted.game), wanted.values)}
 
     @app.get("/api/games")
     async def games() -> list[dict[str, Any]]:
         """Return the games and the options of their tables."""
         specs = sorted(map(spec_by_name, game_names()), key=lambda spec: not spec.is_default)  # the default game first
-        return [_game_data(spec, settings) for spec in specs if spec.list_ui_actions]
+        played = [spec for spec in specs if spec.list_ui_actions]
+        return await asyncio.to_thread(lambda: [_game_data(spec, settings, own) for spec in played])
 
     @app.get("/api/games/{name}/rules")
     async def rules(name: str) -> list[dict[str, str]]:
@@ -177,18 +202,27 @@ def _add_tables(app: FastAPI, settings: ServerSettings, sessions: TableSessions,
         return await asyncio.to_thread(_sample_picture, browser_game(name).name)
 
     @app.get("/api/tables")
-    async def tables(answer: Response, offset: Offset = 0, limit: Limit = MAX_LIST_ENTRIES) -> list[dict[str, Any]]:
-        """Return the saved tables, newest first; the header X-Total-Count gives their total number."""
-        entries = store.all(offset, limit)
-        answer.headers[TOTAL] = str(len(store))
-        over = await finished_tables(store, entries)
-        return [_entry_data(entry, entry.name in over) for entry in entries]
+    async def tables(offset: Offset = 0, limit: Limit = MAX_LIST_ENTRIES, over: bool | None = None) -> Response:
+        """Return the saved tables, newest first; the header X-Total-Count gives their total number.
+
+        `over` selects the tables whose game is over, or the others.
+        """
+        entries = store.all(offset, limit, over)
+        finished = await finished_tables(store, entries)
+        shown = [entry for entry in entries if over is None or (entry.name in finished) == over]
+        content = await asyncio.to_thread(_list_content, shown, finished)
+        return Response(content, media_type="application/json", headers={TOTAL: str(store.count(over))})
 
     @app.post("/api/tables", status_code=201)
     async def make(wanted: NewTable) -> dict[str, Any]:
         """Create a table; `links` has the address of each human's seat if every human gets one."""
         check_room(store)
-        table = _new_table(wanted, settings, records, boards)
+        start = _game_start(wanted, records, boards)
+        offered = await asyncio.to_thread(own.offered, spec_of(start.config))
+        table = _new_table(wanted, start, settings, {one.player: one.label for one in offered})
+        for seat, chair in enumerate(table.chairs):
+            if chair.player in {one.player for one in offered}:
+                await _check_player(sessions, table, seat)
         store.add(table)
         if wanted.begin is not None:
             records.add_branch(wanted.begin.record, table.name, wanted.begin.decisions)
@@ -208,7 +242,8 @@ def _add_tables(app: FastAPI, settings: ServerSettings, sessions: TableSessions,
         if any(chair.key for chair in old.chairs):
             raise ValueError(f"table {name}: its seats have links of their own; create a new table instead")
         chairs = old.chairs[-1:] + old.chairs[:-1] if wanted.swap else old.chairs
-        table = GameTable(secrets.token_hex(6), old.title, old.config, secrets.randbits(63), chairs)
+        clock = old.clock and TableClock.of(old.clock.seconds, old.clock.increment, len(chairs))
+        table = GameTable(secrets.token_hex(6), old.title, old.config, secrets.randbits(63), chairs, clock=clock)
         store.add(table)
         return {"table": table.name}
 
@@ -224,7 +259,7 @@ def _add_tables(app: FastAPI, settings: ServerSettings, sessions: TableSessions,
     @app.delete("/api/tables/{name}")
     async def remove(name: str) -> dict[str, Any]:
         """Delete a table."""
-        sessions.remove(name)
+        await sessions.remove(name)
         return {"table": name}
 
 
@@ -254,7 +289,15 @@ def check_room(store: TableStore) -> None:
         raise ValueError(f"tables: found {_MAX_TABLES:,}, expected fewer; delete some first")
 
 
-def _game_data(spec: GameSpec, settings: ServerSettings) -> dict[str, Any]:
+async def _check_player(sessions: TableSessions, table: GameTable, seat: int) -> None:
+    """Raise ValueError if the player of a seat cannot be created."""
+    try:
+        await sessions.pool.check(table.config, table.chairs[seat].player)
+    except PlayerFailedError as problem:
+        raise ValueError(f"chairs.{seat}.player: cannot be created: {problem}") from None
+
+
+def _game_data(spec: GameSpec, settings: ServerSettings, own: OwnPlayers) -> dict[str, Any]:
     levels = levels_of(spec)
     offered = offered_players(spec, settings.players)
     return {
@@ -263,10 +306,17 @@ def _game_data(spec: GameSpec, settings: ServerSettings) -> dict[str, Any]:
         "players": [2, 3, 4],
         "levels": [level._asdict() for level in levels],
         "others": [player for player in offered if player not in {level.player for level in levels}],
+        "own": [one._asdict() for one in own.offered(spec) if one.player not in offered],
         "options": offered_options(spec),
         "lesson": has_lesson(spec),
         "scale": level_data(spec.name),
+        "substitute": substitute(spec),
     }
+
+
+def _list_content(entries: list[TableEntry], finished: set[str]) -> bytes:
+    """Return the JSON of a list of tables."""
+    return json.dumps([_entry_data(entry, entry.name in finished) for entry in entries]).encode()
 
 
 def _entry_data(entry: TableEntry, over: bool) -> dict[str, Any]:
@@ -282,18 +332,23 @@ def _entry_data(entry: TableEntry, over: bool) -> dict[str, Any]:
     }
 
 
-def _new_table(wanted: NewTable, settings: ServerSettings, records: SavedGames, boards: Boards) -> GameTable:
-    start = _game_start(wanted, records, boards)
-    chairs = _chairs(wanted, spec_of(start.config), settings)
+def _new_table(wanted: NewTable, start: GameStart, settings: ServerSettings, own: dict[str, str]) -> GameTable:
+    """Return a new table; `own` has the labels of the players of one's own, by player name."""
+    chairs = _chairs(wanted, spec_of(start.config), settings, own)
+    clock = None
+    if wanted.clock is not None:
+        if all(chair.player != HUMAN for chair in chairs):
+            raise ValueError("clock: found a table without people, expected a person or no clock")
+        clock = TableClock.of(60 * wanted.clock.minutes, wanted.clock.increment, len(chairs))
     return GameTable(
-        secrets.token_hex(6), wanted.title, start.config, start.seed, chairs, start.past_actions, start.start
+        secrets.token_hex(6), wanted.title, start.config, start.seed, chairs, start.past_actions, start.start, clock
     )
 
 
 def _game_start(wanted: NewTable, records: SavedGames, boards: Boards) -> GameStart:
     if wanted.begin is None:
         spec = browser_game(wanted.game)
-        options, own = boards.config_values(wanted.options)
+        options, own = boards.config_values(wanted.options, len(wanted.chairs))
         config = config_from_dict(
             chosen_options(spec, options) | own | {"game": spec.name, "num_players": len(wanted.chairs)}
         )
@@ -309,11 +364,13 @@ def _game_start(wanted: NewTable, records: SavedGames, boards: Boards) -> GameSt
     return start
 
 
-def _chairs(wanted: NewTable, spec: GameSpec, settings: ServerSettings) -> tuple[SeatAssignment, ...]:
-    labels = {level.player: level.label for level in levels_of(spec)}
+def _chairs(
+    wanted: NewTable, spec: GameSpec, settings: ServerSettings, own: dict[str, str]
+) -> tuple[SeatAssignment, ...]:
+    labels = own | {level.player: level.label for level in levels_of(spec)}
     scale = [one["player"] for one in level_data(spec.name)]
     labels |= {player: f"Level {number}" for number, player in enumerate(scale, 1)}
-    allowed = (HUMAN, *offered_players(spec, settings.players), *scale)
+    allowed = (HUMAN, *offered_players(spec, settings.players), *scale, *own)
     chairs = []
     for seat, chair in enumerate(wanted.chairs):
         if chair.player not in allowed:

@@ -6,7 +6,8 @@ import asyncio
 import hmac
 import logging
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from copy import copy
 from typing import Any
 
@@ -15,6 +16,7 @@ import numpy as np
 from helsinki_env.agents.base import seat_key
 from helsinki_env.agents.evaluation import Evaluation
 from helsinki_env.data import short_repr
+from helsinki_env.web.clocks import substitute
 from helsinki_env.web.evaluation import SIMULATIONS, EvaluationRequest, PageEvaluator
 from helsinki_env.web.help import explanation, lesson_message, rules_text
 from helsinki_env.web.player_workers import PlayerFailedError, PlayerPool
@@ -30,6 +32,8 @@ MAX_PAGES = 250
 """Maximum number of pages connected to one table."""
 _CLOCK_TOLERANCE = 0.5
 """Seconds after which the computing time of a player in a cached view is outdated."""
+_CLOCK_SAVE = 5.0
+"""Seconds between two saves of a running clock."""
 _PACE = 0.4
 """Minimum seconds between two actions of players, so that users can follow the game."""
 _log = logging.getLogger(__name__)
@@ -37,6 +41,9 @@ _log = logging.getLogger(__name__)
 
 class PageConnection:
     """A browser page connected to a table; `send_text` does not wait for the page, `mine` are the seats it plays."""
+
+    #: Whether it is the seat of an assistant instead, which does not keep a table open.
+    is_assistant = False
 
     def __init__(self, send_text: Callable[[str], None], mine: tuple[int, ...]) -> None:
         self.send_text, self.mine = send_text, mine
@@ -127,6 +134,10 @@ class TableSession:
         #: Views as text, by the seats of a page, the viewing seat and the hand-over screen.
         self._views: dict[tuple[Any, ...], str] = {}
         self._changes: dict[tuple[str, str], str] = {}  # between two views
+        self._substitute = substitute(table.game.spec)
+        self._running: int | None = None  # the seat whose clock is running
+        self._since = 0.0  # the time up to which it is charged
+        self._timers: list[asyncio.TimerHandle] = []
         self._viewed = 0.0
         self.pace = _PACE
 
@@ -161,12 +172,13 @@ class TableSession:
         key = page.mine, self._viewer(page), page.handover_seat(self.table)
         if key not in self._views:
             thinking = None
-            if self._task is not None and self.table.acting_player is not None:
+            if self._task is not None and (player := self._acting_player) is not None:
                 seconds = round(self._viewed - self._began, 1)
-                thinking = {"seat": self.table.game.seat, "player": self.table.acting_player, "seconds": seconds}
-            self._views[key] = encode_message(
-                table_view(self.table, *key, thinking, self._message or None, self._picture, self._choices)
-            )
+                thinking = {"seat": self.table.game.seat, "player": player, "seconds": seconds}
+            view = table_view(self.table, *key, thinking, self._message or None, self._picture, self._choices)
+            if self._is_out_of_time:
+                view |= {"decisions": [], "selection": None, "undo": None}
+            self._views[key] = encode_message(view)
         return self._views[key]
 
     def _viewer(self, page: PageConnection) -> int | None:
@@ -193,12 +205,14 @@ class TableSession:
             evaluator.cancel()
 
     def update_pages(self) -> None:
-        """Send the changes to all pages."""
+        """Send every page the changes."""
+        self._set_clock()
         self._views.clear()
         self._changes.clear()
         self._viewed = time.monotonic()
         for page in self.pages:
             self._show(page)
+        self._send_clocks(self.pages)
 
     def _show(self, page: PageConnection) -> None:
         """Send the changes since its last view to a page."""
@@ -222,8 +236,10 @@ class TableSession:
         if len(self.pages) >= MAX_PAGES:
             raise TableError(f"pages: found {MAX_PAGES} of this table, expected fewer; close some of them")
         self.pages.add(page)
+        self._set_clock()
         if not self._start_player():
             self._show_with_clock(page)
+            self._send_clocks(self.pages)
 
     # requests of pages
 
@@ -260,17 +276,29 @@ class TableSession:
         seat = self.table.game.seat
         if self.table.game.done:
             raise TableError("the game is over")
+        self._charge()
+        if self._is_out_of_time:
+            name = self.table.chairs[seat].name
+            raise TableError(f"clock: the time of {name} has run out; {self._substitute} takes the rest of the turn")
         if seat not in page.mine or page.viewing_seat != seat:
             raise TableError(f"seat: it is the turn of {self.table.chairs[seat].name}, not yours")
 
     def _decide(self, number: int, action: int) -> None:
         """Apply an action and write it, or do neither."""
         said = next((one["said"] for one in self._choices() if one["id"] == action), "")
-        taken = self.table.decide(number, action, said)
+        self._charge()
+        expired, before = self._is_out_of_time, self.table.clock and self.table.clock.copy()
+        taken = self.table.decide(number, action, f"{said} (time ran out)" if expired else said)
+        if (clock := self.table.clock) is not None:
+            if expired:
+                clock.expired.append(number)
+            if self.table.game.done or self.table.game.seat != taken.seat:
+                clock.end_turn(taken.seat)
         try:
-            self._store.write(self.table.name, taken)
+            self._store.write(self.table.name, taken, self.table.game.done, clock)
         except StoreError:
             self.table.forget_last()
+            self.table.clock = before
             raise
         finally:
             self._changed()
@@ -306,7 +334,9 @@ class TableSession:
             raise TableError(f"seat: found {message['seat']}, expected one of yours: {list(page.mine)}")
         page.viewing_seat = message["seat"]
         self._on_cancel(page, message)
+        self._set_clock()
         self._show_with_clock(page)
+        self._send_clocks(self.pages)
 
     def _on_judge(self, page: PageConnection, message: dict[str, Any]) -> None:
         if message["number"] != self.table.number:
@@ -379,6 +409,77 @@ class TableSession:
     def _on_sit(self, page: PageConnection, message: dict[str, Any]) -> None:
         raise TableError("sit: this page is already connected to the table")
 
+    # the clock
+
+    @property
+    def _acting_player(self) -> str | None:
+        """The player to move, also for a person whose time has run out."""
+        return self._substitute if self._is_out_of_time else self.table.acting_player
+
+    @property
+    def _is_out_of_time(self) -> bool:
+        """Whether the time of the person to move has run out."""
+        clock, game = self.table.clock, self.table.game
+        return clock is not None and not game.done and game.seat in self.table.humans and not clock.left[game.seat]
+
+    def _clock_seat(self) -> int | None:
+        """Return the seat whose clock has to run now."""
+        seat = self.table.game.seat
+        if self.table.clock is None or self.table.game.done or not self.pages or seat not in self.table.humans:
+            return None
+        pages = [page for page in self.pages if seat in page.mine]
+        handed_over = not pages or any(page.handover_seat(self.table) != seat for page in pages)
+        return seat if handed_over else None
+
+    def _charge(self) -> None:
+        """Subtract the time since the last call from the running clock."""
+        now = time.monotonic()
+        if self._running is not None and self.table.clock is not None:
+            self.table.clock.spend(self._running, now - self._since)
+        self._since = now
+
+    def _set_clock(self) -> None:
+        """Start or stop the clocks for the seat to move."""
+        clock = self.table.clock
+        if clock is None:
+            return
+        self._charge()
+        stopped, self._running = self._running, self._clock_seat()
+        for timer in self._timers:
+            timer.cancel()
+        self._timers = []
+        if self._running is not None and not self._is_out_of_time:
+            loop = asyncio.get_running_loop()
+            self._timers = [
+                loop.call_later(clock.left[self._running] + 0.01, self._end_time),
+                loop.call_later(_CLOCK_SAVE, self._save_clock),
+            ]
+        elif stopped is not None:
+            self._save_clock()
+
+    def _save_clock(self) -> None:
+        """Save the clock; while one is running, again a few seconds later."""
+        if self.table.clock is None:
+            return
+        self._charge()
+        with suppress(StoreError):  # the clock is saved again with the next action
+            self._store.set_clock(self.table.name, self.table.clock)
+        if self._running is not None and self._timers:
+            self._timers[1] = asyncio.get_running_loop().call_later(_CLOCK_SAVE, self._save_clock)
+
+    def _end_time(self) -> None:
+        """Let the substitute take the rest of the turn."""
+        self._charge()
+        if self._is_out_of_time:
+            self._changed()
+        self.resume()
+
+    def _send_clocks(self, pages: Iterable[PageConnection]) -> None:
+        if self.table.clock is not None:
+            message = self.table.clock.message(self.table.humans, self._running, self._substitute)
+            for page in pages:
+                page.send(message)
+
     # players
 
     def resume(self) -> None:
@@ -388,7 +489,7 @@ class TableSession:
 
     def _start_player(self) -> bool:
         """Start the player to move unless one is already running and update all pages; return whether one started."""
-        if self._task is not None or self.table.acting_player is None or self.table.paused or not self.pages:
+        if self._task is not None or self._acting_player is None or self.table.paused or not self.pages:
             return False
         self._began = time.monotonic()
         self._task = asyncio.create_task(self._run_players())
@@ -397,7 +498,7 @@ class TableSession:
 
     async def _run_players(self) -> None:
         try:
-            while (player := self.table.acting_player) is not None and not self.table.paused and self.pages:
+            while (player := self._acting_player) is not None and not self.table.paused and self.pages:
                 number, self._began = self.table.number, time.monotonic()
                 action = await self._pool.decide(self.table.config, player, self.table.question())
                 left = self.pace - (time.monotonic() - self._began)
@@ -429,11 +530,14 @@ class TableSession:
     def leave(self, page: PageConnection) -> None:
         """Remove a disconnected page."""
         self.pages.discard(page)
+        self._set_clock()
         if page in self._evaluators:
             self._evaluators.pop(page).cancel()
 
     async def close(self) -> None:
-        """Stop all tasks."""
+        """Stop all tasks and the clock."""
+        self.pages.clear()
+        self._set_clock()
         for evaluator in self._evaluators.values():
             evaluator.cancel()
         for lesson in list(self._lessons):
@@ -446,14 +550,14 @@ class TableSessions:
     """All tables with connected pages."""
 
     def __init__(self, store: TableStore, pool: PlayerPool) -> None:
-        self.store, self._pool = store, pool
+        self.store, self.pool = store, pool
         self._open: dict[str, TableSession] = {}
         self._handled: dict[str, None] = {}
 
     def open(self, name: str) -> TableSession:
         """Return the session of a table; raise TableError if the table does not exist."""
         if name not in self._open:
-            self._open[name] = TableSession(self.store.load(name), self.store, self._pool, self._handled)
+            self._open[name] = TableSession(self.store.load(name), self.store, self.pool, self._handled)
         return self._open[name]
 
     async def leave(self, session: TableSession, page: PageConnection | None) -> None:
@@ -464,12 +568,18 @@ class TableSessions:
             self._open.pop(session.table.name, None)
             await session.close()
 
-    def remove(self, name: str) -> None:
-        """Delete a table; raise TableError if it does not exist or has connected pages."""
-        if name in self._open:
+    async def remove(self, name: str) -> None:
+        """Delete a table; TableError if it does not exist or has connected pages other than those of assistants."""
+        session = self._open.get(name)
+        if session is not None and not all(page.is_assistant for page in session.pages):
             raise TableError(f"table {name}: is open in a browser; close its pages first")
-        self.store.load(name)
+        if not self.store.has(name):
+            raise TableError(f"table {name!r:.40}: does not exist")
         self.store.remove(name)
+        if session is not None:
+            del self._open[name]
+            session.pages.clear()
+            await session.close()
 
     async def close(self) -> None:
         """Stop all tasks."""

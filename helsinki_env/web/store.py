@@ -8,16 +8,18 @@ import os
 import sqlite3
 import stat
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from helsinki_env.data import UserError
 from helsinki_env.engine.spec import config_from_dict, config_to_dict
 from helsinki_env.utils.files import supports_locks
 from helsinki_env.utils.machine import user_folder
-from helsinki_env.web.tables import GameTable, SeatAssignment, TableError, TakenAction
+from helsinki_env.web.boards import Boards
+from helsinki_env.web.clocks import TableClock
+from helsinki_env.web.tables import HUMAN, GameTable, SeatAssignment, TableError, TakenAction
 
 #: Migrations from each schema version to the next; a new database runs all of them.
 _STEPS = (
@@ -101,6 +103,26 @@ CREATE TABLE branches (  -- tables that continue a saved game
     decisions INTEGER NOT NULL  -- number of actions of the saved game
 ) STRICT;
 """,
+    """
+ALTER TABLE tables ADD COLUMN game TEXT NOT NULL DEFAULT '';  -- empty: the default game
+ALTER TABLE tables ADD COLUMN actions INTEGER NOT NULL DEFAULT 0;  -- number of actions taken
+ALTER TABLE tables ADD COLUMN finished INTEGER;  -- whether the game is over; NULL: unknown
+ALTER TABLE tables ADD COLUMN clock TEXT NOT NULL DEFAULT '';  -- JSON; empty: no clock
+UPDATE tables SET
+    game = coalesce(json_extract(config, '$.game'), ''),
+    actions = (SELECT count(*) FROM decisions WHERE decisions.name = tables.name),
+    finished = CASE
+        WHEN looked = (SELECT coalesce(max(at), made) FROM decisions WHERE decisions.name = tables.name) THEN over
+    END;
+ALTER TABLE tables DROP COLUMN looked;
+ALTER TABLE tables DROP COLUMN over;
+CREATE INDEX tables_listed ON tables (finished, made DESC, name);
+CREATE INDEX tables_made ON tables (made DESC, name);
+CREATE TABLE boards (  -- component files made on the start page; games refer to them by name
+    name TEXT PRIMARY KEY,
+    content TEXT NOT NULL
+) STRICT;
+""",
 )
 
 
@@ -117,7 +139,6 @@ class TableEntry(NamedTuple):
     game: str
     chairs: tuple[SeatAssignment, ...]
     decisions: int  # number of actions
-    last: float  # time of the latest action
     over: bool | None  # None: unknown
 
 
@@ -141,6 +162,8 @@ class TableStore:
             raise StoreError(
                 f"{self.path}: cannot be used as the database of tables: {problem}; choose another folder with --data"
             ) from None
+
+        self.boards = Boards(self.rows, self.transaction, folder)
 
     def _open(self) -> None:
         # `with self.rows` begins a transaction, and only one thread uses the connection.
@@ -178,11 +201,15 @@ class TableStore:
     def add(self, table: GameTable) -> None:
         """Save a new table with its initial actions."""
         chairs = json.dumps([list(chair) for chair in table.chairs])
-        config = json.dumps(config_to_dict(table.config))
+        config, start = self.boards.portable(config_to_dict(table.config)), self.boards.portable_text(table.start)
         with self.transaction():
             self.rows.execute(
-                "INSERT INTO tables (name, title, made, config, seed, chairs, start) VALUES (?, ?, ?, ?, ?, ?, ?)",
-                (table.name, table.title, time.time(), config, str(table.seed), chairs, table.start),
+                "INSERT INTO tables (name, title, made, config, seed, chairs, start, game, actions, finished, clock) "
+                "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                (
+                    *(table.name, table.title, time.time(), json.dumps(config), str(table.seed), chairs, start),
+                    *(config.get("game", ""), table.number, table.game.done, _clock_text(table.clock)),
+                ),
             )
             for decision in table.decisions:
                 self._insert(table.name, decision)
@@ -193,10 +220,19 @@ class TableStore:
             for rows in ("branches", "examined", "taken_back", "decisions", "tables"):
                 self.rows.execute(f"DELETE FROM {rows} WHERE name = ?", (name,))  # constant table names
 
-    def write(self, name: str, decision: TakenAction) -> None:
-        """Save an action."""
+    def write(self, name: str, decision: TakenAction, over: bool = False, clock: TableClock | None = None) -> None:
+        """Save an action, whether the game is over after it, and the clock."""
         with self.transaction():
             self._insert(name, decision)
+            self.rows.execute(
+                "UPDATE tables SET actions = ?, finished = ?, clock = ? WHERE name = ?",
+                (decision.number + 1, over, _clock_text(clock), name),
+            )
+
+    def set_clock(self, name: str, clock: TableClock) -> None:
+        """Save the clock of a table."""
+        with self.transaction():
+            self.rows.execute("UPDATE tables SET clock = ? WHERE name = ?", (clock.to_json(), name))
 
     def _insert(self, name: str, decision: TakenAction) -> None:
         self.rows.execute(
@@ -208,14 +244,16 @@ class TableStore:
         """Delete the actions of a table from a number on, and record which of them were taken back."""
         with self.transaction():
             self.rows.execute("DELETE FROM decisions WHERE name = ? AND number >= ?", (name, to))
+            self.rows.execute("UPDATE tables SET actions = ?, finished = 0 WHERE name = ?", (to, name))
             self.rows.executemany(
                 "INSERT INTO taken_back VALUES (?, ?, ?, ?, ?)",
                 [(name, action.number, action.seat, action.action, time.time()) for action in taken_back],
             )
 
-    def number(self, name: str) -> int:
-        """Return the number of saved actions of a table."""
-        return int(self.rows.execute("SELECT count(*) FROM decisions WHERE name = ?", (name,)).fetchone()[0])
+    def number(self, name: str) -> int | None:
+        """Return the number of saved actions of a table, or None if it does not exist."""
+        row = self.rows.execute("SELECT actions FROM tables WHERE name = ?", (name,)).fetchone()
+        return None if row is None else int(row[0])
 
     def taken_back(self, name: str) -> int:
         """Return the number of actions of a table that were taken back."""
@@ -223,62 +261,102 @@ class TableStore:
 
     def __len__(self) -> int:
         """Return the number of saved tables."""
-        return int(self.rows.execute("SELECT count(*) FROM tables").fetchone()[0])
+        return self.count()
+
+    def count(self, over: bool | None = None) -> int:
+        """Return the number of saved tables, or of those whose game is over or is not known to be over."""
+        return int(self.rows.execute(f"SELECT count(*) FROM tables {_CONDITIONS[over]}").fetchone()[0])
 
     def has(self, name: str) -> bool:
         """Return whether a table of this name exists."""
         return self.rows.execute("SELECT 1 FROM tables WHERE name = ?", (name,)).fetchone() is not None
 
-    def all(self, first: int = 0, limit: int = -1) -> list[TableEntry]:
-        """Return the saved tables, newest first; skip `first` of them and return at most `limit` (-1: all)."""
-        rows = self.rows.execute(
-            "SELECT some.name, title, made, config, chairs, looked, over, count(at), coalesce(max(at), made) FROM "
-            "(SELECT * FROM tables ORDER BY made DESC, name LIMIT ? OFFSET ?) AS some "
-            "LEFT JOIN decisions ON decisions.name = some.name GROUP BY some.name ORDER BY made DESC, some.name",
-            (limit, first),
-        ).fetchall()
-        entries = []
-        for name, title, made, config, chairs, looked, over, decisions, last in rows:
-            game = json.loads(config).get("game", "")
-            seats = tuple(SeatAssignment(*chair) for chair in json.loads(chairs))
-            known = bool(over) if looked == last else None
-            entries.append(TableEntry(name, title, made, game, seats, decisions, last, known))
-        return entries
+    def all(self, first: int = 0, limit: int = -1, over: bool | None = None) -> list[TableEntry]:
+        """Return the saved tables, newest first, without the `first` ones and at most `limit` (-1: all).
 
-    def set_over(self, entry: TableEntry, over: bool) -> None:
+        `over` selects the tables whose game is over (True), or is not known to be over (False).
+        """
+        rows = self.rows.execute(
+            f"SELECT {_ENTRY} FROM tables {_CONDITIONS[over]} ORDER BY made DESC, name LIMIT ? OFFSET ?", (limit, first)
+        )
+        return [_entry(row) for row in rows]
+
+    def unexamined(self) -> list[TableEntry]:
+        """Return the tables with a human whose results are not saved, and whose game is over or not known to be so."""
+        rows = self.rows.execute(
+            f"SELECT {_ENTRY} FROM tables WHERE finished IS NOT 0 AND instr(chairs, ?) "
+            "AND name NOT IN (SELECT name FROM examined) ORDER BY made DESC, name",
+            (json.dumps(HUMAN),),
+        )
+        return [entry for entry in map(_entry, rows) if any(chair.is_person for chair in entry.chairs)]
+
+    def unknown(self) -> list[TableEntry]:
+        """Return the tables of which it is unknown whether the game is over: those of earlier versions."""
+        return [_entry(row) for row in self.rows.execute(f"SELECT {_ENTRY} FROM tables WHERE finished IS NULL")]
+
+    def set_over(self, name: str, over: bool) -> None:
         """Save whether the game of a table is over."""
         with self.transaction():
-            self.rows.execute("UPDATE tables SET looked = ?, over = ? WHERE name = ?", (entry.last, over, entry.name))
+            self.rows.execute("UPDATE tables SET finished = ? WHERE name = ?", (over, name))
 
     def load(self, name: str) -> GameTable:
-        """Return a table after its last action; raise TableError if it does not exist or can no longer be played."""
+        """Return a table after its last action; TableError if it does not exist or can no longer be played."""
+        return self._read(name)()
+
+    async def load_in_thread(self, name: str) -> GameTable:
+        """Return a table as `load` does; its actions are replayed in another thread."""
+        return await asyncio.to_thread(self._read(name))
+
+    def _read(self, name: str) -> Callable[[], GameTable]:
+        """Return a function that makes a table from its rows; it does not use the database."""
         row = self.rows.execute(
-            "SELECT title, config, seed, chairs, start FROM tables WHERE name = ?", (name,)
+            "SELECT title, config, seed, chairs, start, clock FROM tables WHERE name = ?", (name,)
         ).fetchone()
         if row is None:
             raise TableError(f"table {name!r:.40}: does not exist")
         actions = self.rows.execute(
             "SELECT seat, action, said FROM decisions WHERE name = ? ORDER BY number", (name,)
         ).fetchall()
-        title, config, seed, chairs, start = row
+        title, config, seed, chairs, start, clock = row
         seats = tuple(SeatAssignment(*chair) for chair in json.loads(chairs))
-        try:
-            return GameTable(name, title, config_from_dict(json.loads(config)), int(seed), seats, actions, start)
-        except ValueError as problem:
-            raise TableError(f"table {name}: cannot be continued: {problem}") from None
+        config, start = self.boards.local(json.loads(config)), self.boards.local_text(start)
+
+        def table() -> GameTable:
+            try:
+                settings, state = config_from_dict(config), TableClock.from_json(clock)
+                return GameTable(name, title, settings, int(seed), seats, actions, start, state)
+            except ValueError as problem:
+                raise TableError(f"table {name}: cannot be continued: {problem}") from None
+
+        return table
+
+
+#: The columns of `TableEntry`, and the conditions on the state of the game.
+_ENTRY = "name, title, made, game, chairs, actions, finished"
+_CONDITIONS = {None: "", True: "WHERE finished = 1", False: "WHERE finished IS NOT 1"}
+
+
+def _clock_text(clock: TableClock | None) -> str:
+    return "" if clock is None else clock.to_json()
+
+
+def _entry(row: tuple[Any, ...]) -> TableEntry:
+    name, title, made, game, chairs, actions, finished = row
+    seats = tuple(SeatAssignment(*chair) for chair in json.loads(chairs))
+    return TableEntry(name, title, made, game, seats, actions, None if finished is None else bool(finished))
 
 
 async def finished_tables(store: TableStore, entries: Sequence[TableEntry]) -> set[str]:
     """Return the names of the tables whose games are over; replay those whose state is unknown and save the result."""
     finished = {entry.name for entry in entries if entry.over}
     for entry in entries:
-        if entry.over is None:
-            await asyncio.sleep(0)  # let other tasks run between two tables
+        if entry.over is None:  # saved by an earlier version
             over = False
             with suppress(TableError):  # removed in the meantime, or saved by another version
-                over = store.load(entry.name).game.done
-            with suppress(StoreError):  # the result is computed again next time
-                store.set_over(entry, over)
+                over = (await store.load_in_thread(entry.name)).game.done
+            if store.number(entry.name) == entry.decisions:
+                with suppress(StoreError):  # the result is computed again next time
+                    store.set_over(entry.name, over)
             if over:
                 finished.add(entry.name)
     return finished

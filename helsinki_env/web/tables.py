@@ -13,6 +13,7 @@ from helsinki_env.agents.base import seat_key
 from helsinki_env.data import UserError, short_repr
 from helsinki_env.engine.game import BoardGame
 from helsinki_env.engine.spec import spec_of
+from helsinki_env.web.clocks import TableClock
 
 HUMAN = "human"
 """The player name of a person."""
@@ -58,6 +59,7 @@ class GameTable:
     chairs: tuple[SeatAssignment, ...]
     past_actions: Sequence[tuple[int, int, str]] = ()  # each (seat, action, description)
     start: str = ""  # JSON of the starting position; empty for the game that the seed deals
+    clock: TableClock | None = None
     game: BoardGame = field(init=False, repr=False)
     decisions: list[TakenAction] = field(init=False, default_factory=list)
     paused: bool = field(init=False, default=False)
@@ -166,8 +168,11 @@ class GameTable:
         self._go_back(to)
 
     def may_take_back(self) -> list[int]:
-        """Return the numbers of the actions that the only human may take back, regardless of what was revealed."""
-        if len(self.humans) != 1:
+        """Return the numbers of the actions that the only human may take back, regardless of what was revealed.
+
+        With a clock there are none.
+        """
+        if len(self.humans) != 1 or self.clock is not None:
             return []
         return [decision.number for decision in self.decisions if decision.seat == self.humans[0]]
 
@@ -181,7 +186,7 @@ class GameTable:
         if to not in self.may_take_back():
             raise TableError(
                 f"to: action {short_repr(to)} cannot be taken back: expected one of yours, "
-                "at a table with no other human"
+                "at a table with no other human and no clock"
             )
         removed = self.decisions[to:]
         self._go_back(to)

@@ -69,6 +69,7 @@ class Player:
         self.opinions: list[dict[str, Any]] = []
         self.responses: list[Any] = []
         self.answers: list[dict[str, Any]] = []
+        self.clocks: list[dict[str, Any]] = []
         self._heard_by_line, self._reader = 0, Reader()
         self.page.on(
             "console", lambda said: self.wrong.append(said.text) if said.type in ("error", "warning") else None
@@ -87,6 +88,9 @@ class Player:
         self._heard_by_line += 1
         self.frames.append(text)
         if message["type"] in ("clock", "done", "pong"):
+            return
+        if message["type"] == "clocks":
+            self.clocks.append(message)
             return
         if message["type"] == "practice":
             return

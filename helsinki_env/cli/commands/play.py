@@ -81,19 +81,21 @@ def main(
         [*groups_for(own or ["heuristic"], chosen), *(part for other in others for part in groups_for((), other))]
     )
     token = "" if is_loopback(host) else secrets.token_urlsafe(16)
-    app = create_app(ServerSettings(folder, token, own))
+    listening = listen(host, port)
+    network = _own_address(listening.family) if host in _ANY else host
+    reachable = f"http://{in_address(network)}:{listening.getsockname()[1]}" if token else ""
+    app = create_app(ServerSettings(folder, token, own, reachable))
     if names:
         store = TableStore(folder)
         store.add(table)
         store.close()
-    listening = listen(host, port)
     rest = f":{listening.getsockname()[1]}{page}" + (f"#token={token}" if token else "")
     address = f"http://{in_address(_ANY.get(host, host))}{rest}"
     # Within one machine, compression takes longer than it saves.
     server = bounded_server(app, compresses=bool(token))
     console.print(f"helsinki play: {address}")
     if host in _ANY:
-        console.print(f"From other machines: http://{in_address(_own_address(listening.family))}{rest}")
+        console.print(f"From other machines: http://{in_address(network)}{rest}")
     if token:
         where = "this machine" if host in _ANY else host
         console.print(
@@ -112,11 +114,18 @@ def main(
 def check_tables(folder: Path, typed: tuple[str, ...], trust: bool) -> None:
     """Raise PlayerError if tables in a folder name code that is neither on the command line nor trusted."""
     from helsinki_env.agents.registry import check_code
+    from helsinki_env.web.levels import LEVEL
+    from helsinki_env.web.own_players import CHECKPOINT
     from helsinki_env.web.store import TableStore
 
     store = TableStore(folder)
     try:
-        players = {chair.player for table in store.all() for chair in table.chairs}
+        players = {
+            chair.player
+            for table in store.all()
+            for chair in table.chairs
+            if not chair.player.startswith((LEVEL, CHECKPOINT))  # names of weights, not of code
+        }
     finally:
         store.close()
     check_code(sorted(players - set(typed)), store.path, trust=trust)

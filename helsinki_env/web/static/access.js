@@ -14,15 +14,16 @@ export const token = recall(TOKEN, "");
 export const key = given.get("key") ?? "";
 
 /** Whether the address of this page is valid on this machine only. */
-export const onThisMachine = /^(localhost|127\.[\d.]+|\[::1?\]|0\.0\.0\.0)$/.test(location.hostname);
+const onThisMachine = /^(localhost|127\.[\d.]+|\[::1?\]|0\.0\.0\.0)$/.test(location.hostname);
 
 /**
  * Return the complete address of a seat for another person.
  *
  * @param {string} link  from the server, with the key after the #
+ * @param {string} origin  of the server for that person
  */
-export function addressOf(link) {
-  return location.origin + withToken(link);
+export function addressOf(link, origin) {
+  return origin + withToken(link);
 }
 
 /**
@@ -86,6 +87,19 @@ export async function ask(method, path, body) {
 }
 
 /**
+ * Return a part of a list of the server, and the total number of its entries.
+ *
+ * @param {string} path  without `offset` and `limit`
+ * @param {number} offset
+ * @param {number} limit
+ * @returns {Promise<{part: any[], total: number}>}
+ */
+export async function askPart(path, offset, limit) {
+  const answer = await send("GET", `${path}${path.includes("?") ? "&" : "?"}offset=${offset}&limit=${limit}`);
+  return { part: await answer.json(), total: Number(answer.headers.get("x-total-count")) };
+}
+
+/**
  * Send a request and return the response.
  *
  * @param {"GET" | "POST" | "DELETE"} method
@@ -106,4 +120,13 @@ export async function send(method, path, body = null, type = "application/octet-
   if (answer.ok) return answer;
   const unsaid = { error: `The server responded with status ${answer.status}.` };
   throw new Refused({ ...unsaid, ...(await answer.json().catch(() => unsaid)) });
+}
+
+/**
+ * Return the address of the server for other machines; empty if only this machine can reach it.
+ *
+ * @returns {Promise<string>}
+ */
+export async function networkAddress() {
+  return onThisMachine ? (await ask("GET", "/api/host")).address : location.origin;
 }

@@ -1,14 +1,23 @@
-/** The editor of a board of one's own: costs and strengths of the board actions. */
+/** The editor of a board of one's own: the numbers of a component file, and the abilities in play. */
 
 import { Refused, ask } from "./access.js";
 import { button, make } from "./dom.js";
 
-/** @typedef {{name: string, cost: number, strength: number | null}} Field */
+/**
+ * @typedef {{key: string, value: number}} Field
+ * @typedef {{title: string, heads: string[], rows: {label: string, fields: (Field | null)[]}[]}} Group
+ */
+
+/** @param {string} name */
+const words = (name) => name.replaceAll("_", " ");
 
 export class BoardEditor {
-  /** The game and the name of the board that the next table uses; empty: the published one. */
-  #used = { game: "", components: "" };
+  /** The game and the options of the next table; none: the published board. */
+  #used = { game: "", options: {} };
   #game = "";
+  /** @type {HTMLInputElement[]} */
+  #inputs = [];
+  #said = make("p", { class: "soft", role: "status" });
 
   /** @param {HTMLElement} holder */
   constructor(holder) {
@@ -17,44 +26,65 @@ export class BoardEditor {
 
   /** Return the options for a new table of the shown game. */
   get options() {
-    return this.#used.game === this.#game && this.#used.components ? { components: this.#used.components } : {};
+    return this.#used.game === this.#game ? this.#used.options : {};
   }
 
-  /** @param {string} game  Show the editor of a game, if it has board actions. */
+  /** @param {string} game  Show the editor of a game. */
   async show(game) {
     this.#game = game;
-    /** @type {Field[]} */
-    const fields = await ask("GET", `/api/games/${game}/board`);
+    /** @type {{groups: Group[], abilities: string[]}} */
+    const { groups, abilities } = await ask("GET", `/api/games/${game}/board`);
     if (game !== this.#game) return;
-    this.holder.hidden = !fields.length;
-    const said = make("p", { class: "soft", role: "status" });
-    const inputs = fields.flatMap(({ name, cost, strength }) => [
-      this.#input(name, "cost", cost),
-      ...(strength === null ? [] : [this.#input(name, "strength", strength)]),
-    ]);
-    const rows = fields.map(({ name }) => {
-      const own = inputs.filter((one) => one.dataset.action === name);
-      return make("div", { class: "board-row" }, make("span", {}, name.replaceAll("_", " ")), ...own, make("span", { class: "wrong", id: `wrong-${name}`, role: "alert" }));
+    this.#inputs = [];
+    this.#said.textContent = "";
+    const shown = groups.map((group) => this.#group(group));
+    if (abilities.length) shown.push(this.#abilities(abilities));
+    const row = make("div", { class: "row" }, button("Use this board", () => this.#use()), button("Published board", () => this.#reset()));
+    this.holder.hidden = !groups.length;
+    this.holder.replaceChildren(make("summary", {}, "A board of your own"), ...shown, row, this.#said);
+  }
+
+  /** @param {Group} group */
+  #group({ title, heads, rows }) {
+    const kind = heads.length > 2 ? "board-row wide" : "board-row";
+    const head = heads.length > 1 ? [make("div", { class: `${kind} soft`, "aria-hidden": "true" }, make("span"), ...heads.map((text) => make("span", {}, text)))] : [];
+    const lines = rows.map(({ label, fields }) => {
+      const inputs = fields.map((field, i) => (field ? this.#input(field, [label, heads[i]].filter(Boolean).join(", ")) : make("span")));
+      const wrong = fields.map((field) => make("span", { class: "wrong", id: `wrong-${field?.key}`, role: "alert" }));
+      return make("div", { class: kind }, make("span", {}, label), ...inputs, ...wrong);
     });
-    const use = button("Use this board", () => this.#use(inputs, said));
-    const reset = button("Published board", () => {
-      for (const one of inputs) one.value = one.defaultValue;
-      this.#used = { game: "", components: "" };
-      this.#mark("", "");
-      said.textContent = "The next table has the published board.";
-    });
-    const heads = make("p", { class: "soft" }, "Cost in coats of arms, and strength, of each board action. Cover actions with the option above.");
-    this.holder.replaceChildren(make("summary", {}, "A board of your own"), heads, ...rows, make("div", { class: "row" }, use, reset), said);
+    const section = make("fieldset", { class: "board-group" }, make("legend", {}, title), ...head, ...lines);
+    section.style.setProperty("--columns", String(heads.length));
+    return section;
   }
 
   /**
-   * @param {string} action
-   * @param {"cost" | "strength"} kind
-   * @param {number} value
+   * @param {Field} field
+   * @param {string} label
    */
-  #input(action, kind, value) {
-    const words = `${kind === "cost" ? "Cost" : "Strength"} of ${action.replaceAll("_", " ")}`;
-    return make("input", { type: "number", "data-action": action, "data-kind": kind, value: String(value), "aria-label": words, "aria-describedby": `wrong-${action}`, placeholder: kind });
+  #input({ key, value }, label) {
+    const input = make("input", { type: "number", "data-key": key, value: String(value), "aria-label": label, "aria-describedby": `wrong-${key}` });
+    input.addEventListener("input", () => (this.#said.textContent = 'Click "Use this board" to play with these numbers.'));
+    this.#inputs.push(input);
+    return input;
+  }
+
+  /** @param {string[]} names */
+  #abilities(names) {
+    const boxes = names.map((name) => make("label", {}, make("input", { type: "checkbox", value: name, checked: true }), ` ${words(name)}`));
+    return make("fieldset", { class: "board-group" }, make("legend", {}, "Abilities in play"), make("div", { class: "several" }, ...boxes));
+  }
+
+  #boxes() {
+    return /** @type {HTMLInputElement[]} */ ([...this.holder.querySelectorAll("input[type=checkbox]")]);
+  }
+
+  #reset() {
+    for (const one of this.#inputs) one.value = one.defaultValue;
+    for (const one of this.#boxes()) one.checked = true;
+    this.#used = { game: "", options: {} };
+    this.#mark("", "");
+    this.#said.textContent = "The next table has the published board.";
   }
 
   /**
@@ -62,37 +92,32 @@ export class BoardEditor {
    *
    * @param {string} key  such as actions.two_points.cost
    * @param {string} text
+   * @returns {boolean} whether there is such a field
    */
   #mark(key, text) {
-    const [, action, kind] = key.split(".");
-    for (const one of this.holder.querySelectorAll(".wrong")) one.textContent = one.id === `wrong-${action}` ? text : "";
-    for (const one of /** @type {NodeListOf<HTMLInputElement>} */ (this.holder.querySelectorAll("input"))) {
-      const wrong = one.dataset.action === action && one.dataset.kind === kind;
+    for (const one of this.holder.querySelectorAll(".wrong")) one.textContent = one.id === `wrong-${key}` ? text : "";
+    for (const one of this.#inputs) {
+      const wrong = one.dataset.key === key;
       if (wrong) one.setAttribute("aria-invalid", "true");
       else one.removeAttribute("aria-invalid");
       if (wrong) one.focus();
     }
+    return this.#inputs.some((one) => one.dataset.key === key);
   }
 
-  /**
-   * @param {HTMLInputElement[]} inputs
-   * @param {HTMLElement} said
-   */
-  async #use(inputs, said) {
-    /** @type {Record<string, Record<string, number>>} */
-    const actions = {};
-    for (const one of inputs) (actions[one.dataset.action ?? ""] ??= {})[one.dataset.kind ?? ""] = Number(one.value);
+  async #use() {
+    const values = Object.fromEntries(this.#inputs.map((one) => [one.dataset.key, one.value === "" ? null : Number(one.value)]));
     try {
-      const { components } = await ask("POST", "/api/boards", { game: this.#game, actions });
-      this.#used = { game: this.#game, components };
+      const { components } = await ask("POST", "/api/boards", { game: this.#game, values });
+      const denied = this.#boxes().filter((one) => !one.checked).map((one) => one.value);
+      this.#used = { game: this.#game, options: { components, ...(denied.length && { denied }) } };
       this.#mark("", "");
-      said.textContent = "The next table has this board. Click Start to play it.";
+      this.#said.textContent = "The next table has this board. Click Start to play it.";
     } catch (problem) {
       const text = problem instanceof Error ? problem.message : String(problem);
       const [key, ...rest] = text.split(": ");
-      const known = problem instanceof Refused && key.startsWith("actions.");
-      this.#mark(known ? key : "", known ? rest.join(": ") : "");
-      said.textContent = known ? "" : text;
+      const known = this.#mark(problem instanceof Refused ? key : "", rest.join(": "));
+      this.#said.textContent = known ? "" : text;
     }
   }
 }

@@ -1,12 +1,10 @@
-/** The seats of a table in a form, and the links for people with separate browsers. */
+/** The seats of a table in a form. */
 
-import { addressOf, onThisMachine } from "./access.js";
-import { button, make } from "./dom.js";
-import { keep, keeps, recall } from "./kept.js";
+import { make } from "./dom.js";
+import { keep, recall } from "./kept.js";
 
 /** @typedef {import("./protocol.js").Game} Game */
 /** @typedef {{player: string, name: string}} Sitting */
-/** @typedef {{seat: number, name: string, link: string}} Link */
 
 const HUMAN = "human";
 
@@ -55,7 +53,8 @@ export class Chairs {
       }
       const count = (there.get(player) ?? 0) + 1;
       there.set(player, count);
-      const called = this.#game?.levels.find((level) => level.player === player)?.label ?? player;
+      const named = [...(this.#game?.levels ?? []), ...(this.#game?.own ?? [])].find((one) => one.player === player);
+      const called = named?.label ?? player;
       return { player, name: count > 1 ? `${called} ${count}` : called };
     });
     const sharing = this.sharing.querySelector("input:checked")?.getAttribute("value");
@@ -76,13 +75,14 @@ export class Chairs {
    * @param {string} player
    * @param {string} name
    */
-  #chair({ levels, others }, seat, player, name) {
+  #chair({ levels, others, own }, seat, player, name) {
     const who = make(
       "select",
       { "aria-label": `Player ${seat + 1}` },
       make("option", { value: HUMAN }, "A person"),
       make("optgroup", { label: "Levels" }, ...levels.map((one) => make("option", { value: one.player }, `${one.label} (${one.player})`))),
       make("optgroup", { label: "Other players" }, ...others.map((one) => make("option", { value: one }, one))),
+      ...(own.length ? [make("optgroup", { label: "Players of your own" }, ...own.map((one) => make("option", { value: one.player }, ownLabel(one))))] : []),
     );
     who.value = player;
     if (who.selectedIndex < 0) who.value = levels[0].player;
@@ -103,76 +103,5 @@ export class Chairs {
   }
 }
 
-/**
- * Store the links of a table in this browser: the server sends them only once.
- *
- * @param {string} table
- * @param {Link[]} links  none: delete them
- */
-export function keepLinks(table, links) {
-  keep(`links.${table}`, links.length ? JSON.stringify(links) : "");
-}
-
-/**
- * Return the stored links of a table.
- *
- * @param {string} table
- * @returns {Link[]}
- */
-export function keptLinks(table) {
-  try {
-    return JSON.parse(recall(`links.${table}`, "[]") || "[]");
-  } catch {
-    return [];
-  }
-}
-
-/**
- * Copy the text of an element; without clipboard access, as over plain HTTP, select it.
- *
- * @param {string} text
- * @param {HTMLElement} shown  has the text
- * @returns {Promise<boolean>} whether the text was copied; if not, it is selected
- */
-async function copyText(text, shown) {
-  try {
-    await navigator.clipboard.writeText(text);
-    return true;
-  } catch {
-    getSelection()?.selectAllChildren(shown);
-    try {
-      return document.execCommand("copy");
-    } catch {
-      return false;
-    }
-  }
-}
-
-/**
- * Show the links of a table's seats.
- *
- * @param {HTMLElement} section
- * @param {Link[]} links
- */
-export function showLinks(section, links) {
-  const items = links.map(({ name, link }) => {
-    const address = addressOf(link);
-    const open = make("a", { href: address, target: "_blank" }, address);
-    const note = make("span", { class: "soft", role: "status" });
-    const copy = button("Copy", async () => {
-      const copied = await copyText(address, open);
-      copy.textContent = copied ? "Copied" : "Copy";
-      note.textContent = copied ? "" : "This browser does not allow copying. The link is selected: copy it with the menu or the keyboard.";
-    });
-    return make("li", {}, make("div", {}, make("b", { class: "name" }, name), make("div", {}, open), note), copy);
-  });
-  const title = make("h2", { id: "links-title", tabindex: "-1" }, "Links for the seats");
-  const where = keeps
-    ? 'Each link gives control of its seat. To see the links again in this browser, click "Links" in the list of tables.'
-    : "Each link gives control of its seat. Copy the links now: this browser stores nothing, so you cannot see them again.";
-  const here = `These links work on this machine only, because the server listens at ${location.host}. For other devices, start it with --host and the address of this machine.`;
-  const warning = onThisMachine ? [make("p", { class: "note" }, here)] : [];
-  section.replaceChildren(title, ...warning, make("p", {}, where), make("ul", { class: "tables" }, ...items));
-  section.hidden = false;
-  title.focus();
-}
+/** @param {Game["own"][number]} one  Return the label of a player of one's own, for a network with its digest. */
+const ownLabel = ({ player, label }) => [label, player.split("@")[1]].filter(Boolean).join(", digest ");

@@ -153,6 +153,43 @@ export function fill(list, items) {
 }
 
 /**
+ * Fill a list from the server part by part; a long one has a button at its end that gets more.
+ *
+ * @template T
+ * @param {HTMLElement} list  stores the number of items shown
+ * @param {(offset: number, limit: number) => Promise<{part: T[], total: number}>} get
+ * @param {(one: T) => HTMLElement} item
+ * @returns {Promise<number>} the total number of items
+ */
+export async function fillByParts(list, get, item) {
+  const { part, total } = await get(0, Math.max(SHOWN, Number(list.dataset.shown ?? 0)));
+  list.replaceChildren(...part.map(item));
+  if (!total) list.append(make("li", { class: "soft" }, "None yet."));
+  const more = button("", once(async () => {
+    const shown = list.children.length - 1;
+    try {
+      const next = await get(shown, SHOWN);
+      more.parentElement?.before(...next.part.map(item));
+      count(next.total);
+      const first = list.children[shown]?.querySelector("a, button");
+      if (first instanceof HTMLElement) first.focus();
+    } catch (problem) {
+      complain(problem);
+    }
+  }));
+  list.append(make("li", { class: "more" }, more));
+  /** @param {number} all */
+  const count = (all) => {
+    const shown = list.children.length - 1;
+    list.dataset.shown = String(shown);
+    more.textContent = `Show ${Math.min(SHOWN, all - shown)} more (${(all - shown).toLocaleString("en")} left)`;
+    more.parentElement?.toggleAttribute("hidden", all <= shown);
+  };
+  count(total || 1);
+  return total;
+}
+
+/**
  * Return the element with an id, which must exist.
  *
  * @param {string} id

@@ -30,7 +30,11 @@ export class Notices {
   tell(title, body) {
     if (!this.wanted.checked || document.visibilityState === "visible") return;
     this.#shown?.close();
-    this.#shown = new Notification(title, { body, tag: location.pathname, icon: "/static/icon.svg" });
-    this.#shown.onclick = () => globalThis.focus();
+    try {
+      this.#shown = new Notification(title, { body, tag: location.pathname, icon: "/static/icon.svg" });
+      this.#shown.onclick = () => globalThis.focus();
+    } catch {
+      // Chrome for Android shows notices of service workers only; there, the title of the page has a mark.
+    }
   }
 }

@@ -1,8 +1,9 @@
 /** The dialog that continues an analyzed game or a position at a new table. */
 
-import { ask, onThisMachine } from "./access.js";
-import { Chairs, keepLinks, showLinks } from "./chairs.js";
+import { ask, networkAddress } from "./access.js";
+import { Chairs } from "./chairs.js";
 import { byId, complain, counted, goTo, once, whenSent } from "./dom.js";
+import { keepLinks, showLinks } from "./invite.js";
 
 /** @typedef {import("./protocol.js").Game} Game */
 
@@ -28,8 +29,8 @@ export async function playOn(record, game, players, decisions, seat) {
   const games = await ask("GET", "/api/games");
   const played = games.find((one) => one.name === game);
   if (!played) throw new Error(`${game} cannot be played in a browser`);
-  const { levels, others } = played;
-  const known = [...levels.map((level) => level.player), ...others];
+  const { levels, others, own } = played;
+  const known = [...[...levels, ...own].map((one) => one.player), ...others];
   const fallback = levels[Math.min(1, levels.length - 1)].player;
   const sitting = players.map((player, i) => ({
     player: i === seat ? "human" : known.includes(player) ? player : fallback,
@@ -41,7 +42,7 @@ export async function playOn(record, game, players, decisions, seat) {
   byId("new").hidden = false;
   byId("links").hidden = true;
   from = { record, decisions };
-  byId("here-only").hidden = !onThisMachine;
+  byId("here-only").hidden = Boolean(await networkAddress());
   if (dialog.showModal) dialog.showModal();
   else dialog.setAttribute("open", ""); // without dialog support it is part of the page
 }
@@ -52,7 +53,7 @@ async function begin() {
   if (!links.length) return await goTo(`/tables/${table}`);
   byId("new").hidden = true;
   keepLinks(table, links);
-  showLinks(byId("links"), links);
+  await showLinks(byId("links"), links);
 }
 
 whenSent(/** @type {HTMLFormElement} */ (byId("new")), once(() => begin().catch(refuse)));

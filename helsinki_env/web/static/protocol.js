@@ -115,13 +115,21 @@
  * @property {boolean} same  Whether the answer is that action.
  * @property {number} days  Days until the exercise comes again; 0: unchanged.
  *
+ * @typedef {object} ClockState  The clocks of a table; times are in seconds.
+ * @property {"clocks"} type
+ * @property {(number | null)[]} left  The time left of each person; null for players.
+ * @property {number | null} running  The seat whose clock is running.
+ * @property {string} player  The player that takes the rest of a turn after the time has run out.
+ * @property {number} seconds  The time at the beginning.
+ * @property {number} increment  Added after each turn.
+ *
  * @typedef {{title: string, text: string}} Section  A section of the rules.
  *
  * @typedef {object} Change  The next view in parts: text, or start and end of a range copied from the previous view's text.
  * @property {"change"} type
  * @property {(string | [number, number])[]} parts
  *
- * @typedef {View | Opinion | Explained | Lesson | PracticeState | Graded
+ * @typedef {View | Opinion | Explained | Lesson | PracticeState | Graded | ClockState
  *   | {type: "taught", number: number, action: number, regret: number, hint: string} | {type: "rules", sections: Section[]} | {type: "unjudged", number: number, message: string} | {type: "clock", seconds: number}
  *   | {type: "pong"} | {type: "done", once: string}
  *   | {type: "error", message: string} | {type: "refused", message: string}} FromServer
@@ -144,6 +152,8 @@
  * @property {number[]} players
  * @property {{player: string, label: string, says: string}[]} levels
  * @property {string[]} others
+ * @property {{player: string, label: string}[]} own  Players of installed packages, and networks of the data folder.
+ * @property {string} substitute  The player that takes the rest of a turn after the time of a person has run out.
  * @property {boolean} lesson  Whether there is a guided game.
  * @property {{player: string, says: string, rating: number | null, low: number | null, high: number | null, games: number | null}[]} scale
  *   The levels by rating, from the weakest.

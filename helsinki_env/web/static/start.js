@@ -1,11 +1,13 @@
 /** The start page: create a table, or open a saved one. */
 
-import { ask, onThisMachine } from "./access.js";
+import { ask, askPart, networkAddress } from "./access.js";
 import { analyzeButton } from "./apart.js";
 import { BoardEditor } from "./boards.js";
 import { Cards } from "./cards.js";
-import { Chairs, keepLinks, keptLinks, showLinks } from "./chairs.js";
-import { button, byId, complain, counted, fill, goTo, make, once, whenSent } from "./dom.js";
+import { Chairs } from "./chairs.js";
+import { clockRule } from "./clocks.js";
+import { button, byId, complain, counted, fillByParts, goTo, make, once, whenSent } from "./dom.js";
+import { keepLinks, keptLinks, showLinks } from "./invite.js";
 import { KEEPS_NOTHING, keeps } from "./kept.js";
 import { showPracticeCard } from "./practice.js";
 import { chosenOf, fieldsOf } from "./setups.js";
@@ -34,9 +36,25 @@ function showGame() {
   byId("options").replaceChildren(...fieldsOf(options));
   board.show(chosen().name).catch(complain);
   showChairs();
+  showClock();
 }
 
 const showChairs = () => chairs.show(chosen(), Number(players.value));
+
+const minutes = /** @type {HTMLInputElement} */ (byId("minutes"));
+const increment = /** @type {HTMLInputElement} */ (byId("increment"));
+
+/** Return the clock of the form; null: none. */
+function clock() {
+  if (minutes.validity.badInput || increment.validity.badInput) throw new Error("Clock: expected a number of minutes and a number of seconds");
+  return minutes.value ? { minutes: Number(minutes.value), increment: Number(increment.value) } : null;
+}
+
+function showClock() {
+  increment.disabled = !minutes.value;
+  byId("clock-rule").hidden = !minutes.value;
+  byId("clock-rule").textContent = clockRule(60 * Number(minutes.value), Number(increment.value), chosen().substitute);
+}
 
 function order() {
   const data = new FormData(form);
@@ -44,7 +62,8 @@ function order() {
   const seed = /** @type {HTMLInputElement} */ (byId("seed")).value.trim();
   const title = /** @type {HTMLInputElement} */ (byId("title")).value;
   if (!/^\d{0,15}$/.test(seed)) throw new Error("Seed: expected a whole number of up to 15 digits, or nothing for a random seed");
-  return { game: game.value, title, ...chairs.order(), options, seed: seed ? Number(seed) : null };
+  const wanted = { game: game.value, title, ...chairs.order(), options, seed: seed ? Number(seed) : null };
+  return { ...wanted, clock: clock() };
 }
 
 async function begin() {
@@ -54,7 +73,7 @@ async function begin() {
     const { table, links } = await ask("POST", "/api/tables", wanted);
     if (!links.length) return await goTo(`/tables/${table}`);
     keepLinks(table, links);
-    showLinks(byId("links"), links);
+    await showLinks(byId("links"), links);
     await showTables();
   } catch (problem) {
     complain(problem);
@@ -68,12 +87,13 @@ const cards = new Cards(byId("games"));
 // tables
 
 async function showTables() {
-  /** @type {Listed[]} */
-  const tables = await ask("GET", "/api/tables");
-  const over = tables.filter((one) => one.over);
-  fill(byId("tables"), tables.filter((one) => !one.over).map((one) => () => item(one)));
-  fill(byId("finished"), over.map((one) => () => item(one)));
-  byId("finished-games").hidden = !over.length;
+  /** @param {boolean} over */
+  const get = (over) => (/** @type {number} */ offset, /** @type {number} */ limit) => askPart(`/api/tables?over=${over}`, offset, limit);
+  const [, finished] = await Promise.all([
+    fillByParts(byId("tables"), get(false), item),
+    fillByParts(byId("finished"), get(true), item),
+  ]);
+  byId("finished-games").hidden = !finished;
 }
 
 /** @param {Listed} one */
@@ -96,7 +116,7 @@ function item(one) {
   const open = one.links ? make("b", { title: "Open it with the link of your seat" }, name) : make("a", { href: `/tables/${one.table}` }, name);
   const apart = one.over ? [analyzeButton(one.table, complain, "Analyze", `Analyze the game ${name}`)] : [];
   const links = keptLinks(one.table);
-  const again = () => showLinks(byId("links"), links);
+  const again = () => showLinks(byId("links"), links).catch(complain);
   if (links.length) apart.unshift(button("Links", again, { "aria-label": `Show the links of the table ${name}` }));
   const words = make("div", {}, open, make("div", { class: "soft" }, one.title ? `${about}: ${who}` : about));
   return make("li", {}, words, make("div", { class: "row" }, ...apart, remove));
@@ -104,14 +124,15 @@ function item(one) {
 
 byId("unkept").hidden = keeps;
 byId("unkept").textContent = KEEPS_NOTHING;
-byId("here-only").hidden = !onThisMachine;
 game.addEventListener("change", showGame);
 players.addEventListener("change", showChairs);
+for (const one of [minutes, increment]) one.addEventListener("input", showClock);
 try {
   games = await ask("GET", "/api/games");
   game.replaceChildren(...games.map((one) => make("option", { value: one.name }, one.title)));
   showGame();
   cards.show(games);
+  byId("here-only").hidden = Boolean(await networkAddress());
   await showTables();
   await showPracticeCard(byId("practice"));
 } catch (problem) {

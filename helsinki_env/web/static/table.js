@@ -6,8 +6,10 @@ import { Again } from "./again.js";
 import { analyzeButton } from "./apart.js";
 import { areaOf, belowArea, showAreas } from "./areas.js";
 import { Choices } from "./choices.js";
+import { Clocks } from "./clocks.js";
 import { Connection } from "./connection.js";
 import { button, byId, goTo, isSecondClick, make, makeSvg, once } from "./dom.js";
+import { offerLinks } from "./invite.js";
 import { KEEPS_NOTHING, keep, keeps, recall } from "./kept.js";
 import { Help, nextSpot, spotAt } from "./help.js";
 import { keyOf } from "./keys.js";
@@ -141,6 +143,7 @@ const practice = new Practice(
   },
 );
 const notices = new Notices(/** @type {HTMLInputElement} */ (byId("notices")));
+const clocks = new Clocks(byId("seats"), (seat) => view?.mine.includes(seat) ?? false);
 const teaching = new Teaching(
   /** @type {HTMLInputElement} */ (byId("teach")),
   (message) => connection.send(message),
@@ -224,6 +227,7 @@ const fingerprint = (of) => JSON.stringify([of.number, of.seat, of.log.at(-1), o
 function heard(message) {
   if (message.type === "table") return show(message);
   if (message.type === "clock") return void (began = Date.now() - 1000 * message.seconds);
+  if (message.type === "clocks") return clocks.heard(message);
   if (message.type === "explained") return help.heard(message);
   if (message.type === "lesson") {
     lesson.heard(message);
@@ -279,6 +283,7 @@ function show(next) {
   look();
   showPlacing();
   showSeats(byId("seats"), next, before);
+  clocks.show();
   showSheet(byId("sheet-table"), next);
   if (next.done && !before?.done) /** @type {HTMLDetailsElement} */ (byId("sheet")).open = true;
   if (next.number !== before?.number) help.hide();
@@ -320,6 +325,7 @@ function headlineOf(now) {
   if (now.curtain !== null) return `Turn of ${now.seats[now.curtain].name}`;
   if (now.decisions.length) return now.mine.length > 1 ? `${name}, your turn` : "Your turn";
   if (now.paused) return `${name} is paused`;
+  if (now.thinking && now.seats[now.seat].human) return `Time is up: ${now.thinking.player} plays for ${name}`;
   return now.thinking ? `${name} is computing` : `Turn of ${name}`;
 }
 
@@ -332,7 +338,7 @@ function headline(text) {
 /** @param {View} now  Show the buttons to pause and resume players, and to analyze the game. */
 function showPlayer(now) {
   const row = byId("player");
-  const kind = now.done ? "done" : now.paused ? "paused" : now.thinking ? "thinking" : "";
+  const kind = now.done ? "done" : now.paused ? "paused" : now.thinking && !now.seats[now.seat].human ? "thinking" : "";
   began = Date.now() - 1000 * (now.thinking?.seconds ?? 0);
   row.hidden = !kind;
   // A replaced button would miss a click in progress.
@@ -722,6 +728,7 @@ byId("picture").addEventListener("contextmenu", (event) => {
   event.preventDefault();
   stage.locate(event, (x, y, at) => explain(x, y, at));
 });
+offerLinks(name, complain);
 if (keeps && help.isNew && !lesson.on && !practice.on) help.open();
 byId("unkept").hidden = keeps;
 byId("unkept").textContent = KEEPS_NOTHING;

@@ -1,0 +1,63 @@
+"""Clocks of tables: a time for all turns of a person, and seconds added at the end of each turn.
+
+When the time of a person runs out, the substitute (the first level of the game) takes the rest of the turn. Clocks run
+only while a page of the table is open, and only during the turns of people.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from helsinki_env.engine.spec import GameSpec
+from helsinki_env.web.setups import levels_of
+
+__all__ = ["TableClock", "substitute"]
+
+
+def substitute(spec: GameSpec) -> str:
+    """Return the name of the player that takes the rest of a turn after the time has run out."""
+    return levels_of(spec)[0].player
+
+
+@dataclass
+class TableClock:
+    """The clock of a table; times are in seconds."""
+
+    seconds: float  # time of each seat at the beginning
+    increment: float  # added at the end of each turn
+    left: list[float]  # by seat
+    expired: list[int] = field(default_factory=list)  # numbers of the actions taken by the substitute
+
+    @classmethod
+    def of(cls, seconds: float, increment: float, seats: int) -> TableClock:
+        """Return the clock at the beginning of a game."""
+        return cls(seconds, increment, [seconds] * seats)
+
+    @classmethod
+    def from_json(cls, text: str) -> TableClock | None:
+        """Return the clock in a text; None if it is empty."""
+        return cls(**json.loads(text)) if text else None
+
+    def to_json(self) -> str:
+        """Return the clock as text."""
+        return json.dumps(asdict(self))
+
+    def copy(self) -> TableClock:
+        """Return a copy."""
+        return TableClock(self.seconds, self.increment, list(self.left), list(self.expired))
+
+    def spend(self, seat: int, seconds: float) -> None:
+        """Subtract time that a seat has used."""
+        self.left[seat] = max(0.0, self.left[seat] - seconds)
+
+    def end_turn(self, seat: int) -> None:
+        """Add the increment after a turn."""
+        self.left[seat] += self.increment
+
+    def message(self, people: tuple[int, ...], running: int | None, player: str) -> dict[str, Any]:
+        """Return the message for pages: the time left of each person, and the seat whose clock is running."""
+        left = [round(seconds, 1) if seat in people else None for seat, seconds in enumerate(self.left)]
+        settings = {"seconds": self.seconds, "increment": self.increment}
+        return {"type": "clocks", "left": left, "running": running, "player": player, **settings}

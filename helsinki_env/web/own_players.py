@@ -1,0 +1,122 @@
+"""Players of one's own: those of installed packages, and networks in the folder `checkpoints` next to the database.
+
+A network is a safetensors file, which holds weights and no code. Its player name contains the digest of the file, as in
+``checkpoint:best@1f2e3d4c5b6a``, so that a game never continues with other weights.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from contextlib import suppress
+from functools import lru_cache
+from importlib.metadata import entry_points
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from helsinki_env.agents.net.description import AFTERSTATE_KIND, DESCRIPTION_KEY, PLAIN_KIND, environment_id
+from helsinki_env.agents.registry import ENTRY_POINT_GROUP
+from helsinki_env.data import UserError, short_repr
+from helsinki_env.engine.spec import GameSpec
+from helsinki_env.utils.files import is_file
+
+__all__ = ["CHECKPOINT", "CHECKPOINTS", "OwnPlayer", "OwnPlayers"]
+
+CHECKPOINT = "checkpoint:"
+"""Prefix of the players that are networks of the data folder."""
+CHECKPOINTS = "checkpoints"
+"""The folder of these networks, in the data folder."""
+_NAME = r"[\w.+-]{1,40}"
+_PLAYER = re.compile(rf"{CHECKPOINT}({_NAME})@([0-9a-f]{{12}})")
+_MAX_LISTED = 100
+_MAX_HEADER = 2**24
+_MAKERS = {AFTERSTATE_KIND: "net", PLAIN_KIND: "mlp"}
+
+
+class OwnPlayer(NamedTuple):
+    """A player that a page offers."""
+
+    player: str  # name of the player
+    label: str  # displayed
+
+
+class OwnPlayers:
+    """The players of one's own; `folder` is the data folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = (folder / CHECKPOINTS).resolve()
+
+    def offered(self, spec: GameSpec) -> list[OwnPlayer]:
+        """Return the players for a game: those of packages, then the networks by name."""
+        packages = sorted({point.name for point in entry_points(group=ENTRY_POINT_GROUP)})
+        found = [OwnPlayer(name, name) for name in packages]
+        for path in self._files()[:_MAX_LISTED]:
+            with suppress(OSError, ValueError):  # deleted in the meantime, or no network
+                environment, _, digest = _read(path)
+                name = _name_of(path)
+                if environment == environment_id(spec.config()) and re.fullmatch(_NAME, name):
+                    found.append(OwnPlayer(f"{CHECKPOINT}{name}@{digest}", name))
+        return found
+
+    def _files(self) -> list[Path]:
+        """Return the networks of the folder: files, and `best.safetensors` in folders of training runs."""
+        return sorted((*self._folder.glob("*.safetensors"), *self._folder.glob("*/best.safetensors")))
+
+    def resolve(self, player: str) -> str:
+        """Return a player name with the path of the network instead of its name; other names are unchanged.
+
+        Raises:
+            UserError: if the network does not exist or has changed.
+        """
+        if not player.startswith(CHECKPOINT):
+            return player
+        match = _PLAYER.fullmatch(player)
+        if match is None:
+            raise UserError(f"player {short_repr(player)}: expected {CHECKPOINT}NAME@DIGEST")
+        name, expected = match.groups()
+        path = next((path for path in self._files() if _name_of(path) == name), None)
+        if path is None:
+            raise UserError(f"player {name}: found no network of this name in {self._folder}; copy it there again")
+        try:
+            _, kind, digest = _read(path)
+        except (OSError, ValueError) as problem:
+            raise UserError(f"player {name}: {path} cannot be read: {problem}") from None
+        if digest != expected:
+            raise UserError(
+                f"player {name}: found the digest {digest} of {path}, expected {expected}; restore the file"
+            )
+        return f"{CHECKPOINT}{digest}:{_MAKERS[kind]}:{path}"
+
+
+def _name_of(path: Path) -> str:
+    return path.stem if path.parent.name == CHECKPOINTS else path.parent.name
+
+
+def _read(path: Path) -> tuple[str, str, str]:
+    """Return the environment, the kind and the digest of a network; ValueError if it is none."""
+    if not is_file(path):
+        raise ValueError("expected a file")
+    changed = path.stat()
+    return _read_once(path, changed.st_mtime_ns, changed.st_size)
+
+
+@lru_cache(maxsize=2 * _MAX_LISTED)
+def _read_once(path: Path, _changed_ns: int, _size: int) -> tuple[str, str, str]:
+    with path.open("rb") as file:
+        length = int.from_bytes(file.read(8), "little")
+        if not 0 < length <= _MAX_HEADER:
+            raise ValueError("expected a safetensors file")
+        header: Any = json.loads(file.read(length))
+        description = json.loads(header["__metadata__"][DESCRIPTION_KEY]) if _has_description(header) else {}
+        kind = description.get("kind", AFTERSTATE_KIND) if isinstance(description, dict) else ""
+        if kind not in _MAKERS:
+            raise ValueError("expected a network of helsinki train")
+        file.seek(0)
+        digest = hashlib.file_digest(file, "sha256").hexdigest()[:12]
+    return str(description.get("environment", "")), kind, digest
+
+
+def _has_description(header: Any) -> bool:
+    metadata = header.get("__metadata__") if isinstance(header, dict) else None
+    return isinstance(metadata, dict) and isinstance(metadata.get(DESCRIPTION_KEY), str)
