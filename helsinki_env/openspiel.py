@@ -12,7 +12,8 @@ A game starts with one chance node, which draws one of `deals` deals uniformly. 
 a reshuffle takes the random state of the deal. The game is therefore explicit stochastic.
 
 The parameters are `players` (2 to 4), `reward` ("win", "rank" or "margin"), `components` (a component file), `deals`
-(default 10,000), and for Helsinki `dry_roads` and `covered` ("first_game", or names of board actions joined by "+").
+(default 10,000), `deal` ("seed_" and a seed, such as "seed_7": the only deal), and for Helsinki `dry_roads` and
+`covered` ("first_game", or names of board actions joined by "+").
 
 - **Observation**: `observation_string` is the position that the player may see, as JSON; `observation_tensor` is the
   environment's observation vector, float32 (F,). Both are empty before the deal.
@@ -27,6 +28,7 @@ The extra ``openspiel`` provides pyspiel.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -52,7 +54,7 @@ _MAX_POINTS = 1000.0
 def _game_type(spec: GameSpec) -> Any:
     """Return the type of a game for OpenSpiel, with its parameters and their defaults."""
     config = spec.config()
-    parameters = {"players": 2, "reward": config.reward, "components": config.components, "deals": 10_000}
+    parameters = {"players": 2, "reward": config.reward, "components": config.components, "deals": 10_000, "deal": ""}
     if "covered" in spec.options:
         parameters |= {"covered": "", "dry_roads": False}
     return pyspiel.GameType(
@@ -85,6 +87,7 @@ class OpenSpielGame(pyspiel.Game):  # type: ignore[misc]  # an untyped base clas
         spec: specification of the game.
         config: its configuration.
         deals: number of deals that the chance node chooses from.
+        first_seed: seed of the first deal; the seeds of the others follow.
 
     Raises:
         ConfigError: (a ValueError) for an invalid parameter.
@@ -95,6 +98,11 @@ class OpenSpielGame(pyspiel.Game):  # type: ignore[misc]  # an untyped base clas
         self.spec, self.deals = spec, int(options.pop("deals"))
         if self.deals < 1:
             raise ValueError(f"deals: found {self.deals}, expected at least 1")
+        deal, self.first_seed = options.pop("deal"), 0
+        if deal:
+            if not re.fullmatch(r"seed_\d{1,20}", deal, re.ASCII) or int(deal[5:]) >= 2**64:
+                raise ValueError(f"deal: found {deal!r}, expected 'seed_' and a seed, such as seed_7")
+            self.first_seed, self.deals = int(deal[5:]), 1
         covered = options.pop("covered", "")
         if covered:
             options["covered"] = covered if covered == "first_game" else covered.split("+")
@@ -166,15 +174,17 @@ class OpenSpielState(pyspiel.State):  # type: ignore[misc]  # an untyped base cl
     Attributes:
         board: the game in progress.
         dealt: whether `board` is dealt.
+        first_seed: seed of the first deal.
     """
 
     board: BoardGame
     dealt: bool
+    first_seed: int
 
     def __init__(self, game: OpenSpielGame) -> None:
         super().__init__(game)
         self.board = game.undealt  # shared by all states before the deal, which replaces it
-        self.dealt = False
+        self.dealt, self.first_seed = False, game.first_seed
 
     def current_player(self) -> int:
         """Return the acting seat, or OpenSpiel's number for chance or for the end."""
@@ -195,7 +205,7 @@ class OpenSpielState(pyspiel.State):  # type: ignore[misc]  # an untyped base cl
         if self.dealt:
             self.board.step(action)
         else:
-            self.board = self.board.spec.game(self.board.config, seed=action)
+            self.board = self.board.spec.game(self.board.config, seed=self.first_seed + action)
             self.dealt = True
 
     def _action_to_string(self, player: int, action: int) -> str:

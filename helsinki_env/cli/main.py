@@ -91,6 +91,11 @@ COMMANDS = {
             "Rate any player against fixed opponents, with a certificate.",
             "helsinki evaluate run heuristic --out runs/evaluate",
         ),
+        (
+            "dataset",
+            "Write transitions for offline learning, from played or fresh games.",
+            "helsinki dataset --players net --games 1000 --out runs/dataset",
+        ),
         ("check", "Check whether a player follows the protocol, before it is rated.", "helsinki check heuristic"),
         ("balance", "Study which actions are too strong or too weak.", "helsinki balance run quick --out runs/balance"),
         ("compile", "Precompile all kernels.", "helsinki compile"),
