@@ -1,4 +1,4 @@
-"""Datasets of transitions: equal to a replay of their games, the same bytes after a kill, and one error for bad input."""
+"""Datasets of transitions: equal to a replay of their games, same bytes after a kill, one error for bad input."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def test_rows_equal_a_replay_of_the_games(fresh: Path) -> None:
             np.testing.assert_array_equal(row["observation"], game.observation())
             np.testing.assert_array_equal(row["action_mask"], game.action_mask())
             assert row["action_mask"][action] == 1
-            later = [seat for seat in columns["seat"][at + 1 : at + len(record.decisions) - step]]
+            later = list(columns["seat"][at + 1 : at + len(record.decisions) - step])
             assert row["terminated"] == (game.seat not in later)
             rewards[game.seat] += row["reward"]
             assert row["terminated"] or not row["reward"]
@@ -113,7 +113,7 @@ def test_the_shards_are_plain_parquet(fresh: Path) -> None:
     assert len(table.column("action_mask")[0].as_py()) == spec_by_name("helsinki").num_actions(
         spec_by_name("helsinki").config()
     )
-    whole = pq.read_table(paths[0].parent, columns=["game", "terminated"], filters=[("terminated", "=", True)])
+    whole = pq.read_table(paths, columns=["game", "terminated"], filters=[("terminated", "=", True)])
     assert whole.group_by("game").aggregate([("terminated", "count")]).column(1).to_pylist() == [2] * 10
 
 
@@ -150,7 +150,7 @@ def test_values_of_an_evaluator(tmp_path: Path) -> None:
     from helsinki_env.agents.evaluation import evaluate_actions
     from helsinki_env.agents.registry import make_player
 
-    words = "--players random --games 2 --shard-games 2 --evaluator mc:4".split()
+    words = ["--players", "random", "--games", "2", "--shard-games", "2", "--evaluator", "mc:4"]
     data = dataset(tmp_path / "data", *words)
     rows, record = next(data.batches()), next(data.records())
     actions = np.array(record.decisions)
@@ -171,7 +171,7 @@ def test_games_from_a_file_and_from_a_tournament(tmp_path: Path) -> None:
     data = dataset(tmp_path / "file", tmp_path / "games.jsonl", "--shard-games", 4)
     assert list(data.records()) == records
     assert data.card["players"] == ["greedy", "random", "random#2"]
-    run = "arena --players greedy,random --games 6 --seed 4 --processes 1 --out".split()
+    run = ["arena", "--players", "greedy,random", "--games", "6", "--seed", "4", "--processes", "1", "--out"]
     assert main([*run, str(tmp_path / "run")]) == 0
     of_run = dataset(tmp_path / "of-run", tmp_path / "run")
     words = ["--players", "greedy,random", "--games", 6, "--seed", 4]

@@ -81,5 +81,5 @@ class Dataset:
 
 def _numpy(column: Any, dtype: str, shape: Sequence[int]) -> npt.NDArray[Any]:
     values = column.combine_chunks()
-    flat = (values.flatten() if shape else values).to_numpy(zero_copy_only=False)
+    flat = np.asarray((values.flatten() if shape else values).to_numpy(zero_copy_only=False))
     return flat.astype(object if dtype == "str" else dtype, copy=False).reshape(-1, *shape)

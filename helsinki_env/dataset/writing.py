@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import multiprocessing
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import closing, contextmanager
@@ -57,12 +57,13 @@ class FreshGames:
     def __init__(self, plan: Plan) -> None:
         (table,) = plan.tables
         self.plan, self.config, self.games = plan, table.config, plan.games
-        self.facts = {"players": list(table.players), "seed": plan.seed, "player_files": player_file_digests(table)}
+        self._files = player_file_digests(table)
+        self.facts = {"players": list(table.players), "seed": plan.seed, "player_files": self._files}
 
     def shards(self, size: int) -> Iterator[tuple[int, Callable[[], list[Record]]]]:
         """Yield for each shard its number of games, and a function that returns their records in any process."""
         for unit in self.plan.chunks:
-            yield self.plan.games_of([unit]), partial(_play, self.plan, unit, self.facts["player_files"])
+            yield self.plan.games_of([unit]), partial(_play, self.plan, unit, self._files)
 
 
 def _play(plan: Plan, unit: WorkUnit, files: Mapping[str, str]) -> list[Record]:
@@ -81,8 +82,9 @@ class RecordedGames:
         same = lru_cache(lambda config: config.replace(denied=None))  # parsing a configuration is slow
         for record in self._records():
             self.games += 1
-            config = self.config = same(record.config) if self.games == 1 else self.config
-            if same(record.config) != config or not record.finished:
+            if self.games == 1:
+                self.config: Any = same(record.config)
+            if same(record.config) != self.config or not record.finished:
                 found = f"another configuration, {record.config}" if record.finished else "an unfinished game"
                 raise DatasetError(
                     f"{path}: game {self.games}: found {found}, expected finished games with the configuration of the "
@@ -262,7 +264,7 @@ def _existing(folder: Path, head: dict[str, Any]) -> dict[int, dict[str, Any]]:
     return shards
 
 
-def _write_shards(shards: Iterable[_Shard], folder: Path, processes: int) -> Iterator[dict[str, Any]]:
+def _write_shards(shards: Iterable[_Shard], folder: Path, processes: int) -> Generator[dict[str, Any]]:
     """Write shards in worker processes; yield their entries in the order of completion."""
     check_main(DatasetError)
     remaining, running = iter(shards), set[Future[dict[str, Any]]]()
