@@ -178,6 +178,15 @@ def test_games_from_a_file_and_from_a_tournament(tmp_path: Path) -> None:
     assert list(of_run.records()) == list(dataset(tmp_path / "fresh", *words).records())
 
 
+def test_games_of_several_line_ups_are_have_consecutive_numbers(tmp_path: Path) -> None:
+    words = ["--game", "copenhagen", "--players", "greedy,random", "--num-players", 3, "--games", 3]
+    data = dataset(tmp_path / "data", *words)
+    assert [shard["games"] for shard in data.card["shards"]] == [3, 3]
+    numbers = np.concatenate([part["game"] for part in data.batches(["game"])])
+    assert np.unique(numbers).tolist() == list(range(6))
+    assert dataset(tmp_path / "data", *words).card == data.card  # the configuration is the same after a round trip
+
+
 @EACH_GAME
 def test_trajectories_are_those_of_openspiel(game: TestedGame, tmp_path: Path) -> None:
     pyspiel = pytest.importorskip("pyspiel", reason="needs the extra openspiel")

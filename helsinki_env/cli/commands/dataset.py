@@ -59,7 +59,7 @@ def main(
         evaluator: player whose action probabilities and win probabilities are added, such as net+search:100.
         openspiel: also write the games as OpenSpiel's trajectories.
         minari: also write a Minari dataset with this id, an episode for each seat of each game.
-        shard_games: number of games per shard, which is written as a whole; in fresh play a multiple of the seats.
+        shard_games: number of games per shard, which is written as a whole; fresh play rounds up to whole rotations.
         out: folder of the dataset.
         processes: number of parallel processes; default: one per CPU core.
     """
