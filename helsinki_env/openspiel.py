@@ -12,12 +12,15 @@ A game starts with one chance node, which draws one of `deals` deals uniformly. 
 pile and its random state fixes later reshuffles, so the game is explicit stochastic.
 
 The parameters are `players` (2 to 4), `reward` ("win", "rank" or "margin"), `components` (a component file), `deals`
-(default 10,000), and for Helsinki `dry_roads` and `covered` ("first_game", or names of board actions joined by "+").
+(default 10,000), `deal` ("seed_" and a seed, such as "seed_7": the only deal), and for Helsinki `dry_roads` and
+`covered` ("first_game", or names of board actions joined by "+"); `history` (default 0) is described below.
 
 - **Observation**: `observation_string` is the player's view of the position, as JSON; `observation_tensor` is the
   environment's observation vector, float32 (F,). Both are empty before the deal.
-- **Information state**: `information_state_string` is the sequence of all actions since the deal, which are public,
-  followed by the observation. There is no information state tensor, because games have no fixed length.
+- **Information state**: `information_state_string` is the observation after all actions since the deal, which are
+  public. With the parameter `history`, `information_state_tensor` is the observation followed by the last `history`
+  actions, oldest first: id plus 1, divided by the number of ids; 0 for none. Games of random players take fewer than
+  1,000 actions.
 - **Positions**: `str(state)` is the whole position as JSON, and ``game.new_initial_state(text)`` continues from it.
 - **Determinization**: `resample_from_infostate(player, rng)` samples the cards that are hidden from the player.
 
@@ -27,6 +30,7 @@ The extra ``openspiel`` provides pyspiel.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -49,10 +53,11 @@ _MAX_ACTIONS = 20_000
 _MAX_POINTS = 1000.0
 
 
-def _game_type(spec: GameSpec) -> Any:
-    """Return the type of a game for OpenSpiel, with its parameters and their defaults."""
+def _game_type(spec: GameSpec, history: bool = False) -> Any:
+    """Return the type of a game for OpenSpiel, with its parameters; `history`: with a tensor of information states."""
     config = spec.config()
-    parameters = {"players": 2, "reward": config.reward, "components": config.components, "deals": 10_000}
+    parameters = {"players": 2, "reward": config.reward, "components": config.components, "deals": 10_000, "deal": ""}
+    parameters["history"] = 0
     if "covered" in spec.options:
         parameters |= {"covered": "", "dry_roads": False}
     return pyspiel.GameType(
@@ -66,7 +71,7 @@ def _game_type(spec: GameSpec) -> Any:
         max_num_players=4,
         min_num_players=2,
         provides_information_state_string=True,
-        provides_information_state_tensor=False,
+        provides_information_state_tensor=history,
         provides_observation_string=True,
         provides_observation_tensor=True,
         parameter_specification=parameters,
@@ -85,6 +90,8 @@ class OpenSpielGame(pyspiel.Game):  # type: ignore[misc]  # an untyped base clas
         spec: specification of the game.
         config: its configuration.
         deals: number of deals that the chance node chooses from.
+        first_seed: seed of the first deal; the seeds of the others follow.
+        history: number of actions in the tensor of an information state; 0: there is no such tensor.
 
     Raises:
         ConfigError: (a ValueError) for an invalid parameter.
@@ -95,6 +102,14 @@ class OpenSpielGame(pyspiel.Game):  # type: ignore[misc]  # an untyped base clas
         self.spec, self.deals = spec, int(options.pop("deals"))
         if self.deals < 1:
             raise ValueError(f"deals: found {self.deals}, expected at least 1")
+        self.history = int(options.pop("history"))
+        if not 0 <= self.history <= _MAX_ACTIONS:
+            raise ValueError(f"history: found {self.history}, expected 0 to {_MAX_ACTIONS} actions")
+        deal, self.first_seed = options.pop("deal"), 0
+        if deal:
+            if not re.fullmatch(r"seed_\d{1,20}", deal, re.ASCII) or int(deal[5:]) >= 2**64:
+                raise ValueError(f"deal: found {deal!r}, expected 'seed_' and a seed, such as seed_7")
+            self.first_seed, self.deals = int(deal[5:]), 1
         covered = options.pop("covered", "")
         if covered:
             options["covered"] = covered if covered == "first_game" else covered.split("+")
@@ -114,7 +129,7 @@ class OpenSpielGame(pyspiel.Game):  # type: ignore[misc]  # an untyped base clas
             utility_sum=0.0,
             max_game_length=_MAX_ACTIONS,
         )
-        super().__init__(game_type, info, dict(parameters or {}))
+        super().__init__(_game_type(spec, True) if self.history else game_type, info, dict(parameters or {}))
         self.undealt = spec.game(self.config, seed=0)
 
     def new_initial_state(self, position: str | Mapping[str, Any] | None = None) -> OpenSpielState:
@@ -166,15 +181,17 @@ class OpenSpielState(pyspiel.State):  # type: ignore[misc]  # an untyped base cl
     Attributes:
         board: the game in progress.
         dealt: whether `board` is dealt.
+        first_seed: seed of the first deal.
     """
 
     board: BoardGame
     dealt: bool
+    first_seed: int
 
     def __init__(self, game: OpenSpielGame) -> None:
         super().__init__(game)
         self.board = game.undealt  # shared by all states before the deal, which replaces it
-        self.dealt = False
+        self.dealt, self.first_seed = False, game.first_seed
 
     def current_player(self) -> int:
         """Return the acting seat, or OpenSpiel's number for chance or for the end."""
@@ -195,7 +212,7 @@ class OpenSpielState(pyspiel.State):  # type: ignore[misc]  # an untyped base cl
         if self.dealt:
             self.board.step(action)
         else:
-            self.board = self.board.spec.game(self.board.config, seed=action)
+            self.board = self.board.spec.game(self.board.config, seed=self.first_seed + action)
             self.dealt = True
 
     def _action_to_string(self, player: int, action: int) -> str:
@@ -252,23 +269,32 @@ class OpenSpielObserver:
 
     Args:
         game: the game.
-        perfect_recall: whether the text includes all public actions; there is then no tensor.
+        perfect_recall: whether the text includes all public actions, and the tensor the last ones.
 
     Attributes:
-        tensor: the observation, float32 (F,), or None.
-        dict: tensors by name.
+        tensor: the observation and the game's `history` of actions, float32, or None; see the module.
+        dict: views of the tensor, by name.
     """
 
     def __init__(self, game: OpenSpielGame, perfect_recall: bool) -> None:
         self.perfect_recall = perfect_recall
-        size = game.spec.observation_size(game.config)
-        self.tensor = None if self.perfect_recall else np.zeros(size, np.float32)
-        self.dict = {} if self.tensor is None else {"observation": self.tensor}
+        self._size, self._ids = game.spec.observation_size(game.config), game.spec.num_actions(game.config)
+        actions = game.history if perfect_recall else 0
+        self.tensor = None if perfect_recall and not actions else np.zeros(self._size + actions, np.float32)
+        self.dict = {} if self.tensor is None else {"observation": self.tensor[: self._size]}
+        if actions and self.tensor is not None:
+            self.dict["history"] = self.tensor[self._size :]
 
     def set_from(self, state: OpenSpielState, player: int) -> None:
         """Write the observation of a seat into `tensor`."""
-        if self.tensor is not None:
-            self.tensor[:] = state.board.observation(player) if state.dealt else 0
+        if self.tensor is None:
+            return
+        self.tensor[:] = 0
+        if state.dealt:
+            self.tensor[: self._size] = state.board.observation(player)
+            if self.perfect_recall:
+                actions = _public_actions(state)[self._size - len(self.tensor) :]
+                self.tensor[self._size : self._size + len(actions)] = [(action + 1) / self._ids for action in actions]
 
     def string_from(self, state: OpenSpielState, player: int) -> str:
         """Return the view of a seat as JSON text; with perfect recall, the actions come first."""
@@ -277,8 +303,12 @@ class OpenSpielObserver:
         seen = json.dumps(to_dict(state.board, player))
         if not self.perfect_recall:
             return seen
-        actions = [one.action for one in state.full_history() if one.player >= 0]
-        return f"{player} {' '.join(map(str, actions))} {seen}"
+        return f"{player} {' '.join(map(str, _public_actions(state)))} {seen}"
+
+
+def _public_actions(state: OpenSpielState) -> list[int]:
+    """Return the actions since the deal."""
+    return [one.action for one in state.full_history() if one.player >= 0]
 
 
 def _register(name: str) -> None:

@@ -35,6 +35,7 @@ LINKED = {"helsinki_env", "helsinki_env.agents", "helsinki_env.training"}
 #: Modules that serve others: commands and their options, files, drawing, and kernels that the public ones call.
 INTERNAL = re.compile(
     r"helsinki_env\.(bench|cli|cuda|data|drawing|mcp|notation|openenv|pages|utils|web)\b"
+    r"|helsinki_env\.dataset\.minari$"
     r"|helsinki_env\.engine\."
     r"(?!(configuration|contract|determinization|game|kernel|layout|loops|overloads|playout|spec|states|ui_actions)$)"
     r"|helsinki_env\.envs\.(?!(aec|by_options|flat|global_state|seat|tensors|vector)$)"

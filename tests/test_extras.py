@@ -36,6 +36,7 @@ NEEDING = [
     ("stats", "helsinki arena --games 2 --out arena"),
     ("stats", "helsinki rate arena"),
     ("stats", "helsinki check random"),
+    ("stats", "helsinki dataset --games 2 --out data"),
     ("stats", "helsinki ladder --run arena --out ladder.md"),
     ("stats", "helsinki balance run quick --out study"),
     ("stats", "helsinki balance report study"),

@@ -79,6 +79,7 @@ ENOUGH = {
         "helsinki rate arena --out arena/report --resamples 100",
         "helsinki rate arena --better greedy,random",
         "helsinki ladder example --run ladder --out ladder/ladder.md --resamples 100",
+        "helsinki dataset --players greedy --games 4 --out data",
         "helsinki balance run study.yaml --out study",
         "helsinki balance report study --out study/report",
     ],
@@ -97,6 +98,7 @@ ENOUGH = {
     "mcp": ["helsinki mcp --data data < /dev/null"],
     "openenv": [f"python -c '{OPENENV}'"],
     "openspiel": [f"python -c '{OPENSPIEL}'"],
+    "minari": ["MINARI_DATASETS_PATH=minari helsinki dataset --games 4 --minari greedy-v0 --out data"],
     "notebooks": [
         "jupyter lab --version",
         "for page in notebooks/*.ipynb; do jupyter execute $page; done",

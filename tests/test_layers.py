@@ -32,7 +32,7 @@ FLOORS = (
     ("helsinki_env.agents",),
     ("helsinki_env.evaluation",),
     ("helsinki_env.training",),
-    ("helsinki_env.bench", "helsinki_env.mcp", "helsinki_env.openenv", "helsinki_env.web"),
+    ("helsinki_env.bench", "helsinki_env.dataset", "helsinki_env.mcp", "helsinki_env.openenv", "helsinki_env.web"),
     ("helsinki_env.cli", "helsinki_env.pages"),
 )
 #: Imports that point up all the same, (module, target), each with its reason.

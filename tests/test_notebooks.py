@@ -65,6 +65,13 @@ PROMISED = {
         "24 of 96 games replayed: the same",
         "certified.rating.rating: found 99.0, expected -",
     ),
+    "08_behavior_cloning": (
+        "40 games, ",
+        "observation  int8     [1385] ",
+        "epoch 4: loss",
+        "agreement: ",
+        "clone against heuristic: ",
+    ),
 }
 PICTURES = {
     "01_play_one_game": 2,
@@ -81,6 +88,7 @@ LONG = (
     "04_balance",
     "05_your_own_player",
     "06_put_a_game_in_balance",
+    "08_behavior_cloning",
 )
 
 each = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)

@@ -195,3 +195,40 @@ def test_the_interpreter_ends_without_an_error() -> None:
     program = "import pyspiel, helsinki_env.openspiel; pyspiel.load_game('helsinki')"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("name", ["helsinki", "copenhagen"])
+def test_a_tensor_of_an_information_state_has_the_observation_and_the_last_actions(name: str) -> None:
+    game = pyspiel.load_game(f"{name}(deals=8,history=40)")
+    pyspiel.random_sim_test(game, num_sims=1, serialize=True, verbose=False)
+    size, ids = game.observation_tensor_size(), game.num_distinct_actions()
+    assert game.information_state_tensor_size() == size + 40
+    for count in (0, 12, 40, 55):
+        state = played(game, count)
+        actions = [one.action for one in state.full_history()][1:]
+        for player in range(2):
+            tensor = np.array(state.information_state_tensor(player))
+            np.testing.assert_array_equal(tensor[:size], state.observation_tensor(player))
+            expected = np.zeros(40)
+            expected[: len(actions[-40:])] = (np.array(actions[-40:]) + 1) / ids
+            np.testing.assert_allclose(tensor[size:], expected, rtol=1e-6)
+    assert not any(game.new_initial_state().information_state_tensor(0))
+    assert not pyspiel.load_game(name).get_type().provides_information_state_tensor
+    with pytest.raises(ValueError, match="history: found -1, expected 0 to"):
+        pyspiel.load_game(f"{name}(history=-1)")
+
+
+def test_a_game_with_a_single_deal() -> None:
+    seed = 2**53 + 11
+    game = pyspiel.load_game(f"helsinki(deal=seed_{seed})")
+    state = game.new_initial_state()
+    assert state.chance_outcomes() == [(0, 1.0)]
+    copy = pickle.loads(pickle.dumps(state))
+    state.apply_action(0)
+    dealt = helsinki_v0.raw_env(num_players=2)
+    dealt.reset(seed=seed)
+    assert json.loads(str(state)) == notation.to_dict(dealt.game)
+    copy.apply_action(0)
+    assert str(copy) == str(state)
+    with pytest.raises(ValueError, match="deal: found 'seed_x', expected 'seed_' and a seed"):
+        pyspiel.load_game("helsinki(deal=seed_x)")

@@ -65,6 +65,8 @@ COMMANDS = {
          "configs/arena/ladder.yaml --run runs/ladder --out runs/ladder/ladder.md"),
         ("evaluate", "Rate any player against fixed opponents, with a certificate.",
          "run heuristic --out runs/evaluate"),
+        ("dataset", "Write transitions for offline learning, from played or fresh games.",
+         "--players net --games 1000 --out runs/dataset"),
         ("check", "Check whether a player follows the protocol, before it is rated.", "heuristic"),
         ("balance", "Study which actions are too strong or too weak.", "run quick --out runs/balance"),
         ("compile", "Precompile all kernels.", ""),

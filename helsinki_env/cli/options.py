@@ -22,6 +22,7 @@ _INTEGER_RANGES: dict[str, tuple[int, int | None]] = {
     "seed": (0, None),
     "games": (1, 1_000_000_000),
     "unit_games": (1, 1_000_000_000),
+    "shard_games": (1, 1_000_000),
     "positions": (1, 1_000_000_000),
     "resamples": (1, 1_000_000),
     "cap": (16, None),  # as `helsinki_env.evaluation.rating.sprt.Hypotheses`

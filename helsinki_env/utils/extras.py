@@ -34,7 +34,7 @@ EXTRAS = {
     "onnx": Extra("ONNX Runtime", "players `net`, `net+search:N`, `net:MODEL.onnx`, without PyTorch"),
     "stats": Extra(
         "PyArrow, SciPy, Matplotlib",
-        "`helsinki arena` as Parquet, `rate`, `ladder`, `check`, `balance`; with `train` also `evaluate`, "
+        "`helsinki arena` as Parquet, `rate`, `ladder`, `check`, `balance`, `dataset`; with `train` also `evaluate`, "
         "`balance retrain`, and every command that plays `net`",
     ),
     "ray": Extra("`stats`, Ray", "`--ray` of `helsinki arena` and `balance`; with `train` also of `evaluate`"),
@@ -48,6 +48,7 @@ EXTRAS = {
         "OpenSpiel",
         "`import helsinki_env.openspiel`: both games as games of OpenSpiel; with `stats` also `helsinki rate --payoff`",
     ),
+    "minari": Extra("`stats`, Minari, h5py", "`helsinki dataset --minari`"),
     "sb3": Extra(
         "`train`, Stable-Baselines3, sb3-contrib",
         "`python -m helsinki_env.training.sb3`, in a clone `python benchmarks/training_speed.py`",
@@ -55,7 +56,7 @@ EXTRAS = {
     "notebooks": Extra("`export`, `stats`, JupyterLab", "the notebooks"),
     "docs": Extra("MkDocs with Material, mkdocstrings", "this documentation as a site"),
     "all": Extra("`export`, `play`, `mcp`, `ray`, `render`, `cma`, `sb3`", "every command"),
-    "dev": Extra("`all`, `notebooks`, `docs`, `openspiel`, pytest, mypy, Ruff", "working on the project"),
+    "dev": Extra("`all`, `notebooks`, `docs`, `openspiel`, `minari`, pytest, mypy, Ruff", "working on the project"),
 }
 
 #: The package's parent folder: a clone, or a folder of installed packages.

@@ -28,7 +28,14 @@ from tests.support.golden import TESTS, digest_of
 GOLDEN = TESTS / "golden"
 PACKAGES = ("helsinki_env",)
 #: Modules that need an extra which the tests do without, and that run something where they are imported.
-LEFT_OUT = ("helsinki_env.cuda.", "helsinki_env.mcp", "helsinki_env.openenv", "helsinki_env.openspiel", "__main__")
+LEFT_OUT = (
+    "helsinki_env.cuda.",
+    "helsinki_env.dataset.minari",
+    "helsinki_env.mcp",
+    "helsinki_env.openenv",
+    "helsinki_env.openspiel",
+    "__main__",
+)
 #: Positions of each game: every seventh of random games.
 POSITIONS, EVERY = 1000, 7
 #: Commands with arguments that are wrong, one for each kind of mistake.

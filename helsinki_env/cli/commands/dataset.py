@@ -1,0 +1,117 @@
+"""The command ``helsinki dataset``: transitions for offline learning, from recorded games or from fresh play."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import Annotated
+
+import tyro
+
+from helsinki_env.agents.evaluation import Evaluator
+from helsinki_env.agents.registry import make_player
+from helsinki_env.cli.options import out_folder, read_game_config, read_list
+from helsinki_env.cli.parallel_runs import check_players
+from helsinki_env.cli.precompile import precompile_plan
+from helsinki_env.cli.progress import ProgressDisplay
+from helsinki_env.data import UserError
+from helsinki_env.engine.spec import config_to_dict
+from helsinki_env.evaluation.arena.plan import plan_from_dict
+from helsinki_env.utils.extras import requires_extra
+from helsinki_env.utils.machine import cpu_count
+from helsinki_env.utils.stopping import rerun_command_line, save_on_interrupt
+from helsinki_env.utils.terminal import plain_console
+
+
+def main(
+    source: Annotated[Path | None, tyro.conf.Positional] = None,
+    players: str | None = None,
+    games: int | None = None,
+    num_players: int | None = None,
+    game: str | None = None,
+    seed: int | None = None,
+    evaluator: str | None = None,
+    openspiel: bool = False,
+    minari: str | None = None,
+    shard_games: int = 200,
+    out: Path = Path("runs/dataset"),
+    processes: int | None = None,
+) -> int:
+    """Write transitions as Parquet shards with a card: observation, action mask, action, reward, terminated.
+
+    The games come from a tournament, from a file of records, or from fresh play. The same command resumes an
+    interrupted run and gives the same files. Memory does not grow with the number of games.
+
+    Example: helsinki dataset --players net --games 1000 --seed 1 --out runs/dataset
+
+    Example: helsinki dataset runs/arena --openspiel --out runs/dataset
+
+    Example: helsinki dataset games.jsonl --evaluator net+search:100 --shard-games 20 --out runs/values
+
+    Args:
+        source: folder of a tournament or file of records, instead of fresh play; for covered actions and other
+            variants, play a tournament first.
+        players: comma-separated players for fresh play, as for helsinki arena; default: greedy.
+        games: number of games per line-up of the players, rounded up to whole rotations of the seats; default: 1000.
+        num_players: number of players in a game: 2, 3 or 4; default: 2. With fewer names, players take several seats.
+        game: game, such as copenhagen; default: helsinki.
+        seed: random seed of deals and players; default: 0.
+        evaluator: player whose action probabilities and win probabilities are added, such as net+search:100.
+        openspiel: also write the games as OpenSpiel's trajectories.
+        minari: also write a Minari dataset with this id, an episode for each seat of each game.
+        shard_games: number of games per shard, which is written as a whole; fresh play rounds up to whole rotations.
+        out: folder of the dataset.
+        processes: number of parallel processes; default: one per CPU core.
+    """
+    with requires_extra("stats"):
+        from helsinki_env.dataset.writing import FreshGames, RecordedGames, write_dataset
+    if minari is not None:
+        from helsinki_env.dataset.minari import check_dataset_id, write_minari
+
+        check_dataset_id(minari)
+    fresh = {"players": players, "games": games, "num_players": num_players, "game": game, "seed": seed}
+    given = {f"--{name.replace('_', '-')}": value for name, value in fresh.items() if value is not None}
+    if source is not None and given:
+        raise UserError(f"{', '.join(given)}: found with {source}, which has its own games; leave one of them out")
+    out_folder(out)
+    chosen: FreshGames | RecordedGames
+    if source is None:
+        config, names = read_game_config(None, num_players, None, False, None, 2, game), read_list(players or "greedy")
+        matchup = {"players": names, "games": games or 1000, "game": config_to_dict(config)}
+        plan = plan_from_dict({"seed": seed or 0, "chunk": shard_games, "tables": [matchup]})
+        check_players(names, config)
+        precompile_plan(plan)
+        chosen = FreshGames(plan)
+    else:
+        chosen = RecordedGames(source)
+    if evaluator is not None and not isinstance(make_player(evaluator, chosen.config), Evaluator):
+        raise UserError(f"--evaluator: found {evaluator}, expected one of net, net+search:N and mc:N")
+    words = ["helsinki", "dataset", *([] if source is None else [source.name])]
+    words += [word for name, value in given.items() for word in (name, str(value))]
+    words += ["--evaluator", evaluator] if evaluator else []
+    words += [*(["--openspiel"] if openspiel else []), "--shard-games", str(shard_games)]
+    display = ProgressDisplay(chosen.games)
+    with (
+        save_on_interrupt(
+            lambda: f"{display.done:,} of {chosen.games:,} games saved in {out}; resume with: {rerun_command_line()}"
+        ),
+        display,
+    ):
+        card = write_dataset(
+            chosen,
+            out,
+            shlex.join(words),
+            shard_games,
+            evaluator,
+            openspiel,
+            processes or cpu_count(),
+            display.resume,
+            display.advance,
+        )
+    console = plain_console()
+    console.print(f"Wrote {out}: {card['games']:,} games, {card['rows']:,} transitions, {len(card['shards']):,} shards")
+    if minari is not None:
+        with ProgressDisplay(chosen.games) as display:
+            episodes = write_minari(out, minari, display.advance)
+        console.print(f"Wrote the Minari dataset {minari}: {episodes:,} episodes")
+    return 0

@@ -1,0 +1,89 @@
+"""A dataset as one of Minari, for the single-agent environment: an episode for each seat of each game."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import gymnasium
+import numpy as np
+
+import helsinki_env.registration  # noqa: F401  # the environments' ids
+from helsinki_env.dataset.reading import Dataset
+from helsinki_env.dataset.transitions import DatasetError, record_transitions
+from helsinki_env.records import Record, replay
+from helsinki_env.utils.extras import requires_extra
+
+with requires_extra("minari"):
+    import h5py  # noqa: F401  # Minari's storage
+    import minari
+    from minari.data_collector.episode_buffer import EpisodeBuffer
+    from minari.dataset.minari_dataset import parse_dataset_id
+    from minari.storage import get_dataset_path
+
+__all__ = ["check_dataset_id", "write_minari"]
+
+
+def check_dataset_id(dataset_id: str) -> None:
+    """Raise DatasetError if an id is invalid, or a Minari dataset with this id exists."""
+    try:
+        parse_dataset_id(dataset_id)
+    except ValueError as problem:
+        raise DatasetError(
+            f"--minari: found {dataset_id!r}, expected an id such as 'games/net-v0': {problem}"
+        ) from None
+    if Path(get_dataset_path(dataset_id)).exists():
+        raise DatasetError(f"--minari: found the dataset {dataset_id}, expected a new id; 'minari delete' removes it")
+
+
+def write_minari(folder: str | Path, dataset_id: str, progress: Callable[[int], None] = lambda games: None) -> int:
+    """Write a dataset as one of Minari, shard by shard, and return its number of episodes.
+
+    The opponents of its environment are the player of the games if there is only one, else random.
+
+    Args:
+        folder: folder of a complete dataset.
+        dataset_id: a new id, such as ``"games/net-v0"``; see Minari for the folder.
+        progress: called with the number of games in each shard.
+
+    Raises:
+        DatasetError: for an invalid or existing id, and for a file that is missing or has changed.
+    """
+    check_dataset_id(dataset_id)
+    dataset = Dataset(folder)
+    players, module = dataset.card["players"], f"helsinki_env.{dataset.card['environment']}:"
+    options = {name: value for name, value in dataset.card["config"].items() if name != "denied"}
+    options["opponents"] = players[0] if len(players) == 1 else "random"
+    name = next(name for name, spec in gymnasium.registry.items() if str(spec.entry_point).startswith(module))
+    written = None
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", module="minari", category=UserWarning)  # no author, no scores
+        for shard, entry in enumerate(dataset.card["shards"]):
+            episodes = [episode for record in dataset.records([shard]) for episode in _episodes(record)]
+            if written is None:
+                env, algorithm = gymnasium.make(name, **options), ", ".join(players)
+                written = minari.create_dataset_from_buffers(
+                    dataset_id, episodes, env, algorithm_name=algorithm, data_format="hdf5"
+                )
+            else:
+                written.update_dataset_from_buffer(episodes)
+            progress(entry["games"])
+    return 0 if written is None else int(written.total_episodes)
+
+
+def _episodes(record: Record) -> Iterator[EpisodeBuffer]:
+    """Yield the episode of each seat: its actions, and its observation at the end, where the mask is all ones."""
+    rows, final = record_transitions(record), replay(record)
+    for seat in range(len(record.players)):
+        mine = rows["seat"] == seat
+        masks = np.pad(rows["action_mask"][mine], ((0, 1), (0, 0)), constant_values=1)
+        observations = np.concatenate([rows["observation"][mine], final.observation(seat)[None]])
+        yield EpisodeBuffer(
+            observations={"observation": observations, "action_mask": masks},
+            actions=rows["action"][mine].astype(np.int64),
+            rewards=rows["reward"][mine],
+            terminations=rows["terminated"][mine],
+            truncations=np.zeros(mine.sum(), np.bool_),
+            infos={},
+        )
