@@ -31,7 +31,7 @@ from helsinki_env.evaluation.balance.effects import (
     least_squares,
     marginal_effects,
 )
-from helsinki_env.evaluation.balance.helsinki.screening import ablation_games
+from helsinki_env.evaluation.balance.helsinki.estimates import ablation_games
 from helsinki_env.evaluation.match_stats import fractional_wins
 from helsinki_env.evaluation.rating.plackett_luce import orders_of_finish
 from helsinki_env.games.helsinki.components import BOARD_ACTIONS

@@ -23,12 +23,15 @@ from helsinki_env.evaluation.arena.load import load_run
 from helsinki_env.evaluation.arena.plan import ArenaError, plan_from_dict, plan_from_yaml
 from helsinki_env.evaluation.arena.run import run_arena
 from helsinki_env.evaluation.balance.effects import AblationGames, estimate_win_effects
-from helsinki_env.evaluation.balance.helsinki.covers import (
+from helsinki_env.evaluation.balance.helsinki.estimates import (
     FIRST_GAME,
+    ablation_games,
     cover_index,
     extreme_covers,
     group_by_cover,
     group_measures,
+    naive_effects,
+    select_candidates,
 )
 from helsinki_env.evaluation.balance.helsinki.figures import study_figures
 from helsinki_env.evaluation.balance.helsinki.report import chapters, study_report_files
@@ -40,7 +43,6 @@ from helsinki_env.evaluation.balance.helsinki.results import (
     read_study,
     study_results,
 )
-from helsinki_env.evaluation.balance.helsinki.screening import ablation_games, naive_effects, select_candidates
 from helsinki_env.evaluation.balance.helsinki.study import STUDY_PARTS, StudyConfig, StudyError, screening_matchup
 from helsinki_env.evaluation.match import play_match
 from helsinki_env.evaluation.rating.report import rating_report_files as ladder_files

@@ -7,7 +7,7 @@ import pytest
 
 from helsinki_env.evaluation.arena.load import RatableGames
 from helsinki_env.evaluation.rating import RatingError
-from helsinki_env.evaluation.rating.payoff import nash_average, payoff_ranking, soft_condorcet
+from helsinki_env.evaluation.rating.shares import nash_average, payoff_ranking, soft_condorcet
 
 CYCLE = np.array([[0.5, 0.8, 0.2], [0.2, 0.5, 0.8], [0.8, 0.2, 0.5]])
 

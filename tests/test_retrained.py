@@ -24,13 +24,13 @@ from helsinki_env.engine.kernel import JIT
 from helsinki_env.evaluation.arena.load import MatchupGames, load_run
 from helsinki_env.evaluation.balance.effects import estimate_win_effects
 from helsinki_env.evaluation.balance.helsinki.base import StudyError
+from helsinki_env.evaluation.balance.helsinki.estimates import ablation_games
 from helsinki_env.evaluation.balance.helsinki.retraining import (
     RetrainingConfig,
     TrainingJob,
     claim_conclusion,
     retraining_report_files,
 )
-from helsinki_env.evaluation.balance.helsinki.screening import ablation_games
 from helsinki_env.games.helsinki.components import BOARD_ACTIONS
 
 pytestmark = pytest.mark.skipif(not JIT, reason="too slow")

@@ -13,7 +13,7 @@ import pytest
 
 from helsinki_env.evaluation.arena.load import RatableGames
 from helsinki_env.evaluation.balance.effects import AblationGames, estimate_win_effects
-from helsinki_env.evaluation.balance.helsinki.covers import seat_win_rates
+from helsinki_env.evaluation.balance.helsinki.estimates import seat_win_rates
 from helsinki_env.evaluation.match_stats import fractional_wins, midranks, player_result
 from helsinki_env.evaluation.rating import RatingError
 from helsinki_env.evaluation.rating.plackett_luce import (

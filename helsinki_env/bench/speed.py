@@ -4,15 +4,19 @@ Machines are shared, throttled and noisy, so an absolute figure says little abou
 loop that only writes 1 KB of observation and a mask for each step. Any environment of this size must write about as
 much, and the baseline is the same for every game. Every figure is the median of repeated measurements of uniformly
 random legal play. The exceptions are the search players at the end, which play their own games.
+
+`measure_tensors` measures tensor environments on a GPU or CPU.
 """
 
 from __future__ import annotations
 
 import platform
+import statistics
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -35,6 +39,7 @@ from helsinki_env.engine.states import copy_states
 from helsinki_env.envs.aec import GameAECEnv, OrderEnforced
 from helsinki_env.envs.threads import ThreadPool
 from helsinki_env.envs.vector import GameVectorEnv
+from helsinki_env.utils.extras import requires_extra
 from helsinki_env.utils.machine import cpu_count
 
 _YARD_BYTES, _YARD_MASK = 1024, 554
@@ -237,3 +242,73 @@ def machine() -> dict[str, Any]:
         "numpy": np.__version__,
         "numba": numba.__version__,
     }
+
+
+#: Steps of a tensor environment between two clock checks.
+_STEPS = 20
+
+
+class TensorRow(NamedTuple):
+    """A row: batch size, and median actions per second of the environment alone and with action selection."""
+
+    batch: int
+    per_second: float
+    with_choosing: float
+
+
+def _tensor_row(config: Any, batch: int, device: str, seconds: float) -> TensorRow:
+    import torch
+
+    from helsinki_env.envs.tensors import GameTorchEnv
+
+    env = GameTorchEnv(batch, config, device)
+    env.reset(seed=0)
+
+    def now() -> float:
+        if env.device.type == "cuda":
+            torch.cuda.synchronize(env.device)
+        return time.perf_counter()
+
+    actions = [env.sample().clone()]
+
+    def step() -> None:
+        env.step(actions[0])
+
+    def choose() -> None:
+        actions[0] = env.sample()
+
+    def both_of_them() -> None:
+        choose()
+        step()
+
+    for _ in range(3):
+        both_of_them()
+    alone: list[float] = []
+    both: list[float] = []
+    end = time.perf_counter() + seconds
+    while time.perf_counter() < end or len(alone) < 3:
+        # Repeated selection costs the same each time. Stepping needs new actions, so its time is the difference.
+        begin = now()
+        for _ in range(_STEPS):
+            choose()
+        middle = now()
+        for _ in range(_STEPS):
+            both_of_them()
+        total = now() - middle
+        alone.append(batch * _STEPS / (total - (middle - begin)))
+        both.append(batch * _STEPS / total)
+    return TensorRow(batch, statistics.median(alone), statistics.median(both))
+
+
+def measure_tensors(
+    config: Any, batches: Sequence[int], device: str, seconds: float, report: Callable[[TensorRow], None]
+) -> dict[str, Any]:
+    """Measure uniformly random legal play for each batch size; return the results and conditions as plain data."""
+    with requires_extra("train"):
+        import torch
+    rows = []
+    for batch in batches:
+        rows.append(_tensor_row(config, batch, device, seconds))
+        report(rows[-1])
+    name = torch.cuda.get_device_name(device) if device.startswith("cuda") else "processor, one thread"
+    return {"device": name, "torch": torch.__version__, "rows": [row._asdict() for row in rows]}

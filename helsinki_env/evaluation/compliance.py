@@ -21,8 +21,6 @@ from helsinki_env.agents.base import (
     Player,
     PlayerError,
     PlayerWrapper,
-    call_player,
-    checked_actions,
     init_streams,
 )
 from helsinki_env.agents.random import RandomPlayer
@@ -32,7 +30,7 @@ from helsinki_env.data import UserError
 from helsinki_env.evaluation.arena.plan import MatchupPlan, WorkUnit, plan_from_dict
 from helsinki_env.evaluation.arena.work_unit import schedule_games
 from helsinki_env.evaluation.gauntlet.gauntlet import Gauntlet
-from helsinki_env.evaluation.play import play_games
+from helsinki_env.evaluation.play import play_games, query_player
 
 __all__ = ["CheckResult", "check_player"]
 
@@ -86,13 +84,12 @@ class _Recorder(PlayerWrapper):
             row = slice(b, b + 1)
             given = observation[row].copy(), action_mask[row].copy(), keys[row].copy()
             begin = perf_counter()
-            found = call_player(self.player, *given, histories and histories[row])
+            actions[b] = query_player(self.player, *given, histories and histories[row])[0]
             self.seconds.append(perf_counter() - begin)
             before = observation[row], action_mask[row], keys[row]
             for i, name in enumerate(("observation", "action_mask", "keys")):
                 if name not in self.changed and (before[i] != given[i]).any():
                     self.changed.append(name)
-            actions[b] = checked_actions(self.name, found, 1)[0]
             inputs = observation[row].copy(), action_mask[row].copy(), keys[row].copy()
             self.rows.append(_Row(*inputs, histories and histories[row], int(actions[b])))
         return actions
@@ -193,14 +190,10 @@ def _play(player: Player, table: MatchupPlan, seed: int) -> None:
 def _asked(player: Player, rows: Sequence[_Row]) -> list[int]:
     """Return a player's actions for some inputs in one batch."""
     histories = None if rows[0].history is None else [line for row in rows for line in row.history or ()]
-    found = call_player(
-        player,
-        np.concatenate([row.observation for row in rows]),
-        np.concatenate([row.mask for row in rows]),
-        np.concatenate([row.key for row in rows]),
-        histories,
+    observation, mask, keys = (
+        np.concatenate([getattr(row, key) for row in rows]) for key in ("observation", "mask", "key")
     )
-    actions: list[int] = checked_actions(player.name, found, len(rows)).tolist()
+    actions: list[int] = query_player(player, observation, mask, keys, histories).tolist()
     return actions
 
 
@@ -235,8 +228,6 @@ def _repeated(
             found = ask(player, one)
         except PlayerError as error:
             return CheckResult(name, False, f"{one.table.name}: {error}")
-        except Exception as error:
-            return CheckResult(name, False, f"{one.table.name}: {type(error).__name__}: {error}")
         total += len(found)
         different += sum(action != row.action for action, row in zip(found, one.rows, strict=True))
     return CheckResult(name, not different, f"{different:,} of {total:,} actions differ")

@@ -14,6 +14,9 @@ import numpy as np
 import numpy.typing as npt
 
 from helsinki_env.agents.base import (
+    Histories,
+    Int8Array,
+    KeyArray,
     Player,
     call_player,
     checked_actions,
@@ -70,6 +73,14 @@ class TimedGameResults(GameResults):
 def deal_seeds(seed: int, decks: npt.ArrayLike) -> npt.NDArray[np.uint64]:
     """Return the seeds of some deals of a match, uint64 (B,): 53 bits, which every JSON reader preserves."""
     return init_streams(seed, decks, _DECKS) >> np.uint64(11)
+
+
+def query_player(
+    player: Player, observation: Int8Array, mask: Int8Array, keys: KeyArray, histories: Histories = None
+) -> npt.NDArray[np.integer]:
+    """Return a player's actions, one for each row; PlayerError if it fails or returns anything else."""
+    with converted_player_errors(player.name, "does not decide"):
+        return checked_actions(player.name, call_player(player, observation, mask, keys, histories), len(keys))
 
 
 def play_games(
@@ -159,12 +170,11 @@ class _Batch:
             if len(rows):
                 begin = perf_counter()
                 keys = next_keys(self._key_streams, rows * seats + seat[rows])
-                with converted_player_errors(player.name, "does not decide"):
-                    seen = self._histories and [self._histories[g].lines(int(seat[g])) for g in rows.tolist()]
-                    chosen = call_player(player, observation[rows], mask[rows], keys, seen or None)
+                seen = [self._histories[g].lines(int(seat[g])) for g in rows.tolist()] if self._histories else None
+                chosen = query_player(player, observation[rows], mask[rows], keys, seen)
                 self._seconds[number] += perf_counter() - begin
                 self._action_counts[number] += len(rows)
-                actions[rows] = _checked(player, chosen, mask, rows)
+                actions[rows] = _check_legal(player, chosen, mask, rows)
         self._save_actions(actions, seat)
         return actions
 
@@ -223,10 +233,8 @@ def _setup(config: Any, disabled: DisabledActions, games: int) -> States:
     return setup
 
 
-def _checked(player: Player, chosen: Any, mask: npt.NDArray[np.int8], rows: npt.NDArray[np.int64]) -> Any:
-    """Return a player's actions; raise if they are not one legal action for each row."""
-    with converted_player_errors(player.name, "does not decide"):
-        chosen = checked_actions(player.name, chosen, len(rows))
+def _check_legal(player: Player, chosen: Any, mask: npt.NDArray[np.int8], rows: npt.NDArray[np.int64]) -> Any:
+    """Return a player's actions; IllegalActionError if one is illegal."""
     inside = (chosen >= 0) & (chosen < mask.shape[1])
     legal = inside & (mask[rows, np.where(inside, chosen, 0)] > 0)
     if not legal.all():

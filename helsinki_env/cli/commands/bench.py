@@ -43,7 +43,7 @@ def _measure_tensors(config: Any, batches: Sequence[int], device: str, seconds: 
     """Measure tensor environments and show the results."""
     from rich.table import Table
 
-    from helsinki_env.bench.tensor_speed import TensorRow, measure_tensors
+    from helsinki_env.bench.speed import TensorRow, measure_tensors
 
     console = plain_console()
     table = Table(title=f"{game_text(config)} in tensors on {device}: uniformly random legal play; medians")

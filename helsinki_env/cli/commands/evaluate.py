@@ -77,12 +77,14 @@ def run(
         from helsinki_env.agents.replaced_actions import ReplacedActions
         from helsinki_env.evaluation.gauntlet.certificate import (
             COUNTED_PREFIX,
+            SEAL_FILE,
+            check_seal,
             expected_opponent_scores,
             make_certificate,
+            seal_gauntlet,
         )
         from helsinki_env.evaluation.gauntlet.gauntlet import ReferenceRatings
         from helsinki_env.evaluation.gauntlet.leaderboard import certificate_row, format_rating_interval
-        from helsinki_env.evaluation.gauntlet.sealed import SEAL_FILE, check_seal, seal_gauntlet
 
     address_of(ray)
     player = _player_name(player)
@@ -157,7 +159,7 @@ def seal(
     """
     with requires_extra("stats"):
         from helsinki_env.agents.registry import files_digest
-        from helsinki_env.evaluation.gauntlet.sealed import SEAL_FILE, write_seal
+        from helsinki_env.evaluation.gauntlet.certificate import SEAL_FILE, write_seal
 
     player, chosen = _player_name(player), _gauntlet(gauntlet, trust)
     config = chosen.reference.tables[0].config

@@ -23,7 +23,7 @@ def combine(certificates: Annotated[tuple[Path, ...], tyro.conf.Positional], jso
         json: file for the result.
     """
     with requires_extra("stats"):
-        from helsinki_env.evaluation.gauntlet.combined import combined_rating
+        from helsinki_env.evaluation.gauntlet.certificate import combined_rating
         from helsinki_env.evaluation.gauntlet.leaderboard import format_rating_interval
 
     if json is not None:

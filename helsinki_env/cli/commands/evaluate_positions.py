@@ -45,8 +45,12 @@ def positions(
         write: page that gets the player's row, such as docs/positions.md; a folder next to it gets the certificate.
     """
     with requires_extra("stats"):
-        from helsinki_env.evaluation.positions.certificate import ask_player, make_certificate
-        from helsinki_env.evaluation.positions.page import PositionsPage, positions_row
+        from helsinki_env.evaluation.positions.certificate import (
+            PositionsPage,
+            ask_player,
+            make_certificate,
+            positions_row,
+        )
         from helsinki_env.evaluation.positions.suite import Suite
 
     chosen = Suite.read(default_spec().name if suite is None else suite)
@@ -81,8 +85,7 @@ def verify_positions(
     certificate: Path, player: str | None, suite: str, positions: int, seed: int | None, trust: bool
 ) -> int:
     """Check a certificate of a position suite, for ``helsinki evaluate verify``."""
-    from helsinki_env.evaluation.positions.certificate import check_answers, read_certificate
-    from helsinki_env.evaluation.positions.page import regret_text
+    from helsinki_env.evaluation.positions.certificate import check_answers, read_certificate, regret_text
     from helsinki_env.evaluation.positions.suite import Suite
 
     chosen = Suite.read(suite)
@@ -107,7 +110,7 @@ def verify_positions(
 def _table(certified: Mapping[str, Any]) -> Table:
     """Return the results to print: all positions, and each group."""
     title = f"{certified['player']}: {certified['suite']}, version {certified['version']}"
-    from helsinki_env.evaluation.positions.page import regret_text
+    from helsinki_env.evaluation.positions.certificate import regret_text
 
     table = Table(title=title, caption="regret in percentage points of win probability")
     for name in ("positions of", "positions", "regret", "95% interval", "best actions"):

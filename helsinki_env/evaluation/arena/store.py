@@ -323,8 +323,7 @@ class RunFolder:
         return self._games_of_joined() if (self.path / _GAMES).exists() else self._games_of_chunks(whole)
 
     def _games_of_joined(self) -> Iterator[tuple[WorkUnit, WorkUnitGames]]:
-        from helsinki_env.evaluation.arena.bounded_parquet import BoundedParquetFile
-        from helsinki_env.evaluation.arena.parquet import SCHEMA, games_from_arrow
+        from helsinki_env.evaluation.arena.parquet import SCHEMA, BoundedParquetFile, games_from_arrow
 
         joined = self.path / _GAMES
         remedy = "restore the original files, or remove this one and run helsinki arena again"

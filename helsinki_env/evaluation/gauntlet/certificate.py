@@ -6,13 +6,17 @@ replaced actions, which cannot be verified later.
 
 The digest of a certificate only detects accidents, because anyone can compute it. A certificate is trustworthy because
 its results can be recomputed from the ranks, and its games can be replayed.
+
+**Sealed evaluations.** The deals of a gauntlet are public, so a player may be trained on them, or be the best of many
+tries. A *seal* fixes player, files, gauntlet and package before the deals are known. The deals follow from the seal and
+from a text that both sides agree on afterwards, such as the value of a public random beacon at a later date.
 """
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from math import prod
 from pathlib import Path
@@ -25,16 +29,18 @@ import helsinki_env
 from helsinki_env.agents.llm.usage import ModelUsage
 from helsinki_env.agents.registry import check_code, files_digest
 from helsinki_env.agents.replaced_actions import ReplacedActions
-from helsinki_env.data import Node, read_json, short_repr, with_digest
+from helsinki_env.data import Node, digest_of, read_json, short_repr, with_digest
 from helsinki_env.evaluation.arena.plan import MatchupPlan, Plan, WorkUnit, environment_versions
 from helsinki_env.evaluation.arena.run import play_in_processes
 from helsinki_env.evaluation.arena.store import RunFolder, encode_results
 from helsinki_env.evaluation.arena.work_unit import WorkUnitGames, schedule_games
 from helsinki_env.evaluation.gauntlet import GauntletError
 from helsinki_env.evaluation.gauntlet.gauntlet import Gauntlet, ReferenceRatings
-from helsinki_env.evaluation.gauntlet.sealed import unseal
 from helsinki_env.evaluation.match_stats import fractional_wins, proportion_interval
 from helsinki_env.evaluation.rating.anchored import AnchoredGames, AnchoredRating, anchored_ratings
+from helsinki_env.utils.files import is_file, write_json
+
+__all__ = ["SEAL_FILE", "check_seal", "combined_rating", "seal_gauntlet", "seal_of", "unseal", "write_seal"]
 
 COUNTED_PREFIX = "counted:"
 """Prefix of the player's name in the plan: its illegal actions are replaced and counted."""
@@ -53,7 +59,7 @@ def make_certificate(
 ) -> dict[str, Any]:
     """Return the certificate of a finished run; GauntletError if games are missing or files have changed.
 
-    `sealed` are the seal and the text that the deals follow from, see `helsinki_env.evaluation.gauntlet.sealed`.
+    `sealed` are the seal and the text that the deals follow from, see `seal_gauntlet`.
     """
     folder = RunFolder.open(run)
     plan, played = folder.plan, list(folder.games())
@@ -379,3 +385,98 @@ def check_values(entry: Node, expected: Any, source: str) -> None:
             entry.fail(f"{expected}, as {source} require")
     elif entry.value != expected:
         entry.fail(f"{expected!r}, as {source} require")
+
+
+SEAL_FILE = "seal.json"
+"""Name of the seal in the folder of a run."""
+
+
+def seal_of(gauntlet: str, player: str, player_digest: str | None, package: str = helsinki_env.__version__) -> str:
+    """Return the seal of a player, 16 hexadecimal digits; `gauntlet` is the digest of the gauntlet."""
+    return digest_of({"gauntlet": gauntlet, "player": player, "player_digest": player_digest, "package": package})
+
+
+def seal_gauntlet(gauntlet: Gauntlet, seal: str, text: str) -> Gauntlet:
+    """Return a gauntlet with the deals of a seal and a text."""
+    seed = hashlib.sha256(f"{seal} {text}".encode()).digest()[:6]
+    return replace(gauntlet, seed=int.from_bytes(seed, "big"))
+
+
+def write_seal(path: Path, gauntlet: Gauntlet, player: str, player_digest: str | None) -> str:
+    """Write a seal to a file and return it."""
+    seal = seal_of(gauntlet.digest, player, player_digest)
+    about = {"player": player, "player_digest": player_digest, "package": helsinki_env.__version__}
+    write_json(path, {"seal": seal, "gauntlet": gauntlet.name, "gauntlet_digest": gauntlet.digest, **about})
+    return seal
+
+
+def check_seal(path: Path, gauntlet: Gauntlet, player: str, player_digest: str | None) -> str:
+    """Return the seal of a file; GauntletError if there is none, or it is of another player or version."""
+    if not is_file(path):
+        raise GauntletError(
+            f"{path}: found no seal, expected one that was published before the text was known; "
+            "run helsinki evaluate seal first"
+        )
+    entry = read_json(path, GauntletError).mapping()["seal"]
+    if entry.value != (seal := seal_of(gauntlet.digest, player, player_digest)):
+        entry.fail(
+            f"{seal!r}, that of {player}", "restore the player's files, or seal it again and wait for another text"
+        )
+    return seal
+
+
+def unseal(certified: Node, gauntlet: Gauntlet) -> Gauntlet:
+    """Return the gauntlet with the deals of a certificate; GauntletError if its seal is of another player."""
+    sealed = certified["sealed"]
+    if not sealed.is_present:
+        return gauntlet
+    sealed.mapping(("seal", "text"))
+    digest = certified["player_digest"].value
+    seal = seal_of(gauntlet.digest, certified["player"].text("a player"), digest, certified["package"].text())
+    if sealed["seal"].value != seal:
+        sealed["seal"].fail(f"{seal!r}, that of the player")
+    return seal_gauntlet(gauntlet, seal, sealed["text"].text())
+
+
+def combined_rating(certificates: Sequence[Path], *, trust: bool = False) -> dict[str, Any]:
+    """Return one rating from a player's certificates of several gauntlets: the mean of their ratings.
+
+    The games of different gauntlets are independent, so the squared distances to the ends of the intervals add up.
+
+    Args:
+        certificates: one certificate for each gauntlet, at least two; their gauntlets are bundled.
+        trust: whether the gauntlets may name code.
+
+    Returns:
+        The player, ``rating``, ``low``, ``high`` (None for an unbounded end), and the rating in each gauntlet.
+
+    Raises:
+        GauntletError: for an invalid certificate, two of one gauntlet, different players, or different players with
+            the rating zero.
+    """
+    if len(certificates) < 2:
+        raise GauntletError(f"certificates: found {len(certificates)}, expected at least two, of different gauntlets")
+    ratings: dict[str, dict[str, Any]] = {}
+    zeros, players = set(), set()
+    for path in certificates:
+        named = read_json(path, GauntletError).mapping()["certified"].mapping()["gauntlet"]
+        gauntlet = Gauntlet.from_yaml(named.text("the name of a gauntlet"), trust=trust)
+        certified = read_certificate(path, gauntlet, ReferenceRatings.of(gauntlet))["certified"]
+        if gauntlet.name in ratings:
+            named.fail("another gauntlet than those of the other certificates")
+        ratings[gauntlet.name] = {key: certified["rating"][key] for key in ("rating", "low", "high", "games")}
+        zeros.add(gauntlet.zero)
+        players.add(certified["player"])
+        if len(players) > 1:
+            Node(certified["player"], GauntletError, "player", file=str(path)).fail("the player of the others")
+        if len(zeros) > 1:
+            raise GauntletError(f"{path}: found the rating zero for {gauntlet.zero}, expected that of the others")
+    count = len(ratings)
+    mean = sum(one["rating"] for one in ratings.values()) / count
+    ends: dict[str, float | None] = {}
+    for end, sign in (("low", -1), ("high", 1)):
+        far = [None if one[end] is None else one[end] - one["rating"] for one in ratings.values()]
+        known = [distance for distance in far if distance is not None]
+        whole = len(known) == count
+        ends[end] = round(mean + sign * sum(distance**2 for distance in known) ** 0.5 / count, 1) if whole else None
+    return {"player": players.pop(), "rating": round(mean, 1), **ends, "gauntlets": ratings}

@@ -3,6 +3,9 @@
 A certificate has the form of those of gauntlets: ``certified`` is reproducible from player and suite and holds the
 player's action in each position and the results that follow. ``measured`` holds the thinking time and the number of
 replaced actions, which cannot be verified later.
+
+A page shows the certificates of each suite as a table. They are stored in a folder named after the page, in a subfolder
+named after the suite, such as ``docs/positions/helsinki/net.json``.
 """
 
 from __future__ import annotations
@@ -17,26 +20,34 @@ from typing import Any
 import numpy as np
 
 import helsinki_env
-from helsinki_env.agents.base import (
-    Player,
-    call_player,
-    checked_actions,
-    converted_player_errors,
-    init_streams,
-    next_keys,
-)
+from helsinki_env.agents.base import Player, init_streams, next_keys
 from helsinki_env.agents.registry import check_code, files_digest, make_player
 from helsinki_env.agents.replaced_actions import ReplacedActions, replaced_actions_of
 from helsinki_env.data import Node, read_json, short_repr, with_digest
 from helsinki_env.evaluation.arena.work_unit import make_warm_player
 from helsinki_env.evaluation.gauntlet.certificate import COUNTED_PREFIX, check_values
+from helsinki_env.evaluation.gauntlet.leaderboard import CertificatePage, certificate_name
+from helsinki_env.evaluation.play import query_player
 from helsinki_env.evaluation.positions import PositionsError
-from helsinki_env.evaluation.positions.suite import Suite, results_of
+from helsinki_env.evaluation.positions.suite import DIFFICULTIES, Suite, results_of
 from helsinki_env.utils.files import is_file, write_json
+from helsinki_env.utils.markdown import code_span, markdown_table, table_row
 
-__all__ = ["Answers", "ask_player", "certified_suite", "check_answers", "make_certificate", "read_certificate"]
+__all__ = [
+    "Answers",
+    "PositionsPage",
+    "ask_player",
+    "certified_suite",
+    "check_answers",
+    "make_certificate",
+    "positions_row",
+    "positions_table",
+    "read_certificate",
+    "regret_text",
+]
 
 _FORMAT = 1
+_HEAD = ("player", "regret", "95% interval", "best", *DIFFICULTIES, "s/action", "replaced", "by")
 #: Seconds between two writes of the answers.
 _SAVE_SECONDS = 1.0
 _REMEDY = "use the version and the suite that made the certificate"
@@ -80,8 +91,7 @@ class _Asker:
             history = [events(position.record, game.seat)]
         keys, before = next_keys(init_streams(self.suite.seed, [number], 0)), replaced_actions_of(player)
         observation, mask, begin = game.observation()[None], game.action_mask()[None], time.perf_counter()
-        with converted_player_errors(player.name, "does not decide"):
-            found = checked_actions(player.name, call_player(player, observation, mask, keys, history), 1)
+        found = query_player(player, observation, mask, keys, history)
         seconds = time.perf_counter() - begin
         return int(found[0]), seconds, replaced_actions_of(player).add(before, -1)
 
@@ -253,3 +263,71 @@ def check_answers(
         if progress is not None:
             progress(1)
     return plays
+
+
+@dataclass(frozen=True)
+class PositionsPage(CertificatePage):
+    """A leaderboard page with a table for a suite."""
+
+    suite: Suite
+    error, example = PositionsError, "docs/positions.md"
+
+    @property
+    def folder(self) -> Path:
+        """Folder of the certificates of this suite."""
+        return self.folder_of(self.suite.name)
+
+    @property
+    def _name(self) -> str:
+        return f"{self.suite.name}, positions"
+
+    def check(self) -> None:
+        """Check, before any work, that the page has a table for the suite; PositionsError if not."""
+        self.with_tables({self._name: ""})
+
+    def write(self, certificate: Mapping[str, Any]) -> Path:
+        """Save a player's certificate, update the table, and return the certificate's path."""
+        path = self.folder / f"{certificate_name(certificate['certified']['player'])}.json"
+        with self.lock():
+            others = self._certificates(excluded=path)
+            write_json(path, certificate)
+            self.write_tables({self._name: positions_table([*others, certificate])})
+        return path
+
+    def table(self) -> str:
+        """Return the table that follows from the certificates; PositionsError if one is invalid."""
+        return positions_table(self._certificates())
+
+    def _certificates(self, excluded: Path | None = None) -> list[Mapping[str, Any]]:
+        paths = sorted(self.folder.glob("*.json"))
+        return [read_certificate(path, self.suite) for path in paths if path != excluded]
+
+
+def positions_table(certificates: list[Mapping[str, Any]]) -> str:
+    """Return the table of the certified players, smallest regret first."""
+    order = sorted(certificates, key=lambda data: data["certified"]["overall"]["regret"])
+    return "\n".join([markdown_table(_HEAD, []), *map(positions_row, order)]) + "\n"
+
+
+def positions_row(data: Mapping[str, Any]) -> str:
+    """Return the row of a certificate."""
+    certified, measured = data["certified"], data["measured"]
+    overall, groups = certified["overall"], {group["group"]: group for group in certified["groups"]}
+    levels = [groups.get(f"difficulty: {level}") for level in DIFFICULTIES]
+    return table_row(
+        [
+            code_span(certified["player"]),
+            f"{100 * overall['regret']:.2f}",
+            regret_text(overall),
+            f"{overall['best']:.1%}",
+            *("" if level is None else f"{100 * level['regret']:.2f}" for level in levels),
+            f"{measured['seconds_per_decision']:.2g}",
+            ReplacedActions.from_mapping(measured).summary or "none",
+            f"version {certified['version']}, {code_span(certified['digest'])}",
+        ]
+    )
+
+
+def regret_text(result: Mapping[str, float]) -> str:
+    """Return the interval of a mean regret in percentage points of win probability."""
+    return f"{100 * result['low']:.2f} to {100 * result['high']:.2f}"

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from helsinki_env.evaluation.balance.helsinki.conclusions import strongest_of
-from helsinki_env.evaluation.balance.helsinki.covers import GAME_MEASURES
+from helsinki_env.evaluation.balance.helsinki.estimates import GAME_MEASURES
 from helsinki_env.evaluation.figure_style import (
     GRID,
     LINE_COLORS,

@@ -19,8 +19,7 @@ from helsinki_env.evaluation.arena.designs import decode_action_sets
 from helsinki_env.evaluation.arena.load import MatchupGames, load_run
 from helsinki_env.evaluation.arena.plan import Plan
 from helsinki_env.evaluation.arena.store import RunFolder, has_games
-from helsinki_env.evaluation.balance.effects import estimate_win_effects
-from helsinki_env.evaluation.balance.helsinki import covers, screening
+from helsinki_env.evaluation.balance.effects import estimate_interactions, estimate_win_effects
 from helsinki_env.evaluation.balance.helsinki.base import software_versions, to_json_data
 from helsinki_env.evaluation.balance.helsinki.conclusions import (
     STRONGEST_CLASSES,
@@ -32,6 +31,22 @@ from helsinki_env.evaluation.balance.helsinki.conclusions import (
     rejected_players,
     summarize_conclusions,
     with_enough_classes,
+)
+from helsinki_env.evaluation.balance.helsinki.estimates import (
+    FIRST_GAME,
+    HANDICAP_KINDS,
+    GroupMeans,
+    ScreeningEstimates,
+    ablation_games,
+    action_use_entropy,
+    confirmation_data,
+    estimate_screening,
+    extreme_covers,
+    group_by_cover,
+    group_measures,
+    qualification_data,
+    seat_win_rates,
+    select_candidates,
 )
 from helsinki_env.evaluation.balance.helsinki.replay import Course, replay_run
 from helsinki_env.evaluation.balance.helsinki.report import chapters
@@ -48,7 +63,6 @@ from helsinki_env.evaluation.balance.helsinki.study import (
     uncovered_matchup,
     variant_matchup,
 )
-from helsinki_env.evaluation.balance.interactions import estimate_interactions
 from helsinki_env.evaluation.rating import RatingError
 from helsinki_env.evaluation.rating.ratings import rate
 from helsinki_env.games.helsinki.components import BOARD_ACTIONS
@@ -81,19 +95,14 @@ def plan_of(config: StudyConfig, folder: Path, part: str) -> Plan | None:
         generator = np.random.default_rng([config.seed, 3])
         return config.plan(
             part,
-            [
-                covers.extreme_covers(tables[cover_matchup(n)], config.covers.again, generator)
-                for n in config.cover_counts
-            ],
+            [extreme_covers(tables[cover_matchup(n)], config.covers.again, generator) for n in config.cover_counts],
         )
     if part == "confirm":
         screen = _finished(config, folder, "screen")
         left_out: set[str] = set()
         if config.confirm.player is None and _finished(config, folder, "gate"):
-            left_out = rejected_players(
-                screening.qualification_data(config, PlayedParts(config, folder).tables("gate"))
-            )
-        return config.plan(part, screening.select_candidates(config, screen, left_out))
+            left_out = rejected_players(qualification_data(config, PlayedParts(config, folder).tables("gate")))
+        return config.plan(part, select_candidates(config, screen, left_out))
     return config.plan(part)
 
 
@@ -182,7 +191,7 @@ def study_results(config: StudyConfig, folder: Path, command: str = "helsinki ba
         )
     tables = played.tables("screen")
     screen = {
-        (entry.player, n): (rank, screening.estimate_screening(tables[screening_matchup(entry.player, n)]))
+        (entry.player, n): (rank, estimate_screening(tables[screening_matchup(entry.player, n)]))
         for rank, entry in enumerate(config.classes)
         for n in config.players
         if screening_matchup(entry.player, n) in tables
@@ -192,7 +201,7 @@ def study_results(config: StudyConfig, folder: Path, command: str = "helsinki ba
         for (player, n), (rank, one) in screen.items()
     ]
     found = findings(estimates, config.level) if estimates else []
-    gate = screening.qualification_data(config, played.tables("gate"))
+    gate = qualification_data(config, played.tables("gate"))
     rejected = rejected_players(gate)
     data = {
         "study": config.to_dict(),
@@ -269,7 +278,7 @@ def _provenance(played: PlayedParts) -> dict[str, Any]:
 
 
 def _screening_data(
-    played: PlayedParts, estimates: screening.ScreeningEstimates, found: Sequence[Finding], name: str
+    played: PlayedParts, estimates: ScreeningEstimates, found: Sequence[Finding], name: str
 ) -> dict[str, Any]:
     """Return the marginal effect of each action for a player; `name` is that of the matchup."""
     table, course = played.tables("screen")[name], played.courses("screen")[name]
@@ -328,7 +337,7 @@ def _interaction_data(
             continue
         player, table = max(reversed(evaluators[-STRONGEST_CLASSES:]), key=lambda one: len(one[1]))
         try:
-            pairs = estimate_interactions(screening.ablation_games(table), level=config.level, seed=config.seed)
+            pairs = estimate_interactions(ablation_games(table), level=config.level, seed=config.seed)
         except RatingError as problem:  # a small study still gives other estimates
             results.append({"player": player, "players": n, "left_out": str(problem)})
             continue
@@ -372,7 +381,7 @@ def _variant_data(config: StudyConfig, played: PlayedParts) -> list[dict[str, An
                 table = played.tables("variants").get(variant_matchup(components, n))
             if table is None:
                 continue
-            effects = estimate_win_effects(screening.ablation_games(table))
+            effects = estimate_win_effects(ablation_games(table))
             found = findings([EffectEstimates(n, player, 0, effects.power, effects.covariance)], config.level)
             results.append(
                 {
@@ -386,7 +395,7 @@ def _variant_data(config: StudyConfig, played: PlayedParts) -> list[dict[str, An
     return results
 
 
-def _means(measures: Mapping[str, covers.GroupMeans], row: int) -> dict[str, Any]:
+def _means(measures: Mapping[str, GroupMeans], row: int) -> dict[str, Any]:
     return {name: {"mean": m.mean[row], "error": m.error[row]} for name, m in measures.items()}
 
 
@@ -395,8 +404,8 @@ def _measured(table: MatchupGames, course: Course) -> dict[str, Any]:
     group = np.zeros(len(table), np.int64)
     return {
         "games": len(table),
-        "measures": _means(covers.group_measures(table, group, 1, course), 0),
-        "usage_entropy": float(covers.action_use_entropy(table, group, 1)[0]),
+        "measures": _means(group_measures(table, group, 1, course), 0),
+        "usage_entropy": float(action_use_entropy(table, group, 1)[0]),
     }
 
 
@@ -415,7 +424,7 @@ def _quality_data(config: StudyConfig, played: PlayedParts) -> list[dict[str, An
                             "player": entry.player,
                             "players": n,
                             **_measured(table, played.courses("quality")[name]),
-                            "seats": covers.seat_win_rates(table),
+                            "seats": seat_win_rates(table),
                             "scores": np.bincount(np.clip(table.scores.ravel(), 0, None)),
                         }
                     )
@@ -456,9 +465,9 @@ def _cover_data(config: StudyConfig, played: PlayedParts) -> list[dict[str, Any]
         table, again = (played.tables(part).get(cover_matchup(n)) for part in ("covers", "again"))
         if table is None:
             continue
-        sets, group = covers.group_by_cover(table)
-        first = covers.group_measures(table, group, len(sets))
-        first_game = np.flatnonzero(sets == covers.FIRST_GAME)
+        sets, group = group_by_cover(table)
+        first = group_measures(table, group, len(sets))
+        first_game = np.flatnonzero(sets == FIRST_GAME)
         bare = played.tables("again").get(uncovered_matchup(n))
         entry: dict[str, Any] = {
             "players": n,
@@ -470,14 +479,14 @@ def _cover_data(config: StudyConfig, played: PlayedParts) -> list[dict[str, Any]
             "again": [],
         }
         if again is not None:
-            chosen, group = covers.group_by_cover(again)
-            fresh = covers.group_measures(again, group, len(chosen), played.courses("again")[cover_matchup(n)])
-            entropy = covers.action_use_entropy(again, group, len(chosen))
+            chosen, group = group_by_cover(again)
+            fresh = group_measures(again, group, len(chosen), played.courses("again")[cover_matchup(n)])
+            entropy = action_use_entropy(again, group, len(chosen))
             entry["again_games"] = len(again)
             entry["again"] = [
                 {
                     "covered": [action for i, action in enumerate(BOARD_ACTIONS) if covered >> i & 1],
-                    "first_game": covered == covers.FIRST_GAME,
+                    "first_game": covered == FIRST_GAME,
                     "measures": _means(fresh, row),
                     "usage_entropy": entropy[row],
                 }
@@ -493,8 +502,8 @@ def _confirmations(config: StudyConfig, played: PlayedParts, left_out: Container
         return []
     tables = played.tables("confirm")
     return [
-        asdict(candidate) | screening.confirmation_data(tables[candidate.table(way)], candidate, way, config.confirm)
-        for candidate in screening.select_candidates(config, played.tables("screen"), left_out)
-        for way in screening.HANDICAP_KINDS
+        asdict(candidate) | confirmation_data(tables[candidate.table(way)], candidate, way, config.confirm)
+        for candidate in select_candidates(config, played.tables("screen"), left_out)
+        for way in HANDICAP_KINDS
         if candidate.table(way) in tables
     ]

@@ -55,8 +55,8 @@ from helsinki_env.evaluation.balance.helsinki.base import (
     versions_text,
 )
 from helsinki_env.evaluation.balance.helsinki.conclusions import EffectEstimates, findings
+from helsinki_env.evaluation.balance.helsinki.estimates import ablation_games
 from helsinki_env.evaluation.balance.helsinki.figures import forest_plot
-from helsinki_env.evaluation.balance.helsinki.screening import ablation_games
 from helsinki_env.evaluation.balance.helsinki.tune.report import action_label_markdown, interval_text
 from helsinki_env.evaluation.match_stats import fractional_wins, mean_by_deal, proportion_interval, student_quantile
 from helsinki_env.games.helsinki.action_numbers import BOARD_ACTIONS

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from helsinki_env.evaluation.balance.helsinki.base import versions_text
-from helsinki_env.evaluation.balance.helsinki.covers import GAME_MEASURES
+from helsinki_env.evaluation.balance.helsinki.estimates import GAME_MEASURES
 from helsinki_env.evaluation.balance.helsinki.figures import forest_plot
 from helsinki_env.evaluation.balance.helsinki.tune.config import BALANCE, LIFT
 from helsinki_env.games.helsinki.action_numbers import STRENGTHS

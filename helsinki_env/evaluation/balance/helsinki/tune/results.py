@@ -28,8 +28,12 @@ from helsinki_env.evaluation.balance.helsinki.base import (
     to_json_data,
 )
 from helsinki_env.evaluation.balance.helsinki.conclusions import Finding
-from helsinki_env.evaluation.balance.helsinki.covers import GAME_MEASURES, group_measures, seat_win_rates
-from helsinki_env.evaluation.balance.helsinki.screening import ablation_games
+from helsinki_env.evaluation.balance.helsinki.estimates import (
+    GAME_MEASURES,
+    ablation_games,
+    group_measures,
+    seat_win_rates,
+)
 from helsinki_env.evaluation.balance.helsinki.tune.config import (
     BOARDS,
     COVERED,
