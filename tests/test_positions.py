@@ -194,7 +194,7 @@ def test_changed_certificates_are_found(suite: Suite, tmp_path: Path, capsys: Ou
     write()
     assert read_certificate(path, suite) == certificate
     write(overall={**certificate["certified"]["overall"], "regret": 0.0})
-    with pytest.raises(PositionsError, match=r"overall\.regret: found 0\.0, expected .*as the actions require"):
+    with pytest.raises(PositionsError, match=r"overall\.regret: found 0\.0, expected .*according to the actions"):
         read_certificate(path, suite)
     best = [int(one.actions[one.values.argmax()]) for one in suite.positions]
     forged = make_certificate(suite, "greedy", replace(answers, actions=best))["certified"]

@@ -1,9 +1,9 @@
 """Measure the environment's speed on this machine: actions per second, and the ratio to a baseline of the same run.
 
-Machines are shared, throttled and noisy, so an absolute figure says little about the code. The baseline is a compiled
-loop that only writes 1 KB of observation and a mask for each step. Any environment of this size must write about as
-much, and the baseline is the same for every game. Every figure is the median of repeated measurements of uniformly
-random legal play. The exceptions are the search players at the end, which play their own games.
+Absolute rates depend on the machine and its load. The baseline is a compiled loop that only writes 1 KB of observation
+and a mask for each step. Any environment of this size must write about as much, and the baseline is the same for every
+game. All rates are medians of repeated measurements of uniformly random legal play, except those of the search players,
+which play their own games.
 
 `measure_tensors` measures tensor environments on a GPU or CPU.
 """
@@ -52,9 +52,9 @@ class Measurement:
     name: str  # description of the measurement
     batch: int  # number of games in the batch
     threads: int  # number of threads for a step
-    #: Actions per second of the environment alone (clone: games copied per second; search players: their own actions).
+    #: Actions per second of the environment alone (clone: copied games per second; search players: their actions).
     per_second: float
-    #: The same including the sampling of random legal actions, None if it is not measured separately.
+    #: The same including the sampling of random legal actions; None if not measured.
     with_choosing: float | None
     ratio: float  # `per_second` divided by the baseline's steps per second on one thread
 
@@ -69,7 +69,7 @@ def _write_rows(observations: Any, masks: Any, value: int) -> None:
 
 
 def baseline_rate(batch: int, seconds: float) -> float:
-    """Return steps per second of the baseline on one thread; it is the same for every game."""
+    """Return steps per second of the baseline on one thread."""
     observations = np.zeros((batch, _YARD_BYTES), np.int8)
     masks = np.zeros((batch, _YARD_MASK), np.int8)
 
@@ -81,7 +81,7 @@ def baseline_rate(batch: int, seconds: float) -> float:
 
 
 def _kernel_row(config: Any, batch: int, threads: int, seconds: float) -> tuple[float, float]:
-    """Measure step and mask only, on raw records; finished games are reset in the same pass."""
+    """Measure steps with masks on raw states; finished games are reset in the same call."""
     spec, slices = spec_of(config), ThreadPool(threads)
     tables, states = config.tables[0], spec.new_states(config, batch)
     spec.apply_setup(states, config)
@@ -129,7 +129,7 @@ def _aec_row(config: Any, wrapped: bool, seconds: float) -> tuple[float, float]:
 
 
 def _clone_row(config: Any, batch: int, seconds: float) -> tuple[float, float]:
-    """Return games cloned per second, and the ratio of that throughput to a plain copy of as many bytes."""
+    """Return cloned games per second, and the speed relative to a plain memory copy."""
     env = GameVectorEnv(batch, config)
     env.reset(seed=0)
     target = copy_states(env.states)
@@ -148,7 +148,7 @@ def _clone_row(config: Any, batch: int, seconds: float) -> tuple[float, float]:
 
 
 def _heuristic_row(config: Any, batch: int, seconds: float) -> float:
-    """Return actions per second of the heuristic alone, in games against itself on the vector environment."""
+    """Return actions per second of the heuristic in games against itself, without the vector environment."""
     env = GameVectorEnv(batch, config)
     player, words, actions = make_player("heuristic", env.config), np.zeros(batch, np.uint64), np.zeros(batch, np.int64)
     last = {"obs": env.reset(seed=0)[0]}
@@ -175,7 +175,7 @@ def run_benchmark(
     report: Callable[[Measurement], None] | None = None,
     config: Any = None,
 ) -> dict[str, Any]:
-    """Measure everything; return machine, versions, baseline and rows as plain data; `report` gets each row."""
+    """Measure all rows and pass each to `report`; return machine, versions, baseline and rows as plain data."""
     config = default_spec().config() if config is None else config
     yard = baseline_rate(4096, seconds)
     rows: list[Measurement] = []
@@ -223,7 +223,7 @@ def run_benchmark(
 
 
 def machine() -> dict[str, Any]:
-    """Return the conditions of the measurement: CPU, system and versions."""
+    """Return CPU, system and versions."""
     import numba
 
     name = platform.processor() or platform.machine()
@@ -249,7 +249,7 @@ _STEPS = 20
 
 
 class TensorRow(NamedTuple):
-    """A row: batch size, and median actions per second of the environment alone and with action selection."""
+    """Batch size, and median actions per second of the environment alone and with action selection."""
 
     batch: int
     per_second: float
@@ -287,7 +287,7 @@ def _tensor_row(config: Any, batch: int, device: str, seconds: float) -> TensorR
     both: list[float] = []
     end = time.perf_counter() + seconds
     while time.perf_counter() < end or len(alone) < 3:
-        # Repeated selection costs the same each time. Stepping needs new actions, so its time is the difference.
+        # Steps need new actions, so the time of steps alone is a difference.
         begin = now()
         for _ in range(_STEPS):
             choose()
@@ -303,7 +303,7 @@ def _tensor_row(config: Any, batch: int, device: str, seconds: float) -> TensorR
 def measure_tensors(
     config: Any, batches: Sequence[int], device: str, seconds: float, report: Callable[[TensorRow], None]
 ) -> dict[str, Any]:
-    """Measure uniformly random legal play for each batch size; return the results and conditions as plain data."""
+    """Measure uniformly random legal play for each batch size; return results and conditions as plain data."""
     with requires_extra("train"):
         import torch
     rows = []

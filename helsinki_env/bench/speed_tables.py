@@ -21,7 +21,7 @@ class SpeedTable(NamedTuple):
     rows: Sequence[Sequence[str]]  # rows of cells, plain text
 
     def show(self, console: Console) -> None:
-        """Print the table. Narrow terminals wrap cells between words, very narrow ones anywhere."""
+        """Print the table; narrow terminals wrap cells between words, very narrow ones anywhere."""
         table = Table(title=self.title, box=SIMPLE_HEAD, padding=0, show_edge=False)
         columns = list(zip(self.head, *self.rows, strict=True))
         least = [max(len(word) for cell in column for word in cell.split()) for column in columns]
@@ -50,7 +50,7 @@ def _share(ratio: float) -> str:
 
 
 def machine_text(machine: dict[str, Any]) -> str:
-    """Return the conditions of the measurement in one sentence."""
+    """Describe the machine of a measurement in one sentence."""
     return (
         f"{machine['processor']}, {machine['cores']} cores, {machine['system']}, Python {machine['python']}, "
         f"NumPy {machine['numpy']}, Numba {machine['numba']}."
@@ -75,7 +75,7 @@ def speed_table(result: dict[str, Any], what: str) -> SpeedTable:
 
 
 def yardstick_text(result: dict[str, Any]) -> str:
-    """Return a description of the baseline in two sentences."""
+    """Describe the baseline in two sentences."""
     yard = result["yardstick"]
     rate = f"Yardstick: {yard['steps_per_second']:,.0f} steps/s of {yard['bytes']:,} bytes on one thread."
     return f"{rate} State: {result['state_bytes']:,} bytes a game."

@@ -38,22 +38,22 @@ with requires_extra("stats"):
     import pyarrow.compute as pc
     import pyarrow.parquet as pq
 
-_MAX_GROUPS = 4000  # row groups of an unknown file: a quarter of a million games
+_MAX_GROUPS = 4000  # row groups of a file without a plan: a quarter of a million games
 _MAX_ROWS = 2**16  # games in a row group
 _MAX_ACTIONS = 2**15 - 1  # actions in a game
 _MAX_VALUES = 2**25  # values of a column in a row group
-_MAX_BYTES = 2**27  # bytes of a row group when decompressed
+_MAX_BYTES = 2**27  # decompressed bytes of a row group
 _MAX_PAGES = 1000  # pages of a column in a row group
 _MAX_TEXT = 1000  # characters of a name
-_MAX_FOOTER = 2**12  # bytes of the footer for each row group
+_MAX_FOOTER = 2**12  # bytes of the footer per row group
 _MAX_LIST = 1000  # entries of a list in the footer, such as columns
-_ENCODINGS = (0, 2, 3, 8)  # plain, dictionary and run-length: encodings in which no value depends on other values
+_ENCODINGS = (0, 2, 3, 8)  # plain, dictionary and run-length, in which no value depends on other values
 _BATCH = 16  # games converted to Python objects at a time
-_HEADER_SIZES = (2**9, 2**16)  # bytes to read for a page header: nearly all are short, but statistics may be long
-_MAX_DEPTH = 8  # nested structures of a page header
+_HEADER_SIZES = (2**9, 2**16)  # bytes to read for a page header; only headers with long statistics need the second
+_MAX_DEPTH = 8  # nesting depth of a page header
 #: Field numbers of the sizes in a page header.
 _UNPACKED_SIZE, _PACKED_SIZE = 2, 3
-#: Field number of each kind of page, with the fields of its number of values and its encoding.
+#: Kinds of page by field number, with the fields of the value count and the encoding.
 _KINDS = {5: (1, 2), 7: (1, 2), 8: (1, 4)}
 
 SCHEMA = pa.schema(
@@ -67,9 +67,9 @@ SCHEMA = pa.schema(
         ("players", pa.list_(pa.string())),
         ("player", pa.list_(pa.int16())),  # index into the players of the matchup
         ("decisions", pa.list_(pa.int16())),  # action ids in order
-        ("covered", pa.int16()),  # bit i: action i was disabled for all
-        ("denied", pa.list_(pa.int16())),  # bit i: action i was disabled for the seat
-        ("used", pa.list_(pa.int16())),  # bit i: the seat used action i
+        ("covered", pa.int16()),  # actions disabled for all seats, bit i for action i
+        ("denied", pa.list_(pa.int16())),  # actions disabled for the seat, bit i for action i
+        ("used", pa.list_(pa.int16())),  # actions that the seat used, bit i for action i
         ("scores", pa.list_(pa.int16())),
         ("places", pa.list_(pa.int8())),  # 0 is first
         ("rounds", pa.int16()),
@@ -105,7 +105,7 @@ def games_from_arrow(table: MatchupPlan, seed: int, chunk: WorkUnit, rows: Any) 
 
 
 def _planned(table: MatchupPlan, chunk: WorkUnit, planned: Schedule) -> dict[str, npt.NDArray[Any]]:
-    """Return the columns of a work unit that follow from the plan, (G,), or (G, S) for list columns."""
+    """Return the columns of a work unit that the plan determines, (G,), or (G, S) for list columns."""
     games = len(planned.game)
     return {
         "table": np.full(games, table.name, object),
@@ -132,7 +132,7 @@ def _values(rows: Any, column: str, seats: int) -> npt.NDArray[Any]:
 
 
 def _lists(rows: Any, column: str) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
-    """Return the concatenated entries of a list column, and the number of entries of each game, (G,)."""
+    """Return the concatenated lists of a column and the length of each game's list, (G,)."""
     lists = rows[column].combine_chunks()
     return _whole(column, lists.flatten()), _whole(column, lists.value_lengths())
 
@@ -143,12 +143,12 @@ def _whole(column: str, values: Any) -> npt.NDArray[Any]:
         raise ArenaError(f"{column}: found a missing value, expected one everywhere")
     try:
         return np.asarray(values)
-    except (pa.ArrowException, UnicodeDecodeError):  # depends on the position of the text in a list
+    except (pa.ArrowException, UnicodeDecodeError):  # the type depends on the position of the text in a list
         raise ArenaError(f"{column}: found text that is not UTF-8") from None
 
 
 class _Hashed:
-    """A writable file that computes the checksum of the written bytes."""
+    """A writable file that computes the SHA-256 of the written bytes."""
 
     closed = False
 
@@ -173,7 +173,7 @@ def write_parquet(file: BinaryIO, chunks: Iterable[Any]) -> str:
 
 
 def read_parquet(source: Path) -> Iterator[Any]:
-    """Yield the row groups of a file as Arrow tables; ArenaError if it is invalid or would take too much memory."""
+    """Yield the row groups of a file as Arrow tables; ArenaError if the file is invalid or needs too much memory."""
     with BoundedParquetFile(source, SCHEMA) as file:
         for number in range(len(file.rows)):
             yield file.group(number)
@@ -184,7 +184,7 @@ _RECORD_COLUMNS = ("seed", "config_digest", "players", "decisions", "covered", "
 
 
 class ParquetGameReader:
-    """The games of a Parquet file, given its content; ArenaError if it is invalid or too large."""
+    """The games of a Parquet file, given its content; ArenaError if the content is invalid or too large."""
 
     def __init__(self, content: bytes) -> None:
         with _named():
@@ -192,7 +192,7 @@ class ParquetGameReader:
         self.count = sum(self._file.rows)
 
     def records(self, first: int, count: int) -> list[Record]:
-        """Return the records of at most `count` games from index `first` on, validated by replaying them.
+        """Return the records of at most `count` games from index `first` on, each validated by a replay.
 
         Raise ArenaError for damaged files, large games and unknown configurations, RecordError for invalid records.
         """
@@ -212,7 +212,7 @@ class ParquetGameReader:
 
 @contextmanager
 def _named() -> Iterator[None]:
-    """Prefix the errors of the block."""
+    """Prefix the messages of ArenaError in the block."""
     try:
         yield
     except ArenaError as problem:
@@ -234,19 +234,19 @@ def _record(row: dict[str, Any]) -> Record:
 
 @lru_cache(maxsize=4096)
 def _config(digest: str, players: int, covered: int, denied: tuple[int, ...]) -> Any:
-    """Return a game's configuration: its matchup's, with the actions disabled in this game, bit i for action i."""
+    """Return the configuration of a matchup with the actions disabled in a game, bit i for action i."""
     for_all, by_seat = decode_setup(covered, denied)
     for config in _candidates(players, for_all, by_seat):
         if config.digest == digest:
             return with_disabled(config, covered, denied)
     raise ArenaError(
-        f"config_digest: found {short_repr(digest)}, expected that of a configuration with a shipped component file; "
-        "write games with their configurations (helsinki arena --format jsonl)"
+        f"config_digest: found {short_repr(digest)}, expected the digest of a configuration with a shipped component "
+        "file; use games with their configurations (helsinki arena --format jsonl)"
     )
 
 
 def _candidates(players: int, covered: tuple[int, ...], denied: tuple[tuple[int, ...], ...]) -> Iterator[Any]:
-    """Yield the possible configurations of a matchup, with and without the actions disabled in one game."""
+    """Yield the possible configurations of a matchup, with and without the actions disabled in a game."""
     if not 2 <= players <= 4:
         return
     for spec in map(spec_by_name, game_names()):
@@ -275,10 +275,9 @@ def _components(game: str) -> tuple[str, ...]:
 
 
 class BoundedParquetFile:
-    """A Parquet file of games with the columns of `schema`, from its path or content.
+    """A Parquet file of games with the columns of `schema`, given its path or content; `rows` are games by row group.
 
-    `rows` is the number of games in each row group. Raise ArenaError if the file is invalid or would take too much
-    memory.
+    Methods raise ArenaError if the file is invalid or needs too much memory.
     """
 
     def __init__(self, source: Path | bytes, schema: Any, max_groups: int = _MAX_GROUPS) -> None:
@@ -306,7 +305,7 @@ class BoundedParquetFile:
         for rows in self.rows:
             _check("games of a row group", rows, _MAX_ROWS)
         self._groups, self._schema = groups, schema
-        # Read strings as dictionaries: a long string that is referenced often is then stored once.
+        # Read strings as dictionaries, which store a repeated long string only once.
         texts = [columns.column(i).path for i in range(len(columns)) if columns.column(i).physical_type == "BYTE_ARRAY"]
         self._file = pq.ParquetFile(self._bytes, metadata=metadata, read_dictionary=texts)
 
@@ -325,7 +324,7 @@ class BoundedParquetFile:
         self._bytes.close()
 
     def group(self, number: int, games: int | None = None) -> Any:
-        """Return a row group as an Arrow table; `games` is its expected number of games."""
+        """Return a row group as an Arrow table; `games` is the expected number of games."""
         if games not in (None, self.rows[number]):
             raise ArenaError(f"found {self.rows[number]} games, expected {games}")
         self._check_group(number)
@@ -347,7 +346,7 @@ class BoundedParquetFile:
                 yield batch.to_pylist()
 
     def _check_group(self, number: int) -> None:
-        """Raise ArenaError if a row group would take too much memory; reads only page headers."""
+        """Raise ArenaError if a row group needs too much memory, judged by its page headers."""
         group, size = self._groups[number], 0
         for i in range(group.num_columns):
             column = group.column(i)
@@ -390,7 +389,7 @@ def _check(name: str, found: int, limit: int) -> None:
 
 
 def _max_values(column: str) -> int:
-    """Return the maximum values of a column in a game: one per seat, except for the actions."""
+    """Return the maximum number of values of a column in a game: one per seat, except for the actions."""
     return _MAX_ACTIONS if column == "decisions" else MAX_SEATS
 
 
@@ -405,9 +404,9 @@ class _PageHeader(NamedTuple):
 
 
 def _page_headers(file: BinaryIO, start: int, length: int) -> Iterator[_PageHeader]:
-    """Yield the pages of a column in a row group, `length` bytes from offset `start` on.
+    """Yield the page headers of a column in a row group, which has `length` bytes from offset `start` on.
 
-    The footer gives sizes, too, but they may be wrong, and Parquet readers do not compare them with the pages.
+    The sizes in the footer may be wrong, and Parquet readers do not compare them with the pages.
     """
     end = start + length
     while start < end:
@@ -418,13 +417,13 @@ def _page_headers(file: BinaryIO, start: int, length: int) -> Iterator[_PageHead
         ((page, (values, encoding)),) = kinds
         numbers = [page.get(values), header.get(_UNPACKED_SIZE), page.get(encoding), header.get(_PACKED_SIZE)]
         if any(not isinstance(number, int) or number < 0 for number in numbers):
-            raise _PageError("found a page without its sizes")
+            raise _PageError("found a page header without sizes")
         yield _PageHeader(*numbers[:3])
         start += size + numbers[3]
 
 
 def _header(file: BinaryIO, start: int, end: int) -> tuple[dict[int, Any], int]:
-    """Return the fields of a header, keyed by number, and its size in bytes."""
+    """Return the fields of a header by number, and its size in bytes."""
     for length in _HEADER_SIZES:
         file.seek(start)
         reader = _Reader(file.read(min(length, end - start)))
@@ -432,17 +431,17 @@ def _header(file: BinaryIO, start: int, end: int) -> tuple[dict[int, Any], int]:
             return reader.structure(), reader.position
         except IndexError:
             continue
-    raise _PageError("found a header without an end")
+    raise _PageError("found a truncated header")
 
 
 class _Reader:
-    """Reader of Thrift's compact protocol, the format of page headers; raises IndexError at the end of the bytes."""
+    """Reader of page headers in Thrift's compact protocol; IndexError at the end of the data."""
 
     def __init__(self, data: bytes) -> None:
         self._data, self.position = data, 0
 
     def structure(self, depth: int = 0) -> dict[int, Any]:
-        """Return the fields of a structure, keyed by number; only numbers and structures have a value."""
+        """Return the fields of a structure by number; only numbers and structures have a value."""
         if depth > _MAX_DEPTH:
             raise _PageError("found a header that is nested too deeply")
         fields: dict[int, Any] = {}

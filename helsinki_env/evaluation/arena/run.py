@@ -1,7 +1,7 @@
 """Run a tournament: play the missing games of a plan, save them, and join all games in one file.
 
-Work units are played in processes on this machine, or on a Ray cluster of several machines, some of which may leave
-during the run. Every machine needs the same version of this package and of the packages that provide its players.
+Processes on this machine play the work units, or a Ray cluster whose machines may leave during the run. Every machine
+needs the same version of this package and of the packages that provide its players.
 """
 
 from __future__ import annotations
@@ -40,13 +40,13 @@ from helsinki_env.utils.stopping import block_interrupts
 __all__ = ["run_arena"]
 
 FinishedWorkUnits = Generator[tuple[WorkUnit, WorkUnitGames], None, None]
-"""Work units with their games, in order of completion."""
+"""Generator of work units with their games, in order of completion."""
 #: Work units submitted to each worker: the current one and the next one.
 WORK_UNITS_PER_WORKER = 2
 
 
 class WorkUnitError(ArenaError):
-    """A work unit that could not be played; names the work unit and the cause."""
+    """Failed work unit; the message names the work unit and the cause."""
 
     @classmethod
     def of(cls, plan: Plan, chunk: WorkUnit, problem: BaseException) -> WorkUnitError:
@@ -58,7 +58,7 @@ class WorkUnitError(ArenaError):
 
 
 def limit_to_one_thread() -> None:
-    """Restrict a worker process to one compute thread; there is one worker per CPU core."""
+    """Restrict a worker process to one compute thread, because there is one worker per CPU core."""
     for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
         os.environ[name] = "1"
     if (torch := sys.modules.get("torch")) is not None:
@@ -66,13 +66,13 @@ def limit_to_one_thread() -> None:
 
 
 class _Workers:
-    """Processes that play work units; they start with the first one."""
+    """Worker processes, which start with the first work unit."""
 
     def __init__(self, processes: int) -> None:
         self.processes = processes
         self._others = set(multiprocessing.active_children())
         self._started: set[multiprocessing.process.BaseProcess] = set()
-        context = multiprocessing.get_context("spawn")  # fork would copy locked locks that no thread releases
+        context = multiprocessing.get_context("spawn")  # fork would copy held locks that no thread releases
         self._began = context.Event()
         self.pool = ProcessPoolExecutor(processes, context, initializer=_initialize, initargs=(self._began,))
 
@@ -83,7 +83,7 @@ class _Workers:
         return future
 
     def exit_reason(self) -> str:
-        """Return why the process pool is broken."""
+        """Return the reason why the process pool is broken."""
         self.pool.shutdown(wait=True)
         return exit_reason(self._started, self._began.is_set())
 
@@ -101,13 +101,13 @@ class _Workers:
             process.join()
 
 
-#: Idle workers for the next tournament, at most one entry; None outside of `reuse_workers`.
+#: Idle workers for the next tournament, at most one entry; None outside `reuse_workers`.
 _IDLE: ContextVar[list[_Workers] | None] = ContextVar("_IDLE", default=None)
 
 
 @contextmanager
 def reuse_workers() -> Iterator[None]:
-    """Reuse the worker processes of one tournament for the next one in the block, because they take seconds to start.
+    """Reuse worker processes, which take seconds to start, for all tournaments in the block.
 
     Workers whose players are loaded from files still end with their tournament.
     """
@@ -124,7 +124,7 @@ def reuse_workers() -> Iterator[None]:
 
 
 def _get_workers(processes: int) -> _Workers:
-    """Return idle workers if their number matches, else new ones."""
+    """Return idle workers if there are as many as requested, else new workers."""
     idle = _IDLE.get() or []
     while idle:
         workers = idle.pop()
@@ -135,9 +135,9 @@ def _get_workers(processes: int) -> _Workers:
 
 
 def play_in_processes(plan: Plan, chunks: Iterable[WorkUnit], processes: int) -> FinishedWorkUnits:
-    """Play work units in worker processes, which then end or stay idle (`reuse_workers`).
+    """Play work units in worker processes, which then end or become idle (`reuse_workers`).
 
-    Raise WorkUnitError if a player fails, and ArenaError if a process ends or none can be started from this script.
+    Raise WorkUnitError if a player fails, ArenaError if a process dies or this script cannot start processes.
     """
     check_main(ArenaError)
     files = [player_file_digests(table) for table in plan.tables]
@@ -172,22 +172,22 @@ def play_in_processes(plan: Plan, chunks: Iterable[WorkUnit], processes: int) ->
     finally:
         if not done:
             workers.kill()
-        elif (idle := _IDLE.get()) is not None and not any(files):  # files may change before the next tournament
+        elif (idle := _IDLE.get()) is not None and not any(files):  # the next tournament may find other files
             idle.append(workers)
         else:
             workers.end()
 
 
 def _initialize(began: Event) -> None:
-    """Initialize a worker process, and signal that it has started."""
+    """Signal that a worker process has started, and initialize it."""
     began.set()
     init_worker_process()
 
 
 def init_worker_process() -> None:
-    """Use one thread, ignore Ctrl-C, which the parent handles, and exit when the parent exits."""
+    """Initialize a worker process: one thread, no warnings, no Ctrl-C, and exit when the parent exits."""
     limit_to_one_thread()
-    set_warning_handler(lambda text: None)  # the parent creates every player first, so it has already warned
+    set_warning_handler(lambda text: None)  # the parent created every player before and has warned
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     parent = multiprocessing.parent_process()
     if parent is not None:
@@ -209,8 +209,8 @@ def play_on_ray(
 ) -> FinishedWorkUnits:
     """Play work units on a Ray cluster.
 
-    `address` is, for example, ``"10.0.0.1:6379"`` or ``"auto"``; None: the cluster that this process is connected to,
-    or else a new one on this machine with a number of `processes`.
+    `address` is, for example, ``"10.0.0.1:6379"`` or ``"auto"``. None selects the cluster that this process is
+    connected to, or else a new one on this machine with `processes` workers.
 
     Raise ArenaError without a cluster, WorkUnitError if a player fails or workers die repeatedly.
     """
@@ -249,7 +249,7 @@ def _play(tables: tuple[MatchupPlan, ...], seed: int, chunk: WorkUnit, files: di
 
 
 def _import_ray(address: str | None) -> Any:
-    """Return Ray, configured for a cluster at an address or for a local one; ArenaError if nothing answers there."""
+    """Import Ray, configured for a cluster at an address or a local one; ArenaError if nothing answers there."""
     if address is None:
         # Set before the import: Ray otherwise replaces a loopback address by one reachable from other machines.
         os.environ.setdefault("RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER", "0")
@@ -262,7 +262,7 @@ def _import_ray(address: str | None) -> Any:
 
 
 def _check_address(address: str) -> None:
-    """Raise ArenaError if nothing answers at an address: Ray would retry for a quarter of an hour."""
+    """Raise ArenaError if nothing answers at an address, where Ray would retry for a quarter of an hour."""
     host, colon, port = address.rpartition("//")[2].rpartition(":")
     if colon and port.isdecimal():
         try:
@@ -294,7 +294,7 @@ def _connected(ray: Any, address: str | None, processes: int | None) -> Iterator
     except (ConnectionError, RuntimeError, ValueError) as problem:
         raise ArenaError(f"--ray: found no cluster at {address or 'this machine'}: {problem}") from None
     finally:
-        # Ray permanently replaces the signal handler in the main thread; the caller decides how to handle the signal.
+        # Ray permanently replaces the signal handler in the main thread; restore it.
         if threading.current_thread() is threading.main_thread():
             signal.signal(signal.SIGTERM, handler)
     try:
@@ -322,16 +322,16 @@ def run_arena(
         plan: the tournament.
         path: folder of the run; a run of the same plan, or of the same plan with fewer games, is resumed.
         processes: number of worker processes; None: one per CPU core.
-        ray: play on a Ray cluster instead of local processes.
-        address: address of the cluster, see `helsinki_env.evaluation.arena.run.play_on_ray`.
+        ray: whether to play on a Ray cluster instead of local processes.
+        address: address of the cluster, see `play_on_ray`.
         form: "parquet", or "jsonl" for records that ``helsinki replay`` reads.
         resumed: called once with the number of games that were already saved.
         progress: called with the number of games saved since the last call.
 
     Raises:
-        ArenaError: if the folder holds another run, or after a failure from which the run can be resumed.
+        ArenaError: if the folder holds another run, or after a failure; the run can then be resumed.
         PlayerError: if a player cannot be created.
-        MissingExtraError: if PyArrow (for Parquet) or Ray is required and not installed.
+        MissingExtraError: if PyArrow (for Parquet) or Ray is missing.
         OSError: if the folder is not writable.
     """
     if not ray:
@@ -339,7 +339,7 @@ def run_arena(
     processes = cpu_count() if processes is None and not ray else processes
     if processes is not None:
         Node(processes, ArenaError, "processes").integer(1)
-    # Fail early: create every player and import the writer before the first game.
+    # Create every player and import the writer before the first game, to fail early.
     if form == "parquet":
         import_module("helsinki_env.evaluation.arena.parquet")
     share_budget(player for table in plan.tables for player in table.players)

@@ -31,7 +31,7 @@ _HEAD = ("player", "rating", "95% interval", "games", "s/action", "replaced")
 def certificate_name(player: str) -> str:
     """Return the name of a player's certificate, without its extension."""
     plain = re.sub(r"[^A-Za-z0-9+]+", "-", player)[:_MAX_NAME].strip("-")
-    if is_code(player):  # command lines may differ only in characters that file names replace
+    if is_code(player):  # command lines may differ only in replaced characters
         plain += "-" + hashlib.sha256(player.encode()).hexdigest()[:8]
     return plain
 
@@ -107,9 +107,9 @@ class Leaderboard(CertificatePage):
         self.with_tables({self.gauntlet.name: ""})
 
     def write_opponents_table(self, pins: ReferenceRatings) -> list[str]:
-        """Update the table of the opponents, and that of the rated players if the page has one.
+        """Update the table of the opponents, and the table of the rated players if the page has one.
 
-        Return the problems of certificates that lost their row because they belong to another scale.
+        Return the problems of certificates that lose their row because they are of another scale.
         """
         with self.lock():
             certificates, problems = self._certificates(pins)
@@ -122,8 +122,8 @@ class Leaderboard(CertificatePage):
     def check_rated(self, pins: ReferenceRatings, player: str, digest: str | None, games: int) -> None:
         """Check, before any game is played, that a player's certificate can be saved and its row written.
 
-        Raise GauntletError if the page lacks the table, if a row has no certificate, if another player uses the file
-        name, if the player's own certificate has more games, or if another certificate is invalid or outdated.
+        Raise GauntletError if the page has no table, a row has no certificate, another player has the same file name,
+        the player's own certificate has more games, or another certificate is invalid or outdated.
         """
         self.with_tables({self._rated: ""})
         path = self.file_of(player)
@@ -136,12 +136,12 @@ class Leaderboard(CertificatePage):
         for line in replace_section(self.text(), self._rated).splitlines()[2:]:
             if not any(line.startswith(f"| {name} |") for name in known):
                 raise GauntletError(
-                    f"{self.path}: found the row {line[:40]!r}..., expected its certificate in {self.folder}; restore "
-                    "the certificate, or remove the row"
+                    f"{self.path}: found the row {line[:40]!r}... without a certificate in {self.folder}; restore the "
+                    "certificate, or remove the row"
                 )
 
     def write_rated(self, pins: ReferenceRatings, certificate: Mapping[str, Any]) -> Path:
-        """Save a player's certificate, update the table of the rated players, and return the certificate's path."""
+        """Save a player's certificate, update the table of the rated players, and return the path."""
         certified = certificate["certified"]
         path = self.file_of(certified["player"])
         with self.lock():
@@ -160,7 +160,7 @@ class Leaderboard(CertificatePage):
     def _certificates(
         self, pins: ReferenceRatings, excluded: Path | None = None
     ) -> tuple[dict[Path, Mapping[str, Any]], list[str]]:
-        """Return the valid certificates, and the problems of the others."""
+        """Return the valid certificates, and the problems of the invalid ones."""
         certificates: dict[Path, Mapping[str, Any]] = {}
         problems = []
         for path in sorted(self.folder.glob("*.json")):
@@ -200,9 +200,9 @@ def format_rating_interval(rating: Mapping[str, Any]) -> str:
 
 
 def opponents_table(gauntlet: Gauntlet, pins: ReferenceRatings) -> str:
-    """Return the leaderboard table of a gauntlet's opponents, strongest first.
+    """Return the table of a gauntlet's opponents, strongest first.
 
-    Opponents that do not play in every matchup have no overall rating.
+    Opponents that are missing in a matchup have no overall rating.
     """
     rows = {}
     for player in dict.fromkeys(player for fixed in pins.tables.values() for player in fixed.players):
@@ -222,13 +222,13 @@ def opponents_table(gauntlet: Gauntlet, pins: ReferenceRatings) -> str:
 
 
 def rated_table(pins: ReferenceRatings, certificates: Iterable[Mapping[str, Any]]) -> str:
-    """Return the leaderboard table of the certified players, strongest first."""
+    """Return the table of the certified players, strongest first."""
     order = sorted(certificates, key=lambda data: data["certified"]["rating"]["rating"], reverse=True)
     return "\n".join([markdown_table(_head(pins.tables), []), *map(certificate_row, order)]) + "\n"
 
 
 def certificate_row(data: Mapping[str, Any]) -> str:
-    """Return the row of a certificate in the table of the rated players."""
+    """Return the row of a certificate."""
     certified, measured = data["certified"], data["measured"]
     rating = certified["rating"]
     made_by = [f"version {certified['version']}", certified["stage"], *["sealed"] * ("sealed" in certified)]

@@ -1,8 +1,8 @@
-"""Ask a player in the positions of a suite, write its certificate, and verify one.
+"""Query a player in the positions of a suite; write, verify and publish its certificate.
 
-A certificate has the form of those of gauntlets: ``certified`` is reproducible from player and suite and holds the
-player's action in each position and the results that follow. ``measured`` holds the thinking time and the number of
-replaced actions, which cannot be verified later.
+Certificates have the format of those of gauntlets. ``certified`` is reproducible from player and suite: the player's
+action in each position and the results. ``measured`` has the thinking time and the number of replaced actions, which
+cannot be verified later.
 
 A page shows the certificates of each suite as a table. They are stored in a folder named after the page, in a subfolder
 named after the suite, such as ``docs/positions/helsinki/net.json``.
@@ -55,13 +55,7 @@ _REMEDY = "use the version and the suite that made the certificate"
 
 @dataclass
 class Answers:
-    """A player's actions in the first positions of a suite.
-
-    Attributes:
-        actions: its actions.
-        seconds: its thinking time.
-        replaced: its replaced actions.
-    """
+    """A player's actions in the first positions of a suite, with thinking time and replaced actions."""
 
     actions: list[int]
     seconds: float = 0.0
@@ -69,19 +63,19 @@ class Answers:
 
 
 class _Asker:
-    """Asks a player in single positions."""
+    """Queries a player in single positions."""
 
     def __init__(self, suite: Suite, player: str) -> None:
         self.suite, self.spec = suite, COUNTED_PREFIX + player
 
     @lru_cache(maxsize=64)  # noqa: B019  # it lives as long as the command
     def player(self, matchup: int) -> Player:
-        """Return the player for a matchup, after a first action that loads and compiles it."""
+        """Return the player for a matchup after a warm-up action."""
         config = self.suite.matchups[matchup][1]
         return make_warm_player(self.spec, config, files_digest(self.spec, config))
 
     def action(self, number: int) -> tuple[int, float, ReplacedActions]:
-        """Return the action in a position, its time in seconds, and what was replaced."""
+        """Return the action in a position, its time in seconds, and the replaced actions."""
         position = self.suite.positions[number]
         player, game = self.player(position.matchup), position.game
         history = None
@@ -103,18 +97,10 @@ def ask_player(
     resumed: Callable[[int], None] | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> Answers:
-    """Return a player's actions in all positions of a suite, and save them on the way.
+    """Query a player in all positions of a suite; resume from the actions in the file `saved` and update it.
 
-    Args:
-        suite: the suite.
-        player: name of the player.
-        saved: file of the actions so far; those of the same player and suite are not asked again.
-        resumed: called once with the number of actions that were already saved.
-        progress: called with 1 after each action.
-
-    Raises:
-        PlayerError: if the player fails.
-        PositionsError: if the file holds the actions of another player or suite.
+    Call `resumed` once with the number of saved actions, and `progress` with 1 after each new action. Raise PlayerError
+    if the player fails, PositionsError if the file has the actions of another player or suite.
     """
     about = {"suite": suite.digest, "player": player, "player_digest": _player_digest(suite, player)}
     answers = _load(saved, about)
@@ -159,10 +145,10 @@ def _load(path: Path, about: Mapping[str, Any]) -> Answers:
 
 
 def _actions(data: Node, count: int | None = None) -> list[int]:
-    """Return action ids that are separated by spaces."""
+    """Parse action ids that are separated by spaces."""
     words = data.value.split() if isinstance(data.value, str) else None
     if words is None or not all(word.isascii() and word.isdigit() and len(word) < 10 for word in words):
-        data.fail("ids of actions, separated by spaces")
+        data.fail("action ids separated by spaces")
     if count is not None and len(words) != count:
         data.fail(f"{count} ids, one for each position", found=f"{len(words)} ids")
     return [int(word) for word in words]
@@ -192,7 +178,7 @@ def make_certificate(suite: Suite, player: str, answers: Answers) -> dict[str, A
 
 
 def certified_suite(path: Path) -> str | None:
-    """Return the name of the suite of a certificate, or None if it is not one of a position suite."""
+    """Return the suite name of a certificate, or None if the certificate is not of a position suite."""
     data = read_json(path, PositionsError).value
     certified = data.get("certified") if isinstance(data, dict) else None
     suite = certified.get("suite") if isinstance(certified, dict) else None
@@ -200,7 +186,7 @@ def certified_suite(path: Path) -> str | None:
 
 
 def read_certificate(path: Path, suite: Suite) -> dict[str, Any]:
-    """Read a certificate and recompute its figures; PositionsError if it was modified or belongs to another suite."""
+    """Read a certificate and recompute its results; PositionsError if it is modified or of another suite."""
     data = read_json(path, PositionsError).mapping(("certified", "measured"))
     certified = data["certified"].verify_digest("a certificate")
     for key, expected in (
@@ -233,12 +219,12 @@ def check_answers(
     trust: bool = False,
     progress: Callable[[int], None] | None = None,
 ) -> str:
-    """Ask a player again in some positions, and return its name; PositionsError for another action than certified.
+    """Query a player again in some positions and return its name; PositionsError for different actions.
 
     Args:
-        path: the certificate, which `read_certificate` accepts.
+        path: path of a certificate that `read_certificate` accepts.
         suite: its suite.
-        player: the player; None: the one that the certificate names, which may run code only with `trust`.
+        player: the player; None: the player in the certificate, which may run code only with `trust`.
         numbers: numbers of the positions.
         trust: whether the certificate may name code.
         progress: called with 1 after each position.
@@ -257,8 +243,8 @@ def check_answers(
         if found != actions[number]:
             raise PositionsError(
                 f"{path}: position {number}: found the action {found}, expected {actions[number]} as certified; "
-                "possible causes: another player, a player that uses more than its observation and random key, another "
-                "kind of CPU for networks"
+                "possible causes: another player, a player that uses more than its observation and random key, "
+                "networks on another type of CPU"
             )
         if progress is not None:
             progress(1)
@@ -286,7 +272,7 @@ class PositionsPage(CertificatePage):
         self.with_tables({self._name: ""})
 
     def write(self, certificate: Mapping[str, Any]) -> Path:
-        """Save a player's certificate, update the table, and return the certificate's path."""
+        """Save a player's certificate, update the table, and return the path."""
         path = self.folder / f"{certificate_name(certificate['certified']['player'])}.json"
         with self.lock():
             others = self._certificates(excluded=path)
@@ -295,7 +281,7 @@ class PositionsPage(CertificatePage):
         return path
 
     def table(self) -> str:
-        """Return the table that follows from the certificates; PositionsError if one is invalid."""
+        """Return the table of the certificates; PositionsError if one is invalid."""
         return positions_table(self._certificates())
 
     def _certificates(self, excluded: Path | None = None) -> list[Mapping[str, Any]]:
@@ -329,5 +315,5 @@ def positions_row(data: Mapping[str, Any]) -> str:
 
 
 def regret_text(result: Mapping[str, float]) -> str:
-    """Return the interval of a mean regret in percentage points of win probability."""
+    """Format the interval of a mean regret in percentage points of win probability."""
     return f"{100 * result['low']:.2f} to {100 * result['high']:.2f}"

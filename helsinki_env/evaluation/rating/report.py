@@ -1,4 +1,4 @@
-"""The report on ratings: all numbers as JSON, a page and figures, which depend only on the JSON.
+"""The report on ratings: all numbers as JSON, and a page with figures that depends only on the JSON.
 
 The files are reproducible byte for byte from games and seed.
 """
@@ -38,18 +38,18 @@ RatingTable = Mapping[str, Any]
 
 _MAX_LABEL = 30
 _MAX_TITLE = 100
-#: Minimum number of pairs for a heat map of the cross-table: fewer are easier to read as numbers.
+#: Minimum number of pairs for a heat map of the cross-table.
 _MIN_PAIRS = 3
 
 
 def shorten_name(player: str) -> str:
-    """Return a player's name for a label; long names, such as paths, are shortened in the middle."""
+    """Return a player's name for a label, shortened in the middle if it is long, such as a path."""
     half = _MAX_LABEL // 2
     return player if len(player) <= _MAX_LABEL else f"{player[: half - 1]}…{player[-half:]}"
 
 
 def budget_families(players: Sequence[str]) -> dict[str, list[tuple[int, int]]]:
-    """Return the players that differ only in a budget, such as mc:50 and mc:200: (budget, index) by family."""
+    """Group players that differ only in a budget, such as mc:50 and mc:200, by family: (budget, index)."""
     families: dict[str, list[tuple[int, int]]] = {}
     for i, player in enumerate(players):
         found = re.fullmatch(r"([^:]+):(\d+)(|:.*)", player)
@@ -59,8 +59,8 @@ def budget_families(players: Sequence[str]) -> dict[str, list[tuple[int, int]]]:
 
 
 def draw_ratings(tables: Sequence[RatingTable]) -> bytes:
-    """Return the ratings with their intervals as SVG, one panel for each matchup, all on one scale."""
-    # State the scale only once for matchups with the same reference player.
+    """Return the ratings with intervals as SVG, one panel for each matchup, all on one scale."""
+    # Label the scale once for consecutive matchups with the same reference player.
     last = [one["reference"] != other["reference"] for one, other in pairwise(tables)] + [True]
     heights = [0.24 * len(table["players"]) + (0.75 if end else 0.4) for table, end in zip(tables, last, strict=True)]
     players = [player for table in tables for player in table["players"]]
@@ -95,7 +95,7 @@ def _title(table: RatingTable) -> str:
 
 
 def draw_pairs(table: RatingTable) -> bytes | None:
-    """Return the cross-table of one matchup as an annotated heat map, SVG; None for fewer than three pairs."""
+    """Return the cross-table of a matchup as a heat map, SVG; None for fewer than `_MIN_PAIRS` pairs."""
     players = [player["player"] for player in table["players"]]
     n = len(players)
     share = np.full((n, n), np.nan)
@@ -136,8 +136,8 @@ def _percent(share: float) -> str:
 def draw_budgets(tables: Sequence[RatingTable]) -> bytes | None:
     """Return ratings against search budgets as SVG, one panel for each matchup; None if no family has two budgets.
 
-    The figure shows differences to the smallest budget of the first family, because these are often much more precise
-    than the distance of all budgets to the reference.
+    The figure shows differences from the smallest budget of the first family, which are often much more precise than
+    differences from the reference.
     """
     chosen = [table for table in tables if table.get("budgets")]
     if not chosen:
@@ -152,7 +152,7 @@ def draw_budgets(tables: Sequence[RatingTable]) -> bytes | None:
                 number = names.index(family)
                 middle = np.array([entry["difference"] for entry in own])
                 low, high = (np.array([entry[end] for entry in own]) for end in ("low", "high"))
-                # Dodge families with equal budgets, so that their intervals do not overlap.
+                # Shift families with equal budgets, so that their intervals do not overlap.
                 shift = 2 ** (0.06 * (number - (len(names) - 1) / 2))
                 axis.errorbar(
                     [entry["budget"] * shift for entry in own],
@@ -176,7 +176,7 @@ def draw_budgets(tables: Sequence[RatingTable]) -> bytes | None:
 
 _EXPLANATION = (
     "Ratings are Plackett-Luce strengths from whole rankings, without seat effects, on the Elo scale (400 points are",
-    "odds of 10 : 1). Intervals are 95% bootstrap intervals over deals of the difference to the reference player.",
+    "odds of 10 : 1). Intervals are 95% bootstrap intervals over deals of the difference from the reference player.",
     "P(rank) is the fraction of resamples in which the player has this rank. Method:",
 )
 
@@ -186,7 +186,7 @@ def ratings_data(tables: Sequence[Ratings], provenance: Mapping[str, Any], comma
 
     Args:
         tables: the ratings.
-        provenance: source of the games; ``tables`` has additional entries for each matchup by name.
+        provenance: source of the games; ``tables`` has further facts about each matchup by name.
         command: command that recreates the report.
     """
     tables_data = [matchup_rating_data(ratings) for ratings in tables]
@@ -194,11 +194,7 @@ def ratings_data(tables: Sequence[Ratings], provenance: Mapping[str, Any], comma
 
 
 def read_report(path: Path) -> dict[str, Any]:
-    """Load the data of an existing report.
-
-    Raises:
-        RatingError: if the file is invalid or was modified.
-    """
+    """Load the data of an existing report; RatingError if the file is invalid or modified."""
     data = read_json(path, RatingError).verify_digest("the data of a report on ratings")
     _check_report(data)
     report: dict[str, Any] = data.value
@@ -206,7 +202,7 @@ def read_report(path: Path) -> dict[str, Any]:
 
 
 def matchup_rating_data(ratings: Ratings) -> dict[str, Any]:
-    """Return all numbers of the ratings of one matchup as plain data."""
+    """Return all numbers of the ratings of a matchup as plain data."""
     order, statistics = ratings.order, ratings.statistics
     return {
         "name": ratings.table,
@@ -242,7 +238,7 @@ def matchup_rating_data(ratings: Ratings) -> dict[str, Any]:
 
 
 def _budgets(ratings: Ratings) -> dict[str, Any]:
-    """Return comparisons of budgets with the smallest budget of the first family, if there are any."""
+    """Return comparisons of budgets with the smallest budget of the first family, if any."""
     families = budget_families(ratings.players)
     if not families:
         return {}
@@ -327,7 +323,7 @@ def _pairs(entry: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 
 def _cross_table_text(entry: Mapping[str, Any]) -> str:
-    """Return a sentence for a cross-table with too few pairs for a figure."""
+    """Return a sentence with the cross-table, for too few pairs for a figure."""
     scores = [
         f"{code_span(pair['player'])} finished ahead of {code_span(pair['opponent'])} in {pair['ahead']:.1%} "
         f"({pair['low']:.1%} to {pair['high']:.1%})"
@@ -337,7 +333,7 @@ def _cross_table_text(entry: Mapping[str, Any]) -> str:
 
 
 def _fact(key: str, value: Any) -> str:
-    """Format a fact about a matchup; a design is a mapping of facts."""
+    """Format a fact about a matchup, or a mapping of facts such as a design."""
     if isinstance(value, Mapping):
         return f"{escape_markdown(key)} ({', '.join(_fact(*item) for item in value.items())})"
     numbers = isinstance(value, list) and all(isinstance(item, int | float) for item in value)
@@ -373,12 +369,12 @@ def _section(entry: Mapping[str, Any], provenance: Mapping[str, Any]) -> list[st
     )
     lines += ["", f"Seat effects in Elo points: {seats}."]
     if entry["handicaps_removed"]:
-        lines += ["", "The ratings, but not the games won, are corrected for the actions denied to single seats."]
+        lines += ["", "Ratings, but not win rates, are corrected for the actions denied to single seats."]
     return [*lines, "", *_disagreement(entry)]
 
 
 def _disagreement(entry: Mapping[str, Any]) -> list[str]:
-    """Return lines on the fit of the model: the deviation of the cross-table from the expected scores."""
+    """Return lines on the fit of the model, by the deviations of the cross-table from the expected scores."""
     pairs = _pairs(entry)
     outside = [pair for pair in pairs if not pair["low"] <= pair["ahead_by_ratings"] <= pair["high"]]
     worst = max(pairs, key=lambda pair: abs(pair["ahead"] - pair["ahead_by_ratings"]))
@@ -393,7 +389,7 @@ _MAX_ELO = 1e9
 
 
 def _check_report(data: Node) -> None:
-    """Check all data that the report needs; raises RatingError."""
+    """Check all data of a report; raises RatingError."""
     provenance = data["provenance"]
     _counts(provenance, "games", "seed")
     _texts(provenance, "environment", "package", "command")

@@ -1,19 +1,19 @@
 """Model-free results: scores between pairs of players, win rates, mean points and mean ranks.
 
-Games of one deal are correlated, so intervals come from the variation between units (deals), see
-`helsinki_env.evaluation.match_stats.proportion_interval`. A tied rank counts as half ahead. Both directions of the
-cross-table therefore sum to 1, and are comparable with the scores expected from the ratings (`expected_cross_table`).
+Games of one deal are correlated, so intervals are based on the variation between units (deals), see
+`helsinki_env.evaluation.match_stats.proportion_interval`. A tied rank counts as half ahead. Opposite entries of the
+cross-table therefore sum to 1 and are comparable with the scores expected from the ratings (`expected_cross_table`).
 
 **Payoff table.** A rating puts players on one line. It cannot show cycles, and it depends on how often each pair met.
 These methods rank players by the table of pairwise results instead:
 
 - **alpha-rank** (Omidshafiei et al. 2019): the long-run share of each player if better players replace worse ones.
-- **Nash averaging** (Balduzzi et al. 2018): the share of each player in the equilibrium of the game "choose a player"
-  with the largest entropy, and the score against that mixture. Copies of a player change nothing.
+- **Nash averaging** (Balduzzi et al. 2018): the share of each player in the equilibrium with the largest entropy of the
+  game "choose a player", and the score against that mixture. Copies of a player have no influence.
 - **soft Condorcet** (Lanctot et al. 2025): ratings that agree with as many pairwise results as possible.
 
-Alpha-rank is OpenSpiel's implementation. Its Nash averaging needs another package, and its soft Condorcet takes votes
-one by one, so SciPy solves the same optimization problems here.
+Alpha-rank is OpenSpiel's implementation. OpenSpiel's Nash averaging needs another package, and its soft Condorcet needs
+individual votes. SciPy solves the same optimization problems here.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def _ahead(one: Integers, two: Integers) -> Array:
 
 
 def _meetings(seating: Integers, players: int) -> Iterator[tuple[int, int, Integers, Integers]]:
-    """Yield each pair of seats, the games with different players there, and the cells of these in the cross-table."""
+    """Yield each pair of seats, the games with different players there, and their cells in the cross-table."""
     for one, two in permutations(range(seating.shape[1]), 2):
         games = np.flatnonzero(seating[:, one] != seating[:, two])
         yield one, two, games, seating[games, one].astype(np.int64) * players + seating[games, two]
@@ -102,7 +102,7 @@ def cross_table(players: int, seating: Integers, places: Integers, units: Intege
 def player_statistics(
     players: int, seating: Integers, places: Integers, scores: Integers, units: Integers
 ) -> PlayerStatistics:
-    """Return the statistics of each of P players; `scores` are points by seat, (G, S), the rest as in `cross_table`."""
+    """Return the statistics of P players; `scores` are points by seat, (G, S), others as in `cross_table`."""
     _, unit = np.unique(units, return_inverse=True)
     seats = seating.shape[1]
     sat, unit = seating.ravel().astype(np.int64), np.repeat(unit, seats)
@@ -117,7 +117,7 @@ def player_statistics(
 
 
 def expected_cross_table(players: int, seating: Integers, utility: Array) -> Array:
-    """Return the cross-table that a Plackett-Luce model expects for the same meetings."""
+    """Return the expected cross-table of the same meetings in a Plackett-Luce model."""
     total, number = np.zeros(players**2), np.zeros(players**2)
     for one, two, games, cell in _meetings(seating, players):
         difference = utility[games, one] - utility[games, two]
@@ -145,7 +145,7 @@ def head_to_head_by_unit(seating: Integers, places: Integers, units: Integers, o
 
 
 def rounded(value: float) -> float | None:
-    """Return a number for JSON, None for NaN; rounding hides differences between CPUs far below any interval."""
+    """Round a number for JSON (None for NaN) and thus hide tiny differences between CPUs."""
     return None if math.isnan(value) else round(float(value), _DECIMALS) + 0.0
 
 
@@ -183,7 +183,7 @@ def player_data(statistics: PlayerStatistics, i: int) -> dict[str, Any]:
 def pair_data(
     players: Sequence[str], order: Sequence[int], pairs: CrossTable, expected: Array, stronger: Array
 ) -> list[dict[str, Any]]:
-    """Return the cross-table, best player first, with the scores and probabilities that follow from the ratings."""
+    """Return the cross-table, best player first, with the scores and probabilities by the ratings."""
     return [
         {
             "player": players[i],
@@ -219,7 +219,7 @@ class PayoffRanking:
         high: upper ends, float64 (P, P).
         alpha: share of each player by alpha-rank, float64 (P,).
         nash: share of each player in the equilibrium, float64 (P,).
-        against_nash: its score against the equilibrium, at most 0.5, float64 (P,).
+        against_nash: score of each player against the equilibrium, at most 0.5, float64 (P,).
         condorcet: soft Condorcet ratings, 0 to 1000, float64 (P,).
     """
 
@@ -305,16 +305,14 @@ def nash_average(advantage: Array) -> Array:
     )
     best = found.x if found.success else start.x
     if best is None or (advantage @ best).max() > _TOLERANCE:
-        raise RatingError(
-            f"Nash averaging: found no equilibrium ({found.message}), expected one; leave out equal players"
-        )
+        raise RatingError(f"Nash averaging: found no equilibrium ({found.message}), expected one; omit equal players")
     best = np.clip(best, 0, None)
     mixture: Array = best / best.sum()
     return mixture
 
 
 def soft_condorcet(share: Array) -> Array:
-    """Return soft Condorcet ratings, 0 to 1000, float64 (P,); only their order and their gaps have a meaning."""
+    """Return soft Condorcet ratings, 0 to 1000, float64 (P,); only differences are meaningful."""
     with requires_extra("stats"):
         from scipy.optimize import minimize
 
@@ -324,7 +322,7 @@ def soft_condorcet(share: Array) -> Array:
         return float((share * against).sum()), slope.sum(axis=0) - slope.sum(axis=1)
 
     score = share.mean(axis=1)
-    start = _RANGE / 2 + _TEMPERATURE * (score - score.mean())  # begin with the order of the mean scores
+    start = _RANGE / 2 + _TEMPERATURE * (score - score.mean())  # start with the order of the mean scores
     bounds = [(0.0, _RANGE)] * len(share)
     ratings: Array = minimize(loss, start, jac=True, bounds=bounds, method="L-BFGS-B").x
     return ratings

@@ -2,13 +2,13 @@
 
 1. The qualification rejects players that lose strength when actions are disabled.
 2. The screening experiment estimates the marginal effect of each action for one class of player.
-3. The confirmatory test plays fresh games on the *candidates*, the actions farthest from the mean.
+3. The confirmatory test plays fresh games with the *candidates*, the actions farthest from the mean.
 
 In the confirmatory test the strongest player plays against itself with one handicapped seat. That seat is denied the
-action, is the only one with it, or must use it as soon as it may. The result is its win rate minus the chance level.
-For the first two handicaps a sequential test (`helsinki_env.evaluation.rating.sprt`), deal by deal, compares two
-hypotheses. Either the effect of the action equals the mean of all actions, or it is a point more (less, for a weak
-action).
+action, is the only seat with the action, or must use it as soon as possible. The result is the seat's win rate minus
+the chance level. For the first two handicaps a sequential test over deals (`helsinki_env.evaluation.rating.sprt`)
+compares two hypotheses: the effect of the action equals the mean of all actions, or it is a percentage point more (less
+for a weak action).
 
 **Covered actions.** Covering an action cannot show its marginal effect, because all players lose it, but it changes the
 game: its length, scores, drama, fairness and room for skill. Every set of five is played with the same number of deals.
@@ -54,13 +54,13 @@ Array = npt.NDArray[np.float64]
 
 HANDICAP_KINDS = ("denied", "alone", "forced")
 """Handicaps of the seat in the confirmatory test."""
-#: Distance of a candidate from the mean, in percentage points of the win rate.
+#: Distance between the hypotheses of the test, in percentage points of the win rate.
 _APART = 1.0
 _STEPS = 100
 
 
 def qualification_data(config: StudyConfig, tables: Mapping[str, MatchupGames]) -> list[dict[str, Any]]:
-    """Return whether players keep their rating relative to the reference when actions are disabled."""
+    """Return the ratings of players relative to the reference, with the full board and with disabled actions."""
     results = []
     for player in (entry.player for entry in config.classes):
         for n in config.players:
@@ -100,15 +100,15 @@ class ScreeningEstimates:
 
     effects: WinEffects
     margins: MarginEffects
-    #: Win rate of seats that used an action minus that of seats that had it and did not, percentage points, float64
+    #: Win rate of seats that used an action minus that of seats that had but did not use it, percentage points, float64
     #: (15,). It is biased, because winners have more to spend.
     naive: Array
     usage: Array  # fraction of the seats with an action that used it, float64 (15,)
-    worth_of_games: float  # effective number of independent games, given the correlation within paired games
+    worth_of_games: float  # effective sample size, given the correlation within paired games
 
 
 def estimate_screening(table: MatchupGames) -> ScreeningEstimates:
-    """Return the estimates from a screening experiment; RatingError if there are too few games."""
+    """Return the estimates from a screening experiment; RatingError for too few games."""
     study = ablation_games(table)
     effects = estimate_win_effects(study)
     alone = estimate_win_effects(replace(study, block=np.arange(len(table))))
@@ -123,7 +123,7 @@ def estimate_screening(table: MatchupGames) -> ScreeningEstimates:
 
 
 def naive_effects(table: MatchupGames) -> tuple[Array, Array]:
-    """Return the naive estimate of each action and its use among seats that had it, float64 (15,) each."""
+    """Return the naive estimate of each action and its use among the seats with it, float64 (15,) each."""
     used = decode_action_sets(table.used)
     had = ~decode_action_sets(table.denied) & ~decode_action_sets(table.covered)[:, None]
     won = fractional_wins(table.places)[..., None]
@@ -138,9 +138,9 @@ def naive_effects(table: MatchupGames) -> tuple[Array, Array]:
 def select_candidates(
     config: StudyConfig, screen: Mapping[str, MatchupGames], left_out: Container[str] = ()
 ) -> list[Candidate]:
-    """Return the candidates for every number of players: the actions farthest from the mean.
+    """Return the candidates for every player count, the actions farthest from the mean.
 
-    Players that are not evaluators (`left_out`) are used only if no other class is available.
+    Players in `left_out`, which are not evaluators, count only if there is no other class.
     """
     candidates = []
     for n in config.players:
@@ -172,12 +172,12 @@ def confirmation_data(
 ) -> dict[str, Any]:
     """Return the result of the confirmatory test of a candidate with one handicap.
 
-    ``worth`` is the effect of having the action in win %. For "forced", which is not tested, it is the effect of having
-    to use it early. ``path`` is the log likelihood ratio after some of the deals, float64 (N, 2): deals, log ratio.
+    ``worth`` is the effect of having the action in win %, or of having to use it early for "forced", which is not
+    tested. ``path`` has the log likelihood ratio after some of the deals, float64 (N, 2): deals, log ratio.
     """
     worth = _worth_by_deal(table, candidate, way)
     sign = 1.0 if candidate.above else -1.0
-    # The test needs scores from 0 to 1: halve the win rates around one half.
+    # The test needs scores from 0 to 1: shift the effects to one half.
     low = 0.5 + sign * candidate.mean / 200
     hypotheses = Hypotheses(low, low + _APART / 200, config.error, config.error, max(16, config.decks))
     scores = 0.5 + sign * worth / 2
@@ -200,9 +200,10 @@ GAME_MEASURES = {
     "rounds": "rounds of a game",
     "points": "mean points of a seat",
     "spread": "points between first and last",
-    "skill": "games of 100 that the stronger player wins beyond the chance level",
+    "skill": "games per 100 that the stronger player wins above the chance level",
 }
-"""Measures of a set that need only the scores, with their units."""
+"""Measures that need only the results of games, with their units."""
+#: Random sets among those that are played again.
 _RANDOM_AGAIN = 50
 
 
@@ -225,7 +226,7 @@ class GroupMeans:
 
 
 def _of_games(table: MatchupGames) -> dict[str, Array]:
-    """Return every measure of each game, float64 (G,)."""
+    """Return the measures of each game, float64 (G,) each."""
     seats = table.places.shape[1]
     scores = table.scores.astype(np.float64)
     stronger = table.seating == 0
@@ -241,7 +242,7 @@ def _of_games(table: MatchupGames) -> dict[str, Array]:
 def group_measures(
     table: MatchupGames, group: npt.NDArray[np.int64], count: int, course: Course | None = None
 ) -> dict[str, GroupMeans]:
-    """Return every measure for groups of games; all games of a deal are in the same group, 0 to `count` - 1.
+    """Return the measures of groups of games, numbered from 0; all games of a deal are in the same group.
 
     The course of the games adds ``lead_changes``, ``behind``, ``choices`` and ``turns``.
     """
@@ -253,7 +254,7 @@ def group_measures(
 
 
 def _measured(value: Array, group: npt.NDArray[np.int64], deck: npt.NDArray[np.int64], count: int) -> GroupMeans:
-    """Return group means and their standard errors over deals, each of which all line-ups play."""
+    """Return group means with standard errors over deals, each of which is played by all line-ups."""
     means = mean_by_deal(value, deck)
     group_of_deal = group[np.unique(deck, return_index=True)[1]]
     number = np.bincount(group_of_deal, minlength=count)
@@ -267,15 +268,15 @@ def _measured(value: Array, group: npt.NDArray[np.int64], deck: npt.NDArray[np.i
 
 
 def group_by_cover(table: MatchupGames) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """Return the covered sets of a table, bit i for action i, ascending, int64 (N,), and the set index of each game."""
+    """Return the covered sets, bit i for action i, ascending, int64 (N,), and the index of each game's set."""
     sets, group = np.unique(table.covered.astype(np.int64), return_inverse=True)
     return sets, group.ravel()
 
 
 def extreme_covers(table: MatchupGames, count: int, generator: np.random.Generator) -> tuple[int, ...]:
-    """Return the indices of the sets to replay, ascending.
+    """Return the indices of the sets to play again, ascending.
 
-    They are `count` sets at either end of every measure, the set of the first game, and `_RANDOM_AGAIN` random sets.
+    They are `count` sets at both ends of every measure, the set of the first game, and `_RANDOM_AGAIN` random sets.
     """
     sets, group = group_by_cover(table)
     chosen = {FIRST_GAME, *generator.permutation(sets)[:_RANDOM_AGAIN].tolist()}
@@ -286,7 +287,7 @@ def extreme_covers(table: MatchupGames, count: int, generator: np.random.Generat
 
 
 def action_use_entropy(table: MatchupGames, group: npt.NDArray[np.int64], count: int) -> Array:
-    """Return the normalized entropy of the use of the available actions, 0 to 1, float64 (N,)."""
+    """Return the normalized entropy of the use of available actions by group, 0 to 1, float64 (N,)."""
     used = decode_action_sets(table.used).sum(axis=1)
     uses = np.zeros((count, len(BOARD_ACTIONS)))
     np.add.at(uses, group, used)

@@ -1,6 +1,6 @@
-"""Play the parts of a study, each a resumable tournament, and collect the results as plain data for the report.
+"""Plan the parts of a study, each a resumable tournament, and collect the results as plain data for the report.
 
-Every played part is read, whether the study is finished or not. The result depends only on the games.
+All played parts are read, whether the study is finished or not. The result depends only on the games.
 """
 
 from __future__ import annotations
@@ -73,23 +73,15 @@ __all__ = ["ESTIMATOR", "PlayedParts", "conclusions_of", "plan_of", "read_result
 
 
 def read_study(folder: Path) -> StudyConfig:
-    """Return the study in a folder.
-
-    Raises:
-        StudyError: if there is none, or it is damaged.
-    """
+    """Return the study in a folder; StudyError if it is missing or damaged."""
     path = folder / StudyConfig.FILE
     if not is_file(path):
-        raise StudyError(f"{shorten(folder)}: found no study; helsinki balance run makes one")
+        raise StudyError(f"{shorten(folder)}: found no study, expected one; helsinki balance run creates it")
     return StudyConfig.from_dict(read_json(path, StudyError))
 
 
 def plan_of(config: StudyConfig, folder: Path, part: str) -> Plan | None:
-    """Return the plan of a part; None if the study omits it.
-
-    Raises:
-        ArenaError: if it depends on a part that has not been played.
-    """
+    """Return the plan of a part, or None if the study omits it; ArenaError if it depends on an unplayed part."""
     if part == "again":
         tables = _finished(config, folder, "covers")
         generator = np.random.default_rng([config.seed, 3])
@@ -113,7 +105,9 @@ def _finished(config: StudyConfig, folder: Path, part: str) -> dict[str, Matchup
     tables = load_run(folder / part)
     missing = sum(table.missing for table in tables)
     if missing:
-        raise StudyError(f"{folder / part}: {missing:,} games are missing; helsinki balance run plays them")
+        raise StudyError(
+            f"{folder / part}: found {missing:,} missing games, expected all; helsinki balance run plays them"
+        )
     return {table.name: table for table in tables}
 
 
@@ -139,7 +133,7 @@ class PlayedParts:
         return self._tables[part]
 
     def _check_plan(self, part: str) -> None:
-        """Raise StudyError for a part of another study: two may have started in the same folder at the same time."""
+        """Raise StudyError for games of another study, which may have started in the same folder at the same time."""
         played = RunFolder.open(self.folder / part).plan
         if part in DEPENDENT:
             same = played.seed == self.config.seed_of(part)
@@ -148,26 +142,26 @@ class PlayedParts:
             same = plan is not None and played.digest == plan.digest
         if not same:
             raise StudyError(
-                f"{self.folder / part}: found games of another study, with seed {played.seed}, expected those of the "
+                f"{self.folder / part}: found games of another study, with seed {played.seed}, expected games of the "
                 f"study in {StudyConfig.FILE}; play it again in another folder (--out)"
             )
 
     def courses(self, part: str) -> dict[str, Course]:
         """Return the course of the games of a part, by matchup name."""
         if part not in self._courses:
-            # Lines and superstructures only score at the end, so the lead is measured by the current score.
+            # Lines and superstructures score only at the end, so measure the lead by the current score.
             courses = replay_run(self.folder / part, standing="score") if self.has(part) else {}
             if any(len(courses[name].turns) != len(table) for name, table in self.tables(part).items()):
                 raise StudyError(
-                    f"{self.folder / part}: the number of games changed while they were read; make the report again "
-                    "when no games are being played"
+                    f"{self.folder / part}: found games that were added during reading, expected none; write the "
+                    "report when no games are being played"
                 )
             self._courses[part] = courses
         return self._courses[part]
 
 
 ESTIMATOR = "logit of the winner"
-"""Name of the estimator (`helsinki_env.evaluation.balance.effects`). Studies without this key used full rankings."""
+"""Name of the estimator (`helsinki_env.evaluation.balance.effects`). Studies without this key used whole rankings."""
 
 
 def study_results(config: StudyConfig, folder: Path, command: str = "helsinki balance report") -> dict[str, Any]:
@@ -176,18 +170,18 @@ def study_results(config: StudyConfig, folder: Path, command: str = "helsinki ba
     Args:
         config: the study.
         folder: folder of its games.
-        command: command that makes the report, for its provenance.
+        command: command that writes the report, for its provenance.
 
     Raises:
         ArenaError: if a part cannot be read.
         RatingError: if a part has too few games.
-        StudyError: if no game has been played, or games were added in the meantime.
+        StudyError: if there are no games, or games are added during the call.
     """
     played = PlayedParts(config, folder)
     if not any(map(played.has, STUDY_PARTS)):
         raise StudyError(
-            f"{shorten(folder)}: found a study of which no game has been played yet, expected some "
-            f"(helsinki balance run --out {shorten(folder)} plays it)"
+            f"{shorten(folder)}: found a study without games, expected some; helsinki balance run --out "
+            f"{shorten(folder)} plays them"
         )
     tables = played.tables("screen")
     screen = {
@@ -229,7 +223,7 @@ def read_results(path: Path) -> dict[str, Any]:
     """Return the results in the JSON file of a report, with conclusions derived again.
 
     Raises:
-        StudyError: if the file is invalid, was changed, or holds something else. The message names file and key.
+        StudyError: if the file is invalid, modified or not a report; the message names file and key.
     """
     return _results_in(read_json(path, StudyError))
 
@@ -239,19 +233,19 @@ def _results_in(data: Node) -> dict[str, Any]:
     with data.usable_for("a report of a study of balance"):
         with data.prefix_errors():
             results = _with_conclusions(data.value)
-        list(chapters(all_printable(results)))  # now, not after hours of games
+        list(chapters(all_printable(results)))  # fail before hours of games
     return results
 
 
 def _with_conclusions(data: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the data with conclusions derived from the rounded numbers, as any reader of the file can do."""
+    """Return the data with conclusions derived from the rounded numbers, as in the file."""
     verdicts, sentences = _conclude(data)
     rest = {key: value for key, value in data.items() if key != "digest"}
     return with_digest(rest | {"verdicts": verdicts, "summary": sentences})
 
 
 def _conclude(data: Mapping[str, Any]) -> tuple[list[dict[str, Any]], list[str]]:
-    """Return conclusions and their summary sentences for numbers of players with at least two classes."""
+    """Return conclusions and summary sentences for the player counts with at least two classes."""
     enough, study = with_enough_classes(findings_of(data)), data["study"]
     if not enough:
         return [], []
@@ -280,7 +274,7 @@ def _provenance(played: PlayedParts) -> dict[str, Any]:
 def _screening_data(
     played: PlayedParts, estimates: ScreeningEstimates, found: Sequence[Finding], name: str
 ) -> dict[str, Any]:
-    """Return the marginal effect of each action for a player; `name` is that of the matchup."""
+    """Return the estimates for a player in the matchup `name`."""
     table, course = played.tables("screen")[name], played.courses("screen")[name]
     first = course.first_use.astype(np.float64)
     first[first < 0] = np.nan
@@ -321,9 +315,9 @@ def _screening_data(
 def _interaction_data(
     config: StudyConfig, tables: Mapping[str, MatchupGames], left_out: Container[str]
 ) -> list[dict[str, Any]]:
-    """Return the interactions of pairs of actions, for the one of the two strongest evaluators with more games.
+    """Return the interactions of pairs of actions, for the one of the two evaluators with more games.
 
-    There are 105 pairs, and slow players have too few games to separate them.
+    Slow players have too few games to separate 105 pairs.
     """
     results = []
     one, two = np.triu_indices(len(BOARD_ACTIONS), 1)
@@ -338,7 +332,7 @@ def _interaction_data(
         player, table = max(reversed(evaluators[-STRONGEST_CLASSES:]), key=lambda one: len(one[1]))
         try:
             pairs = estimate_interactions(ablation_games(table), level=config.level, seed=config.seed)
-        except RatingError as problem:  # a small study still gives other estimates
+        except RatingError as problem:  # other estimates need fewer games
             results.append({"player": player, "players": n, "left_out": str(problem)})
             continue
         adjusted = pairs.pair_adjusted[one, two]
@@ -368,7 +362,7 @@ def _interaction_data(
 
 
 def _variant_data(config: StudyConfig, played: PlayedParts) -> list[dict[str, Any]]:
-    """Return the deviations with other component files, preceded by the study's own if the same player plays both."""
+    """Return the deviations by component file, with those of the study first if it has the same player."""
     if not played.has("variants"):
         return []
     results = []
@@ -400,7 +394,7 @@ def _means(measures: Mapping[str, GroupMeans], row: int) -> dict[str, Any]:
 
 
 def _measured(table: MatchupGames, course: Course) -> dict[str, Any]:
-    """Return the measures of all games of a matchup together."""
+    """Return the measures over all games of a matchup."""
     group = np.zeros(len(table), np.int64)
     return {
         "games": len(table),
@@ -410,7 +404,7 @@ def _measured(table: MatchupGames, course: Course) -> dict[str, Any]:
 
 
 def _quality_data(config: StudyConfig, played: PlayedParts) -> list[dict[str, Any]]:
-    """Return the measures of the games that the rulebook offers."""
+    """Return the measures of the variants in the rulebook."""
     results = []
     for kind in PUBLISHED_GAMES:
         for entry in config.classes:
@@ -432,7 +426,7 @@ def _quality_data(config: StudyConfig, played: PlayedParts) -> list[dict[str, An
 
 
 def _skill_data(config: StudyConfig, tables: Mapping[str, MatchupGames]) -> list[dict[str, Any]]:
-    """Return the advantage of each class over the next weaker one in the published games."""
+    """Return the advantage of each class over the next weaker class, in the variants of the rulebook."""
     results = []
     for kind in PUBLISHED_GAMES:
         for n in config.players:
@@ -459,7 +453,7 @@ def _skill_data(config: StudyConfig, tables: Mapping[str, MatchupGames]) -> list
 
 
 def _cover_data(config: StudyConfig, played: PlayedParts) -> list[dict[str, Any]]:
-    """Return the distribution over all sets of five covered actions, and the replayed sets."""
+    """Return the distribution over all sets of five covered actions, and the measures of the selected sets."""
     results = []
     for n in config.players:
         table, again = (played.tables(part).get(cover_matchup(n)) for part in ("covers", "again"))
@@ -498,7 +492,7 @@ def _cover_data(config: StudyConfig, played: PlayedParts) -> list[dict[str, Any]
 
 def _confirmations(config: StudyConfig, played: PlayedParts, left_out: Container[str]) -> list[dict[str, Any]]:
     """Return the results of the confirmatory tests."""
-    if not played.has("confirm") or not played.has("screen"):  # the screening experiment names the candidates
+    if not played.has("confirm") or not played.has("screen"):  # the screening experiment selects the candidates
         return []
     tables = played.tables("confirm")
     return [
