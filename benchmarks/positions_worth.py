@@ -69,8 +69,7 @@ def correlations(elo: FloatArray, error: FloatArray, regrets: FloatArray, seed: 
 def positions_needed(elo: FloatArray, regrets: FloatArray) -> dict[str, float]:
     """Return the number of positions required to distinguish two players that differ by 50 Elo points.
 
-    The slope is that of a regression line over the players. The noise is the standard deviation of paired differences,
-    the median over pairs of players within 200 points of each other.
+    The noise is the standard deviation of paired differences, the median over pairs of players within 200 points.
     """
     slope = -np.polyfit(elo, regrets.mean(axis=1), 1)[0]
     pairs = [(i, j) for i in range(len(elo)) for j in range(i) if abs(elo[i] - elo[j]) < 200]

@@ -43,7 +43,7 @@ from helsinki_env.evaluation.balance.helsinki.results import (
     read_study,
     study_results,
 )
-from helsinki_env.evaluation.balance.helsinki.study import STUDY_PARTS, StudyConfig, StudyError, screening_matchup
+from helsinki_env.evaluation.balance.helsinki.study import STUDY_PARTS, StudyConfig, StudyError, matchup_name
 from helsinki_env.evaluation.match import play_match
 from helsinki_env.evaluation.rating.report import rating_report_files as ladder_files
 from helsinki_env.evaluation.rating.report import read_report
@@ -451,7 +451,7 @@ def test_shipped_studies_can_be_planned(name: str) -> None:
     screen = config.plan("screen")
     assert screen is not None
     assert [table.name for table in screen.tables] == [
-        screening_matchup(entry.player, n) for entry in config.classes for n in config.players if entry.games.get(n)
+        matchup_name(n, entry.player) for entry in config.classes for n in config.players if entry.games.get(n)
     ]
     assert all(table.screen is not None for table in screen.tables)
 

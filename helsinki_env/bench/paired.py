@@ -57,10 +57,9 @@ def described() -> str:
 
 
 class Checkout:
-    """Context manager for a git revision, with short hash and commit date, in a temporary folder.
+    """Context manager that checks a git revision out into a temporary folder, which may hold further files.
 
-    `scratch` is a temporary folder for related files, which is removed with the checkout. Raise ValueError if the
-    project is not a git checkout, or the revision does not exist or lacks the project.
+    Raise ValueError if the project is not a git checkout, or the revision does not exist or lacks the project.
     """
 
     def __init__(self, revision: str) -> None:
@@ -221,16 +220,7 @@ class ComparisonRow:
 
 
 class Comparison:
-    """A comparison and its results so far.
-
-    Args:
-        checkout: the other revision.
-        configs: the default configuration of each game.
-        rows: keys of `measures.MEASUREMENT_KINDS` or names of players.
-        games: batch size.
-        threads: number of threads of the multithreaded row.
-        seconds: measurement time for each row, pair and revision.
-    """
+    """A comparison and its results so far; `rows` are keys of `measures.MEASUREMENT_KINDS` or names of players."""
 
     def __init__(
         self, checkout: Checkout, configs: Sequence[Any], rows: Sequence[str], games: int, threads: int, seconds: float

@@ -124,6 +124,12 @@ def mean_by_deal(values: npt.ArrayLike, deck: npt.NDArray[np.integer]) -> Array:
     return means
 
 
+def mean_and_half_width(values: Array) -> tuple[float, float]:
+    """Return the mean of independent values, such as deals, and the half width of its 95% interval (Student)."""
+    half = student_quantile(len(values)) * float(values.std(ddof=1)) / math.sqrt(len(values))
+    return float(values.mean()), half
+
+
 def midranks(places: npt.NDArray[np.integer]) -> Array:
     """Return ranks (..., S) in which tied seats receive the mean of the ranks they share.
 

@@ -137,10 +137,7 @@ def _order(seed: int, position: int, cycle: int, runs: int) -> npt.NDArray[np.in
 
 @dataclass(frozen=True)
 class RandomBoards:
-    """Draw a random action board for each block: a set covered for all seats, and a set denied to each seat.
-
-    All sizes are equally likely, and so are all sets of a size.
-    """
+    """Cover a random set for all seats and deny a random set to each seat in each block, with uniform sizes."""
 
     covered: tuple[int, int] = (0, 0)  # number of covered actions, (low, high)
     denied: tuple[int, int] = (0, 0)  # number of actions denied to each seat, (low, high)
@@ -157,10 +154,7 @@ class RandomBoards:
         seats: int,
         ids: tuple[int, ...] = tuple(range(MAX_DENIABLE_IDS)),
     ) -> tuple[Sets, Sets]:
-        """Return the actions covered in B blocks, bool (B, 15), and denied to each seat, bool (B, seats, 15).
-
-        `ids` are the actions that can be disabled in the game.
-        """
+        """Return the actions among `ids` covered in B blocks, bool (B, 15), and denied, bool (B, seats, 15)."""
         covered = np.zeros((len(blocks), MAX_DENIABLE_IDS), np.bool_)
         denied = np.zeros((len(blocks), seats, MAX_DENIABLE_IDS), np.bool_)
         for i, block in enumerate(blocks.tolist()):
@@ -226,10 +220,7 @@ DESIGNS: Mapping[str, Any] = {
 
 
 def read_designs(data: Node, config: Any) -> dict[str, Any]:
-    """Return the designs of a matchup by key; other keys of `data` are ignored.
-
-    All designs except `RandomBoards` require an action board of fifteen actions that can be covered.
-    """
+    """Return the designs of a matchup by key; all except `RandomBoards` require an action board with 15 actions."""
     spec = spec_of(config)
     has_board = len(spec.deniable) == MAX_DENIABLE_IDS and "covered" in spec.setup_fields
     designs = {}

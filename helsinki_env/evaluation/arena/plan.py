@@ -63,10 +63,7 @@ class ArenaError(UserError):
 
 
 def round_robin_lineups(players: int, seats: int) -> tuple[tuple[int, ...], ...]:
-    """Return all line-ups of a round robin as ascending player indices, one for each seat.
-
-    With fewer players than seats, every player is in every line-up.
-    """
+    """Return all line-ups of a round robin as ascending player indices; each has all players if seats suffice."""
     if players < seats:
         lineups = combinations_with_replacement(range(players), seats)
         return tuple(lineup for lineup in lineups if len(set(lineup)) == players)

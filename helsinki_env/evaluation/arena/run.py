@@ -23,7 +23,7 @@ from functools import partial
 from importlib import import_module
 from multiprocessing.synchronize import Event
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from helsinki_env.agents.llm.usage import share_budget
 from helsinki_env.agents.net.description import set_warning_handler
@@ -41,8 +41,10 @@ __all__ = ["run_arena"]
 
 FinishedWorkUnits = Generator[tuple[WorkUnit, WorkUnitGames], None, None]
 """Generator of work units with their games, in order of completion."""
-#: Work units submitted to each worker: the current one and the next one.
-WORK_UNITS_PER_WORKER = 2
+T = TypeVar("T")
+K = TypeVar("K")
+#: Jobs submitted to each worker: the current one and the next one.
+_JOBS_PER_WORKER = 2
 
 
 class WorkUnitError(ArenaError):
@@ -65,8 +67,8 @@ def limit_to_one_thread() -> None:
         torch.set_num_threads(1)
 
 
-class _Workers:
-    """Worker processes, which start with the first work unit."""
+class Workers:
+    """Worker processes, which start with the first job."""
 
     def __init__(self, processes: int) -> None:
         self.processes = processes
@@ -76,11 +78,22 @@ class _Workers:
         self._began = context.Event()
         self.pool = ProcessPoolExecutor(processes, context, initializer=_initialize, initargs=(self._began,))
 
-    def submit(self, *arguments: Any) -> Future[WorkUnitGames]:
-        with block_interrupts():
-            future = self.pool.submit(play_work_unit, *arguments)
-        self._started |= set(multiprocessing.active_children()) - self._others
-        return future
+    def run(self, function: Callable[..., T], jobs: Iterable[tuple[K, Any]]) -> Iterator[tuple[K, Future[T]]]:
+        """Call a function with the arguments of jobs (key, arguments); yield keys and results in completion order."""
+        remaining = iter(jobs)
+        running: dict[Future[T], K] = {}
+        while True:
+            for key, arguments in remaining:
+                with block_interrupts():
+                    running[self.pool.submit(function, *arguments)] = key
+                self._started |= set(multiprocessing.active_children()) - self._others
+                if len(running) >= _JOBS_PER_WORKER * self.processes:
+                    break
+            if not running:
+                return
+            ended = wait(running, return_when=FIRST_COMPLETED).done
+            for future in sorted(ended, key=lambda future: future.exception() is not None):  # results first
+                yield running.pop(future), future
 
     def exit_reason(self) -> str:
         """Return the reason why the process pool is broken."""
@@ -88,11 +101,11 @@ class _Workers:
         return exit_reason(self._started, self._began.is_set())
 
     def end(self) -> None:
-        """Shut down after the submitted work units have been played."""
+        """Shut down after the submitted jobs."""
         self.pool.shutdown(wait=True)
 
     def kill(self) -> None:
-        """Terminate without waiting for the submitted work units."""
+        """Terminate without waiting for the submitted jobs."""
         self.pool.shutdown(wait=False, cancel_futures=True)
         ours = set(multiprocessing.active_children()) - self._others
         for process in ours:
@@ -102,16 +115,13 @@ class _Workers:
 
 
 #: Idle workers for the next tournament, at most one entry; None outside `reuse_workers`.
-_IDLE: ContextVar[list[_Workers] | None] = ContextVar("_IDLE", default=None)
+_IDLE: ContextVar[list[Workers] | None] = ContextVar("_IDLE", default=None)
 
 
 @contextmanager
 def reuse_workers() -> Iterator[None]:
-    """Reuse worker processes, which take seconds to start, for all tournaments in the block.
-
-    Workers whose players are loaded from files still end with their tournament.
-    """
-    idle: list[_Workers] = []
+    """Reuse worker processes for all tournaments in the block, except those with players that are loaded from files."""
+    idle: list[Workers] = []
     token = _IDLE.set(idle)
     try:
         yield
@@ -123,7 +133,7 @@ def reuse_workers() -> Iterator[None]:
             idle.pop().kill()
 
 
-def _get_workers(processes: int) -> _Workers:
+def _get_workers(processes: int) -> Workers:
     """Return idle workers if there are as many as requested, else new workers."""
     idle = _IDLE.get() or []
     while idle:
@@ -131,7 +141,7 @@ def _get_workers(processes: int) -> _Workers:
         if workers.processes == processes:
             return workers
         workers.end()
-    return _Workers(processes)
+    return Workers(processes)
 
 
 def play_in_processes(plan: Plan, chunks: Iterable[WorkUnit], processes: int) -> FinishedWorkUnits:
@@ -142,28 +152,17 @@ def play_in_processes(plan: Plan, chunks: Iterable[WorkUnit], processes: int) ->
     check_main(ArenaError)
     files = [player_file_digests(table) for table in plan.tables]
     workers = _get_workers(processes)
-    remaining = iter(chunks)
-    running: dict[Future[WorkUnitGames], WorkUnit] = {}
+    jobs = ((chunk, (plan.tables[chunk.table], plan.seed, chunk, files[chunk.table])) for chunk in chunks)
     done = False
     try:
-        while True:
-            for chunk in remaining:
-                future = workers.submit(plan.tables[chunk.table], plan.seed, chunk, files[chunk.table])
-                running[future] = chunk
-                if len(running) >= WORK_UNITS_PER_WORKER * processes:
-                    break
-            if not running:
-                break
-            ended = wait(running, return_when=FIRST_COMPLETED).done
-            for future in sorted(ended, key=lambda future: future.exception() is not None):  # results first
-                chunk = running.pop(future)
-                try:
-                    games = future.result()
-                except BrokenProcessPool:
-                    raise
-                except Exception as problem:
-                    raise WorkUnitError.of(plan, chunk, problem) from problem
-                yield chunk, games
+        for chunk, future in workers.run(play_work_unit, jobs):
+            try:
+                games = future.result()
+            except BrokenProcessPool:
+                raise
+            except Exception as problem:
+                raise WorkUnitError.of(plan, chunk, problem) from problem
+            yield chunk, games
         done = True
     except BrokenProcessPool:
         raise ArenaError(
@@ -223,7 +222,7 @@ def play_on_ray(
         lost: Counter[WorkUnit] = Counter()
         while True:
             workers = max(1, int(ray.cluster_resources().get("CPU", 1)))  # machines join and leave
-            while len(running) < WORK_UNITS_PER_WORKER * workers and (chunk := next(remaining, None)) is not None:
+            while len(running) < _JOBS_PER_WORKER * workers and (chunk := next(remaining, None)) is not None:
                 running[play.remote(tables, plan.seed, chunk, files[chunk.table])] = chunk
             if not running:
                 return

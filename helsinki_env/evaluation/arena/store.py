@@ -316,10 +316,7 @@ class RunFolder:
         return units
 
     def games(self, *, whole: bool = False) -> Iterator[tuple[WorkUnit, WorkUnitGames]]:
-        """Yield the played work units with their games, in the order of the plan; `whole` requires a finished run.
-
-        Games are read from games.parquet if it exists, so a copy of a run may omit the work units.
-        """
+        """Yield the played work units with their games, preferably from games.parquet; `whole` requires all games."""
         return self._games_of_joined() if (self.path / _GAMES).exists() else self._games_of_chunks(whole)
 
     def _games_of_joined(self) -> Iterator[tuple[WorkUnit, WorkUnitGames]]:
@@ -403,10 +400,7 @@ class RunFolder:
         return path
 
     def times(self) -> list[dict[str, Any]]:
-        """Return actions, thinking time and, if any, replaced actions and costs of each player in each matchup.
-
-        If the work units were removed after `join`, read the times that it wrote.
-        """
+        """Return the times of each player in each matchup, from the work units or, if removed, from times.json."""
         known = [(chunk.table, self._chunks.times(chunk)) for chunk in self.plan.chunks]
         if (self.path / _TIMES).exists() and not all(times for _, times in known):
             return [dict(entry.value) for entry in read_json(self.path / _TIMES, ArenaError).entries("players' times")]

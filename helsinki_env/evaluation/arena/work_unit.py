@@ -83,10 +83,7 @@ def player_file_digests(table: MatchupPlan) -> dict[str, str]:
 
 @lru_cache(maxsize=256)
 def make_warm_player(spec: str, config: Any, digest: str | None = None) -> Player:
-    """Return a player after a warm-up action, so that its thinking time excludes loading and compilation.
-
-    Raise PlayerError if its files have another digest.
-    """
+    """Return a player after a warm-up action that loads and compiles it; PlayerError if its files have changed."""
     player = make_player(spec, config)
     if digest is not None and (found := files_digest(spec, config)) != digest:
         raise PlayerError(

@@ -57,10 +57,7 @@ def make_certificate(
     run: Path,
     sealed: Mapping[str, str] | None = None,
 ) -> dict[str, Any]:
-    """Return the certificate of a finished run; GauntletError if games are missing or files have changed.
-
-    `sealed` has the seal and the text of the deals, see `seal_gauntlet`.
-    """
+    """Return the certificate of a finished run with seal and text, if any; GauntletError if it is invalid."""
     folder = RunFolder.open(run)
     plan, played = folder.plan, list(folder.games())
     if missing := plan.games - sum(len(games.played.rounds) for _, games in played):
@@ -168,10 +165,7 @@ def gauntlet_results(
 
 
 def expected_opponent_scores(plan: Plan, pins: ReferenceRatings, ratings: Sequence[float]) -> dict[str, float]:
-    """Return the expected score against each opponent, given the player's Elo rating in each matchup.
-
-    If the actual scores differ much, the rating depends on the choice of opponents.
-    """
+    """Return the expected score against each opponent, given the player's Elo rating in each matchup."""
     scores: dict[str, list[npt.NDArray[np.float64]]] = {}
     for chunk in plan.chunks:
         table = plan.tables[chunk.table]
@@ -330,23 +324,29 @@ def _of_gauntlet(path: Path, gauntlet: Gauntlet, pins: ReferenceRatings) -> tupl
     data = read_json(path, GauntletError).mapping(("certified", "measured"))
     certified = data["certified"].verify_digest("a certificate")
     gauntlet = unseal(certified, gauntlet)
-    for key, expected in (
-        ("certificate", 1),
-        ("gauntlet", gauntlet.name),
-        ("version", gauntlet.version),
-        ("gauntlet_digest", gauntlet.digest),
-        ("pins_digest", pins.digest),
-        ("seed", gauntlet.seed),
-    ):
-        if certified[key].value != expected:
-            certified[key].fail(repr(expected), _REMEDY)
+    expected = {
+        "certificate": _FORMAT,
+        "gauntlet": gauntlet.name,
+        "version": gauntlet.version,
+        "gauntlet_digest": gauntlet.digest,
+        "pins_digest": pins.digest,
+        "seed": gauntlet.seed,
+    }
+    check_certificate(data, expected, _REMEDY)
+    return data, gauntlet
+
+
+def check_certificate(data: Node, expected: Mapping[str, Any], remedy: str) -> None:
+    """Check the values of some certified keys, and the measured values."""
+    for key, value in expected.items():
+        if data["certified"][key].value != value:
+            data["certified"][key].fail(repr(value), remedy)
     measured = data["measured"].mapping()
     measured["seconds_per_decision"].number(0.0)
     for kind in ReplacedActions._fields:
         measured[kind].integer(0)
     for name in ModelUsage._fields:
         measured.get(name, 0).integer(0)
-    return data, gauntlet
 
 
 def _chunks(data: Node, plan: Plan, pins: ReferenceRatings) -> tuple[dict[str, Any], ...]:

@@ -261,10 +261,7 @@ def _reference_ratings(data: Node, players: Sequence[str], seats: int) -> Matchu
 
 
 def estimate_reference_ratings(gauntlet: Gauntlet, run: Path, command: str) -> dict[str, Any]:
-    """Return the opponents' ratings from a finished reference run, as data for the file.
-
-    The digests of each line-up's first games detect whether opponents act differently later.
-    """
+    """Return the opponents' ratings from a finished reference run, with digests of games, as data for the file."""
     plan = gauntlet.reference
     played = iter(load_run(run))
     tables: dict[str, Any] = {}

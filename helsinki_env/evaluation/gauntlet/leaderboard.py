@@ -47,9 +47,19 @@ class CertificatePage:
     error: ClassVar[type[UserError]]
     example: ClassVar[str]  # path of a page, for messages
 
-    def folder_of(self, name: str) -> Path:
-        """Return the folder of the certificates of a gauntlet or suite; it is next to the target of a linked page."""
-        return self.path.resolve().with_suffix("") / name
+    @property
+    def name(self) -> str:
+        """Name of the gauntlet or suite."""
+        raise NotImplementedError
+
+    @property
+    def folder(self) -> Path:
+        """Folder of the certificates of the gauntlet or suite; it is next to the target of a linked page."""
+        return self.path.resolve().with_suffix("") / self.name
+
+    def file_of(self, player: str) -> Path:
+        """Return the path of a player's certificate."""
+        return self.folder / f"{certificate_name(player)}.json"
 
     def lock(self) -> AbstractContextManager[None]:
         """Lock the page, which all gauntlets or suites share."""
@@ -94,23 +104,16 @@ class Leaderboard(CertificatePage):
     error, example = GauntletError, "docs/leaderboard.md"
 
     @property
-    def folder(self) -> Path:
-        """Folder of the certificates of this gauntlet."""
-        return self.folder_of(self.gauntlet.name)
-
-    def file_of(self, player: str) -> Path:
-        """Return the path of a player's certificate."""
-        return self.folder / f"{certificate_name(player)}.json"
+    def name(self) -> str:
+        """Name of the gauntlet."""
+        return self.gauntlet.name
 
     def check_opponents_table(self) -> None:
         """Raise GauntletError if the page has no table for the opponents."""
         self.with_tables({self.gauntlet.name: ""})
 
     def write_opponents_table(self, pins: ReferenceRatings) -> list[str]:
-        """Update the table of the opponents, and the table of the rated players if the page has one.
-
-        Return the problems of certificates that lose their row because they are of another scale.
-        """
+        """Update the tables, and return the problems of certificates that lose their row because of another scale."""
         with self.lock():
             certificates, problems = self._certificates(pins)
             tables = {self.gauntlet.name: opponents_table(self.gauntlet, pins)}
@@ -200,10 +203,7 @@ def format_rating_interval(rating: Mapping[str, Any]) -> str:
 
 
 def opponents_table(gauntlet: Gauntlet, pins: ReferenceRatings) -> str:
-    """Return the table of a gauntlet's opponents, strongest first.
-
-    Opponents that are missing in a matchup have no overall rating.
-    """
+    """Return the table of a gauntlet's opponents, strongest first; opponents of all matchups have an overall rating."""
     rows = {}
     for player in dict.fromkeys(player for fixed in pins.tables.values() for player in fixed.players):
         ratings = [pins.data["tables"][name]["players"].get(player) for name in pins.tables]

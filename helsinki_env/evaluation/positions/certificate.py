@@ -25,8 +25,8 @@ from helsinki_env.agents.registry import check_code, files_digest, make_player
 from helsinki_env.agents.replaced_actions import ReplacedActions, replaced_actions_of
 from helsinki_env.data import Node, read_json, short_repr, with_digest
 from helsinki_env.evaluation.arena.work_unit import make_warm_player
-from helsinki_env.evaluation.gauntlet.certificate import COUNTED_PREFIX, check_values
-from helsinki_env.evaluation.gauntlet.leaderboard import CertificatePage, certificate_name
+from helsinki_env.evaluation.gauntlet.certificate import COUNTED_PREFIX, check_certificate, check_values
+from helsinki_env.evaluation.gauntlet.leaderboard import CertificatePage
 from helsinki_env.evaluation.play import query_player
 from helsinki_env.evaluation.positions import PositionsError
 from helsinki_env.evaluation.positions.suite import DIFFICULTIES, Suite, results_of
@@ -50,7 +50,6 @@ _FORMAT = 1
 _HEAD = ("player", "regret", "95% interval", "best", *DIFFICULTIES, "s/action", "replaced", "by")
 #: Seconds between two writes of the answers.
 _SAVE_SECONDS = 1.0
-_REMEDY = "use the version and the suite that made the certificate"
 
 
 @dataclass
@@ -158,11 +157,7 @@ def make_certificate(suite: Suite, player: str, answers: Answers) -> dict[str, A
     """Return the certificate of a player, given its actions in all positions."""
     count = len(answers.actions)
     certified = {
-        "certificate": _FORMAT,
-        "suite": suite.name,
-        "version": suite.version,
-        "suite_digest": suite.digest,
-        "environment": suite.data["environment"],
+        **_header(suite),
         "package": helsinki_env.__version__,
         "player": player,
         "player_digest": _player_digest(suite, player),
@@ -177,6 +172,17 @@ def make_certificate(suite: Suite, player: str, answers: Answers) -> dict[str, A
     return {"certified": with_digest(certified), "measured": measured}
 
 
+def _header(suite: Suite) -> dict[str, Any]:
+    """Return the certified values that depend only on the suite."""
+    return {
+        "certificate": _FORMAT,
+        "suite": suite.name,
+        "version": suite.version,
+        "suite_digest": suite.digest,
+        "environment": suite.data["environment"],
+    }
+
+
 def certified_suite(path: Path) -> str | None:
     """Return the suite name of a certificate, or None if the certificate is not of a position suite."""
     data = read_json(path, PositionsError).value
@@ -189,24 +195,12 @@ def read_certificate(path: Path, suite: Suite) -> dict[str, Any]:
     """Read a certificate and recompute its results; PositionsError if it is modified or of another suite."""
     data = read_json(path, PositionsError).mapping(("certified", "measured"))
     certified = data["certified"].verify_digest("a certificate")
-    for key, expected in (
-        ("certificate", _FORMAT),
-        ("suite", suite.name),
-        ("version", suite.version),
-        ("suite_digest", suite.digest),
-        ("environment", suite.data["environment"]),
-    ):
-        if certified[key].value != expected:
-            certified[key].fail(repr(expected), _REMEDY)
+    check_certificate(data, _header(suite), "use the version and the suite that made the certificate")
     certified["player"].text("a player")
     with certified["answers"].prefix_errors():
         results = results_of(suite, _actions(certified["answers"], len(suite.positions)))
     for key, value in results.items():
         check_values(certified[key], value, "the actions")
-    measured = data["measured"].mapping()
-    measured["seconds_per_decision"].number(0.0)
-    for kind in ReplacedActions._fields:
-        measured[kind].integer(0)
     return dict(data.value)
 
 
@@ -259,25 +253,25 @@ class PositionsPage(CertificatePage):
     error, example = PositionsError, "docs/positions.md"
 
     @property
-    def folder(self) -> Path:
-        """Folder of the certificates of this suite."""
-        return self.folder_of(self.suite.name)
+    def name(self) -> str:
+        """Name of the suite."""
+        return self.suite.name
 
     @property
-    def _name(self) -> str:
-        return f"{self.suite.name}, positions"
+    def _table(self) -> str:
+        return f"{self.name}, positions"
 
     def check(self) -> None:
         """Check, before any work, that the page has a table for the suite; PositionsError if not."""
-        self.with_tables({self._name: ""})
+        self.with_tables({self._table: ""})
 
     def write(self, certificate: Mapping[str, Any]) -> Path:
         """Save a player's certificate, update the table, and return the path."""
-        path = self.folder / f"{certificate_name(certificate['certified']['player'])}.json"
+        path = self.file_of(certificate["certified"]["player"])
         with self.lock():
             others = self._certificates(excluded=path)
             write_json(path, certificate)
-            self.write_tables({self._name: positions_table([*others, certificate])})
+            self.write_tables({self._table: positions_table([*others, certificate])})
         return path
 
     def table(self) -> str:

@@ -10,11 +10,8 @@ end of the seat's turn after next, where the network predicts the win probabilit
 from __future__ import annotations
 
 import json
-import multiprocessing
-from collections.abc import Callable, Iterator
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from collections.abc import Callable
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
@@ -31,14 +28,13 @@ from helsinki_env.engine.determinization import states_from_observations
 from helsinki_env.engine.game import BoardGame
 from helsinki_env.engine.spec import spec_of
 from helsinki_env.evaluation.arena.plan import Plan, environment_versions, plan_from_dict
-from helsinki_env.evaluation.arena.run import WORK_UNITS_PER_WORKER, init_worker_process
+from helsinki_env.evaluation.arena.run import Workers
 from helsinki_env.evaluation.arena.store import RunFolder, records_of
 from helsinki_env.evaluation.gauntlet.gauntlet import Gauntlet
 from helsinki_env.evaluation.positions import PositionsError
 from helsinki_env.evaluation.positions.suite import FORMAT, SCALE
 from helsinki_env.records import Record, replay_steps
 from helsinki_env.utils.files import atomic_write, remove_leftovers, write_json
-from helsinki_env.utils.stopping import block_interrupts
 
 __all__ = ["SuitePlan", "value_positions", "write_suite"]
 
@@ -132,40 +128,18 @@ def value_positions(
     jobs = [job for job in _jobs(plan, games, folder) if _saved(values, job.number, basis) is None]
     if resumed is not None:
         resumed(plan.positions - len(jobs))
-    remaining = iter(jobs)
-    running: dict[Future[dict[str, Any]], int] = {}
-    with _workers(processes) as pool:
-        while True:
-            for job in remaining:
-                with block_interrupts():
-                    running[pool.submit(_value_position, job)] = job.number
-                if len(running) >= WORK_UNITS_PER_WORKER * processes:
-                    break
-            if not running:
-                return
-            for future in wait(running, return_when=FIRST_COMPLETED).done:
-                number = running.pop(future)
-                write_json(_file(values, number), {"basis": basis, "position": future.result()})
-                if progress is not None:
-                    progress(1)
-
-
-@contextmanager
-def _workers(processes: int) -> Iterator[ProcessPoolExecutor]:
-    """Provide worker processes and terminate them after the block."""
-    others = set(multiprocessing.active_children())
-    pool = ProcessPoolExecutor(processes, multiprocessing.get_context("spawn"), init_worker_process)
+    workers = Workers(processes)
     try:
-        yield pool
+        for number, future in workers.run(_value_position, ((job.number, (job,)) for job in jobs)):
+            write_json(_file(values, number), {"basis": basis, "position": future.result()})
+            if progress is not None:
+                progress(1)
     except BrokenProcessPool:
         raise PositionsError(
-            "a worker process ended unexpectedly; finished positions are saved: run the same command again to resume"
+            f"{workers.exit_reason()}. Finished positions are saved: run the same command again to resume"
         ) from None
     finally:
-        pool.shutdown(wait=False, cancel_futures=True)
-        for process in set(multiprocessing.active_children()) - others:
-            process.terminate()
-            process.join()
+        workers.kill()
 
 
 def _file(values: Path, number: int) -> Path:

@@ -24,7 +24,7 @@ from helsinki_env.agents.base import FloatArray, Int64Array
 from helsinki_env.data import Node, choices_text, read_json, short_repr
 from helsinki_env.engine.game import BoardGame
 from helsinki_env.engine.spec import spec_by_name
-from helsinki_env.evaluation.match_stats import student_quantile
+from helsinki_env.evaluation.match_stats import mean_and_half_width
 from helsinki_env.evaluation.positions import PositionsError
 from helsinki_env.records import Record, RecordError, replay
 from helsinki_env.utils.files import is_file
@@ -235,8 +235,6 @@ def expected_random(suite: Suite) -> dict[str, Any]:
 
 def _result(regrets: FloatArray, best: FloatArray) -> dict[str, Any]:
     """Return the mean regret with its 95% interval (Student), and the share of best actions, rounded."""
-    count = len(regrets)
-    half = student_quantile(count) * float(regrets.std(ddof=1)) / count**0.5
-    mean = float(regrets.mean())
+    mean, half = mean_and_half_width(regrets)
     figures = {"regret": mean, "low": mean - half, "high": mean + half, "best": float(best.mean())}
-    return {"positions": count, **{name: round(value, 5) for name, value in figures.items()}}
+    return {"positions": len(regrets), **{name: round(value, 5) for name, value in figures.items()}}

@@ -134,10 +134,9 @@ def _percent(share: float) -> str:
 
 
 def draw_budgets(tables: Sequence[RatingTable]) -> bytes | None:
-    """Return ratings against search budgets as SVG, one panel for each matchup; None if no family has two budgets.
+    """Return ratings against search budgets as SVG; None if no family has two budgets.
 
-    The figure shows differences from the smallest budget of the first family, which are often much more precise than
-    differences from the reference.
+    Differences from the smallest budget of the first family are often much more precise than those from the reference.
     """
     chosen = [table for table in tables if table.get("budgets")]
     if not chosen:
@@ -391,14 +390,11 @@ _MAX_ELO = 1e9
 def _check_report(data: Node) -> None:
     """Check all data of a report; raises RatingError."""
     provenance = data["provenance"]
-    _counts(provenance, "games", "seed")
-    _texts(provenance, "environment", "package", "command")
-    if provenance["missing_games"].is_present:
-        _counts(provenance, "missing_games")
-    for _, digest in provenance.get("networks", {}).items():
-        _text(digest)
-    for line in provenance.get("replaced", []).entries("values"):
-        _text(line)
+    _check(provenance, counts=("games", "seed"), texts=("environment", "package", "command"))
+    provenance.get("missing_games", 0).integer(0)
+    networks = (digest for _, digest in provenance.get("networks", {}).items())
+    for entry in (*networks, *provenance.get("replaced", []).entries("values")):
+        _text(entry)
     for _, facts in provenance.get("tables", {}).items():
         facts.mapping()
     for table in data["tables"].entries("at least one value", least=1):
@@ -407,40 +403,35 @@ def _check_report(data: Node) -> None:
 
 def _check_table(entry: Node) -> None:
     """Check the ratings of a matchup."""
-    _texts(entry, "name", "reference")
+    _check(entry, counts=("games", "decks"), texts=("name", "reference"), fractions=("fair_win_share",))
     entry["seats"].integer(2, 4, "2, 3 or 4")
-    _counts(entry, "games", "decks")
     entry["handicaps_removed"].boolean()
-    _fractions(entry, "fair_win_share")
     players = entry["players"].entries("at least one value", least=1)
     for player in players:
-        _texts(player, "player")
+        numbers = ("rating", "low", "high", "mean_points", "mean_place")
+        fractions = ("win_share", "win_share_low", "win_share_high")
+        _check(player, counts=("games",), texts=("player",), numbers=numbers, fractions=fractions)
         player["rank"].integer(1, len(players))
-        _counts(player, "games")
         for share in player["rank_probabilities"].entries("probabilities, one for each rank", length=len(players)):
             share.number(0, 1)
-        _numbers(player, "rating", "low", "high", "mean_points", "mean_place")
-        _fractions(player, "win_share", "win_share_low", "win_share_high")
     for seat in entry["seat_effects"].entries("values"):
-        _counts(seat, "seat")
-        _numbers(seat, "effect", "low", "high")
+        _check(seat, counts=("seat",), numbers=("effect", "low", "high"))
     ranks = {player["player"].value: player["rank"].value for player in players}
     met = False
     for pair in entry["pairs"].entries("pairs"):
         one, other = (pair[key].choice(list(ranks), "a player of the matchup: ") for key in ("player", "opponent"))
-        _counts(pair, "games")
-        if pair["games"].value or pair["ahead"].value is not None:
-            _fractions(pair, "ahead")
+        _check(pair, counts=("games",))
         if pair["games"].value:
-            _fractions(pair, "low", "high", "ahead_by_ratings")
+            _check(pair, fractions=("ahead", "low", "high", "ahead_by_ratings"))
             met = met or ranks[one] < ranks[other]
+        elif pair["ahead"].value is not None:
+            _check(pair, fractions=("ahead",))
     if not met:
         entry["pairs"].fail("at least one pair of players with games, the stronger first")
     if entry["budgets"].is_present:
         for budget in entry["budgets"].entries("at least one value", least=1):
-            _texts(budget, "family", "player")
+            _check(budget, texts=("family", "player"), numbers=("difference",))
             budget["budget"].integer(1)
-            _numbers(budget, "difference")
             budget["low"].number(-_MAX_ELO, budget["difference"].value)
             budget["high"].number(budget["difference"].value, _MAX_ELO)
 
@@ -450,21 +441,19 @@ def _text(entry: Node) -> None:
         entry.fail("text")
 
 
-def _texts(entry: Node, *keys: str) -> None:
-    for key in keys:
-        _text(entry[key])
-
-
-def _counts(entry: Node, *keys: str) -> None:
-    for key in keys:
+def _check(
+    entry: Node,
+    counts: Sequence[str] = (),
+    texts: Sequence[str] = (),
+    numbers: Sequence[str] = (),
+    fractions: Sequence[str] = (),
+) -> None:
+    """Check the values of keys by kind."""
+    for key in counts:
         entry[key].integer(0)
-
-
-def _numbers(entry: Node, *keys: str) -> None:
-    for key in keys:
+    for key in texts:
+        _text(entry[key])
+    for key in numbers:
         entry[key].number(-_MAX_ELO, _MAX_ELO)
-
-
-def _fractions(entry: Node, *keys: str) -> None:
-    for key in keys:
+    for key in fractions:
         entry[key].number(0, 1)

@@ -129,10 +129,7 @@ def expected_cross_table(players: int, seating: Integers, utility: Array) -> Arr
 
 
 def head_to_head_by_unit(seating: Integers, places: Integers, units: Integers, one: int, two: int) -> Array:
-    """Return the score of `one` against `two` in each unit with both players, in the order of units.
-
-    A tied rank counts half, like a draw in tests of chess engines (`helsinki_env.evaluation.rating.sprt`).
-    """
+    """Return the score of `one` against `two` in each unit with both players, ties as half, in the order of units."""
     names, unit = np.unique(units, return_inverse=True)
     cells = np.zeros((len(names), 2))
     for a, b in permutations(range(seating.shape[1]), 2):

@@ -41,8 +41,8 @@ from helsinki_env.evaluation.balance.helsinki.study import (
     Candidate,
     ConfirmationConfig,
     StudyConfig,
+    matchup_name,
     qualification_matchup,
-    screening_matchup,
 )
 from helsinki_env.evaluation.match_stats import fractional_wins, mean_by_deal
 from helsinki_env.evaluation.rating.ratings import rate
@@ -138,17 +138,14 @@ def naive_effects(table: MatchupGames) -> tuple[Array, Array]:
 def select_candidates(
     config: StudyConfig, screen: Mapping[str, MatchupGames], left_out: Container[str] = ()
 ) -> list[Candidate]:
-    """Return the candidates for every player count, the actions farthest from the mean.
-
-    Players in `left_out`, which are not evaluators, count only if there is no other class.
-    """
+    """Return the actions farthest from the mean for every player count, for the strongest class not in `left_out`."""
     candidates = []
     for n in config.players:
         names = config.names(n)
         player = ([name for name in names if name not in left_out] or names)[-1]
         if config.confirm.player in names:
             player = config.confirm.player
-        power = estimate_win_effects(ablation_games(screen[screening_matchup(player, n)])).power
+        power = estimate_win_effects(ablation_games(screen[matchup_name(n, player)])).power
         mean = float(power.mean())
         for action in np.argsort(-np.abs(power - mean), kind="stable")[: config.confirm.suspects].tolist():
             candidates.append(Candidate(n, player, BOARD_ACTIONS[action], bool(power[action] > mean), mean))
@@ -242,10 +239,7 @@ def _of_games(table: MatchupGames) -> dict[str, Array]:
 def group_measures(
     table: MatchupGames, group: npt.NDArray[np.int64], count: int, course: Course | None = None
 ) -> dict[str, GroupMeans]:
-    """Return the measures of groups of games, numbered from 0; all games of a deal are in the same group.
-
-    The course of the games adds ``lead_changes``, ``behind``, ``choices`` and ``turns``.
-    """
+    """Return the measures, including those of the course if given, of groups of games; deals are in one group each."""
     values = _of_games(table)
     if course is not None:
         for name in ("lead_changes", "behind", "choices", "turns"):
@@ -274,10 +268,7 @@ def group_by_cover(table: MatchupGames) -> tuple[npt.NDArray[np.int64], npt.NDAr
 
 
 def extreme_covers(table: MatchupGames, count: int, generator: np.random.Generator) -> tuple[int, ...]:
-    """Return the indices of the sets to play again, ascending.
-
-    They are `count` sets at both ends of every measure, the set of the first game, and `_RANDOM_AGAIN` random sets.
-    """
+    """Return ascending indices of sets: `count` at both ends of every measure, that of a first game, random ones."""
     sets, group = group_by_cover(table)
     chosen = {FIRST_GAME, *generator.permutation(sets)[:_RANDOM_AGAIN].tolist()}
     for measured in group_measures(table, group, len(sets)).values():

@@ -56,12 +56,7 @@ from helsinki_env.evaluation.balance.helsinki.study import (
     STUDY_PARTS,
     StudyConfig,
     StudyError,
-    cover_matchup,
-    quality_matchup,
-    screening_matchup,
-    skill_matchup,
-    uncovered_matchup,
-    variant_matchup,
+    matchup_name,
 )
 from helsinki_env.evaluation.rating import RatingError
 from helsinki_env.evaluation.rating.ratings import rate
@@ -87,7 +82,7 @@ def plan_of(config: StudyConfig, folder: Path, part: str) -> Plan | None:
         generator = np.random.default_rng([config.seed, 3])
         return config.plan(
             part,
-            [extreme_covers(tables[cover_matchup(n)], config.covers.again, generator) for n in config.cover_counts],
+            [extreme_covers(tables[matchup_name(n)], config.covers.again, generator) for n in config.cover_counts],
         )
     if part == "confirm":
         screen = _finished(config, folder, "screen")
@@ -185,10 +180,10 @@ def study_results(config: StudyConfig, folder: Path, command: str = "helsinki ba
         )
     tables = played.tables("screen")
     screen = {
-        (entry.player, n): (rank, estimate_screening(tables[screening_matchup(entry.player, n)]))
+        (entry.player, n): (rank, estimate_screening(tables[matchup_name(n, entry.player)]))
         for rank, entry in enumerate(config.classes)
         for n in config.players
-        if screening_matchup(entry.player, n) in tables
+        if matchup_name(n, entry.player) in tables
     }
     estimates = [
         EffectEstimates(n, player, rank, one.effects.power, one.effects.covariance)
@@ -205,7 +200,7 @@ def study_results(config: StudyConfig, folder: Path, command: str = "helsinki ba
         "gate": gate,
         "screen": [
             _screening_data(
-                played, one, [f for f in found if (f.player, f.players) == (player, n)], screening_matchup(player, n)
+                played, one, [f for f in found if (f.player, f.players) == (player, n)], matchup_name(n, player)
             )
             for (player, n), (_, one) in screen.items()
         ],
@@ -315,17 +310,14 @@ def _screening_data(
 def _interaction_data(
     config: StudyConfig, tables: Mapping[str, MatchupGames], left_out: Container[str]
 ) -> list[dict[str, Any]]:
-    """Return the interactions of pairs of actions, for the one of the two evaluators with more games.
-
-    Slow players have too few games to separate 105 pairs.
-    """
+    """Return the interactions of pairs of actions, for the one of the two evaluators with more games."""
     results = []
     one, two = np.triu_indices(len(BOARD_ACTIONS), 1)
     for n in config.players:
         evaluators = [
-            (entry.player, tables[screening_matchup(entry.player, n)])
+            (entry.player, tables[matchup_name(n, entry.player)])
             for entry in config.classes
-            if entry.player not in left_out and screening_matchup(entry.player, n) in tables
+            if entry.player not in left_out and matchup_name(n, entry.player) in tables
         ]
         if not evaluators:
             continue
@@ -370,9 +362,9 @@ def _variant_data(config: StudyConfig, played: PlayedParts) -> list[dict[str, An
     for components in (config.components, *config.variants.components):
         for n in config.players:
             if components == config.components:
-                table = played.tables("screen").get(screening_matchup(player, n))
+                table = played.tables("screen").get(matchup_name(n, player))
             else:
-                table = played.tables("variants").get(variant_matchup(components, n))
+                table = played.tables("variants").get(matchup_name(n, Path(components).stem))
             if table is None:
                 continue
             effects = estimate_win_effects(ablation_games(table))
@@ -409,7 +401,7 @@ def _quality_data(config: StudyConfig, played: PlayedParts) -> list[dict[str, An
     for kind in PUBLISHED_GAMES:
         for entry in config.classes:
             for n in config.players:
-                name = quality_matchup(kind, entry.player, n)
+                name = matchup_name(n, kind, entry.player)
                 table = played.tables("quality").get(name)
                 if table is not None:
                     results.append(
@@ -431,7 +423,7 @@ def _skill_data(config: StudyConfig, tables: Mapping[str, MatchupGames]) -> list
     for kind in PUBLISHED_GAMES:
         for n in config.players:
             for weaker, stronger in pairwise(config.names(n)):
-                table = tables.get(skill_matchup(kind, weaker, stronger, n))
+                table = tables.get(matchup_name(n, kind, f"{stronger} against {weaker}"))
                 if table is None:
                     continue
                 ratings = rate(table, reference=weaker, seed=config.seed)
@@ -456,25 +448,26 @@ def _cover_data(config: StudyConfig, played: PlayedParts) -> list[dict[str, Any]
     """Return the distribution over all sets of five covered actions, and the measures of the selected sets."""
     results = []
     for n in config.players:
-        table, again = (played.tables(part).get(cover_matchup(n)) for part in ("covers", "again"))
+        table, again = (played.tables(part).get(matchup_name(n)) for part in ("covers", "again"))
         if table is None:
             continue
         sets, group = group_by_cover(table)
         first = group_measures(table, group, len(sets))
         first_game = np.flatnonzero(sets == FIRST_GAME)
-        bare = played.tables("again").get(uncovered_matchup(n))
+        uncovered = matchup_name(n, "nothing covered")
+        bare = played.tables("again").get(uncovered)
         entry: dict[str, Any] = {
             "players": n,
             "games": len(table),
             "sets": len(sets),
             "distribution": {name: np.sort(m.mean) for name, m in first.items()},
             "first_game": _means(first, int(first_game[0])) if len(first_game) else None,
-            "nothing_covered": None if bare is None else _measured(bare, played.courses("again")[uncovered_matchup(n)]),
+            "nothing_covered": None if bare is None else _measured(bare, played.courses("again")[uncovered]),
             "again": [],
         }
         if again is not None:
             chosen, group = group_by_cover(again)
-            fresh = group_measures(again, group, len(chosen), played.courses("again")[cover_matchup(n)])
+            fresh = group_measures(again, group, len(chosen), played.courses("again")[matchup_name(n)])
             entropy = action_use_entropy(again, group, len(chosen))
             entry["again_games"] = len(again)
             entry["again"] = [

@@ -57,7 +57,7 @@ from helsinki_env.evaluation.balance.helsinki.conclusions import EffectEstimates
 from helsinki_env.evaluation.balance.helsinki.estimates import ablation_games
 from helsinki_env.evaluation.balance.helsinki.figures import forest_plot
 from helsinki_env.evaluation.balance.helsinki.tune.report import action_label_markdown, interval_text
-from helsinki_env.evaluation.match_stats import fractional_wins, mean_by_deal, proportion_interval, student_quantile
+from helsinki_env.evaluation.match_stats import fractional_wins, mean_and_half_width, mean_by_deal, proportion_interval
 from helsinki_env.games.helsinki.action_numbers import BOARD_ACTIONS
 from helsinki_env.utils.files import check_no_link
 from helsinki_env.utils.markdown import all_printable, code_span, escape_outside_code, markdown_table
@@ -315,7 +315,7 @@ def _meetings(
                 power, screened = 100 * (1 / n - without.mean()), effects[seed, n]
                 variance = 1e4 * without.var(ddof=1) / len(without) + mean @ screened.covariance @ mean
                 errors.append(float(np.sqrt(variance)))
-                regained, half = _mean(100 * (without - habit))
+                regained, half = mean_and_half_width(100 * (without - habit))
                 meetings.append(
                     {
                         "action": action,
@@ -340,12 +340,6 @@ def _meetings(
 def _won(share: Array) -> dict[str, float]:
     ends = proportion_interval(share[:, None], np.ones((len(share), 1)))
     return {key: float(100 * end[0]) for key, end in zip(("share", "low", "high"), ends, strict=True)}
-
-
-def _mean(values: Array) -> tuple[float, float]:
-    """Return the mean of independent values, such as deals, and the half width of its 95% interval."""
-    error = float(values.std(ddof=1)) / np.sqrt(len(values))
-    return float(values.mean()), float(student_quantile(len(values)) * error)
 
 
 def _verdict(
@@ -424,7 +418,7 @@ def _averages(meetings: Sequence[Data], n: int) -> str:
 
 
 def _over_seeds(values: Sequence[float], sign: str = "") -> str:
-    middle, half = _mean(np.array(values))
+    middle, half = mean_and_half_width(np.array(values))
     return f"{middle:{sign}.1f} ({middle - half:{sign}.1f} to {middle + half:{sign}.1f})"
 
 

@@ -38,9 +38,6 @@ from helsinki_env.evaluation.balance.helsinki.base import (
 from helsinki_env.games.helsinki.components import BOARD_ACTIONS
 
 __all__ = [
-    "DEPENDENT",
-    "PUBLISHED_GAMES",
-    "STUDY_PARTS",
     "Candidate",
     "ConfirmationConfig",
     "CoversConfig",
@@ -49,14 +46,7 @@ __all__ = [
     "StudyConfig",
     "StudyError",
     "VariantsConfig",
-    "cover_matchup",
-    "qualification_matchup",
-    "quality_matchup",
-    "screening_matchup",
-    "skill_matchup",
-    "uncovered_matchup",
-    "variant_matchup",
-]  # fmt: skip
+]
 
 STUDY_PARTS = ("gate", "screen", "variants", "quality", "covers", "again", "confirm")
 """The parts in playing order."""
@@ -202,39 +192,14 @@ class Candidate:
         return f"{self.action} {way}, {self.player}, {self.players} players"
 
 
-def screening_matchup(player: str, players: int) -> str:
-    """Return the name of a matchup of the screening experiment."""
-    return f"{player}, {players} players"
+def matchup_name(players: int, *parts: str) -> str:
+    """Return the name of a matchup, such as "greedy, 2 players"."""
+    return ", ".join([*parts, f"{players} players"])
 
 
 def qualification_matchup(player: str, players: int, denied: bool) -> str:
     """Return the name of a qualification matchup, with the full board or with five actions denied to every seat."""
-    return f"{player}, {players} players, {'five denied' if denied else 'full board'}"
-
-
-def variant_matchup(components: str, players: int) -> str:
-    """Return the name of a matchup of the variants."""
-    return f"{Path(components).stem}, {players} players"
-
-
-def quality_matchup(kind: str, player: str, players: int) -> str:
-    """Return the name of a matchup of a variant with equal players."""
-    return f"{kind}, {player}, {players} players"
-
-
-def skill_matchup(kind: str, weaker: str, stronger: str, players: int) -> str:
-    """Return the name of a matchup of a variant with a stronger player in one seat."""
-    return f"{kind}, {stronger} against {weaker}, {players} players"
-
-
-def cover_matchup(players: int) -> str:
-    """Return the name of a matchup of covered sets."""
-    return f"{players} players"
-
-
-def uncovered_matchup(players: int) -> str:
-    """Return the name of the matchup of the same players with nothing covered."""
-    return f"nothing covered, {players} players"
+    return f"{matchup_name(players, player)}, {'five denied' if denied else 'full board'}"
 
 
 @dataclass(frozen=True)
@@ -370,7 +335,7 @@ class StudyConfig(ConfigFile):
 
     def _screen(self) -> list[dict[str, Any]]:
         return [
-            self._screening(screening_matchup(entry.player, n), entry.player, entry.games[n], self._game(n))
+            self._screening(matchup_name(n, entry.player), entry.player, entry.games[n], self._game(n))
             for entry in self.classes
             for n in self.players
             if entry.games.get(n)
@@ -379,8 +344,8 @@ class StudyConfig(ConfigFile):
     def _variants(self) -> list[dict[str, Any]]:
         v = self.variants
         return [
-            self._screening(variant_matchup(components, n), v.player, v.games[n], self._game(n, components=components))
-            for components in v.components
+            self._screening(matchup_name(n, Path(path).stem), v.player, v.games[n], self._game(n, components=path))
+            for path in v.components
             for n in self.players
             if v.games.get(n)
         ]
@@ -394,15 +359,15 @@ class StudyConfig(ConfigFile):
                     entry.player: {"games": self.quality if entry.quality is None else entry.quality, "game": game}
                     for entry in self.classes
                 }
-                tables += [{"name": quality_matchup(kind, one, n), "players": [one], **played[one]} for one in names]
+                tables += [{"name": matchup_name(n, kind, one), "players": [one], **played[one]} for one in names]
                 for one, other in pairwise(names):
-                    lineups = [[one] * (n - 1) + [other]]
-                    tables.append({"name": skill_matchup(kind, one, other, n), "lineups": lineups, **played[other]})
+                    name, lineups = matchup_name(n, kind, f"{other} against {one}"), [[one] * (n - 1) + [other]]
+                    tables.append({"name": name, "lineups": lineups, **played[other]})
         return [table for table in tables if table["games"]]
 
     def _covered(self, n: int, games: int, **design: Any) -> dict[str, Any]:
         players = list(self.covers.players)
-        return {"name": cover_matchup(n), "players": players, "games": n * games, "game": self._game(n), **design}
+        return {"name": matchup_name(n), "players": players, "games": n * games, "game": self._game(n), **design}
 
     @property
     def cover_counts(self) -> list[int]:
@@ -418,7 +383,7 @@ class StudyConfig(ConfigFile):
         return [
             self._covered(n, len(numbers) * decks, cover={"size": 5, "only": list(numbers)})
             for n, numbers in zip(counts, chosen, strict=True)
-        ] + [self._covered(n, decks * _BARE) | {"name": uncovered_matchup(n)} for n in counts]
+        ] + [self._covered(n, decks * _BARE) | {"name": matchup_name(n, "nothing covered")} for n in counts]
 
     def _confirm(self, candidates: Sequence[Candidate]) -> list[dict[str, Any]]:
         tables = []

@@ -176,10 +176,7 @@ def coverings() -> BoardArray:
 
 
 def random_boards(numbers: Sequence[BoardNumber], count: int, seed: int) -> list[BoardValues]:
-    """Return random boards on which all numbers, and all alternative values of a number, occur equally often.
-
-    In a search that covers actions, the boards are runs of a balanced design.
-    """
+    """Return random boards (runs of a balanced design for coverings) with equally many changes of each number."""
     if searches_covers(numbers):
         return [tuple(board) for board in relabelled(-(-count // _RUNS), seed)[:count].astype(np.int64).tolist()]
     generator = np.random.default_rng([seed, 1])
@@ -211,10 +208,9 @@ def in_quotes(action: int) -> str:
 
 
 def board_file(base: str, numbers: Sequence[BoardNumber], board: BoardValues, folder: Path) -> Path:
-    """Return the path of a board's file, and write the file if it is missing; the name is a digest of the changes.
+    """Return the path of a board's file, and write the file if it is missing; its name is a digest of the changes.
 
-    It is a component file, or a game file as in configs/game if actions are covered. All other values are those of the
-    component file `base`, a name in configs/components or a path.
+    It is the component file `base` (name or path) with changes, or a game file as in configs/game for coverings.
     """
     if searches_covers(numbers):
         game = {"components": base, "covered": covered_on(numbers, board)}

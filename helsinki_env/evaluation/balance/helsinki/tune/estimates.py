@@ -288,10 +288,7 @@ def estimate_boards(
 
 
 class _Family:
-    """Linear combinations of the effects on all boards, with one quantile for their intervals.
-
-    `rows` select the effects of each screening experiment, (A, all effects) each; `levels` are the means of `rows`.
-    """
+    """Linear combinations of all effects with one quantile; `rows` select the effects of each experiment."""
 
     def __init__(self, config: TuneConfig, effects: Sequence[WinEffects]) -> None:
         self._config, self._count = config, len(config.players)

@@ -160,10 +160,7 @@ class Objective:
 def rank_boards(
     numbers: Sequence[BoardNumber], boards: BoardArray, distance: Array, shortfall: Array | None = None
 ) -> npt.NDArray[np.intp]:
-    """Return the order of boards, int64 (N, F), best first, given their distances from the aim, (N,).
-
-    Ties go to the board with the fewest and smallest changes. Boards with a shortfall of the level, (N,), rank last.
-    """
+    """Return the order of boards by shortfall of the level, distance from the aim, number and size of changes."""
     count, steps = sizes(numbers, boards)
     low = np.zeros(len(boards)) if shortfall is None else np.round(shortfall / _ALIKE)
     return np.lexsort((*boards.T[::-1], steps, count, np.round(distance / _ALIKE), low))
@@ -303,10 +300,7 @@ def _combine(one: AblationGames, other: AblationGames) -> AblationGames:
 
 
 def _weighted(predicted: Array, available: Open, played: Sequence[Sequence[AblationGames]]) -> Array:
-    """Return the effects on boards as a weighted mean of the model and the games of each board, float64 (N, P, A).
-
-    Deviations and levels have separate weights, because a model may predict only one of them well.
-    """
+    """Return effects as means of model and games, float64 (N, P, A), with weights for deviations and for levels."""
     everywhere = available[:, None].repeat(predicted.shape[1], axis=1)
     means = predicted.mean(axis=2, where=available[:, None])
     apart = (predicted - means[..., None]) * everywhere
