@@ -63,7 +63,7 @@ class ArenaError(UserError):
 
 
 def round_robin_lineups(players: int, seats: int) -> tuple[tuple[int, ...], ...]:
-    """Return all line-ups of a round robin as ascending player indices; each has all players if seats suffice."""
+    """Return all line-ups of a round robin as ascending player indices, with all players in each if seats suffice."""
     if players < seats:
         lineups = combinations_with_replacement(range(players), seats)
         return tuple(lineup for lineup in lineups if len(set(lineup)) == players)

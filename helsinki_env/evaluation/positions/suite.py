@@ -227,12 +227,6 @@ def results_of(suite: Suite, answers: Sequence[int]) -> dict[str, Any]:
     }
 
 
-def expected_random(suite: Suite) -> dict[str, Any]:
-    """Return the mean results of uniformly random actions."""
-    regrets = np.array([position.regrets.mean() for position in suite.positions])
-    return _result(regrets, np.array([position.is_best.mean() for position in suite.positions]))
-
-
 def _result(regrets: FloatArray, best: FloatArray) -> dict[str, Any]:
     """Return the mean regret with its 95% interval (Student), and the share of best actions, rounded."""
     mean, half = mean_and_half_width(regrets)

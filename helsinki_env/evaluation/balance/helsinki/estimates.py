@@ -22,6 +22,7 @@ from __future__ import annotations
 import math
 from collections.abc import Container, Mapping
 from dataclasses import dataclass, replace
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -62,30 +63,29 @@ _STEPS = 100
 def qualification_data(config: StudyConfig, tables: Mapping[str, MatchupGames]) -> list[dict[str, Any]]:
     """Return the ratings of players relative to the reference, with the full board and with disabled actions."""
     results = []
-    for player in (entry.player for entry in config.classes):
-        for n in config.players:
-            names = [qualification_matchup(player, n, denied) for denied in (False, True)]
-            if not all(name in tables for name in names):
-                continue
-            ratings = [rate(tables[name], reference=config.gate.reference, seed=config.seed) for name in names]
-            elo = [float(r.elo[r.players.index(player)]) for r in ratings]
-            error = [float(r.error[r.players.index(player)]) for r in ratings]
-            lost, half = elo[0] - elo[1], 1.96 * math.hypot(*error)
-            results.append(
-                {
-                    "player": player,
-                    "players": n,
-                    "games": sum(len(tables[name]) for name in names),
-                    "full_board": elo[0],
-                    "full_board_error": error[0],
-                    "five_denied": elo[1],
-                    "five_denied_error": error[1],
-                    "lost": lost,
-                    "lost_low": lost - half,
-                    "lost_high": lost + half,
-                    "admitted": lost - half <= config.gate.lost,
-                }
-            )
+    for player, n in product((entry.player for entry in config.classes), config.players):
+        names = [qualification_matchup(player, n, denied) for denied in (False, True)]
+        if not all(name in tables for name in names):
+            continue
+        ratings = [rate(tables[name], reference=config.gate.reference, seed=config.seed) for name in names]
+        elo = [float(r.elo[r.players.index(player)]) for r in ratings]
+        error = [float(r.error[r.players.index(player)]) for r in ratings]
+        lost, half = elo[0] - elo[1], 1.96 * math.hypot(*error)
+        results.append(
+            {
+                "player": player,
+                "players": n,
+                "games": sum(len(tables[name]) for name in names),
+                "full_board": elo[0],
+                "full_board_error": error[0],
+                "five_denied": elo[1],
+                "five_denied_error": error[1],
+                "lost": lost,
+                "lost_low": lost - half,
+                "lost_high": lost + half,
+                "admitted": lost - half <= config.gate.lost,
+            }
+        )
     return results
 
 

@@ -6,9 +6,9 @@ All played parts are read, whether the study is finished or not. The result depe
 from __future__ import annotations
 
 import math
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import asdict
-from itertools import pairwise
+from itertools import pairwise, product
 from pathlib import Path
 from typing import Any
 
@@ -204,11 +204,11 @@ def study_results(config: StudyConfig, folder: Path, command: str = "helsinki ba
             )
             for (player, n), (_, one) in screen.items()
         ],
-        "pairs": _interaction_data(config, tables, rejected),
-        "variants": _variant_data(config, played),
-        "quality": _quality_data(config, played),
-        "skill": _skill_data(config, played.tables("quality")),
-        "covers": _cover_data(config, played),
+        "pairs": list(_interaction_data(config, tables, rejected)),
+        "variants": list(_variant_data(config, played)),
+        "quality": list(_quality_data(config, played)),
+        "skill": list(_skill_data(config, played.tables("quality"))),
+        "covers": list(_cover_data(config, played)),
         "confirm": _confirmations(config, played, rejected),
     }
     return _with_conclusions(to_json_data(data))
@@ -309,9 +309,8 @@ def _screening_data(
 
 def _interaction_data(
     config: StudyConfig, tables: Mapping[str, MatchupGames], left_out: Container[str]
-) -> list[dict[str, Any]]:
-    """Return the interactions of pairs of actions, for the one of the two evaluators with more games."""
-    results = []
+) -> Iterator[dict[str, Any]]:
+    """Yield the interactions of pairs of actions, for the one of the two evaluators with more games."""
     one, two = np.triu_indices(len(BOARD_ACTIONS), 1)
     for n in config.players:
         evaluators = [
@@ -325,39 +324,31 @@ def _interaction_data(
         try:
             pairs = estimate_interactions(ablation_games(table), level=config.level, seed=config.seed)
         except RatingError as problem:  # other estimates need fewer games
-            results.append({"player": player, "players": n, "left_out": str(problem)})
+            yield {"player": player, "players": n, "left_out": str(problem)}
             continue
         adjusted = pairs.pair_adjusted[one, two]
-        results.append(
-            {
-                "player": player,
-                "players": n,
-                "shapley": pairs.shapley,
-                "shapley_low": pairs.shapley_low,
-                "shapley_high": pairs.shapley_high,
-                "pair": pairs.pair,
-                "pair_error": pairs.pair_error,
-                "found": [
-                    {
-                        "actions": [BOARD_ACTIONS[i], BOARD_ACTIONS[j]],
-                        "together": pairs.pair[i, j],
-                        "error": pairs.pair_error[i, j],
-                        "p": pairs.pair_p[i, j],
-                        "false_discovery_rate": rate_,
-                    }
-                    for i, j, rate_ in zip(one.tolist(), two.tolist(), adjusted.tolist(), strict=True)
-                    if rate_ <= 1 - config.level
-                ],
-            }
-        )
-    return results
+        yield {
+            "player": player,
+            "players": n,
+            **{key: getattr(pairs, key) for key in ("shapley", "shapley_low", "shapley_high", "pair", "pair_error")},
+            "found": [
+                {
+                    "actions": [BOARD_ACTIONS[i], BOARD_ACTIONS[j]],
+                    "together": pairs.pair[i, j],
+                    "error": pairs.pair_error[i, j],
+                    "p": pairs.pair_p[i, j],
+                    "false_discovery_rate": rate_,
+                }
+                for i, j, rate_ in zip(one.tolist(), two.tolist(), adjusted.tolist(), strict=True)
+                if rate_ <= 1 - config.level
+            ],
+        }
 
 
-def _variant_data(config: StudyConfig, played: PlayedParts) -> list[dict[str, Any]]:
-    """Return the deviations by component file, with those of the study first if it has the same player."""
+def _variant_data(config: StudyConfig, played: PlayedParts) -> Iterator[dict[str, Any]]:
+    """Yield the deviations by component file, with those of the study first if it has the same player."""
     if not played.has("variants"):
-        return []
-    results = []
+        return
     player = config.variants.player
     for components in (config.components, *config.variants.components):
         for n in config.players:
@@ -369,16 +360,13 @@ def _variant_data(config: StudyConfig, played: PlayedParts) -> list[dict[str, An
                 continue
             effects = estimate_win_effects(ablation_games(table))
             found = findings([EffectEstimates(n, player, 0, effects.power, effects.covariance)], config.level)
-            results.append(
-                {
-                    "components": Path(components).stem,
-                    "player": player,
-                    "players": n,
-                    "games": len(table),
-                    **{key: [getattr(f, key) for f in found] for key in ("deviation", "error", "low", "high")},
-                }
-            )
-    return results
+            yield {
+                "components": Path(components).stem,
+                "player": player,
+                "players": n,
+                "games": len(table),
+                **{key: [getattr(f, key) for f in found] for key in ("deviation", "error", "low", "high")},
+            }
 
 
 def _means(measures: Mapping[str, GroupMeans], row: int) -> dict[str, Any]:
@@ -395,58 +383,45 @@ def _measured(table: MatchupGames, course: Course) -> dict[str, Any]:
     }
 
 
-def _quality_data(config: StudyConfig, played: PlayedParts) -> list[dict[str, Any]]:
-    """Return the measures of the variants in the rulebook."""
-    results = []
-    for kind in PUBLISHED_GAMES:
-        for entry in config.classes:
-            for n in config.players:
-                name = matchup_name(n, kind, entry.player)
-                table = played.tables("quality").get(name)
-                if table is not None:
-                    results.append(
-                        {
-                            "game": kind,
-                            "player": entry.player,
-                            "players": n,
-                            **_measured(table, played.courses("quality")[name]),
-                            "seats": seat_win_rates(table),
-                            "scores": np.bincount(np.clip(table.scores.ravel(), 0, None)),
-                        }
-                    )
-    return results
+def _quality_data(config: StudyConfig, played: PlayedParts) -> Iterator[dict[str, Any]]:
+    """Yield the measures of the variants in the rulebook."""
+    for kind, entry, n in product(PUBLISHED_GAMES, config.classes, config.players):
+        name = matchup_name(n, kind, entry.player)
+        if (table := played.tables("quality").get(name)) is not None:
+            yield {
+                "game": kind,
+                "player": entry.player,
+                "players": n,
+                **_measured(table, played.courses("quality")[name]),
+                "seats": seat_win_rates(table),
+                "scores": np.bincount(np.clip(table.scores.ravel(), 0, None)),
+            }
 
 
-def _skill_data(config: StudyConfig, tables: Mapping[str, MatchupGames]) -> list[dict[str, Any]]:
-    """Return the advantage of each class over the next weaker class, in the variants of the rulebook."""
-    results = []
-    for kind in PUBLISHED_GAMES:
-        for n in config.players:
-            for weaker, stronger in pairwise(config.names(n)):
-                table = tables.get(matchup_name(n, kind, f"{stronger} against {weaker}"))
-                if table is None:
-                    continue
-                ratings = rate(table, reference=weaker, seed=config.seed)
-                i = ratings.players.index(stronger)
-                results.append(
-                    {
-                        "game": kind,
-                        "players": n,
-                        "weaker": weaker,
-                        "stronger": stronger,
-                        "games": len(table),
-                        "rating": ratings.elo[i],
-                        **{end: getattr(ratings, end)[i] for end in ("error", "low", "high")},
-                        "win_share": ratings.statistics.win_rate[i],
-                        **{f"win_share_{end}": getattr(ratings.statistics, end)[i] for end in ("low", "high")},
-                    }
-                )
-    return results
+def _skill_data(config: StudyConfig, tables: Mapping[str, MatchupGames]) -> Iterator[dict[str, Any]]:
+    """Yield the advantage of each class over the next weaker class, in the variants of the rulebook."""
+    for kind, n in product(PUBLISHED_GAMES, config.players):
+        for weaker, stronger in pairwise(config.names(n)):
+            table = tables.get(matchup_name(n, kind, f"{stronger} against {weaker}"))
+            if table is None:
+                continue
+            ratings = rate(table, reference=weaker, seed=config.seed)
+            i = ratings.players.index(stronger)
+            yield {
+                "game": kind,
+                "players": n,
+                "weaker": weaker,
+                "stronger": stronger,
+                "games": len(table),
+                "rating": ratings.elo[i],
+                **{end: getattr(ratings, end)[i] for end in ("error", "low", "high")},
+                "win_share": ratings.statistics.win_rate[i],
+                **{f"win_share_{end}": getattr(ratings.statistics, end)[i] for end in ("low", "high")},
+            }
 
 
-def _cover_data(config: StudyConfig, played: PlayedParts) -> list[dict[str, Any]]:
-    """Return the distribution over all sets of five covered actions, and the measures of the selected sets."""
-    results = []
+def _cover_data(config: StudyConfig, played: PlayedParts) -> Iterator[dict[str, Any]]:
+    """Yield the distribution over all sets of five covered actions, and the measures of the selected sets."""
     for n in config.players:
         table, again = (played.tables(part).get(matchup_name(n)) for part in ("covers", "again"))
         if table is None:
@@ -479,8 +454,7 @@ def _cover_data(config: StudyConfig, played: PlayedParts) -> list[dict[str, Any]
                 }
                 for row, covered in enumerate(chosen.tolist())
             ]
-        results.append(entry)
-    return results
+        yield entry
 
 
 def _confirmations(config: StudyConfig, played: PlayedParts, left_out: Container[str]) -> list[dict[str, Any]]:

@@ -30,6 +30,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from itertools import product
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
@@ -191,8 +192,7 @@ class RetrainingStudy:
                 "game": {"num_players": n},
                 "screen": asdict(self.config.design),
             }
-            for seed in self.config.training_seeds
-            for n in self.config.players
+            for seed, n in product(self.config.training_seeds, self.config.players)
         }
         return dict(zip(tables, self._play("screen", list(tables.values())), strict=True))
 
@@ -200,9 +200,7 @@ class RetrainingStudy:
         """Play missing meetings, and return all by action, seed, player count and condition."""
         tables = {
             (action, seed, n, way): table
-            for action in self.config.claims
-            for seed in self.config.training_seeds
-            for n in self.config.players
+            for action, seed, n in product(self.config.claims, self.config.training_seeds, self.config.players)
             for way, table in self._meetings(action, seed, n)
         }
         return dict(zip(tables, self._play("meetings", list(tables.values())), strict=True))
@@ -307,29 +305,27 @@ def _meetings(
     meetings: list[dict[str, Any]] = []
     errors: list[float] = []
     mean = np.full(len(BOARD_ACTIONS), 1 / len(BOARD_ACTIONS))
-    for action in config.claims:
-        for seed in config.training_seeds:
-            for n in config.players:
-                by_way = {way: shares[action, seed, n, way] for way in TEST_CONDITIONS}
-                habit, without = by_way["habit"], by_way["retrained"]
-                power, screened = 100 * (1 / n - without.mean()), effects[seed, n]
-                variance = 1e4 * without.var(ddof=1) / len(without) + mean @ screened.covariance @ mean
-                errors.append(float(np.sqrt(variance)))
-                regained, half = mean_and_half_width(100 * (without - habit))
-                meetings.append(
-                    {
-                        "action": action,
-                        "seed": seed,
-                        "players": n,
-                        "decks": len(without),
-                        "won": {way: _won(share) for way, share in by_way.items()},
-                        "regained": regained,
-                        "regained_low": regained - half,
-                        "regained_high": regained + half,
-                        "power": float(power),
-                        "deviation": float(power - screened.power.mean()),
-                    }
-                )
+    for action, seed, n in product(config.claims, config.training_seeds, config.players):
+        by_way = {way: shares[action, seed, n, way] for way in TEST_CONDITIONS}
+        habit, without = by_way["habit"], by_way["retrained"]
+        power, screened = 100 * (1 / n - without.mean()), effects[seed, n]
+        variance = 1e4 * without.var(ddof=1) / len(without) + mean @ screened.covariance @ mean
+        errors.append(float(np.sqrt(variance)))
+        regained, half = mean_and_half_width(100 * (without - habit))
+        meetings.append(
+            {
+                "action": action,
+                "seed": seed,
+                "players": n,
+                "decks": len(without),
+                "won": {way: _won(share) for way, share in by_way.items()},
+                "regained": regained,
+                "regained_low": regained - half,
+                "regained_high": regained + half,
+                "power": float(power),
+                "deviation": float(power - screened.power.mean()),
+            }
+        )
     quantile = simultaneous_quantile(np.diag(np.square(errors)), config.level)
     for one, error in zip(meetings, errors, strict=True):
         one["deviation_low"] = one["deviation"] - quantile * error
