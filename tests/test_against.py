@@ -22,7 +22,7 @@ from helsinki_env import HelsinkiConfig
 from helsinki_env.bench import paired
 from helsinki_env.bench.measures import MEASUREMENT_KINDS, MeasurementRequest
 from helsinki_env.bench.paired import Checkout, Comparison, Worker, median_interval
-from helsinki_env.bench.speed_tables import compared_part
+from helsinki_env.bench.speed import compared_part
 from helsinki_env.cli.commands import bench
 from helsinki_env.cli.main import main
 from helsinki_env.utils.markdown import replace_section
