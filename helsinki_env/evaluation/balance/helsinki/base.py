@@ -42,7 +42,7 @@ class ConfigFile:
     WHAT: ClassVar[str]  # noun in error messages
     FOLDER: ClassVar[str]  # folder of the named files in ``configs``
     FILE: ClassVar[str]  # file name in the folder of the games
-    MAX_SEED: ClassVar[int]  # leaves room for the seeds of the parts, which are multiples of it
+    MAX_SEED: ClassVar[int]  # maximum, which leaves room for the larger seeds of the parts
     PARTS: ClassVar[Mapping[str, type]] = {}  # dataclass of each key that has one
 
     def _check_common(self) -> None:
@@ -128,7 +128,7 @@ def game_counts(part: Any, name: str) -> dict[int, int]:
 
 
 def check_screen(counts: Mapping[int, int], key: str) -> None:
-    """Check that a screening experiment with these games by player count has none or enough; `key` locates it."""
+    """Check that a screening experiment has no games or enough for each player count; `key` locates it."""
     for players, games in counts.items():
         if 0 < games < MIN_SCREENING_DEALS * players:
             expected = (

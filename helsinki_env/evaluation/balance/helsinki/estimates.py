@@ -239,7 +239,7 @@ def _of_games(table: MatchupGames) -> dict[str, Array]:
 def group_measures(
     table: MatchupGames, group: npt.NDArray[np.int64], count: int, course: Course | None = None
 ) -> dict[str, GroupMeans]:
-    """Return the measures, including those of the course if given, of groups of games; deals are in one group each."""
+    """Return the measures, with those of the course if given, of groups that contain whole deals."""
     values = _of_games(table)
     if course is not None:
         for name in ("lead_changes", "behind", "choices", "turns"):

@@ -369,7 +369,7 @@ def _summary(config: TuneConfig, result: BoardSearchResult) -> list[str]:
 
 
 def _target(config: TuneConfig, far: float) -> str:
-    """Return the target that a board at a distance of at most `far` from the aim meets, without a full stop."""
+    """Describe the target that a board at a distance of at most `far` from the aim meets, without a full stop."""
     margin = f"margin of ±{config.band:g} games per 100 around the average action"
     if config.aim == LIFT:
         target = f"the level of the published board minus {config.band:g}"
@@ -391,7 +391,7 @@ def _floor(config: TuneConfig) -> str:
 
 
 def _level(boards: Sequence[BoardEstimates]) -> list[str]:
-    """Return a sentence on the level and one on the dead actions, by number of players, for one or two boards."""
+    """Return sentences on the level and on the dead actions by player count, for one or two boards."""
     values = [" / ".join(f"{one.level.value:.1f}" for one in board.levels) for board in boards]
     dead = [" / ".join(str(len(one.dead)) for one in board.levels) for board in boards]
     counts = " / ".join(str(one.players) for one in boards[0].levels)
