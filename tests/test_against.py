@@ -189,7 +189,7 @@ def test_what_a_revision_lacks_is_said(source: str, reason: str, tmp_path: Path)
 
 def test_a_package_from_elsewhere_is_not_measured(tmp_path: Path) -> None:
     with Worker(tmp_path) as worker:
-        assert f"not in {tmp_path}" in str(worker.ask(ASKED))
+        assert f"not from {tmp_path}" in str(worker.ask(ASKED))
 
 
 def test_rows_are_measured_in_turn_and_shown_with_what_is_missing() -> None:

@@ -122,7 +122,7 @@ def test_shipped_files_can_be_read(name: str, free: int) -> None:
         ({"games": GAMES | {"slopes": {2: 100}}}, r"games\.slopes\.2: found 100, expected at least 1,920, 48 for each"),
         ({"aim": "lifted"}, "aim: found 'lifted', expected an aim: one of balance, lift"),
         ({"aim": None}, "aim: found None, expected an aim: one of balance, lift"),
-        ({"floor": 1.2}, r"floor: found 1\.2, expected a fraction of the level of the published board, from 0 \(no fl"),
+        ({"floor": 1.2}, r"floor: found 1\.2, expected a fraction of the level of the published board, 0 \(no fl"),
         ({"floor": 90}, "floor: found 90, expected a fraction of the level"),
         ({"floor": -0.1}, r"floor: found -0\.1, expected a fraction of the level"),
         ({"floor": True}, "floor: found True, expected a fraction of the level"),
@@ -130,7 +130,7 @@ def test_shipped_files_can_be_read(name: str, free: int) -> None:
         ({"floor": "90 %"}, "floor: found '90 %', expected a fraction of the level"),
         ({"floor": float("nan")}, "floor: found nan, expected a fraction of the level"),
         ({"components": "nowhere"}, "nowhere"),
-        ({"weaker": "heuristic"}, "weaker: found 'heuristic', expected another player"),
+        ({"weaker": "heuristic"}, "weaker: found 'heuristic', expected a player other than the main player"),
     ],
 )
 def test_what_is_written_wrongly_is_refused_by_name(changes: dict[str, Any], message: str) -> None:

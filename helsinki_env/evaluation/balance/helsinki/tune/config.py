@@ -344,7 +344,7 @@ class TuneConfig(ConfigFile):
         field_entry(self, "finalists").integer(1, 10)
         field_entry(self, "quality").integer(0, 10**9)
         if self.weaker == self.player:
-            field_entry(self, "weaker").fail("a different player from the main player")
+            field_entry(self, "weaker").fail("a player other than the main player")
         parts = {"screen": 1, "slopes": self.boards, "halving": self.candidates, "proof": 1}
         for part, boards in parts.items():
             for n, games in getattr(self.games, part).items():
