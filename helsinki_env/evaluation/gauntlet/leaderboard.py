@@ -10,9 +10,8 @@ import hashlib
 import re
 from collections.abc import Iterable, Mapping
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 from helsinki_env.agents.registry import is_code
 from helsinki_env.agents.replaced_actions import ReplacedActions
@@ -36,21 +35,17 @@ def certificate_name(player: str) -> str:
     return plain
 
 
-@dataclass(frozen=True)
 class CertificatePage:
     """A page with tables that are generated from the certificates in a folder named after the page.
 
     Each table lies between the lines ``<!-- written: NAME -->`` and ``<!-- end: NAME -->``.
     """
 
-    path: Path
-    error: ClassVar[type[UserError]]
-    example: ClassVar[str]  # path of a page, for messages
+    error: type[UserError]
+    example: str  # path of a page, for messages
 
-    @property
-    def name(self) -> str:
-        """Name of the gauntlet or suite."""
-        raise NotImplementedError
+    def __init__(self, path: Path, name: str) -> None:
+        self.path, self.name = path, name  # of the gauntlet or suite
 
     @property
     def folder(self) -> Path:
@@ -96,17 +91,14 @@ class CertificatePage:
             file.write(page.encode())
 
 
-@dataclass(frozen=True)
 class Leaderboard(CertificatePage):
     """A page with two tables for a gauntlet: NAME for the opponents, and ``NAME, rated`` for the rated players."""
 
-    gauntlet: Gauntlet
     error, example = GauntletError, "docs/leaderboard.md"
 
-    @property
-    def name(self) -> str:
-        """Name of the gauntlet."""
-        return self.gauntlet.name
+    def __init__(self, path: Path, gauntlet: Gauntlet) -> None:
+        super().__init__(path, gauntlet.name)
+        self.gauntlet, self._rated = gauntlet, f"{gauntlet.name}, rated"
 
     def check_opponents_table(self) -> None:
         """Raise GauntletError if the page has no table for the opponents."""
@@ -155,10 +147,6 @@ class Leaderboard(CertificatePage):
             write_json(path, certificate)
             self.write_tables({self._rated: table})
         return path
-
-    @property
-    def _rated(self) -> str:
-        return f"{self.gauntlet.name}, rated"
 
     def _certificates(
         self, pins: ReferenceRatings, excluded: Path | None = None

@@ -245,21 +245,14 @@ def check_answers(
     return plays
 
 
-@dataclass(frozen=True)
 class PositionsPage(CertificatePage):
     """A leaderboard page with a table for a suite."""
 
-    suite: Suite
     error, example = PositionsError, "docs/positions.md"
 
-    @property
-    def name(self) -> str:
-        """Name of the suite."""
-        return self.suite.name
-
-    @property
-    def _table(self) -> str:
-        return f"{self.name}, positions"
+    def __init__(self, path: Path, suite: Suite) -> None:
+        super().__init__(path, suite.name)
+        self.suite, self._table = suite, f"{suite.name}, positions"
 
     def check(self) -> None:
         """Check, before any work, that the page has a table for the suite; PositionsError if not."""
