@@ -323,7 +323,7 @@ def test_another_study_is_refused_in_the_same_folder(tmp_path: Path) -> None:
     assert read_study(tmp_path) == StudyConfig.from_dict(TINY)
     (tmp_path / "screen").mkdir()
     StudyConfig.from_dict(TINY).open(tmp_path)
-    with pytest.raises(StudyError, match="a study with seed 3, found 4 now"):
+    with pytest.raises(StudyError, match="seed: found 4, expected 3 as in the study"):
         StudyConfig.from_dict({**TINY, "seed": 4}).open(tmp_path)
     with pytest.raises(StudyError, match="found no study"):
         read_study(tmp_path / "nowhere")
@@ -349,8 +349,8 @@ def test_games_of_another_study_are_not_told_as_its_own(tmp_path: Path, capsys: 
         ({"band": 0}, "band: found 0, expected a number between"),
         ({"level": 1.5}, r"level: found 1\.5"),
         ({"classes": []}, "classes: found"),
-        ({"classes": [{"player": "random", "games": {5: 3}}]}, r"classes\[0\].games: found 5, expected numbers of"),
-        ({"classes": [{"player": "random", "games": 3}]}, r"classes\[0\].games: found 3, expected numbers of games"),
+        ({"classes": [{"player": "random", "games": {5: 3}}]}, r"classes\[0\].games: found 5, expected player counts"),
+        ({"classes": [{"player": "random", "games": 3}]}, r"classes\[0\].games: found 3, expected games or deals by player count"),
         ({"classes": [{"player": "random"}]}, r"classes\[0\]\.games: found nothing"),
         ({"classes": [{"player": "a", "games": {2: 1}}, {"player": "a", "games": {2: 1}}]}, "every player once"),
         ({"gate": {"gams": 3}}, r"gate\.gams: no such key \(found 3\), expected one of .*games"),
@@ -358,7 +358,7 @@ def test_games_of_another_study_are_not_told_as_its_own(tmp_path: Path, capsys: 
         ({"screen": {"loose": math.nan}}, "screen.loose: found nan, expected a fraction of the blocks, 0 to 1"),
         ({"band": math.nan}, "band: found nan, expected a number between 0 and 100"),
         ({"seed": 1.0}, "seed: found 1.0, expected a whole number"),
-        ({"classes": [{"player": "random", "games": {2.0: 3}}]}, r"games: found 2\.0, expected numbers of"),
+        ({"classes": [{"player": "random", "games": {2.0: 3}}]}, r"games: found 2\.0, expected player counts"),
         ({"classes": [{"player": "random", "games": {2: 3.0}}]}, r"classes\[0\].games.2: found 3\.0, expected a whole"),
         ({"classes": [{"player": "random", "games": {2: 3, "2": 4}}]}, "expected player counts, each once"),
         ({"gate": 3}, "gate: found 3, expected a mapping of some of reference"),
